@@ -1,0 +1,180 @@
+"""Quantities with units: ``46.2 kW`` is a number, ``46.2`` alone is a mistake.
+
+Each type here is a ``float`` in one canonical unit (watts, kilograms, metres, ...) that pydantic
+reads from a string with a unit and writes back as a string with the canonical unit. Parsing is
+done in decimal arithmetic so that ``46.2 kW`` is exactly ``46200.0`` W.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+_PATTERN = re.compile(r"([+-]?\d+(?:[_,]\d{3})*(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*(\S.*)?", re.ASCII)
+_LONGEST = 64
+"""Longest text read as a quantity; anything beyond it is hostile."""
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A physical dimension: its canonical unit and the factor of each other spelling."""
+
+    name: str
+    unit: str
+    factors: dict[str, Decimal]
+    minimum: float | None = 0.0
+    offsets: dict[str, Decimal] | None = None
+
+    def parse(self, text: str) -> float:
+        """The value of ``text`` in the canonical unit.
+
+        Raises:
+            ValueError: no number, no unit, an unknown unit, or a value out of range.
+        """
+        if len(text) > _LONGEST:
+            raise ValueError(f"a {self.name} is at most {_LONGEST} characters long")
+        match = _PATTERN.fullmatch(text.strip())
+        if match is None:
+            raise ValueError(f"'{text}' is not a {self.name}; write it like '{self.example}'")
+        number, unit = match.group(1), (match.group(2) or "").strip()
+        if not unit:
+            raise ValueError(f"'{text}' has no unit; write it like '{number} {self.unit}'")
+        factor = self.factors.get(unit)
+        if factor is None:
+            near = difflib.get_close_matches(unit, self.factors, n=1, cutoff=0.5) or [
+                known for known in self.factors if known.lower() == unit.lower()
+            ]
+            suggestion = f"; did you mean '{near[0]}'?" if near else ""
+            raise ValueError(
+                f"'{unit}' is not a unit of {self.name} "
+                f"({', '.join(self.factors)}){suggestion}"
+            )
+        try:
+            value = Decimal(number.replace("_", "").replace(",", "")) * factor
+        except InvalidOperation as error:  # pragma: no cover - the pattern admits numbers only
+            raise ValueError(f"'{text}' is not a {self.name}") from error
+        if self.offsets:
+            value += self.offsets.get(unit, Decimal(0))
+        result = float(value)
+        if self.minimum is not None and result < self.minimum:
+            raise ValueError(f"a {self.name} cannot be below {self.minimum:g} {self.unit}")
+        return result
+
+    def format(self, value: float) -> str:
+        """The text that parses back to ``value``."""
+        return f"{value!r} {self.unit}" if value != int(value) else f"{int(value)} {self.unit}"
+
+    @property
+    def example(self) -> str:
+        """A valid text, for messages and the JSON Schema."""
+        return f"1 {self.unit}"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Annotation that makes a ``float`` field a quantity of one dimension."""
+
+    dimension: Dimension
+
+    def _validate(self, value: Any) -> float:
+        dimension = self.dimension
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            raise PydanticCustomError(
+                "quantity", "a {name} is written as text with a unit", {"name": dimension.name}
+            )
+        if isinstance(value, str):
+            try:
+                return dimension.parse(value)
+            except ValueError as error:
+                raise PydanticCustomError("quantity", "{message}", {"message": str(error)}) from None
+        raise PydanticCustomError(
+            "quantity",
+            "'{value}' has no unit; write it like '{value} {unit}'",
+            {"value": str(value), "unit": dimension.unit},
+        )
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            self._validate,
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                self.dimension.format, when_used="json", return_schema=core_schema.str_schema()
+            ),
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        units = "|".join(re.escape(unit) for unit in self.dimension.factors)
+        return {
+            "type": "string",
+            "pattern": rf"^\s*[+-]?[0-9][0-9_,.]*([eE][+-]?[0-9]+)?\s*({units})\s*$",
+            "examples": [self.dimension.example],
+        }
+
+
+def _factors(**units: str) -> dict[str, Decimal]:
+    return {unit: Decimal(factor) for unit, factor in units.items()}
+
+
+_BTU_H = Decimal(1) / Decimal("3.412")
+"""Watts per BTU/h, with the rounded constant that data sheets use."""
+
+POWER = Dimension(
+    "power", "W", {**_factors(W="1", kW="1e3", MW="1e6", GW="1e9"), "BTU/h": _BTU_H}
+)
+APPARENT_POWER = Dimension("apparent power", "VA", _factors(VA="1", kVA="1e3", MVA="1e6"))
+VOLTAGE = Dimension("voltage", "V", _factors(V="1", kV="1e3"))
+CURRENT = Dimension("current", "A", _factors(A="1", mA="1e-3", kA="1e3"))
+MASS = Dimension("mass", "kg", {**_factors(kg="1", g="1e-3", t="1e3"), "lb": Decimal("0.45359237")})
+LENGTH = Dimension("length", "m", {**_factors(m="1", mm="1e-3", cm="1e-2", km="1e3"),
+                                   "ft": Decimal("0.3048"), "in": Decimal("0.0254")})
+TEMPERATURE = Dimension("temperature", "°C",
+                        {"°C": Decimal(1), "degC": Decimal(1), "°F": Decimal(5) / Decimal(9)},
+                        minimum=-273.15, offsets={"°F": Decimal(-160) / Decimal(9)})
+TEMPERATURE_DIFFERENCE = Dimension("temperature difference", "K", _factors(K="1"))
+AIRFLOW = Dimension("airflow", "CFM", {"CFM": Decimal(1), "m3/h": Decimal(1) / Decimal("1.699011")})
+LIQUID_FLOW = Dimension("liquid flow", "L/min",
+                        {"L/min": Decimal(1), "m3/h": Decimal(1000) / Decimal(60)})
+PRESSURE = Dimension("pressure", "kPa", {**_factors(kPa="1", Pa="1e-3", bar="100"),
+                                         "psi": Decimal("6.894757")})
+FLOOR_LOAD = Dimension("floor load", "kg/m2", {"kg/m2": Decimal(1), "kg/m²": Decimal(1)})
+DATA_RATE = Dimension("data rate", "Gbps", _factors(Gbps="1", Mbps="1e-3", Tbps="1e3"))
+DATA_SIZE = Dimension("data size", "GiB", {
+    "GiB": Decimal(1), "MiB": Decimal(1) / 1024, "TiB": Decimal(1024), "PiB": Decimal(1024**2),
+    "GB": Decimal(10**9) / Decimal(2**30), "TB": Decimal(10**12) / Decimal(2**30)})
+THROUGHPUT = Dimension("throughput", "MB/s", {"MB/s": Decimal(1), "GB/s": Decimal(1000),
+                                              "TB/s": Decimal(10**6)})
+THROUGHPUT_DENSITY = Dimension("throughput per capacity", "MB/s/TiB", {"MB/s/TiB": Decimal(1)})
+RACK_UNITS = Dimension("rack height", "U", {"U": Decimal(1), "OU": Decimal("1.0799")})
+DURATION = Dimension("duration", "s", {"s": Decimal(1), "ms": Decimal("1e-3"), "min": Decimal(60),
+                                       "h": Decimal(3600), "d": Decimal(86400)})
+FRACTION = Dimension("percentage", "%", {"%": Decimal(1)})
+
+Watts = Annotated[float, Quantity(POWER)]
+VoltAmperes = Annotated[float, Quantity(APPARENT_POWER)]
+Volts = Annotated[float, Quantity(VOLTAGE)]
+Amperes = Annotated[float, Quantity(CURRENT)]
+Kilograms = Annotated[float, Quantity(MASS)]
+Metres = Annotated[float, Quantity(LENGTH)]
+Celsius = Annotated[float, Quantity(TEMPERATURE)]
+Kelvin = Annotated[float, Quantity(TEMPERATURE_DIFFERENCE)]
+CubicFeetPerMinute = Annotated[float, Quantity(AIRFLOW)]
+LitresPerMinute = Annotated[float, Quantity(LIQUID_FLOW)]
+Kilopascals = Annotated[float, Quantity(PRESSURE)]
+KilogramsPerSquareMetre = Annotated[float, Quantity(FLOOR_LOAD)]
+GigabitsPerSecond = Annotated[float, Quantity(DATA_RATE)]
+Gibibytes = Annotated[float, Quantity(DATA_SIZE)]
+MegabytesPerSecond = Annotated[float, Quantity(THROUGHPUT)]
+MegabytesPerSecondPerTebibyte = Annotated[float, Quantity(THROUGHPUT_DENSITY)]
+RackUnits = Annotated[float, Quantity(RACK_UNITS)]
+Seconds = Annotated[float, Quantity(DURATION)]
+Percent = Annotated[float, Quantity(FRACTION)]

@@ -1,0 +1,31 @@
+"""Where the content folders (policies, stacks, templates, roles, inventory) lie.
+
+This module is the only one that knows: in a wheel they are bundled below the package, in a
+checkout they stand at the top of the repository.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from rackwright.errors import RackwrightError
+
+Kind = Literal["policies", "stacks", "templates", "inventory", "roles"]
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def bundled(kind: Kind) -> Path:
+    """The folder that holds the built-in content of ``kind``.
+
+    Raises:
+        RackwrightError: neither the wheel nor a checkout holds it.
+    """
+    for folder in (_PACKAGE / "_bundled" / kind, _PACKAGE.parents[1] / kind):
+        if folder.is_dir():
+            return folder
+    raise RackwrightError(
+        f"the built-in folder '{kind}' is missing",
+        hint="reinstall rackwright, or run it from a complete checkout",
+    )
