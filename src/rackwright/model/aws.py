@@ -1,0 +1,155 @@
+"""A site on AWS: network, capacity, nodes and file systems."""
+
+from __future__ import annotations
+
+import datetime
+from ipaddress import IPv4Network
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from rackwright.model.base import Model
+from rackwright.model.names import Name
+from rackwright.model.units import Gibibytes, MegabytesPerSecondPerTebibyte
+
+
+def _check_network(text: str) -> str:
+    IPv4Network(text)
+    return text
+
+
+Cidr = Annotated[str, AfterValidator(_check_network)]
+"""An IPv4 network like ``10.20.0.0/16``, host bits zero."""
+
+
+class OnDemand(Model):
+    """Capacity bought when it is launched."""
+
+    kind: Literal["on-demand"]
+
+
+class Reservation(Model):
+    """A targeted on-demand capacity reservation (ODCR)."""
+
+    kind: Literal["reservation"]
+    id: Annotated[str, Field(pattern=r"^cr-[0-9a-f]{8,17}$")]
+    placement_group: str | None = None
+    """Placement group that the reservation was made in; nodes may use no other."""
+    instances: Annotated[int, Field(gt=0)]
+    """Instances it reserves, as recorded."""
+
+
+class CapacityBlock(Model):
+    """A capacity block for machine learning."""
+
+    kind: Literal["capacity-block"]
+    id: Annotated[str, Field(pattern=r"^cr-[0-9a-f]{8,17}$")]
+    instances: Annotated[int, Field(gt=0)]
+    ends: datetime.datetime
+    """When AWS takes the instances back; termination starts 30 minutes before."""
+
+
+Capacity = Annotated[OnDemand | Reservation | CapacityBlock, Field(discriminator="kind")]
+
+
+class AwsNodeGroup(Model):
+    """Equal instances in one Auto Scaling group."""
+
+    name: Name
+    type: str
+    """EC2 instance type."""
+    count: Annotated[int, Field(ge=0)]
+    capacity: Capacity
+    image: Annotated[str, Field(pattern=r"^(ami-[0-9a-f]{8,17}|ssm:/.+)$")]
+    """AMI id, or ``ssm:/path`` of the public parameter that holds it."""
+    efa: bool = True
+    """Attach every EFA interface that the type has; the type must have some."""
+    root_volume: Gibibytes
+
+
+class AwsServer(Model):
+    """Head or login instances."""
+
+    type: str
+    image: Annotated[str, Field(pattern=r"^(ami-[0-9a-f]{8,17}|ssm:/.+)$")]
+    count: Annotated[int, Field(gt=0)] = 1
+    root_volume: Gibibytes
+
+
+class DataRepository(Model):
+    """An S3 prefix linked into a file system."""
+
+    bucket: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")]
+    prefix: str = ""
+    path: Annotated[str, Field(pattern=r"^/.*$")]
+    """Where it appears in the file system."""
+    create_bucket: bool = True
+    """Make the bucket (retained); otherwise it exists."""
+
+
+class LustreFileSystem(Model):
+    """An FSx for Lustre file system."""
+
+    name: Name
+    deployment: Literal["PERSISTENT_2"]
+    capacity: Gibibytes
+    throughput: MegabytesPerSecondPerTebibyte
+    efa: bool
+    """Serve over EFA; can only be chosen at creation."""
+    mount: Annotated[str, Field(pattern=r"^/.+$")]
+    compression: bool = True
+    data_repositories: tuple[DataRepository, ...] = ()
+
+
+class AwsNetwork(Model):
+    """The VPC."""
+
+    cidr: Cidr
+    availability_zones: Annotated[tuple[str, ...], Field(min_length=1)]
+    """Zones that get subnets; the first one holds the cluster."""
+    nat: Literal["single", "per-zone", "none"]
+    endpoints: tuple[str, ...] = ("s3",)
+    """AWS services reached without NAT: ``s3`` is a gateway, the others are interfaces."""
+    dns_zone: Annotated[str, Field(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")]
+    """Private DNS zone."""
+    ssh_from: tuple[Cidr, ...] = ()
+    """Networks that may reach the login nodes by SSH."""
+
+
+class Limits(Model):
+    """Service quotas as recorded on a day, so that a pull request needs no credentials."""
+
+    recorded: datetime.date
+    quotas: dict[str, int]
+    """Quota code to value; vCPUs for the running-instance quotas."""
+
+
+class AwsSite(Model):
+    """A site on AWS."""
+
+    provider: Literal["aws"]
+    name: Name
+    region: Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
+    network: AwsNetwork
+    node_groups: tuple[AwsNodeGroup, ...]
+    head: AwsServer
+    login: AwsServer | None = None
+    file_systems: tuple[LustreFileSystem, ...] = ()
+    limits: Limits | None = None
+    tags: dict[str, str] = {}
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> AwsSite:
+        for what, names in (
+            ("node group", [group.name for group in self.node_groups]),
+            ("file system", [system.name for system in self.file_systems]),
+            ("mount point", [system.mount for system in self.file_systems]),
+            ("availability zone", list(self.network.availability_zones)),
+        ):
+            twins = sorted({name for name in names if names.count(name) > 1})
+            if twins:
+                raise ValueError(f"the {what} '{twins[0]}' is named twice")
+        for zone in self.network.availability_zones:
+            if not zone.startswith(self.region):
+                raise ValueError(f"availability zone '{zone}' is not in region '{self.region}'")
+        return self

@@ -1,0 +1,57 @@
+"""The blueprint: one cluster over one or more sites."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from rackwright.model.aws import AwsSite
+from rackwright.model.base import Model
+from rackwright.model.names import Name
+from rackwright.model.onprem import OnPremSite
+
+Site = Annotated[AwsSite | OnPremSite, Field(discriminator="provider")]
+
+
+class PolicySetting(Model):
+    """How one policy is applied to this cluster."""
+
+    enforcement: Literal["mandatory", "advisory", "disabled"] | None = None
+    """Absent, the policy's own default."""
+    parameters: dict[str, Any] = {}
+    """Values for the policy's parameters, validated by the policy."""
+    reason: str | None = None
+    """Why this cluster differs; required when the enforcement is lowered."""
+
+
+class Blueprint(Model):
+    """A cluster as it is meant to be."""
+
+    apiVersion: Literal["rackwright/v1"]
+    name: Name
+    """Name of the cluster; part of every resource name."""
+    owner: str | None = None
+    """Team or address that answers for the cluster."""
+    sites: Annotated[tuple[Site, ...], Field(min_length=1)]
+    policies: dict[str, PolicySetting] = {}
+    """Settings by policy id."""
+
+    @model_validator(mode="after")
+    def _sites_differ(self) -> Blueprint:
+        names = [site.name for site in self.sites]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"the site '{name}' is named twice")
+        return self
+
+    def site(self, name: str) -> AwsSite | OnPremSite:
+        """The site called ``name``.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for site in self.sites:
+            if site.name == name:
+                return site
+        raise KeyError(name)

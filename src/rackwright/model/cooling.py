@@ -1,0 +1,66 @@
+"""The cooling side of a site: air handlers, liquid loops and what each rack uses."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from rackwright.model.base import Model
+from rackwright.model.names import Name
+from rackwright.model.units import Celsius, Kelvin, Kilopascals, LitresPerMinute, Watts
+
+WaterClass = Literal["W17", "W27", "W32", "W40", "W45", "W+"]
+AirClass = Literal["A1", "A2", "A3", "A4", "H1"]
+
+
+class AirSupply(Model):
+    """The air handlers of one hall."""
+
+    type: str
+    """Catalogue id of an air handler."""
+    count: Annotated[int, Field(gt=0)]
+    inlet_temperature: Celsius
+    """Design temperature at the racks' inlets."""
+    ashrae_class: AirClass
+    """Class the hall is designed for."""
+    containment: Literal["hot-aisle", "cold-aisle", "none"]
+    """Decides how much supply air leaks past the racks."""
+
+
+class CoolingLoop(Model):
+    """A technology coolant loop and the CDUs that feed it."""
+
+    name: Name
+    cdu: str
+    """Catalogue id."""
+    count: Annotated[int, Field(gt=0)]
+    fluid: Literal["water", "pg25"]
+    temperature_rise: Kelvin
+    """Return minus supply at design load."""
+    supply_temperature: Celsius | None = None
+    facility_temperature: Celsius | None = None
+    """Facility water supplied to the CDUs."""
+    facility_class: WaterClass | None = None
+    approach: Kelvin | None = None
+    """Approach at which the CDU is selected; must be the basis of its catalogue capacity."""
+    dew_point: Celsius | None = None
+    """Highest dew point of the hall."""
+    pressure: Kilopascals | None = None
+    """Supply pressure at the manifold."""
+    flow_limit: LitresPerMinute | None = None
+    """Of the piping, where it is less than the CDUs'."""
+
+
+class RackCooling(Model):
+    """How one rack is cooled and how dense it may become."""
+
+    mode: Literal["air", "rear-door", "liquid"]
+    power_limit: Watts | None = None
+    """Most power this rack may draw in this mode, by the hall's design."""
+    loop: Name | None = None
+    """Loop that a liquid-cooled rack or a rear door is on."""
+    rear_door_capacity: Watts | None = None
+    leak_detection: bool | None = None
+    isolation: bool | None = None
+    """Valves shut this rack off by themselves when a leak is found."""

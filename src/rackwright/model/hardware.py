@@ -1,0 +1,354 @@
+"""Catalogue entries: what a product is, every number with its source.
+
+A number that nobody has published stays ``None``: policies report it as unknown, nothing
+substitutes a default.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from enum import StrEnum
+from typing import Annotated, Generic, Literal, TypeVar
+
+from pydantic import Field, model_validator
+
+from rackwright.model.base import Model
+from rackwright.model.units import (
+    Amperes,
+    Celsius,
+    CubicFeetPerMinute,
+    Gibibytes,
+    GigabitsPerSecond,
+    Kelvin,
+    Kilograms,
+    Kilopascals,
+    LitresPerMinute,
+    Metres,
+    RackUnits,
+    Volts,
+    Watts,
+)
+
+T = TypeVar("T")
+
+
+class Confidence(StrEnum):
+    """How well a number is founded."""
+
+    OFFICIAL = "official"
+    """Read in the vendor's own document."""
+    SECONDARY = "secondary"
+    """Read in a copy, a reseller's sheet or the press."""
+    COMMON = "common"
+    """Common engineering knowledge; the original was not opened."""
+    COMPUTED = "computed"
+    """Derived from other facts by a stated formula."""
+    ESTIMATE = "estimate"
+    """A guess; policies refuse it unless the blueprint allows estimates."""
+
+
+class Source(Model):
+    """Where numbers come from."""
+
+    title: str
+    """The document, precise enough to be found again."""
+    date: date
+    """When the document was published or read."""
+    confidence: Confidence
+
+
+class Fact(Model, Generic[T]):
+    """A number with its source."""
+
+    value: T
+    source: str
+    """Key of the entry's ``sources``."""
+    note: str | None = None
+
+
+class Airflow(StrEnum):
+    """Which way air moves through a device, seen from its service side."""
+
+    FRONT_TO_BACK = "front-to-back"
+    BACK_TO_FRONT = "back-to-front"
+    PASSIVE = "passive"
+
+
+class HeatMedium(StrEnum):
+    """What carries a device's heat away."""
+
+    AIR = "air"
+    LIQUID = "liquid"
+    HYBRID = "hybrid"
+    """Cold plates for the hot parts, air for the rest."""
+
+
+class Accelerators(Model):
+    """The accelerators of one node."""
+
+    count: Annotated[int, Field(gt=0)]
+    model: str
+    vendor: Literal["nvidia", "amd", "aws", "intel"]
+    tdp: Fact[Watts] | None = None
+    memory: Fact[Gibibytes] | None = None
+    gres: str
+    """Type name in Slurm's GRES, like ``h100``."""
+
+
+class PowerSupplies(Model):
+    """The power supplies of one device and how many it needs."""
+
+    count: Annotated[int, Field(gt=0)]
+    rating: Fact[Watts] | None = None
+    inlet: Literal["C14", "C20", "C22", "GG45", "busbar", "hardwired"]
+    full_performance: Fact[int] | None = None
+    """Supplies that must live for full performance."""
+    degraded: Fact[int] | None = None
+    """Supplies that must live for the device to run at all."""
+    degraded_power: Fact[Watts] | None = None
+    """Highest input power while degraded."""
+
+
+class LiquidCooling(Model):
+    """What a liquid-cooled device asks of its loop."""
+
+    heat: Fact[Watts] | None = None
+    """Heat that goes into the liquid at ``max_power``."""
+    flow: Fact[LitresPerMinute] | None = None
+    max_supply: Fact[Celsius] | None = None
+    """Warmest supply temperature."""
+    water_class: Fact[Literal["W17", "W27", "W32", "W40", "W45", "W+"]] | None = None
+    connector: str | None = None
+    """Catalogue id of the quick connector."""
+    max_pressure: Fact[Kilopascals] | None = None
+    cdu_in_rack: bool = False
+    """The product brings its own coolant distribution unit."""
+
+
+class NetworkPort(Model):
+    """A group of equal network ports of a node."""
+
+    role: Literal["compute", "storage", "management"]
+    count: Annotated[int, Field(gt=0)]
+    rate: Fact[GigabitsPerSecond]
+    technology: Literal["infiniband", "ethernet"]
+    cage: str | None = None
+    names: tuple[str, ...] = ()
+    """Device names in accelerator order, where the vendor documents them."""
+    cages: tuple[str, ...] = ()
+    """Physical cage of each port, in the same order."""
+
+    @model_validator(mode="after")
+    def _one_name_a_port(self) -> NetworkPort:
+        for listed in (self.names, self.cages):
+            if listed and len(listed) != self.count:
+                raise ValueError(f"{len(listed)} names are given for {self.count} ports")
+        return self
+
+
+class Entry(Model):
+    """What every catalogue entry has."""
+
+    id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$")]
+    vendor: str
+    name: str
+    description: str | None = None
+    sources: dict[str, Source]
+    notes: tuple[str, ...] = ()
+    """Contradictions in the sources, and what was decided."""
+
+
+class Device(Entry):
+    """Something that is mounted in a rack."""
+
+    height: Fact[RackUnits] | None = None
+    depth: Fact[Metres] | None = None
+    weight: Fact[Kilograms] | None = None
+    max_power: Fact[Watts] | None = None
+    """Nameplate input power: what policies use."""
+    typical_power: Fact[Watts] | None = None
+    """Measured input power under load: for energy only."""
+    peak_power: Fact[Watts] | None = None
+    """Short-time peak (EDPp) above ``max_power``."""
+    heat: Fact[Watts] | None = None
+    """Published heat output; the larger of this and ``max_power`` is used for cooling."""
+    medium: HeatMedium = HeatMedium.AIR
+    airflow: Fact[CubicFeetPerMinute] | None = None
+    airflow_direction: Airflow | None = None
+    inlet_min: Fact[Celsius] | None = None
+    inlet_max: Fact[Celsius] | None = None
+    liquid: LiquidCooling | None = None
+    power_supplies: PowerSupplies | None = None
+    voltage_min: Fact[Volts] | None = None
+    voltage_max: Fact[Volts] | None = None
+
+
+class Node(Device):
+    """A server, or a rack-scale system that is installed as one."""
+
+    kind: Literal["node"]
+    hosts: Annotated[int, Field(gt=0)] = 1
+    """Operating systems in one unit: 18 for an NVL72, 1 for a server."""
+    accelerators: Accelerators | None = None
+    """All accelerators of one unit."""
+    whole_rack: bool = False
+    """The product is a complete rack."""
+    rack_weight_included: bool = False
+    """``weight`` includes the rack."""
+    ports: tuple[NetworkPort, ...] = ()
+
+
+class Switch(Device):
+    """A network switch."""
+
+    kind: Literal["switch"]
+    technology: Literal["infiniband", "ethernet"]
+    radix: Annotated[int, Field(gt=0)]
+    """Logical ports."""
+    rate: Fact[GigabitsPerSecond]
+    """Rate of one logical port."""
+    cages: Fact[int] | None = None
+    ports_per_cage: Annotated[int, Field(gt=0)] = 1
+
+
+class Outlets(Model):
+    """Equal outlets of a PDU."""
+
+    type: Literal["C13", "C19", "C39", "GG45"]
+    count: Annotated[int, Field(gt=0)]
+    rating: Fact[Amperes]
+
+
+class Pdu(Entry):
+    """A rack power distribution unit."""
+
+    kind: Literal["pdu"]
+    voltage: Fact[Volts]
+    """Line to line for three phases."""
+    current: Fact[Amperes]
+    """Rating of the input plug and breaker, per line."""
+    phases: Literal[1, 3]
+    wiring: Literal["wye", "delta"]
+    """How outlets see the lines: line to neutral (wye) or line to line (delta)."""
+    outlets: tuple[Outlets, ...]
+    branch_count: Fact[int] | None = None
+    branch_rating: Fact[Amperes] | None = None
+    height: Fact[RackUnits] | None = None
+    """Zero for a vertical unit."""
+    weight: Fact[Kilograms] | None = None
+
+
+class PowerShelf(Entry):
+    """An ORv3 or MGX power shelf that feeds a busbar."""
+
+    kind: Literal["power-shelf"]
+    rating: Fact[Watts]
+    supplies: Annotated[int, Field(gt=0)]
+    rating_n_plus_1: Fact[Watts] | None = None
+    """Usable power with one supply lost."""
+    backup: Fact[float] | None = None
+    """Battery backup at full load, in seconds."""
+    height: Fact[RackUnits] | None = None
+    weight: Fact[Kilograms] | None = None
+
+
+class RackType(Entry):
+    """An empty rack."""
+
+    kind: Literal["rack"]
+    height: Fact[RackUnits]
+    width: Fact[Metres]
+    depth: Fact[Metres]
+    weight: Fact[Kilograms] | None = None
+    static_rating: Fact[Kilograms] | None = None
+    """Content it may carry when it stands still."""
+    dynamic_rating: Fact[Kilograms] | None = None
+    """Content it may carry when it is rolled."""
+    casters: Annotated[int, Field(gt=0)] = 4
+
+
+class Cdu(Entry):
+    """A coolant distribution unit."""
+
+    kind: Literal["cdu"]
+    capacity: Fact[Watts]
+    approach: Fact[Kelvin] | None = None
+    """Supply minus facility-water temperature at which ``capacity`` holds."""
+    flow: Fact[LitresPerMinute] | None = None
+    power: Fact[Watts] | None = None
+    in_rack: bool = False
+    height: Fact[RackUnits] | None = None
+    weight: Fact[Kilograms] | None = None
+
+
+class AirHandler(Entry):
+    """A CRAH, CRAC or fan-wall unit."""
+
+    kind: Literal["air-handler"]
+    capacity: Fact[Watts]
+    """Sensible cooling at ``return_temperature``."""
+    return_temperature: Fact[Celsius] | None = None
+    airflow: Fact[CubicFeetPerMinute] | None = None
+    power: Fact[Watts] | None = None
+
+
+class Cable(Entry):
+    """A cable, or a transceiver with its fibre."""
+
+    kind: Literal["cable"]
+    part: str
+    medium: Literal["dac", "acc", "aoc", "mmf", "smf"]
+    technology: tuple[Literal["infiniband", "ethernet"], ...]
+    rate: Fact[GigabitsPerSecond]
+    reach: Fact[Metres]
+    reach_om3: Fact[Metres] | None = None
+
+
+class Connector(Entry):
+    """A liquid quick connector."""
+
+    kind: Literal["connector"]
+    flow: Fact[LitresPerMinute] | None = None
+    max_fluid: Fact[Celsius] | None = None
+    max_pressure: Fact[Kilopascals] | None = None
+
+
+class NetworkCard(Model):
+    """One network card of a cloud instance."""
+
+    index: Annotated[int, Field(ge=0)]
+    interfaces: Annotated[int, Field(gt=0)]
+    """Most network interfaces on it."""
+    efa: bool
+    """It takes an EFA interface."""
+
+
+class Instance(Entry):
+    """A cloud instance type."""
+
+    kind: Literal["instance"]
+    provider: Literal["aws"]
+    instance_type: str
+    accelerators: Accelerators | None = None
+    hosts: Literal[1] = 1
+    vcpus: Fact[int] | None = None
+    memory: Fact[Gibibytes] | None = None
+    efa_interfaces: Fact[int] | None = None
+    """Most EFA interfaces."""
+    cards: Fact[tuple[NetworkCard, ...]] | None = None
+    bandwidth: Fact[GigabitsPerSecond] | None = None
+    local_storage: Fact[Gibibytes] | None = None
+    quota: str | None = None
+    """Service quota that counts its vCPUs, like ``L-417A185B`` (running on-demand P)."""
+    architecture: Literal["x86_64", "arm64"] | None = None
+
+
+CatalogueEntry = Annotated[
+    Node | Switch | Pdu | PowerShelf | RackType | Cdu | AirHandler | Cable | Connector | Instance,
+    Field(discriminator="kind"),
+]
+
+
+def fact_value(fact: Fact[T] | None) -> T | None:
+    """The number of ``fact``, or None where it is unknown."""
+    return None if fact is None else fact.value

@@ -1,0 +1,174 @@
+"""A site of bare metal: halls, rows, racks and what stands in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from rackwright.model.base import Model
+from rackwright.model.cooling import AirSupply, CoolingLoop, RackCooling
+from rackwright.model.names import HostList, Name, expand_hostlist
+from rackwright.model.power import RackFeed, RackShelves, SitePower
+from rackwright.model.units import (
+    Kilograms,
+    KilogramsPerSquareMetre,
+    Metres,
+    RackUnits,
+    Watts,
+)
+
+
+def _refuse_twins(what: str, names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"the {what} '{name}' is named twice")
+        seen.add(name)
+
+
+class Floor(Model):
+    """What a hall's floor carries."""
+
+    uniform: KilogramsPerSquareMetre | None = None
+    concentrated: Kilograms | None = None
+    """On one caster."""
+    rolling: Kilograms | None = None
+    """On one caster while the rack is moved."""
+
+
+class RackGroup(Model):
+    """Equal racks in one row."""
+
+    racks: HostList
+    """Names, unique in the site."""
+    type: str
+    """Catalogue id."""
+    feeds: tuple[RackFeed, ...]
+    cooling: RackCooling
+    shelves: RackShelves | None = None
+    air_direction: Literal["front-to-back", "back-to-front"] = "front-to-back"
+    """Direction in which air passes the rack, cold aisle first."""
+    blanking: bool | None = None
+    """Empty units are closed by blanking panels."""
+    aisle_depth: Metres | None = None
+    """Half of the aisles in front and behind that this rack's floor share includes."""
+    cable_allowance: Metres | None = None
+    """Space behind the devices for cable bends."""
+
+    @model_validator(mode="after")
+    def _feeds_differ(self) -> RackGroup:
+        _refuse_twins("feed", (feed.name for feed in self.feeds))
+        if self.cooling.mode != "air" and self.cooling.loop is None:
+            raise ValueError(f"cooling mode '{self.cooling.mode}' needs a 'loop'")
+        return self
+
+
+class Row(Model):
+    """Racks side by side."""
+
+    name: Name
+    rack_groups: tuple[RackGroup, ...]
+    power_limit: Watts | None = None
+    """Most power the row may draw."""
+
+
+class Hall(Model):
+    """A room with its air handlers and its floor."""
+
+    name: Name
+    air: AirSupply | None = None
+    floor: Floor | None = None
+    rows: tuple[Row, ...]
+    power_limit: Watts | None = None
+
+
+class NodeGroup(Model):
+    """Equal nodes, placed in racks."""
+
+    name: Name
+    role: Literal["compute", "login", "head", "storage", "management"]
+    type: str
+    """Catalogue id."""
+    count: Annotated[int, Field(gt=0)]
+    """Units of the product: servers, or rack-scale systems."""
+    racks: HostList
+    per_rack: Annotated[int, Field(gt=0)]
+    """Most units in one rack; racks are filled in the order written."""
+    power_cap: Watts | None = None
+    """Enforced cap on a unit's input power, below its nameplate."""
+    start_unit: RackUnits | None = None
+    """Lowest rack unit to use, counted from 1."""
+    psus_per_feed: dict[str, int] | None = None
+    """Power supplies on each feed of the rack; absent, they are spread evenly."""
+
+
+class SwitchTier(Model):
+    """Equal switches of one tier, placed in racks."""
+
+    name: Name
+    type: str
+    """Catalogue id."""
+    count: Annotated[int, Field(gt=0)]
+    racks: HostList
+    per_rack: Annotated[int, Field(gt=0)]
+    air_direction: Literal["front-to-back", "back-to-front"] | None = None
+    """As ordered (P2C or C2P) and mounted."""
+    start_unit: RackUnits | None = None
+
+
+class Fabric(Model):
+    """A network: its switches, tier by tier from the nodes upwards."""
+
+    name: Name
+    role: Literal["compute", "storage", "management"]
+    tiers: tuple[SwitchTier, ...]
+
+
+class OnPremSite(Model):
+    """A site of bare metal."""
+
+    provider: Literal["onprem"]
+    name: Name
+    power: SitePower
+    halls: tuple[Hall, ...]
+    loops: tuple[CoolingLoop, ...] = ()
+    node_groups: tuple[NodeGroup, ...]
+    fabrics: tuple[Fabric, ...] = ()
+    altitude: Metres | None = None
+    pue: Annotated[float, Field(ge=1)] | None = None
+    """Expected ratio of facility to IT power."""
+    pue_budget: Annotated[float, Field(ge=1)] | None = None
+    allow_estimates: bool = False
+    """Accept catalogue numbers whose confidence is ``estimate``."""
+
+    @model_validator(mode="after")
+    def _references_resolve(self) -> OnPremSite:
+        groups = [g for h in self.halls for r in h.rows for g in r.rack_groups]
+        racks = [name for group in groups for name in expand_hostlist(group.racks)]
+        _refuse_twins("hall", (hall.name for hall in self.halls))
+        for hall in self.halls:
+            _refuse_twins(f"row of hall '{hall.name}'", (row.name for row in hall.rows))
+        _refuse_twins("rack", racks)
+        _refuse_twins("power source", (source.name for source in self.power.sources))
+        _refuse_twins("cooling loop", (loop.name for loop in self.loops))
+        _refuse_twins("node group", (group.name for group in self.node_groups))
+        _refuse_twins("fabric", (fabric.name for fabric in self.fabrics))
+        return self
+
+
+ASHRAE_RECOMMENDED: dict[str, tuple[float, float]] = {
+    **dict.fromkeys(("A1", "A2", "A3", "A4"), (18.0, 27.0)),
+    "H1": (18.0, 22.0),
+}
+"""Recommended inlet range in °C by class (ASHRAE TC 9.9, 5th edition, quoted second-hand)."""
+
+ASHRAE_ALLOWABLE: dict[str, tuple[float, float]] = {
+    "A1": (15.0, 32.0),
+    "A2": (10.0, 35.0),
+    "A3": (5.0, 40.0),
+    "A4": (5.0, 45.0),
+    "H1": (5.0, 25.0),
+}
+"""Allowable inlet range in °C by class (ASHRAE TC 9.9, 5th edition, quoted second-hand)."""

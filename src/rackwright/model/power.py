@@ -1,0 +1,109 @@
+"""The electrical side of a site: sources, feeds and shelves."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from rackwright.model.base import Model
+from rackwright.model.names import Name
+from rackwright.model.units import Amperes, Percent, Seconds, Volts, Watts
+
+
+class Modules(Model):
+    """Parallel modules of one UPS or generator plant."""
+
+    count: Annotated[int, Field(gt=0)]
+    capacity: Watts
+    """Of one module."""
+    spare: Annotated[int, Field(ge=0)] = 0
+    """Modules that may fail without loss: 1 for N+1."""
+
+    @model_validator(mode="after")
+    def _something_is_left(self) -> Modules:
+        if self.spare >= self.count:
+            raise ValueError(f"{self.spare} spare of {self.count} modules leaves no capacity")
+        return self
+
+
+class Circuit(Model):
+    """An overcurrent device."""
+
+    voltage: Volts
+    """Line to line for three phases."""
+    current: Amperes
+    phases: Literal[1, 3]
+    continuous_rated: bool = False
+    """The device is rated for 100 % continuous load, so no derating applies."""
+
+
+class PowerSource(Model):
+    """One element of the distribution above the racks: utility down to RPP or busway.
+
+    Exactly one of ``capacity``, ``modules`` and ``circuit`` states what it can carry; none of
+    them means that it is unknown.
+    """
+
+    name: Name
+    kind: Literal[
+        "utility", "generator", "switchgear", "transformer", "ups", "rpp", "panel", "busway", "sts"
+    ]
+    fed_by: tuple[Name, ...] = ()
+    """Parents. The first one carries the load, the others take over when it is lost."""
+    capacity: Watts | None = None
+    """Continuous power it may carry, derating already applied."""
+    modules: Modules | None = None
+    circuit: Circuit | None = None
+    redundancy: Literal["N", "N-1"] = "N-1"
+    """Judged in normal state only (N), or also after any other source is lost (N-1)."""
+    overload: Watts | None = None
+    """Short-time power it survives, for synchronous training swings."""
+
+    @model_validator(mode="after")
+    def _one_statement_of_capacity(self) -> PowerSource:
+        stated = [n for n in ("capacity", "modules", "circuit") if getattr(self, n) is not None]
+        if len(stated) > 1:
+            raise ValueError(f"the capacity is stated {len(stated)} times: {', '.join(stated)}")
+        return self
+
+
+class SitePower(Model):
+    """The rules and sources of a site's electrical plant."""
+
+    continuous_derate: Percent
+    """Share of an overcurrent device that continuous load may use: 80 % under the NEC."""
+    power_factor: Annotated[float, Field(gt=0, le=1)]
+    """Of the IT load."""
+    sources: tuple[PowerSource, ...]
+    contract: Watts | None = None
+    """Power the utility has contracted."""
+    oversubscription: Annotated[float, Field(ge=1)] = 1.0
+    """Planned ratio of nameplate to provisioned power; above 1 needs ``capping``."""
+    capping: bool = False
+    """A power-capping controller enforces the budgets."""
+    generator_acceptance: Seconds | None = None
+    """Time until the generators carry the load; battery backup must outlast it."""
+
+
+class RackFeed(Model):
+    """One electrical feed of a rack: a source, the circuit from it and the PDU at its end."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9]?$")]
+    source: Name
+    pdu: str | None = None
+    """Catalogue id; absent where the circuit ends in power shelves or a rack-scale product."""
+    pdus: Annotated[int, Field(gt=0)] = 1
+    """Equal PDUs on this feed, each on its own circuit."""
+    circuit: Circuit | None = None
+    """The branch circuit of each PDU; absent, the PDU's own rating governs."""
+
+
+class RackShelves(Model):
+    """Power shelves of a busbar rack."""
+
+    type: str
+    """Catalogue id."""
+    count: Annotated[int, Field(gt=0)]
+    backup: Seconds | None = None
+    """Battery backup at full load."""
