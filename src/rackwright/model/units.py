@@ -22,7 +22,7 @@ _LONGEST = 64
 """Longest text read as a quantity; anything beyond it is hostile."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dimension:
     """A physical dimension: its canonical unit and the factor of each other spelling."""
 
