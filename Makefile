@@ -1,0 +1,57 @@
+# Two commands set everything up on a fresh machine: `make demo` and `make test`.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.ONESHELL:
+.SILENT:
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+DEMO ?= .rackwright/demo
+
+help: ## Show this list
+	grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
+
+system: ## Install the Debian packages that are missing (as root only)
+	missing=()
+	$(PYTHON) -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
+	command -v git >/dev/null || missing+=(git)
+	if (( $${#missing[@]} )); then
+	  if [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null; then
+	    apt-get update -q && apt-get install -y -q --no-install-recommends "$${missing[@]}"
+	  else
+	    echo "please install: $${missing[*]}" >&2; exit 1
+	  fi
+	fi
+
+$(STAMP): pyproject.toml
+	$(MAKE) --no-print-directory system
+	[[ -x $(BIN)/python ]] || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[local,dev]'
+	touch $@
+
+venv: $(STAMP) ## Create the virtual environment
+
+tools: $(STAMP) ## Install the Pulumi CLI into the user's cache
+	$(BIN)/rackwright tools install
+
+demo: tools ## Run the main job on the embedded defaults
+	RACKWRIGHT=$(BIN)/rackwright DEMO=$(DEMO) $(BIN)/python tests/demo.py
+
+lint: $(STAMP) ## Check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/yamllint --strict .
+
+test: tools lint ## Run every test
+	$(BIN)/pytest -n 2 --dist loadgroup -m 'not e2e and not bench'
+	$(BIN)/pytest -m e2e
+	$(BIN)/pytest -m bench -s
+
+clean: ## Remove what was built in the tree
+	rm -rf $(VENV) .rackwright dist build .pytest_cache .mypy_cache .ruff_cache
+
+.PHONY: help system venv tools demo lint test clean
