@@ -26,6 +26,8 @@ class AirSupply(Model):
     """Class the hall is designed for."""
     containment: Literal["hot-aisle", "cold-aisle", "none"]
     """Decides how much supply air leaks past the racks."""
+    temperature_rise: Kelvin | None = None
+    """Rise across devices whose maker publishes no airflow; absent, their airflow is unknown."""
 
 
 class CoolingLoop(Model):

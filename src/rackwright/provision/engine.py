@@ -1,0 +1,243 @@
+"""Drives the real Pulumi engine through its Automation API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from rackwright.errors import ExternalToolError
+from rackwright.provision.locks import clear_dead_locks, exclusive
+from rackwright.provision.progress import Progress
+from rackwright.provision.targets import Target
+
+if TYPE_CHECKING:
+    from pulumi import automation
+
+StackKind = Literal["aws-network", "aws-storage", "aws-cluster"]
+ORDER: tuple[StackKind, ...] = ("aws-network", "aws-storage", "aws-cluster")
+"""Order of provisioning; the reverse is the order of removal."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """The AWS site of a blueprint that one run is about."""
+
+    blueprint: Path
+    layers: tuple[Path, ...]
+    cluster: str
+    name: str
+    region: str
+
+    @property
+    def stack(self) -> str:
+        """Name of its stack in each project."""
+        return f"{self.cluster}-{self.name}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run did to one stack.
+
+    Attributes:
+        changes: steps by operation (``create``, ``update``, ...), unchanged ones left out.
+        details: changed properties of each updated resource.
+        outputs: the stack's outputs, secrets replaced.
+        retained: resources left on purpose.
+    """
+
+    kind: StackKind
+    changes: Mapping[str, int]
+    unchanged: int
+    details: Mapping[str, tuple[str, ...]]
+    outputs: Mapping[str, Any]
+    retained: tuple[str, ...] = ()
+
+
+def preview(site: Site, target: Target, *, say: Callable[[str], None]) -> list[Outcome]:
+    """What ``up`` would do, stack by stack; nothing is changed."""
+    return [_run(site, kind, target, "preview", say) for kind in ORDER]
+
+
+def up(site: Site, target: Target, *, say: Callable[[str], None]) -> list[Outcome]:
+    """Create or change every stack of the site; the order is network, storage, cluster."""
+    return [_run(site, kind, target, "up", say) for kind in ORDER]
+
+
+def down(site: Site, target: Target, *, say: Callable[[str], None]) -> list[Outcome]:
+    """Remove every stack of the site, except what is protected."""
+    return [_run(site, kind, target, "down", say) for kind in reversed(ORDER)]
+
+
+def status(site: Site, target: Target) -> list[Outcome]:
+    """The recorded resources and outputs of each stack that exists."""
+    from pulumi import automation
+
+    outcomes = []
+    for kind in ORDER:
+        try:
+            stack = _open(site, kind, target, create=False)
+        except automation.StackNotFoundError:
+            continue
+        resources = _resources(stack)
+        outcomes.append(
+            Outcome(
+                kind=kind,
+                changes={},
+                unchanged=sum(1 for r in resources if r.get("custom")),
+                details={},
+                outputs=_plain(stack.outputs()),
+            )
+        )
+    return outcomes
+
+
+def _run(
+    site: Site,
+    kind: StackKind,
+    target: Target,
+    action: Literal["preview", "up", "down"],
+    say: Callable[[str], None],
+) -> Outcome:
+    from pulumi import automation
+
+    lock = target.state / "locks" / f"{kind}.{site.stack}"
+    with exclusive(lock, what=f"stack '{kind}/{site.stack}'"):
+        try:
+            return _locked_run(site, kind, target, action, say)
+        except automation.StackNotFoundError:
+            return Outcome(kind, {}, 0, {}, {})
+        except automation.CommandError as error:
+            raise _tool_error(kind, site, action, error) from None
+
+
+def _locked_run(
+    site: Site,
+    kind: StackKind,
+    target: Target,
+    action: Literal["preview", "up", "down"],
+    say: Callable[[str], None],
+) -> Outcome:
+    backend = target.backend_folder
+    if backend is not None and clear_dead_locks(backend, kind, site.stack):
+        say(f"{kind}: the last run was killed; its lock is removed")
+    stack = _open(site, kind, target, create=action != "down")
+    if action != "preview":
+        _settle(stack, kind, say)
+    progress = Progress(kind, dry_run=action == "preview")
+    quiet: Callable[[str], None] = lambda _line: None  # noqa: E731
+    if action == "preview":
+        stack.preview(on_event=progress, on_output=quiet, on_error=quiet)
+    elif action == "up":
+        stack.up(on_event=progress, on_output=quiet, on_error=quiet)
+    else:
+        stack.destroy(exclude_protected=True, on_event=progress, on_output=quiet, on_error=quiet)
+    retained: tuple[str, ...] = ()
+    if action == "down":
+        left = [r for r in _resources(stack) if r.get("custom") and not _is_provider(r)]
+        retained = tuple(f"{_token(r)} {r.get('id', '')}".strip() for r in left)
+        if not left:
+            stack.workspace.remove_stack(site.stack)
+    outputs = _plain(stack.outputs()) if action == "up" else {}
+    return Outcome(
+        kind, dict(progress.changes), progress.unchanged, progress.details, outputs, retained
+    )
+
+
+def _open(site: Site, kind: StackKind, target: Target, *, create: bool) -> automation.Stack:
+    from pulumi import automation
+
+    from rackwright.provision.program import inline_program
+    from rackwright.provision.tools import find_pulumi, pulumi_environment
+
+    tool = find_pulumi()
+    if tool is None:
+        raise ExternalToolError(
+            "the Pulumi CLI is not installed", hint="run 'rackwright tools install'"
+        )
+    settings = automation.ProjectSettings(
+        name=kind,
+        runtime="python",
+        backend=automation.ProjectBackend(url=target.backend) if target.backend else None,
+    )
+    options = automation.LocalWorkspaceOptions(
+        project_settings=settings,
+        pulumi_command=automation.PulumiCommand(root=str(tool.path.parent.parent)),
+        env_vars={**pulumi_environment(tool), **target.environment},
+        secrets_provider="passphrase" if target.name == "local" else None,
+    )
+    program = inline_program(kind, site.blueprint, site.layers, site.name)
+    opener = automation.create_or_select_stack if create else automation.select_stack
+    stack = opener(
+        stack_name=site.stack, project_name=kind, program=program, opts=options
+    )
+    stack.set_config("aws:region", automation.ConfigValue(site.region))
+    return stack
+
+
+def _settle(stack: automation.Stack, kind: str, say: Callable[[str], None]) -> None:
+    """Forget operations that a killed engine had begun, so that the next run repeats them.
+
+    The programs give every resource a stable name or a tag of its own, so repeating a creation
+    that did succeed is refused or adopted by the provider, never duplicated silently.
+    """
+    deployment = stack.export_stack()
+    pending = deployment.deployment.get("pending_operations") or []
+    if not pending:
+        return
+    names = ", ".join(op["resource"]["urn"].rsplit("::", 1)[-1] for op in pending)
+    say(f"{kind}: the last run was cut off during {names}; it is repeated")
+    deployment.deployment["pending_operations"] = []
+    stack.import_stack(deployment)
+
+
+def _resources(stack: automation.Stack) -> Sequence[Mapping[str, Any]]:
+    return stack.export_stack().deployment.get("resources") or []
+
+
+def _is_provider(resource: Mapping[str, Any]) -> bool:
+    return str(resource.get("type", "")).startswith("pulumi:")
+
+
+def _token(resource: Mapping[str, Any]) -> str:
+    return str(resource.get("type", "")).rsplit(":", 1)[-1]
+
+
+def _plain(outputs: Mapping[str, automation.OutputValue]) -> dict[str, Any]:
+    return {name: "[secret]" if out.secret else out.value for name, out in outputs.items()}
+
+
+def _tool_error(
+    kind: str, site: Site, action: str, error: automation.CommandError
+) -> ExternalToolError:
+    lines = [line for line in str(error).splitlines() if "error:" in line.lower()]
+    detail = (lines[-1] if lines else str(error).strip().splitlines()[-1]).strip()
+    return ExternalToolError(
+        f"'{action}' of stack '{kind}/{site.stack}' failed: {detail}",
+        hint=f"mend the cause and run 'rackwright {action}' again; it goes on where it stopped",
+    )
+
+
+def render_json(outcomes: Sequence[Outcome]) -> str:
+    """The outcomes as JSON, schema ``rackwright.stack/v1``."""
+    return json.dumps(
+        {
+            "schema": "rackwright.stack/v1",
+            "stacks": [
+                {
+                    "stack": o.kind,
+                    "changes": dict(o.changes),
+                    "unchanged": o.unchanged,
+                    "details": {name: list(diff) for name, diff in o.details.items()},
+                    "outputs": dict(o.outputs),
+                    "retained": list(o.retained),
+                }
+                for o in outcomes
+            ],
+        },
+        indent=2,
+        sort_keys=True,
+        default=str,
+    )

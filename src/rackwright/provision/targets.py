@@ -1,0 +1,109 @@
+"""Where a cluster is provisioned: the embedded AWS of this machine, or AWS itself."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from rackwright.errors import UsageError
+
+TargetName = Literal["local", "aws"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What the Pulumi engine needs to know about the place it provisions.
+
+    Attributes:
+        name: ``local`` or ``aws``.
+        state: folder of everything that this target remembers.
+        environment: variables for the engine; secrets only as paths of files.
+        backend: Pulumi backend URL, or None for the one the user is logged in to.
+        endpoint: base URL of the embedded AWS, or None.
+    """
+
+    name: TargetName
+    state: Path
+    environment: dict[str, str] = field(repr=False)
+    backend: str | None
+    endpoint: str | None = None
+
+    @property
+    def backend_folder(self) -> Path | None:
+        """Folder of a file backend, or None for any other backend."""
+        if self.backend is None or not self.backend.startswith("file://"):
+            return None
+        return Path(self.backend.removeprefix("file://"))
+
+
+def state_folder() -> Path:
+    """``$RACKWRIGHT_STATE``, else the user's state folder by the XDG rules."""
+    if chosen := os.environ.get("RACKWRIGHT_STATE"):
+        return Path(chosen)
+    base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(base) / "rackwright"
+
+
+def open_target(name: TargetName, *, state: Path | None = None) -> Target:
+    """The target called ``name``, started where it has to be.
+
+    Raises:
+        UsageError: the environment lacks what AWS needs.
+    """
+    folder = (state or state_folder()) / name
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return _open_local(folder) if name == "local" else _open_aws(folder)
+
+
+def _open_local(folder: Path) -> Target:
+    from rackwright.provision.embedded import control
+
+    embedded = control.start(folder / "embedded-aws")
+    backend = folder / "pulumi"
+    backend.mkdir(exist_ok=True)
+    return Target(
+        name="local",
+        state=folder,
+        backend=f"file://{backend}",
+        endpoint=embedded.endpoint,
+        environment={
+            "PULUMI_HOME": str(folder / "pulumi-home"),
+            "PULUMI_CONFIG_PASSPHRASE_FILE": str(_passphrase_file(folder)),
+            "PULUMI_DEBUG_PROVIDERS": f"aws:{embedded.provider_port}",
+            "AWS_ENDPOINT_URL": embedded.endpoint,
+            # The embedded AWS accepts any credentials; real ones must not reach it.
+            "AWS_ACCESS_KEY_ID": "embedded",
+            "AWS_SECRET_ACCESS_KEY": "embedded",
+            "AWS_SESSION_TOKEN": "",
+            "AWS_PROFILE": "",
+        },
+    )
+
+
+def _open_aws(folder: Path) -> Target:
+    backend = os.environ.get("PULUMI_BACKEND_URL")
+    encrypted_elsewhere = backend is None or backend.startswith(("https://", "http://"))
+    has_passphrase = "PULUMI_CONFIG_PASSPHRASE" in os.environ or (
+        "PULUMI_CONFIG_PASSPHRASE_FILE" in os.environ
+    )
+    if not encrypted_elsewhere and not has_passphrase:
+        raise UsageError(
+            "the state backend needs a passphrase to encrypt secrets",
+            hint="set PULUMI_CONFIG_PASSPHRASE_FILE to a file that holds it",
+        )
+    return Target(name="aws", state=folder, backend=backend, environment={})
+
+
+def _passphrase_file(folder: Path) -> Path:
+    """A file with a random passphrase that only this user can read, made once."""
+    path = folder / "passphrase"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path
+    with os.fdopen(descriptor, "w") as file:
+        file.write(secrets.token_urlsafe(32))
+    return path

@@ -1,0 +1,92 @@
+"""Blueprint templates: what ``rackwright init`` makes a team's first files from."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rackwright.errors import UsageError
+from rackwright.model.base import Model
+from rackwright.resources import bundled
+
+
+class Answer(Model):
+    """A value that a template asks for."""
+
+    description: str
+    default: str
+
+
+class TemplateManifest(Model):
+    """The ``template.yaml`` of a blueprint template."""
+
+    description: str
+    answers: dict[str, Answer] = {}
+
+
+@dataclass(frozen=True)
+class BlueprintTemplate:
+    """A folder below ``templates/blueprints``."""
+
+    name: str
+    folder: Path
+    manifest: TemplateManifest
+
+
+def list_templates() -> list[BlueprintTemplate]:
+    """Every built-in blueprint template, by name."""
+    from rackwright.spec.loader import load
+
+    folders = sorted(p.parent for p in (bundled("templates") / "blueprints").glob("*/template.yaml"))
+    return [
+        BlueprintTemplate(f.name, f, load(f / "template.yaml", TemplateManifest).value)
+        for f in folders
+    ]
+
+
+def find_template(name: str) -> BlueprintTemplate:
+    """The template called ``name``.
+
+    Raises:
+        UsageError: there is none.
+    """
+    templates = {template.name: template for template in list_templates()}
+    if name not in templates:
+        near = difflib.get_close_matches(name, templates, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are: {', '.join(templates)}"
+        raise UsageError(f"there is no blueprint template '{name}'", hint=hint)
+    return templates[name]
+
+
+def write_blueprint(
+    template: BlueprintTemplate, folder: Path, answers: Mapping[str, str]
+) -> list[Path]:
+    """The files written to ``folder``; nothing that exists is overwritten.
+
+    Raises:
+        UsageError: an answer that the template does not ask for, or a file that exists.
+    """
+    from rackwright.render.environment import render_file
+
+    unknown = sorted(set(answers) - set(template.manifest.answers))
+    if unknown:
+        asked = ", ".join(template.manifest.answers) or "nothing"
+        raise UsageError(
+            f"the template '{template.name}' does not ask for '{unknown[0]}'",
+            hint=f"it asks for: {asked}",
+        )
+    values = {key: answer.default for key, answer in template.manifest.answers.items()}
+    values.update(answers)
+    rendered = {
+        folder / source.name.removesuffix(".j2"): render_file(source, values)
+        for source in sorted(template.folder.glob("*.j2"))
+    }
+    for path in rendered:
+        if path.exists():
+            raise UsageError(f"'{path}' exists", hint="choose another folder, or remove the file")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, text in rendered.items():
+        path.write_text(text, encoding="utf-8")
+    return list(rendered)
