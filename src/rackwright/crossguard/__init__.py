@@ -1,0 +1,1 @@
+"""The policies as a native CrossGuard pack: an analyzer that decodes each resource once."""

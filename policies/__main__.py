@@ -1,0 +1,5 @@
+"""The policies as a CrossGuard pack: ``pulumi up --policy-pack policies``."""
+
+from rackwright.crossguard.server import serve
+
+serve()
