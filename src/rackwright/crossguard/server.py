@@ -207,7 +207,7 @@ def describe(result: Any) -> str:
     return "\n".join(lines)
 
 
-def serve(packs: Sequence[Path] = ()) -> None:
+def serve(*, rules: Sequence[ResourceRule] = RULES, packs: Sequence[Path] = ()) -> None:
     """Serve until the engine ends this process; the port is the first line on stdout."""
     server = grpc.server(
         futures.ThreadPoolExecutor(max_workers=4),
@@ -216,7 +216,7 @@ def serve(packs: Sequence[Path] = ()) -> None:
             ("grpc.max_send_message_length", _LARGEST_MESSAGE),
         ],
     )
-    analyzer_pb2_grpc.add_AnalyzerServicer_to_server(Analyzer(packs=packs), server)
+    analyzer_pb2_grpc.add_AnalyzerServicer_to_server(Analyzer(rules=rules, packs=packs), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     sys.stdout.write(f"{port}\n")

@@ -1,0 +1,23 @@
+"""The same thirty rules in Rackwright's analyzer."""
+
+from __future__ import annotations
+
+from rackwright.crossguard import server
+from rackwright.crossguard.rules import Resource, ResourceRule, Verdict
+
+
+def require_tokens(resource: Resource):
+    """Refuse version 1 of the metadata service."""
+    if resource.inputs["metadataOptions"]["httpTokens"] != "required":
+        yield Verdict("httpTokens is not required")
+
+
+RULES = tuple(
+    ResourceRule(
+        f"rule-{n:02d}", "tokens", frozenset({"aws:ec2/launchTemplate:LaunchTemplate"}), require_tokens
+    )
+    for n in range(30)
+)
+
+if __name__ == "__main__":
+    server.serve(rules=RULES)
