@@ -220,11 +220,12 @@ def _tool_error(
     )
 
 
-def render_json(outcomes: Sequence[Outcome]) -> str:
+def render_json(outcomes: Sequence[Outcome], *, endpoint: str | None = None) -> str:
     """The outcomes as JSON, schema ``rackwright.stack/v1``."""
     return json.dumps(
         {
             "schema": "rackwright.stack/v1",
+            "endpoint": endpoint,
             "stacks": [
                 {
                     "stack": o.kind,

@@ -1,0 +1,143 @@
+"""``preview``, ``up``, ``status`` and ``down``: the AWS sites of a blueprint."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rackwright.plan.load import LoadedPlan
+    from rackwright.provision.engine import Outcome, Site
+
+_DESTRUCTIVE = frozenset({"up", "down"})
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``verb``."""
+    parser.add_argument("blueprint", type=Path, help="the blueprint")
+    parser.add_argument(
+        "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
+    )
+    parser.add_argument("--site", help="the AWS site, where the blueprint has several")
+    parser.add_argument(
+        "--target",
+        choices=("local", "aws"),
+        required=True,
+        help="local: the embedded AWS of this machine; aws: AWS, with your credentials",
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    if verb in _DESTRUCTIVE:
+        parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.set_defaults(verb=verb)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb; the exit code."""
+    from rackwright.plan.load import load_plan
+    from rackwright.provision import engine
+    from rackwright.provision.targets import open_target
+
+    loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
+    site = _choose_site(arguments, loaded)
+    verb = arguments.verb
+    if verb in {"preview", "up"} and (refused := _judge(loaded)):
+        return refused
+    if verb in _DESTRUCTIVE and not arguments.yes:
+        _confirm(verb, site, arguments.target)
+    target = open_target(arguments.target)
+    if verb == "status":
+        outcomes = engine.status(site, target)
+    else:
+        action = {"preview": engine.preview, "up": engine.up, "down": engine.down}[verb]
+        outcomes = action(site, target, say=_say)
+    if arguments.json:
+        sys.stdout.write(engine.render_json(outcomes, endpoint=target.endpoint) + "\n")
+    else:
+        sys.stdout.write(_render(verb, site, outcomes, target.endpoint))
+    return ExitCode.NOTHING if verb == "status" and not outcomes else ExitCode.CLEAN
+
+
+def _judge(loaded: LoadedPlan) -> int:
+    """Zero when the blueprint passes; otherwise the exit code, after showing the findings."""
+    from rackwright.policy.check import check_plan
+    from rackwright.report.text import render_text
+
+    report = check_plan(loaded)
+    if report.exit_code == ExitCode.CLEAN:
+        return ExitCode.CLEAN
+    sys.stderr.write(render_text(report) + "\nnothing was created\n")
+    return report.exit_code
+
+
+def _choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
+    from rackwright.provision.engine import Site
+
+    plans = {plan.site.name: plan.site for plan in loaded.plan.aws}
+    if not plans:
+        raise UsageError(
+            "the blueprint has no AWS site",
+            hint="on-premises sites are configured by Ansible, not by Pulumi",
+        )
+    name = arguments.site or (next(iter(plans)) if len(plans) == 1 else None)
+    if name is None or name not in plans:
+        problem = f"there is no AWS site '{name}'" if name else "there are several AWS sites"
+        raise UsageError(problem, hint=f"choose one with --site: {', '.join(plans)}")
+    return Site(
+        blueprint=arguments.blueprint.resolve(),
+        layers=tuple(layer.resolve() for layer in arguments.layer),
+        cluster=loaded.plan.blueprint.name,
+        name=name,
+        region=plans[name].region,
+    )
+
+
+def _confirm(verb: str, site: Site, target: str) -> None:
+    if not sys.stdin.isatty():
+        raise UsageError(f"'{verb}' changes '{site.stack}'", hint="give --yes to go ahead")
+    sys.stderr.write(f"{verb} '{site.stack}' on {target}; type the site's name to go ahead: ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip() != site.name:
+        raise UsageError("not confirmed; nothing was changed")
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"  {line}\n")
+    sys.stderr.flush()
+
+
+def _render(verb: str, site: Site, outcomes: Sequence[Outcome], endpoint: str | None) -> str:
+    lines = []
+    for outcome in outcomes:
+        lines.append(f"{outcome.kind}/{site.stack}: {_summary(verb, outcome)}")
+        lines += [f"  {name}: {', '.join(diff)}" for name, diff in outcome.details.items()]
+        if verb in {"up", "status"}:
+            lines += [f"  {key} = {_short(value)}" for key, value in sorted(outcome.outputs.items())]
+        lines += [f"  retained: {item}" for item in outcome.retained]
+    if not outcomes:
+        lines.append(f"{site.stack}: nothing is provisioned")
+    if endpoint and verb == "status":
+        lines.append(f"embedded AWS: {endpoint}")
+    return "\n".join(lines) + "\n"
+
+
+def _summary(verb: str, outcome: Outcome) -> str:
+    if verb == "status":
+        return f"{outcome.unchanged} resources"
+    if not outcome.changes:
+        return "no change" if verb != "down" or outcome.unchanged else "nothing to remove"
+    done = {"preview": "to {}", "up": "{}", "down": "{}"}[verb]
+    parts = [f"{count} {done.format(op)}" for op, count in sorted(outcome.changes.items())]
+    return f"{', '.join(parts)}; {outcome.unchanged} unchanged"
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    return text if len(text) <= 100 else text[:97] + "..."
