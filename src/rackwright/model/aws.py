@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.names import Name
-from rackwright.model.units import Gibibytes, MegabytesPerSecondPerTebibyte
+from rackwright.model.units import Gibibytes, MegabytesPerSecondPerTebibyte, Percent
 
 
 def _check_network(text: str) -> str:
@@ -35,8 +35,10 @@ class Reservation(Model):
     id: Annotated[str, Field(pattern=r"^cr-[0-9a-f]{8,17}$")]
     placement_group: str | None = None
     """Placement group that the reservation was made in; nodes may use no other."""
-    instances: Annotated[int, Field(gt=0)]
-    """Instances it reserves, as recorded."""
+    instances: Annotated[int, Field(gt=0)] | None = None
+    """Instances it reserves, as recorded; absent where unknown."""
+    availability_zone: str | None = None
+    """Zone it lies in, as recorded; absent where unknown."""
 
 
 class CapacityBlock(Model):
@@ -44,7 +46,10 @@ class CapacityBlock(Model):
 
     kind: Literal["capacity-block"]
     id: Annotated[str, Field(pattern=r"^cr-[0-9a-f]{8,17}$")]
-    instances: Annotated[int, Field(gt=0)]
+    instances: Annotated[int, Field(gt=0)] | None = None
+    """Instances in the block, as recorded; absent where unknown."""
+    availability_zone: str | None = None
+    """Zone it lies in, as recorded; absent where unknown."""
     ends: datetime.datetime
     """When AWS takes the instances back; termination starts 30 minutes before."""
 
@@ -64,7 +69,11 @@ class AwsNodeGroup(Model):
     """AMI id, or ``ssm:/path`` of the public parameter that holds it."""
     efa: bool = True
     """Attach every EFA interface that the type has; the type must have some."""
+    placement_group: str | None = None
+    """Existing placement group to use; absent, the kind of capacity decides."""
     root_volume: Gibibytes
+    root_device: Annotated[str, Field(pattern=r"^/dev/[a-z0-9]+$")] = "/dev/sda1"
+    """Root device of the image: ``/dev/sda1`` for Ubuntu, ``/dev/xvda`` for Amazon Linux."""
 
 
 class AwsServer(Model):
@@ -114,6 +123,8 @@ class AwsNetwork(Model):
     """Private DNS zone."""
     ssh_from: tuple[Cidr, ...] = ()
     """Networks that may reach the login nodes by SSH."""
+    growth: Percent = 25.0
+    """Room for more nodes in the cluster's subnet, above the counts of the blueprint."""
 
 
 class Limits(Model):

@@ -1,0 +1,180 @@
+"""The root component of each stack: it carries the blueprint and holds the stack's components."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal, Protocol
+
+import pulumi
+import pulumi_aws as aws
+
+from rackwright.components.iam import InstanceRole
+from rackwright.components.network import Network
+from rackwright.components.nodes import NodeGroup
+from rackwright.components.servers import Servers
+from rackwright.components.storage import Storage
+from rackwright.components.tags import SiteArgs, child_options
+from rackwright.plan.launch import Wiring
+from rackwright.plan.security import parameter_path
+
+StackKind = Literal["aws-network", "aws-storage", "aws-cluster"]
+
+
+class Lookup(Protocol):
+    """Finds an output of another stack of the site."""
+
+    def __call__(self, kind: StackKind, name: str) -> pulumi.Output[Any]:
+        """The output called ``name`` of the site's stack of ``kind``."""
+        ...
+
+
+class Cluster(pulumi.ComponentResource):
+    """What one stack adds to a site.
+
+    Args:
+        kind: which of the site's stacks this is.
+        args: the planned site.
+        spec: the complete blueprint as plain data; policies read it from the inputs.
+        lookup: finds outputs of the site's other stacks.
+        protect: storage is protected from deletion.
+    """
+
+    exports: dict[str, Any]
+    """Outputs of the stack."""
+
+    def __init__(
+        self,
+        kind: StackKind,
+        args: SiteArgs,
+        spec: Mapping[str, Any],
+        lookup: Lookup,
+        *,
+        protect: bool = True,
+    ) -> None:
+        props = {"kind": kind, "site": args.plan.site.name, "spec": dict(spec)}
+        super().__init__("rackwright:cluster:Cluster", args.prefix, props)
+        self._args = args
+        self._lookup = lookup
+        if kind == "aws-network":
+            self.exports = self._network()
+        elif kind == "aws-storage":
+            self.exports = self._storage(protect=protect)
+        else:
+            self.exports = self._nodes()
+        self._parameter(kind.removeprefix("aws-"), self.exports)
+        self.register_outputs({**props, **self.exports})
+
+    def _network(self) -> dict[str, Any]:
+        network = Network(self._args, opts=pulumi.ResourceOptions(parent=self))
+        site = self._args.plan.site
+        return {
+            **network.outputs(),
+            "cidr": site.network.cidr,
+            "dns_zone": site.network.dns_zone,
+        }
+
+    def _storage(self, *, protect: bool) -> dict[str, Any]:
+        groups = self._lookup("aws-network", "security_group_ids")
+        storage = Storage(
+            self._args,
+            vpc_id=self._lookup("aws-network", "vpc_id"),
+            subnet_id=self._subnet("private"),
+            cluster_group_id=groups["cluster"],
+            protect=protect,
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        return dict(storage.outputs())
+
+    def _nodes(self) -> dict[str, Any]:
+        args, plan = self._args, self._args.plan
+        options = pulumi.ResourceOptions(parent=self)
+        groups = self._lookup("aws-network", "security_group_ids")
+        zone_id = self._lookup("aws-network", "dns_zone_id")
+        account = aws.get_caller_identity_output(opts=pulumi.InvokeOptions(parent=self)).account_id
+        role = InstanceRole("node", args, account, opts=options)
+        images = _Images(self)
+        exports: dict[str, Any] = {"servers": {}, "node_groups": {}}
+        for servers in plan.servers:
+            extra = (groups["login"],) if servers.role == "login" else ()
+            declared = Servers(
+                args,
+                servers,
+                self._subnet("public" if servers.public else "private"),
+                zone_id,
+                Wiring(
+                    image=images.resolve(servers.server.image),
+                    instance_profile=role.profile_name,
+                    security_groups=(groups["cluster"], *extra),
+                ),
+                opts=options,
+            )
+            exports["servers"][servers.role] = {
+                "private_ips": declared.private_ips,
+                "public_ips": declared.public_ips,
+            }
+        for group in plan.groups:
+            wiring = Wiring(
+                image=images.resolve(group.group.image),
+                instance_profile=role.profile_arn,
+                security_groups=(groups["cluster"],),
+            )
+            fleet = NodeGroup(args, group, self._subnet("private"), wiring, opts=options)
+            accelerators = group.instance.accelerators
+            exports["node_groups"][group.group.name] = {
+                "autoscaling_group": fleet.group_name,
+                "launch_template": fleet.template_id,
+                "type": group.group.type,
+                "count": group.group.count,
+                "efa_interfaces": group.efa_interfaces,
+                "gres": None if accelerators is None else accelerators.gres,
+                "accelerators": None if accelerators is None else accelerators.count,
+            }
+        if plan.site.file_systems:
+            exports["file_systems"] = self._lookup("aws-storage", "file_systems")
+        return exports
+
+    def _subnet(self, tier: str) -> pulumi.Output[str]:
+        """The id of the tier's subnet in the zone that holds the cluster."""
+        zone = self._args.plan.site.network.availability_zones[0]
+        name = next(
+            plan.name for plan in self._args.plan.subnets if (plan.tier, plan.zone) == (tier, zone)
+        )
+        ids = self._lookup("aws-network", "subnet_ids")
+        return ids[name]
+
+    def _parameter(self, what: str, value: Mapping[str, Any]) -> None:
+        """The stack's outputs as a parameter, for the configuration step and the instances."""
+        args = self._args
+        name = args.name("parameter", what)
+        aws.ssm.Parameter(
+            name,
+            name=f"{parameter_path(args.cluster, args.plan.site.name)}/{what}",
+            type="String",
+            tier="Intelligent-Tiering",
+            description=f"{what} of {args.prefix}",
+            value=pulumi.Output.from_input(dict(value)).apply(
+                lambda known: json.dumps(known, sort_keys=True)
+            ),
+            tags=args.tags(name),
+            opts=child_options(self, args, name),
+        )
+
+
+class _Images:
+    """Finds images; a public parameter is read once however many groups use it."""
+
+    def __init__(self, parent: pulumi.Resource) -> None:
+        self._parent = parent
+        self._found: dict[str, pulumi.Output[str]] = {}
+
+    def resolve(self, image: str) -> pulumi.Input[str]:
+        """The id of ``image``, which may be ``ssm:/path``."""
+        if not image.startswith("ssm:"):
+            return image
+        if image not in self._found:
+            found = aws.ssm.get_parameter_output(
+                name=image.removeprefix("ssm:"), opts=pulumi.InvokeOptions(parent=self._parent)
+            )
+            self._found[image] = pulumi.Output.unsecret(found.value)
+        return self._found[image]

@@ -1,0 +1,196 @@
+"""The VPC of a site: subnets, routes, endpoints, security groups and private DNS."""
+
+from __future__ import annotations
+
+import pulumi
+import pulumi_aws as aws
+
+from rackwright.components.efa import declare_rules, security_group
+from rackwright.components.tags import SiteArgs, child_options
+from rackwright.plan.security import network_rules
+from rackwright.plan.subnets import SubnetPlan, has_internet
+
+
+class Network(pulumi.ComponentResource):
+    """The VPC with everything that outlives nodes and file systems."""
+
+    vpc_id: pulumi.Output[str]
+    subnet_ids: dict[str, pulumi.Output[str]]
+    """By subnet name, like ``private-a``."""
+    security_group_ids: dict[str, pulumi.Output[str]]
+    """By name: ``cluster``, and ``login`` and ``endpoints`` where there are any."""
+    dns_zone_id: pulumi.Output[str]
+
+    def __init__(self, args: SiteArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        name = args.name("network")
+        super().__init__(
+            "rackwright:aws:Network", name, {"cidr": args.plan.site.network.cidr}, opts
+        )
+        self._args = args
+        site = args.plan.site
+        vpc_name = args.name("vpc")
+        vpc = aws.ec2.Vpc(
+            vpc_name,
+            cidr_block=site.network.cidr,
+            enable_dns_hostnames=True,
+            enable_dns_support=True,
+            tags=args.tags(vpc_name),
+            opts=child_options(self, args, vpc_name),
+        )
+        self.vpc_id = vpc.id
+        default = args.name("default")
+        aws.ec2.DefaultSecurityGroup(
+            default,
+            vpc_id=vpc.id,
+            ingress=[],
+            egress=[],
+            tags=args.tags(default),
+            opts=child_options(self, args, default),
+        )
+        self.subnet_ids = {plan.name: self._subnet(plan) for plan in args.plan.subnets}
+        tables = self._routes()
+        self.security_group_ids = self._security_groups()
+        self._endpoints(tables)
+        zone_name = args.name("zone")
+        zone = aws.route53.Zone(
+            zone_name,
+            name=site.network.dns_zone,
+            comment=f"private zone of {args.prefix}",
+            vpcs=[{"vpc_id": vpc.id}],
+            tags=args.tags(zone_name),
+            opts=child_options(self, args, zone_name),
+        )
+        self.dns_zone_id = zone.zone_id
+        self.register_outputs(self.outputs())
+
+    def outputs(self) -> dict[str, pulumi.Input[object]]:
+        """What the other stacks of the site need."""
+        return {
+            "vpc_id": self.vpc_id,
+            "subnet_ids": self.subnet_ids,
+            "security_group_ids": self.security_group_ids,
+            "dns_zone_id": self.dns_zone_id,
+        }
+
+    def _subnet(self, plan: SubnetPlan) -> pulumi.Output[str]:
+        name = self._args.name(plan.name)
+        subnet = aws.ec2.Subnet(
+            name,
+            vpc_id=self.vpc_id,
+            cidr_block=plan.cidr,
+            availability_zone=plan.zone,
+            map_public_ip_on_launch=False,
+            tags={**self._args.tags(name), "rackwright:tier": plan.tier},
+            opts=child_options(self, self._args, name),
+        )
+        return subnet.id
+
+    def _routes(self) -> list[pulumi.Output[str]]:
+        """Route tables of the private and intra subnets; public and private ones get routes."""
+        args, network = self._args, self._args.plan.site.network
+        gateway: pulumi.Output[str] | None = None
+        if has_internet(network):
+            name = args.name("internet")
+            gateway = aws.ec2.InternetGateway(
+                name,
+                vpc_id=self.vpc_id,
+                tags=args.tags(name),
+                opts=child_options(self, args, name),
+            ).id
+        nat: dict[str, pulumi.Output[str]] = {}
+        inner: list[pulumi.Output[str]] = []
+        for plan in sorted(args.plan.subnets, key=lambda plan: plan.tier != "public"):
+            table = self._table(plan)
+            if plan.tier == "public" and gateway is not None:
+                self._route(plan, table, gateway_id=gateway)
+                if network.nat == "per-zone" or (network.nat == "single" and not nat):
+                    nat[plan.zone] = self._nat(plan, gateway)
+                continue
+            inner.append(table)
+            if plan.tier == "private" and nat:
+                way = nat.get(plan.zone) or next(iter(nat.values()))
+                self._route(plan, table, nat_gateway_id=way)
+        return inner
+
+    def _table(self, plan: SubnetPlan) -> pulumi.Output[str]:
+        args = self._args
+        name = args.name(plan.name, "routes")
+        table = aws.ec2.RouteTable(
+            name,
+            vpc_id=self.vpc_id,
+            tags=args.tags(name),
+            opts=child_options(self, args, name),
+        )
+        aws.ec2.RouteTableAssociation(
+            name,
+            route_table_id=table.id,
+            subnet_id=self.subnet_ids[plan.name],
+            opts=child_options(self, args, name),
+        )
+        return table.id
+
+    def _route(
+        self, plan: SubnetPlan, table: pulumi.Output[str], **target: pulumi.Output[str]
+    ) -> None:
+        name = self._args.name(plan.name, "default")
+        aws.ec2.Route(
+            name,
+            route_table_id=table,
+            destination_cidr_block="0.0.0.0/0",
+            opts=child_options(self, self._args, name),
+            **target,
+        )
+
+    def _nat(self, plan: SubnetPlan, gateway: pulumi.Output[str]) -> pulumi.Output[str]:
+        args = self._args
+        name = args.name(plan.name, "nat")
+        address = aws.ec2.Eip(
+            name, domain="vpc", tags=args.tags(name), opts=child_options(self, args, name)
+        )
+        # A NAT gateway without a way out fails to start: the internet gateway has to be first.
+        tags = gateway.apply(lambda _: args.tags(name))
+        return aws.ec2.NatGateway(
+            name,
+            subnet_id=self.subnet_ids[plan.name],
+            allocation_id=address.id,
+            tags=tags,
+            opts=child_options(self, args, name),
+        ).id
+
+    def _security_groups(self) -> dict[str, pulumi.Output[str]]:
+        args = self._args
+        rules = network_rules(args.plan.site)
+        described = {
+            "cluster": "All traffic among the nodes of the cluster, as EFA needs",
+            "login": "SSH to the login nodes",
+            "endpoints": "AWS services from inside the VPC",
+        }
+        wanted = {rule.group for rule in rules}
+        if args.plan.site.login is not None:
+            wanted.add("login")
+        groups = {
+            group: security_group(self, args, group, self.vpc_id, text).id
+            for group, text in described.items()
+            if group in wanted
+        }
+        declare_rules(self, args, rules, groups)
+        return groups
+
+    def _endpoints(self, tables: list[pulumi.Output[str]]) -> None:
+        args, site = self._args, self._args.plan.site
+        inner = [self.subnet_ids[plan.name] for plan in args.plan.subnets if plan.tier == "intra"]
+        for service in site.network.endpoints:
+            name = args.name("endpoint", service.replace(".", "-"))
+            gateway = service == "s3"
+            aws.ec2.VpcEndpoint(
+                name,
+                vpc_id=self.vpc_id,
+                service_name=f"com.amazonaws.{site.region}.{service}",
+                vpc_endpoint_type="Gateway" if gateway else "Interface",
+                route_table_ids=tables if gateway else None,
+                subnet_ids=None if gateway else inner,
+                security_group_ids=None if gateway else [self.security_group_ids["endpoints"]],
+                private_dns_enabled=None if gateway else True,
+                tags=args.tags(name),
+                opts=child_options(self, args, name),
+            )

@@ -1,0 +1,83 @@
+"""Node groups: a launch template and one Auto Scaling group of fixed size each."""
+
+from __future__ import annotations
+
+import pulumi
+import pulumi_aws as aws
+
+from rackwright.components.tags import SiteArgs, child_options
+from rackwright.plan.aws import GroupPlan
+from rackwright.plan.launch import Wiring
+
+
+class NodeGroup(pulumi.ComponentResource):
+    """Equal nodes in one zone, one resource for all of them however many there are."""
+
+    group_name: pulumi.Output[str]
+    """Name of the Auto Scaling group."""
+    template_id: pulumi.Output[str]
+
+    def __init__(
+        self,
+        args: SiteArgs,
+        group: GroupPlan,
+        subnet_id: pulumi.Input[str],
+        wiring: Wiring,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        name = args.name(group.group.name)
+        super().__init__(
+            "rackwright:aws:NodeGroup",
+            name,
+            {"type": group.group.type, "count": group.group.count},
+            opts,
+        )
+        tags = args.common_tags() | {"rackwright:node-group": group.group.name}
+        placed = group.placement
+        if placed.group == "cluster":
+            placement_group = aws.ec2.PlacementGroup(
+                name,
+                name=name,
+                strategy="cluster",
+                tags=args.tags(name),
+                opts=child_options(self, args, name),
+            )
+            wiring = Wiring(
+                image=wiring.image,
+                instance_profile=wiring.instance_profile,
+                security_groups=wiring.security_groups,
+                placement_group=placement_group.name,
+            )
+        template = aws.ec2.LaunchTemplate(
+            name,
+            **group.launch_template(name, tags, wiring),
+            opts=child_options(self, args, name),
+        )
+        count = group.group.count
+        fleet = aws.autoscaling.Group(
+            name,
+            name=name,
+            min_size=count,
+            max_size=count,
+            desired_capacity=count,
+            vpc_zone_identifiers=[subnet_id],
+            placement_group=(
+                wiring.placement_group if placed.group == "cluster" else placed.group_name
+            ),
+            launch_template={
+                "id": template.id,
+                "version": template.latest_version.apply(str),
+            },
+            health_check_type="EC2",
+            # A fixed fleet in one zone: a node that fails is drained and judged first.
+            suspended_processes=["AZRebalance", "ReplaceUnhealthy"],
+            wait_for_capacity_timeout="20m",
+            tags=[
+                {"key": key, "value": value, "propagate_at_launch": True}
+                for key, value in sorted({**tags, "Name": name}.items())
+            ],
+            opts=child_options(self, args, name),
+        )
+        self.group_name = fleet.name
+        self.template_id = template.id
+        self.register_outputs({"group_name": self.group_name, "template_id": self.template_id})

@@ -1,0 +1,67 @@
+"""Head and login nodes."""
+
+from __future__ import annotations
+
+import pulumi
+import pulumi_aws as aws
+
+from rackwright.components.tags import SiteArgs, child_options
+from rackwright.plan.aws import ServerPlan
+from rackwright.plan.launch import Wiring, server_args
+
+
+class Servers(pulumi.ComponentResource):
+    """The head or login nodes, each with a name in the private zone."""
+
+    private_ips: dict[str, pulumi.Output[str]]
+    """By host name, like ``head-1``."""
+    public_ips: dict[str, pulumi.Output[str]]
+    """The same, of nodes that have a public address."""
+
+    def __init__(
+        self,
+        args: SiteArgs,
+        servers: ServerPlan,
+        subnet_id: pulumi.Input[str],
+        dns_zone_id: pulumi.Input[str],
+        wiring: Wiring,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__(
+            "rackwright:aws:Servers",
+            args.name(servers.role),
+            {"type": servers.server.type, "count": servers.server.count},
+            opts,
+        )
+        self.private_ips = {}
+        self.public_ips = {}
+        # A parameter of an image moves with each release; the server must not be replaced by it.
+        moving = ["ami"] if servers.server.image.startswith("ssm:") else None
+        zone = args.plan.site.network.dns_zone
+        for host in servers.names:
+            name = args.name(host)
+            instance = aws.ec2.Instance(
+                name,
+                **server_args(
+                    servers.server,
+                    name=name,
+                    tags=args.common_tags() | {"rackwright:role": servers.role},
+                    wiring=wiring,
+                    public=servers.public,
+                ),
+                subnet_id=subnet_id,
+                opts=child_options(self, args, name, ignore_changes=moving),
+            )
+            aws.route53.Record(
+                name,
+                zone_id=dns_zone_id,
+                name=f"{host}.{zone}",
+                type="A",
+                ttl=60,
+                records=[instance.private_ip],
+                opts=child_options(self, args, name),
+            )
+            self.private_ips[host] = instance.private_ip
+            if servers.public:
+                self.public_ips[host] = instance.public_ip
+        self.register_outputs({"private_ips": self.private_ips, "public_ips": self.public_ips})

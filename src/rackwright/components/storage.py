@@ -1,0 +1,184 @@
+"""FSx for Lustre file systems and the buckets linked into them.
+
+What holds data is protected from deletion and, even when the protection is lifted, retained.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pulumi
+import pulumi_aws as aws
+
+from rackwright.components.efa import declare_rules, security_group
+from rackwright.components.tags import SiteArgs, child_options
+from rackwright.model.aws import DataRepository, LustreFileSystem
+from rackwright.plan.security import storage_rules, tls_only_policy
+from rackwright.plan.storage import association_args, bucket_names, file_system_args
+
+
+class Storage(pulumi.ComponentResource):
+    """The file systems of a site."""
+
+    file_systems: dict[str, aws.fsx.LustreFileSystem]
+    """By name."""
+    buckets: dict[str, pulumi.Output[str]]
+    """Names of the buckets made here, by name."""
+
+    def __init__(
+        self,
+        args: SiteArgs,
+        *,
+        vpc_id: pulumi.Input[str],
+        subnet_id: pulumi.Input[str],
+        cluster_group_id: pulumi.Input[str],
+        protect: bool = True,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__(
+            "rackwright:aws:Storage",
+            args.name("storage"),
+            {"file_systems": [system.name for system in args.plan.site.file_systems]},
+            opts,
+        )
+        self._args = args
+        self._protect = protect
+        self.file_systems = {}
+        self.buckets = {}
+        site = args.plan.site
+        if site.file_systems:
+            lustre = security_group(
+                self, args, "lustre", vpc_id, "Lustre among clients and servers"
+            )
+            groups = {"lustre": lustre.id, "cluster": cluster_group_id}
+            rules = declare_rules(self, args, storage_rules(site), groups)
+            key = self._key()
+            made = {name: self._bucket(name) for name in bucket_names(site)}
+            self.buckets = {name: bucket.bucket for name, bucket in made.items()}
+            for system in site.file_systems:
+                group_ids = [lustre.id, cluster_group_id] if system.efa else [lustre.id]
+                declared = self._file_system(system, subnet_id, group_ids, key, rules)
+                self.file_systems[system.name] = declared
+                for repository in system.data_repositories:
+                    self._association(system, declared, repository, made.get(repository.bucket))
+        self.register_outputs(self.outputs())
+
+    def outputs(self) -> dict[str, pulumi.Input[object]]:
+        """What the cluster's stack and the configuration step need."""
+        return {"file_systems": self.mounts(), "buckets": self.buckets}
+
+    def mounts(self) -> dict[str, dict[str, pulumi.Input[object]]]:
+        """How to mount each file system, by name."""
+        planned = {system.name: system for system in self._args.plan.site.file_systems}
+        return {
+            name: {
+                "id": declared.id,
+                "dns_name": declared.dns_name,
+                "mount_name": declared.mount_name,
+                "mount": planned[name].mount,
+                "efa": planned[name].efa,
+            }
+            for name, declared in self.file_systems.items()
+        }
+
+    def _retained(self, name: str, **more: object) -> pulumi.ResourceOptions:
+        return child_options(
+            self,
+            self._args,
+            name,
+            protect=self._protect,
+            retain_on_delete=True,
+            delete_before_replace=False,
+            **more,
+        )
+
+    def _key(self) -> aws.kms.Key:
+        name = self._args.name("storage")
+        key = aws.kms.Key(
+            name,
+            description=f"file systems of {self._args.prefix}",
+            enable_key_rotation=True,
+            deletion_window_in_days=30,
+            tags=self._args.tags(name),
+            opts=self._retained(name),
+        )
+        aws.kms.Alias(
+            name, name=f"alias/{name}", target_key_id=key.key_id, opts=self._retained(name)
+        )
+        return key
+
+    def _file_system(
+        self,
+        system: LustreFileSystem,
+        subnet_id: pulumi.Input[str],
+        group_ids: list[pulumi.Input[str]],
+        key: aws.kms.Key,
+        rules: list[pulumi.Resource],
+    ) -> aws.fsx.LustreFileSystem:
+        name = self._args.name(system.name)
+        # FSx tries the ports while it creates: the rules have to be there.
+        return aws.fsx.LustreFileSystem(
+            name,
+            **file_system_args(system),
+            subnet_ids=subnet_id,
+            security_group_ids=group_ids,
+            kms_key_id=key.arn,
+            tags=self._args.tags(name),
+            opts=self._retained(name, depends_on=rules),
+        )
+
+    def _association(
+        self,
+        system: LustreFileSystem,
+        declared: aws.fsx.LustreFileSystem,
+        repository: DataRepository,
+        bucket: aws.s3.Bucket | None,
+    ) -> None:
+        slug = repository.path.strip("/").replace("/", "-") or "root"
+        name = self._args.name(system.name, slug)
+        aws.fsx.DataRepositoryAssociation(
+            name,
+            file_system_id=declared.id,
+            **association_args(repository),
+            tags=self._args.tags(name),
+            opts=self._retained(name, depends_on=[] if bucket is None else [bucket]),
+        )
+
+    def _bucket(self, bucket_name: str) -> aws.s3.Bucket:
+        args = self._args
+        name = args.name(bucket_name)
+        bucket = aws.s3.Bucket(
+            name,
+            bucket=bucket_name,
+            force_destroy=False,
+            tags=args.tags(name),
+            opts=self._retained(name),
+        )
+        aws.s3.BucketVersioning(
+            name,
+            bucket=bucket.id,
+            versioning_configuration={"status": "Enabled"},
+            opts=self._retained(name),
+        )
+        aws.s3.BucketServerSideEncryptionConfiguration(
+            name,
+            bucket=bucket.id,
+            rules=[{"apply_server_side_encryption_by_default": {"sse_algorithm": "AES256"}}],
+            opts=self._retained(name),
+        )
+        block = aws.s3.BucketPublicAccessBlock(
+            name,
+            bucket=bucket.id,
+            block_public_acls=True,
+            block_public_policy=True,
+            ignore_public_acls=True,
+            restrict_public_buckets=True,
+            opts=self._retained(name),
+        )
+        aws.s3.BucketPolicy(
+            name,
+            bucket=bucket.id,
+            policy=json.dumps(tls_only_policy(args.plan.site.region, bucket_name)),
+            opts=self._retained(name, depends_on=[block]),
+        )
+        return bucket

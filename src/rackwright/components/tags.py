@@ -1,0 +1,60 @@
+"""Names, tags and options that every component of a site shares.
+
+A resource's name never depends on its place in a list, so that adding a node group or a zone
+leaves the others alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+from pydantic import ConfigDict, InstanceOf
+
+from rackwright.model.base import Model
+from rackwright.plan.aws import AwsSitePlan
+
+FORMER_NAMES: Mapping[str, tuple[str, ...]] = {}
+"""Names that a resource had in earlier releases, by its present name without the site's prefix."""
+
+
+class SiteArgs(Model):
+    """Arguments of a component: the planned site and the cluster it belongs to."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    plan: InstanceOf[AwsSitePlan]
+    cluster: str
+    owner: str | None = None
+
+    @property
+    def prefix(self) -> str:
+        """What every name of the site starts with."""
+        return f"{self.cluster}-{self.plan.site.name}"
+
+    def name(self, *parts: str) -> str:
+        """The name of a resource of the site."""
+        return "-".join((self.prefix, *parts))
+
+    def tags(self, name: str) -> dict[str, str]:
+        """The tags of the resource called ``name``."""
+        return {**self.plan.tags(self.cluster, self.owner), "Name": name}
+
+    def common_tags(self) -> dict[str, str]:
+        """The tags of a resource that names itself."""
+        return self.plan.tags(self.cluster, self.owner)
+
+
+def child_options(
+    parent: pulumi.Resource, args: SiteArgs, name: str, **more: Any
+) -> pulumi.ResourceOptions:
+    """The options of a child of ``parent``, with an alias for each former name.
+
+    Names are fixed, so a replaced resource has to go before the new one takes its name; storage
+    is never replaced that way.
+    """
+    more.setdefault("delete_before_replace", True)
+    former = FORMER_NAMES.get(name.removeprefix(f"{args.prefix}-"), ())
+    aliases = [pulumi.Alias(name=args.name(old)) for old in former]
+    return pulumi.ResourceOptions(parent=parent, aliases=aliases or None, **more)

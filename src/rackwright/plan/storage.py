@@ -1,0 +1,82 @@
+"""FSx for Lustre: sizes that AWS offers, and the arguments of file systems as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rackwright.model.aws import AwsSite, DataRepository, LustreFileSystem
+
+THROUGHPUTS = (125, 250, 500, 1000)
+"""MB/s per TiB that a PERSISTENT_2 file system may have."""
+FIRST_CAPACITY = 1200
+CAPACITY_STEP = 2400
+"""GiB: an SSD file system has the first capacity, or a multiple of the step."""
+EFA_MINIMUM = 19200
+EFA_MINIMUM_AT = 250
+"""GiB that an EFA file system has at least, at this throughput; as documented."""
+MOST_ASSOCIATIONS = 8
+"""Data repository associations that one file system may have."""
+
+
+def efa_unit(throughput: float) -> float:
+    """GiB of which the capacity of an EFA file system is a multiple.
+
+    Documented at 250 MB/s/TiB; at other throughputs scaled inversely, which is not verified.
+    """
+    return EFA_MINIMUM * EFA_MINIMUM_AT / throughput
+
+
+def is_capacity(capacity: float) -> bool:
+    """Whether an SSD file system of ``capacity`` GiB exists."""
+    return capacity == FIRST_CAPACITY or (capacity > 0 and capacity % CAPACITY_STEP == 0)
+
+
+def next_capacity(capacity: float, step: float = CAPACITY_STEP) -> int:
+    """The smallest capacity that is offered and holds ``capacity`` GiB."""
+    if step == CAPACITY_STEP and capacity <= FIRST_CAPACITY:
+        return FIRST_CAPACITY
+    return int(max(1, -(-capacity // step)) * step)
+
+
+def file_system_args(system: LustreFileSystem) -> dict[str, Any]:
+    """A file system, its network and key aside."""
+    return {
+        "deployment_type": system.deployment,
+        "storage_type": "SSD",
+        "storage_capacity": int(system.capacity),
+        "per_unit_storage_throughput": int(system.throughput),
+        "file_system_type_version": "2.15",
+        "efa_enabled": system.efa,
+        "metadata_configuration": {"mode": "AUTOMATIC"},
+        "data_compression_type": "LZ4" if system.compression else "NONE",
+        # A file system linked to a bucket cannot be backed up: the bucket is its copy.
+        "automatic_backup_retention_days": 0 if system.data_repositories else 7,
+        "copy_tags_to_backups": not system.data_repositories,
+    }
+
+
+def association_args(repository: DataRepository) -> dict[str, Any]:
+    """A data repository association, its file system aside: both directions, all events."""
+    events = ["NEW", "CHANGED", "DELETED"]
+    prefix = repository.prefix.strip("/")
+    return {
+        "file_system_path": repository.path,
+        "data_repository_path": f"s3://{repository.bucket}" + (f"/{prefix}" if prefix else ""),
+        "batch_import_meta_data_on_create": True,
+        "delete_data_in_filesystem": False,
+        "s3": {
+            "auto_import_policy": {"events": events},
+            "auto_export_policy": {"events": events},
+        },
+    }
+
+
+def bucket_names(site: AwsSite) -> tuple[str, ...]:
+    """The buckets that the site makes, each once, in order."""
+    names = (
+        repository.bucket
+        for system in site.file_systems
+        for repository in system.data_repositories
+        if repository.create_bucket
+    )
+    return tuple(dict.fromkeys(names))

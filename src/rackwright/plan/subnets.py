@@ -1,0 +1,181 @@
+"""Subnets of a VPC, by arithmetic: from what the nodes and services take to CIDR blocks.
+
+The cluster's subnet starts at the lowest address of the VPC and doubles when it must; all others
+are cut from the top. So a node group that grows inside the same power of two moves nothing, and
+one that outgrows it changes the cluster's subnet alone.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from ipaddress import IPv4Address, IPv4Network, ip_network
+from typing import Literal
+
+from rackwright.errors import RackwrightError
+from rackwright.model.aws import AwsNetwork, LustreFileSystem
+
+RESERVED = 5
+"""Addresses that AWS keeps in every subnet: the first four and the last."""
+SMALLEST_PREFIX = 28
+LARGEST_PREFIX = 16
+"""Bounds of a VPC and of a subnet."""
+USUAL_SIZE = 64
+"""Size of the subnets cut from the top, unless one needs more."""
+
+_REGION = re.compile(r"^[a-z]{2}(-[a-z]+)+-\d-?")
+
+Tier = Literal["private", "public", "intra"]
+
+
+class SubnetError(RackwrightError):
+    """The subnets do not fit in the VPC."""
+
+    code = "subnets"
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What takes addresses in the cluster's subnet."""
+
+    nodes: int
+    """Addresses of all nodes now."""
+    growth: float
+    """Percentage added to the nodes."""
+    servers: int
+    """Head nodes, and login nodes that are not public."""
+    file_systems: int
+    """Interfaces of the file systems."""
+
+    @property
+    def present(self) -> int:
+        """Addresses taken by what the blueprint names."""
+        return self.nodes + self.servers + self.file_systems
+
+    @property
+    def planned(self) -> int:
+        """Addresses to make room for, growth included."""
+        grown = math.ceil(self.nodes * (1 + Fraction(str(self.growth)) / 100))
+        return grown + self.servers + self.file_systems
+
+
+@dataclass(frozen=True, slots=True)
+class SubnetPlan:
+    """One subnet."""
+
+    name: str
+    """Tier and zone letter, like ``private-a``; part of resource names."""
+    tier: Tier
+    """``public`` routes to the internet, ``private`` through NAT, ``intra`` nowhere."""
+    zone: str
+    cidr: str
+    needed: int
+    """Addresses that it was sized for, without those that AWS keeps."""
+
+    @property
+    def usable(self) -> int:
+        """Addresses left for interfaces."""
+        return IPv4Network(self.cidr).num_addresses - RESERVED
+
+
+def block_size(addresses: int) -> int:
+    """The smallest subnet size, a power of two, that leaves ``addresses`` for interfaces."""
+    return max(1 << (32 - SMALLEST_PREFIX), 1 << (addresses + RESERVED - 1).bit_length())
+
+
+def file_system_interfaces(system: LustreFileSystem) -> int:
+    """Network interfaces to expect of a file system.
+
+    AWS does not publish the number. One for each 1,200 GiB, the smallest unit of SSD storage, and
+    two for metadata bound it from above: server sizes are multiples of that unit.
+    """
+    return math.ceil(system.capacity / 1200) + 2
+
+
+def has_public_login(network: AwsNetwork) -> bool:
+    """Whether login nodes need public addresses: some network may reach them from outside."""
+    return any(not ip_network(cidr).is_private for cidr in network.ssh_from)
+
+
+def has_internet(network: AwsNetwork) -> bool:
+    """Whether the VPC has an internet gateway and public subnets."""
+    return network.nat != "none" or has_public_login(network)
+
+
+def plan_subnets(
+    network: AwsNetwork, demand: Demand, *, public_servers: int
+) -> tuple[SubnetPlan, ...]:
+    """The subnets of the VPC, the cluster's first.
+
+    Args:
+        network: zones, endpoints and the VPC's CIDR.
+        demand: what the cluster's subnet holds.
+        public_servers: login nodes in the first public subnet.
+
+    Raises:
+        SubnetError: they do not fit, with the numbers.
+    """
+    vpc = IPv4Network(network.cidr)
+    if not LARGEST_PREFIX <= vpc.prefixlen <= SMALLEST_PREFIX:
+        raise SubnetError(
+            f"a VPC is between /{SMALLEST_PREFIX} and /{LARGEST_PREFIX}; "
+            f"'{network.cidr}' is a /{vpc.prefixlen}"
+        )
+    small = _small_subnets(network, public_servers)
+    size = block_size(demand.planned)
+    room = int(vpc.broadcast_address) + 1
+    cut: list[SubnetPlan] = []
+    for name, tier, zone, needed in small:
+        length = max(USUAL_SIZE, block_size(needed))
+        room = (room - length) // length * length
+        cut.append(SubnetPlan(name, tier, zone, _cidr(room, length), needed))
+    low = int(vpc.network_address)
+    if low + size > room:
+        raise SubnetError(
+            f"the VPC '{network.cidr}' holds {vpc.num_addresses:,} addresses; the cluster's "
+            f"subnet takes {size:,} (for {demand.planned:,} addresses and the {RESERVED} that "
+            f"AWS keeps) and the other {len(cut)} subnets take "
+            f"{int(vpc.broadcast_address) + 1 - room:,}",
+            hint=_smallest_vpc(small, size),
+        )
+    zone = network.availability_zones[0]
+    cluster = SubnetPlan(
+        f"private-{_letter(zone)}", "private", zone, _cidr(low, size), demand.planned
+    )
+    return (cluster, *cut)
+
+
+def _small_subnets(network: AwsNetwork, public_servers: int) -> list[tuple[str, Tier, str, int]]:
+    """Name, tier, zone and needed addresses of every subnet but the cluster's."""
+    interface_endpoints = sum(name != "s3" for name in network.endpoints)
+    rows: list[tuple[str, Tier, str, int]] = []
+    for index, zone in enumerate(network.availability_zones):
+        letter = _letter(zone)
+        rows.append((f"intra-{letter}", "intra", zone, interface_endpoints))
+        if has_internet(network):
+            servers = public_servers if index == 0 else 0
+            rows.append((f"public-{letter}", "public", zone, 1 + servers))
+        if index > 0:
+            rows.append((f"private-{letter}", "private", zone, 0))
+    return rows
+
+
+def _smallest_vpc(small: Sequence[tuple[str, Tier, str, int]], size: int) -> str:
+    others = sum(max(USUAL_SIZE, block_size(needed)) for *_, needed in small)
+    wanted = 1 << (size + others - 1).bit_length()
+    prefix = 32 - (wanted.bit_length() - 1)
+    if prefix < LARGEST_PREFIX:
+        return f"a VPC is at most a /{LARGEST_PREFIX}: split the nodes over several sites"
+    return f"use a VPC of at least /{prefix}"
+
+
+def _cidr(start: int, size: int) -> str:
+    return f"{IPv4Address(start)}/{32 - (size.bit_length() - 1)}"
+
+
+def _letter(zone: str) -> str:
+    """What tells a zone from the others of its region: ``a`` of ``us-east-1a``."""
+    return _REGION.sub("", zone) or zone

@@ -1,0 +1,199 @@
+"""What a stack program does: judge the blueprint, and only then declare resources.
+
+Native projects call ``run``; the command line passes ``inline_program`` to the Automation API.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import pulumi
+
+from rackwright.errors import RackwrightError
+from rackwright.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rackwright.plan.aws import AwsSitePlan
+    from rackwright.plan.load import LoadedPlan
+    from rackwright.policy.engine import Report
+
+StackKind = Literal["aws-network", "aws-storage", "aws-cluster"]
+
+
+class RefusedError(pulumi.RunError):
+    """The stack declares nothing: its blueprint is invalid or violates a policy."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+@dataclass(frozen=True)
+class StackSource:
+    """Where a stack finds its site."""
+
+    blueprint: Path
+    layers: tuple[Path, ...] = ()
+    site: str | None = None
+    protect: bool = True
+
+
+def run(kind: StackKind) -> None:
+    """Run the native project of ``kind``; leave with an exit code when it is refused.
+
+    Configuration: ``blueprint`` (a path, relative to the project), ``site``, ``layers`` (a list of
+    paths), ``protect`` (storage, true unless set) and ``packs`` are read from the stack.
+    """
+    try:
+        declare_stack(kind, _read_config())
+    except RefusedError as refused:
+        pulumi.log.error(str(refused))
+        sys.stdout.flush()
+        sys.exit(refused.exit_code)
+
+
+def inline_program(
+    kind: StackKind,
+    blueprint: Path | str,
+    layers: Sequence[Path | str] = (),
+    site: str | None = None,
+) -> Callable[[], None]:
+    """The program of ``kind`` for the Automation API.
+
+    It raises ``RefusedError``, which carries the exit code, before it declares anything.
+    """
+    source = StackSource(Path(blueprint), tuple(Path(layer) for layer in layers), site)
+
+    def program() -> None:
+        protect = pulumi.Config().get_bool("protect")
+        chosen = (
+            source
+            if protect is None
+            else StackSource(source.blueprint, source.layers, source.site, protect)
+        )
+        declare_stack(kind, chosen)
+
+    return program
+
+
+def declare_stack(kind: StackKind, source: StackSource) -> None:
+    """Declare the resources of the stack, if its blueprint passes.
+
+    Raises:
+        RefusedError: it does not; no resource was declared.
+    """
+    loaded, plan = _load(source)
+    report = _judge(loaded)
+    if report.exit_code != ExitCode.CLEAN:
+        raise RefusedError(_refusal(report), int(report.exit_code))
+    _check_region(plan)
+
+    from rackwright.components.cluster import Cluster
+    from rackwright.components.tags import SiteArgs
+
+    blueprint = loaded.plan.blueprint
+    args = SiteArgs(plan=plan, cluster=blueprint.name, owner=blueprint.owner)
+    cluster = Cluster(
+        kind,
+        args,
+        blueprint.model_dump(mode="json"),
+        _References(),
+        protect=source.protect,
+    )
+    for name, value in cluster.exports.items():
+        pulumi.export(name, value)
+
+
+class _References:
+    """Outputs of the site's other stacks, each stack referred to once."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, pulumi.StackReference] = {}
+
+    def __call__(self, kind: StackKind, name: str) -> pulumi.Output[Any]:
+        stack = f"{pulumi.get_organization()}/{kind}/{pulumi.get_stack()}"
+        if stack not in self._found:
+            self._found[stack] = pulumi.StackReference(stack)
+        return self._found[stack].outputs.apply(lambda outputs: _pick(stack, outputs, name))
+
+
+def _pick(stack: str, outputs: dict[str, Any] | None, name: str) -> Any:
+    """One output; in a preview, an output that is still to come is unknown."""
+    if outputs and name in outputs:
+        return outputs[name]
+    if pulumi.runtime.is_dry_run():
+        return pulumi.UNKNOWN
+    raise pulumi.RunError(f"the stack '{stack}' has no output '{name}'; provision it first")
+
+
+def _read_config() -> StackSource:
+    config = pulumi.Config()
+    project = Path(pulumi.get_root_directory())
+    layers = config.get_object("layers") or []
+    protect = config.get_bool("protect")
+    return StackSource(
+        blueprint=project / config.require("blueprint"),
+        layers=tuple(project / str(layer) for layer in layers),
+        site=config.get("site"),
+        protect=True if protect is None else protect,
+    )
+
+
+def _load(source: StackSource) -> tuple[LoadedPlan, AwsSitePlan]:
+    from rackwright.plan.load import load_plan
+
+    try:
+        loaded = load_plan(source.blueprint, source.layers)
+        return loaded, _choose_site(loaded.plan.aws, source.site)
+    except RackwrightError as error:
+        raise RefusedError(str(error), int(error.exit_code)) from None
+
+
+def _choose_site(plans: Sequence[AwsSitePlan], name: str | None) -> AwsSitePlan:
+    names = [plan.site.name for plan in plans]
+    known = ", ".join(f"'{known}'" for known in names) or "none"
+    if name is None and len(plans) == 1:
+        return plans[0]
+    if name is None:
+        raise RackwrightError(
+            f"the blueprint has {len(plans)} sites on AWS ({known})",
+            hint="name one: pulumi config set site NAME",
+        )
+    if name not in names:
+        raise RackwrightError(
+            f"the blueprint has no site '{name}' on AWS", hint=f"its sites on AWS: {known}"
+        )
+    return plans[names.index(name)]
+
+
+def _judge(loaded: LoadedPlan) -> Report:
+    from rackwright.policy.check import check_plan
+
+    try:
+        return check_plan(loaded)
+    except RackwrightError as error:
+        raise RefusedError(str(error), int(error.exit_code)) from None
+
+
+def _refusal(report: Report) -> str:
+    from rackwright.report.text import render_text
+
+    text = render_text(report, verbose=False, colour=False, width=100)
+    return f"nothing is created: the blueprint is refused\n{text}"
+
+
+def _check_region(plan: AwsSitePlan) -> None:
+    """Refuse to provision a site in a region that is not its own."""
+    chosen = pulumi.Config("aws").get("region") or os.environ.get("AWS_REGION")
+    if chosen != plan.site.region:
+        said = f"'{chosen}'" if chosen else "not set"
+        raise RefusedError(
+            f"the site '{plan.site.name}' is in region '{plan.site.region}', the stack's "
+            f"aws:region is {said}\n  hint: pulumi config set aws:region {plan.site.region}",
+            int(ExitCode.USAGE),
+        )

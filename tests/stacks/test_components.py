@@ -1,0 +1,361 @@
+"""The declarations of each stack, as the engine receives them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pulumi
+import pytest
+
+from aws_factories import a_file_system, a_group, a_plan
+from rackwright.components import tags
+from rackwright.components.cluster import Cluster
+from rackwright.components.tags import SiteArgs
+
+LOGIN = {"type": "m7i.4xlarge", "image": "ami-0123456789abcdef0", "root_volume": "100 GiB"}
+NETWORK_OUTPUTS = {
+    "vpc_id": "vpc-1",
+    "dns_zone_id": "Z1",
+    "subnet_ids": {"private-a": "subnet-private", "public-a": "subnet-public"},
+    "security_group_ids": {"cluster": "sg-cluster", "login": "sg-login"},
+}
+STORAGE_OUTPUTS = {"file_systems": {"scratch": {"id": "fs-1"}}}
+
+
+def lookup(kind: str, name: str) -> pulumi.Output[Any]:
+    outputs = NETWORK_OUTPUTS if kind == "aws-network" else STORAGE_OUTPUTS
+    return pulumi.Output.from_input(outputs[name])
+
+
+@pytest.fixture
+def declare(recorded):
+    def run(kind: str, plan, *, protect: bool = True):
+        args = SiteArgs(plan=plan, cluster="atlas", owner="ops")
+        spec = {"name": "atlas"}
+        return recorded(lambda: Cluster(kind, args, spec, lookup, protect=protect) and None)
+
+    return run
+
+
+def a_repository(number: int = 0, **changes: Any) -> dict[str, Any]:
+    return {"bucket": "atlas-data", "prefix": f"set{number}", "path": f"/data{number}"} | changes
+
+
+def test_the_root_component_carries_the_blueprint(declare):
+    root = declare("aws-network", a_plan()).one("Cluster")
+
+    assert root.type == "rackwright:cluster:Cluster"
+    assert not root.custom
+    assert root.inputs["spec"] == {"name": "atlas"}
+    assert (root.inputs["kind"], root.inputs["site"]) == ("aws-network", "use1")
+
+
+def test_every_resource_has_a_parent_and_the_clusters_tags(declare):
+    seen = declare("aws-network", a_plan()).resources
+    seen += declare("aws-storage", a_plan(file_systems=(a_file_system(),))).resources
+    seen += declare("aws-cluster", a_plan(login=LOGIN)).resources
+
+    assert [r.name for r in seen if not r.parent and r.type != "rackwright:cluster:Cluster"] == []
+    tagged = [r for r in seen if isinstance(r.inputs.get("tags"), dict)]
+    assert len(tagged) > 20
+    assert {r.inputs["tags"]["rackwright:cluster"] for r in tagged} == {"atlas"}
+
+
+# --- network
+
+
+def test_the_network_is_a_vpc_with_planned_subnets(declare):
+    seen = declare("aws-network", a_plan())
+
+    assert seen.one("Vpc").inputs["cidrBlock"] == "10.20.0.0/16"
+    assert {r.name: r.inputs["cidrBlock"] for r in seen.of("Subnet")} == {
+        "atlas-use1-private-a": "10.20.0.0/27",
+        "atlas-use1-intra-a": "10.20.255.192/26",
+        "atlas-use1-public-a": "10.20.255.128/26",
+    }
+    assert not any(r.inputs["mapPublicIpOnLaunch"] for r in seen.of("Subnet"))
+
+
+def test_the_efa_group_allows_all_traffic_to_and_from_itself(declare):
+    seen = declare("aws-network", a_plan())
+
+    for token in ("SecurityGroupIngressRule", "SecurityGroupEgressRule"):
+        own = [
+            r.inputs
+            for r in seen.of(token)
+            if r.inputs.get("referencedSecurityGroupId") == "atlas-use1-cluster-id"
+        ]
+        assert len(own) == 1
+        assert own[0]["securityGroupId"] == "atlas-use1-cluster-id"
+        assert own[0]["ipProtocol"] == "-1"
+
+
+def test_security_groups_hold_no_rules_of_their_own(declare):
+    for group in declare("aws-network", a_plan()).of("SecurityGroup"):
+        assert "ingress" not in group.inputs
+        assert "egress" not in group.inputs
+
+
+def test_the_default_security_group_is_emptied(declare):
+    group = declare("aws-network", a_plan()).one("DefaultSecurityGroup")
+
+    assert group.inputs["ingress"] == []
+    assert group.inputs["egress"] == []
+
+
+def test_only_named_networks_reach_ssh(declare):
+    seen = declare("aws-network", a_plan(network={"ssh_from": ["10.9.0.0/16"]}, login=LOGIN))
+    ssh = [r.inputs for r in seen.of("SecurityGroupIngressRule") if r.inputs.get("fromPort") == 22]
+
+    assert [(rule["cidrIpv4"], rule["securityGroupId"]) for rule in ssh] == [
+        ("10.9.0.0/16", "atlas-use1-login-id")
+    ]
+
+
+@pytest.mark.parametrize(("nat", "count"), [("single", 1), ("per-zone", 2), ("none", 0)])
+def test_nat_gateways(declare, nat, count):
+    plan = a_plan(network={"nat": nat, "availability_zones": ["us-east-1a", "us-east-1b"]})
+    seen = declare("aws-network", plan)
+
+    assert len(seen.of("NatGateway")) == count
+    assert len(seen.of("InternetGateway")) == (1 if count else 0)
+    through_nat = [r for r in seen.of("Route") if "natGatewayId" in r.inputs]
+    assert len(through_nat) == (2 if count else 0)
+
+
+def test_intra_subnets_route_nowhere(declare):
+    names = [r.name for r in declare("aws-network", a_plan()).of("Route")]
+
+    assert sorted(names) == ["atlas-use1-private-a-default", "atlas-use1-public-a-default"]
+
+
+def test_endpoints(declare):
+    seen = declare("aws-network", a_plan(network={"endpoints": ["s3", "ssm"]}))
+    gateway = seen.one("VpcEndpoint", "atlas-use1-endpoint-s3").inputs
+    interface = seen.one("VpcEndpoint", "atlas-use1-endpoint-ssm").inputs
+
+    assert gateway["vpcEndpointType"] == "Gateway"
+    assert sorted(gateway["routeTableIds"]) == [
+        "atlas-use1-intra-a-routes-id",
+        "atlas-use1-private-a-routes-id",
+    ]
+    assert interface["subnetIds"] == ["atlas-use1-intra-a-id"]
+    assert interface["securityGroupIds"] == ["atlas-use1-endpoints-id"]
+
+
+def test_the_zone_is_private(declare):
+    zone = declare("aws-network", a_plan()).one("Zone")
+
+    assert zone.inputs["vpcs"] == [{"vpcId": "atlas-use1-vpc-id"}]
+
+
+# --- cluster
+
+
+def test_one_fleet_of_fixed_size_per_node_group(declare):
+    seen = declare("aws-cluster", a_plan(a_group(count=16), a_group(name="spare", count=2)))
+
+    assert {
+        r.name: (r.inputs["minSize"], r.inputs["maxSize"], r.inputs["desiredCapacity"])
+        for r in seen.of("Group")
+    } == {"atlas-use1-gpu": (16, 16, 16), "atlas-use1-spare": (2, 2, 2)}
+    assert {tuple(r.inputs["vpcZoneIdentifiers"]) for r in seen.of("Group")} == {
+        ("subnet-private",)
+    }
+
+
+def test_the_deployed_template_is_the_planned_one(declare):
+    template = declare("aws-cluster", a_plan()).one("LaunchTemplate").inputs
+    efa = [nic for nic in template["networkInterfaces"] if nic["interfaceType"] == "efa-only"]
+
+    assert [(nic["networkCardIndex"], nic["deviceIndex"]) for nic in efa] == [
+        (0, 1),
+        *((card, 0) for card in range(1, 32)),
+    ]
+    assert template["metadataOptions"]["httpTokens"] == "required"
+    assert template["blockDeviceMappings"][0]["ebs"]["encrypted"] == "true"
+    assert template["placement"] == {"groupName": "atlas-use1-gpu"}
+
+
+def test_a_capacity_block_declares_no_placement_group(declare):
+    capacity = {
+        "kind": "capacity-block",
+        "id": "cr-0123456789abcdef0",
+        "instances": 16,
+        "ends": "2026-12-24T11:30:00Z",
+    }
+    seen = declare("aws-cluster", a_plan(a_group(capacity=capacity)))
+
+    assert seen.of("PlacementGroup") == []
+    template = seen.one("LaunchTemplate").inputs
+    assert template["instanceMarketOptions"] == {"marketType": "capacity-block"}
+    assert "placementGroup" not in seen.one("Group").inputs
+
+
+def test_a_public_parameter_names_the_image(declare):
+    image = "ssm:/aws/service/deeplearning/ami/x86_64/base/latest/ami-id"
+    seen = declare("aws-cluster", a_plan(a_group(image=image)))
+
+    assert seen.one("LaunchTemplate").inputs["imageId"] == "ami-00000000000000001"
+
+
+def test_login_nodes_stand_in_public_only_when_reached_from_outside(declare):
+    outside = a_plan(network={"ssh_from": ["203.0.112.0/24"]}, login=LOGIN)
+    inside = a_plan(network={"ssh_from": ["10.0.0.0/8"]}, login=LOGIN)
+
+    def of_login(plan):
+        inputs = declare("aws-cluster", plan).one("Instance", "atlas-use1-login-1").inputs
+        return inputs["subnetId"], inputs["associatePublicIpAddress"]
+
+    assert of_login(outside) == ("subnet-public", True)
+    assert of_login(inside) == ("subnet-private", False)
+
+
+def test_the_head_node_has_a_private_name_and_no_ssh_group(declare):
+    seen = declare("aws-cluster", a_plan(login=LOGIN))
+    head = seen.one("Instance", "atlas-use1-head-1").inputs
+
+    assert head["vpcSecurityGroupIds"] == ["sg-cluster"]
+    assert head["rootBlockDevice"]["encrypted"] is True
+    assert seen.one("Record", "atlas-use1-head-1").inputs["name"] == "head-1.atlas.internal"
+
+
+def test_instances_may_read_their_own_parameters_only(declare):
+    seen = declare("aws-cluster", a_plan())
+    (statement,) = json.loads(seen.one("RolePolicy").inputs["policy"])["Statement"]
+
+    assert all(action.startswith("ssm:Get") for action in statement["Action"])
+    assert statement["Resource"] == [
+        "arn:aws:ssm:us-east-1:123456789012:parameter/rackwright/atlas/use1",
+        "arn:aws:ssm:us-east-1:123456789012:parameter/rackwright/atlas/use1/*",
+    ]
+    assert [r.inputs["policyArn"] for r in seen.of("RolePolicyAttachment")] == [
+        "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"
+    ]
+
+
+def test_the_parameter_tells_the_configuration_step_what_there_is(declare):
+    plan = a_plan(file_systems=(a_file_system(),))
+    parameter = declare("aws-cluster", plan).one("Parameter").inputs
+    value = json.loads(parameter["value"])
+
+    assert parameter["name"] == "/rackwright/atlas/use1/cluster"
+    assert value["node_groups"]["gpu"]["efa_interfaces"] == 32
+    assert value["servers"]["head"]["private_ips"] == {"head-1": "10.20.0.9"}
+    assert value["file_systems"] == {"scratch": {"id": "fs-1"}}
+
+
+# --- storage
+
+
+def test_the_file_system_is_efa_enabled_with_metadata_and_encryption(declare):
+    seen = declare("aws-storage", a_plan(file_systems=(a_file_system(),)))
+    system = seen.one("LustreFileSystem").inputs
+
+    assert system["deploymentType"] == "PERSISTENT_2"
+    assert system["efaEnabled"] is True
+    assert system["metadataConfiguration"] == {"mode": "AUTOMATIC"}
+    assert (system["storageCapacity"], system["perUnitStorageThroughput"]) == (38400, 250)
+    assert system["kmsKeyId"] == "arn:aws:mock:::atlas-use1-storage"
+    assert system["securityGroupIds"] == ["atlas-use1-lustre-id", "sg-cluster"]
+
+
+def test_without_efa_the_file_system_keeps_to_the_lustre_ports(declare):
+    seen = declare("aws-storage", a_plan(file_systems=(a_file_system(efa=False),)))
+    ingress = [r.inputs for r in seen.of("SecurityGroupIngressRule")]
+
+    assert seen.one("LustreFileSystem").inputs["securityGroupIds"] == ["atlas-use1-lustre-id"]
+    assert sorted({(rule["fromPort"], rule["toPort"]) for rule in ingress}) == [
+        (988, 988),
+        (1018, 1023),
+    ]
+
+
+def test_what_holds_data_is_protected_and_retained(declare):
+    plan = a_plan(file_systems=(a_file_system(data_repositories=(a_repository(),)),))
+    seen = declare("aws-storage", plan)
+    precious = [
+        seen.one(token)
+        for token in ("LustreFileSystem", "Bucket", "Key", "DataRepositoryAssociation")
+    ]
+
+    assert all(r.protect and r.retain_on_delete for r in precious)
+    lifted = declare("aws-storage", plan, protect=False).one("LustreFileSystem")
+    assert (lifted.protect, lifted.retain_on_delete) == (False, True)
+
+
+def test_two_prefixes_share_one_closed_bucket(declare):
+    repositories = (a_repository(1), a_repository(2))
+    plan = a_plan(file_systems=(a_file_system(data_repositories=repositories),))
+    seen = declare("aws-storage", plan)
+
+    assert seen.one("Bucket").inputs["bucket"] == "atlas-data"
+    assert {r.inputs["dataRepositoryPath"] for r in seen.of("DataRepositoryAssociation")} == {
+        "s3://atlas-data/set1",
+        "s3://atlas-data/set2",
+    }
+    assert seen.one("BucketVersioning").inputs["versioningConfiguration"] == {"status": "Enabled"}
+    assert all(
+        seen.one("BucketPublicAccessBlock").inputs[key]
+        for key in ("blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls")
+    )
+    (statement,) = json.loads(seen.one("BucketPolicy").inputs["policy"])["Statement"]
+    assert statement["Effect"] == "Deny"
+    assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+
+
+def test_an_existing_bucket_is_left_alone(declare):
+    repository = a_repository(create_bucket=False)
+    plan = a_plan(file_systems=(a_file_system(data_repositories=(repository,)),))
+    seen = declare("aws-storage", plan)
+
+    assert seen.of("Bucket") == []
+    assert len(seen.of("DataRepositoryAssociation")) == 1
+
+
+def test_a_site_without_file_systems_has_no_storage_resources(declare):
+    assert declare("aws-storage", a_plan()).of("Key") == []
+
+
+# --- stability
+
+
+def test_names_do_not_depend_on_order(declare):
+    first, second = a_group(name="a"), a_group(name="b", count=2)
+
+    assert (
+        declare("aws-cluster", a_plan(first, second)).names
+        == declare("aws-cluster", a_plan(second, first)).names
+    )
+
+
+def test_a_renamed_resource_keeps_its_former_name_as_alias(declare, monkeypatch):
+    monkeypatch.setattr(tags, "FORMER_NAMES", {"vpc": ("main",)})
+    seen = declare("aws-network", a_plan())
+
+    assert seen.one("Vpc").aliases == ("atlas-use1-main",)
+    assert seen.one("Zone").aliases == ()
+
+
+# --- the harness itself
+
+
+def test_a_failure_in_an_output_is_never_lost(recorded):
+    def fails() -> None:
+        def refuse(value: str) -> str:
+            raise AssertionError(f"'{value}' is wrong")
+
+        pulumi.export("x", pulumi.Output.from_input("value").apply(refuse))
+
+    with pytest.raises(AssertionError, match="is wrong"):
+        recorded(fails)
+
+
+def test_a_missing_lookup_fails_the_program(recorded):
+    def broken(kind: str, name: str) -> pulumi.Output[Any]:
+        return pulumi.Output.from_input({}).apply(lambda outputs: outputs[name])
+
+    args = SiteArgs(plan=a_plan(), cluster="atlas")
+    with pytest.raises(KeyError):
+        recorded(lambda: Cluster("aws-cluster", args, {}, broken) and None)
