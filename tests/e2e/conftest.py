@@ -1,0 +1,130 @@
+"""A command line, a state folder and an embedded AWS of their own for each test module."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+SITE = """
+apiVersion: rackwright/v1
+name: {name}
+sites:
+  - name: cloud
+    provider: aws
+    region: us-east-1
+    network:
+      cidr: 10.20.0.0/16
+      availability_zones: [us-east-1a]
+      nat: single
+      endpoints: [s3]
+      dns_zone: {name}.internal
+    head: &server
+      type: m7i.4xlarge
+      image: {image}
+      root_volume: 100 GiB
+    node_groups:
+      - name: train
+        type: p5.48xlarge
+        count: 2
+        capacity: {{kind: on-demand}}
+        image: {image}
+        root_volume: 500 GiB
+    file_systems:
+      - name: scratch
+        deployment: PERSISTENT_2
+        capacity: 19200 GiB
+        throughput: 250 MB/s/TiB
+        efa: true
+        mount: /scratch
+    limits:
+      recorded: 2026-11-21
+      quotas: {{L-417A185B: 4096, L-1216C47A: 1024}}
+"""
+IMAGE = "ssm:/aws/service/canonical/ubuntu/server/22.04/stable/current/amd64/hvm/ebs-gp2/ami-id"
+
+
+@dataclass(frozen=True)
+class Lab:
+    """The command line on an embedded AWS of its own."""
+
+    folder: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "RACKWRIGHT_STATE": str(self.folder / "state"), "NO_COLOR": "1"}
+
+    def blueprint(self, name: str, **changes: str) -> Path:
+        """A small AWS blueprint; ``changes`` replace texts in it."""
+        text = SITE.format(name=name, image=IMAGE)
+        for old, new in changes.items():
+            assert old in text
+            text = text.replace(old, new)
+        path = self.folder / f"{name}.yaml"
+        path.write_text(text)
+        return path
+
+    def command(self, *arguments: object) -> list[str]:
+        return [sys.executable, "-m", "rackwright", *map(str, arguments)]
+
+    def run(self, *arguments: object, expect: int = 0) -> str:
+        """Standard output of one command that ends with ``expect``."""
+        done = subprocess.run(
+            self.command(*arguments),
+            env=self.environment,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        report = f"{arguments} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
+        assert done.returncode == expect, report
+        assert "Traceback" not in done.stderr, report
+        return done.stdout
+
+    def stacks(self, *arguments: object) -> dict[str, dict[str, Any]]:
+        """The stacks of a command's JSON output, by kind."""
+        document = json.loads(self.run(*arguments, "--target", "local", "--json"))
+        return {stack["stack"]: stack for stack in document["stacks"]}
+
+    @property
+    def endpoint(self) -> str:
+        from rackwright.provision.embedded import control
+
+        return control.start(self.folder / "state/local/embedded-aws").endpoint
+
+    def client(self, service: str) -> Any:
+        session = boto3.Session("embedded", "embedded", region_name="us-east-1")
+        return session.client(service, endpoint_url=self.endpoint)
+
+    def inject(self, **fault: Any) -> None:
+        """Make the next calls of an API operation fail or take long."""
+        request = urllib.request.Request(
+            f"{self.endpoint}/rackwright/faults",
+            data=json.dumps(fault).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        urllib.request.urlopen(request).close()
+
+    def calls(self) -> list[str]:
+        """Names of the API operations that were called, oldest first."""
+        with urllib.request.urlopen(f"{self.endpoint}/rackwright/calls") as answer:
+            return [call["operation"] for call in json.load(answer)["calls"]]
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    from rackwright.provision.embedded import control
+
+    made = Lab(tmp_path_factory.mktemp("lab"))
+    yield made
+    control.stop(made.folder / "state/local/embedded-aws")

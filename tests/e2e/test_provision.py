@@ -1,0 +1,119 @@
+"""The real Pulumi engine on the embedded AWS: create, repeat, change, refuse, remove."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
+KINDS = {"aws-network", "aws-storage", "aws-cluster"}
+
+
+def names_of(lab: Any, cluster: str) -> dict[str, list[str]]:
+    """What carries the cluster's name in the embedded AWS, by kind."""
+    by_cluster = [{"Name": "tag:rackwright:cluster", "Values": [cluster]}]
+    ec2 = lab.client("ec2")
+    groups = lab.client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"]
+    systems = lab.client("fsx").describe_file_systems()["FileSystems"]
+    return {
+        "vpcs": [v["VpcId"] for v in ec2.describe_vpcs(Filters=by_cluster)["Vpcs"]],
+        "subnets": [s["SubnetId"] for s in ec2.describe_subnets(Filters=by_cluster)["Subnets"]],
+        "templates": [
+            t["LaunchTemplateName"]
+            for t in ec2.describe_launch_templates()["LaunchTemplates"]
+            if cluster in t["LaunchTemplateName"]
+        ],
+        "groups": [
+            g["AutoScalingGroupName"] for g in groups if cluster in g["AutoScalingGroupName"]
+        ],
+        "file systems": [
+            s["FileSystemId"]
+            for s in systems
+            if {"Key": "rackwright:cluster", "Value": cluster} in s["Tags"]
+        ],
+    }
+
+
+def test_life_of_a_cluster(lab: Any) -> None:
+    blueprint = lab.blueprint("life")
+    created = lab.stacks("up", blueprint, "--yes")
+    assert set(created) == KINDS
+    assert all(stack["changes"]["create"] > 0 for stack in created.values())
+    exists = names_of(lab, "life")
+    assert [len(exists[k]) for k in ("vpcs", "templates", "groups", "file systems")] == [1, 1, 1, 1]
+
+    again = lab.stacks("up", blueprint, "--yes")
+    assert [stack["changes"] for stack in again.values()] == [{}, {}, {}]
+
+    changed = lab.blueprint("life", **{"root_volume: 500 GiB": "root_volume: 600 GiB"})
+    foreseen = lab.stacks("preview", changed)
+    assert foreseen["aws-cluster"]["changes"].get("update", 0) >= 1
+    assert names_of(lab, "life") == exists, "a preview changes nothing"
+    updated = lab.stacks("up", changed, "--yes")
+    assert updated["aws-cluster"]["changes"].get("update", 0) >= 1
+    assert updated["aws-network"]["changes"] == {}
+    assert "create" not in updated["aws-cluster"]["changes"]
+
+    status = lab.stacks("status", changed)
+    assert set(status) == KINDS
+
+    removed = lab.stacks("down", changed, "--yes")
+    assert removed["aws-cluster"]["retained"] == []
+    left = names_of(lab, "life")
+    assert left["file systems"] == exists["file systems"], "storage is retained"
+    assert left["templates"] == left["groups"] == []
+
+
+def test_a_violation_leaves_nothing_created(lab: Any) -> None:
+    blueprint = lab.blueprint("refused", **{"L-417A185B: 4096": "L-417A185B: 100"})
+    lab.run("up", blueprint, "--target", "local", "--yes", expect=5)
+    assert not any(names_of(lab, "refused").values())
+
+
+def test_an_api_failure_halfway_then_up_completes(lab: Any) -> None:
+    blueprint = lab.blueprint("faulty")
+    lab.inject(operation="CreateAutoScalingGroup", times=50, error="InternalFailure")
+    lab.run("up", blueprint, "--target", "local", "--yes", expect=4)
+    lab.inject(operation="CreateAutoScalingGroup", times=0)
+    lab.stacks("up", blueprint, "--yes")
+    exists = names_of(lab, "faulty")
+    assert [len(exists[k]) for k in ("vpcs", "templates", "groups", "file systems")] == [1, 1, 1, 1]
+    assert [s["changes"] for s in lab.stacks("up", blueprint, "--yes").values()] == [{}, {}, {}]
+
+
+@pytest.mark.parametrize("operation", ["CreateVpc", "CreateLaunchTemplate"])
+def test_kill_9_of_the_engine_then_up_completes(lab: Any, operation: str) -> None:
+    cluster = f"killed-{operation.lower()}"
+    blueprint = lab.blueprint(cluster)
+    before = lab.calls().count(operation)
+    lab.inject(operation=operation, times=1, latency_s=8)
+    log = Path(lab.folder / f"{operation}.log")
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            lab.command("up", blueprint, "--target", "local", "--yes"),
+            env=lab.environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        deadline = time.monotonic() + 240
+        while lab.calls().count(operation) == before:
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.2)
+        engines = [p for p in psutil.Process(process.pid).children(True) if p.name() == "pulumi"]
+        assert engines
+        for engine in engines:
+            os.kill(engine.pid, signal.SIGKILL)
+        assert process.wait(timeout=120) == 4, log.read_text()
+    assert "Traceback" not in log.read_text()
+    lab.stacks("up", blueprint, "--yes")
+    exists = names_of(lab, cluster)
+    assert [len(exists[k]) for k in ("vpcs", "templates", "groups", "file systems")] == [1, 1, 1, 1]
+    assert [s["changes"] for s in lab.stacks("up", blueprint, "--yes").values()] == [{}, {}, {}]

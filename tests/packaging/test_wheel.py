@@ -1,0 +1,79 @@
+"""The wheel, built from the sdist and installed in a clean environment elsewhere."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("policies", "stacks", "templates", "inventory")
+pytestmark = pytest.mark.e2e
+
+
+def run(*command: object, cwd: Path, env: dict[str, str] | None = None) -> str:
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel that `python -m build` makes from the sdist it made."""
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--outdir", folder, ROOT, cwd=folder)
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bin folder of a new environment that holds nothing but the wheel."""
+    folder = tmp_path_factory.mktemp("elsewhere") / "venv"
+    venv.create(folder, with_pip=True)
+    run(folder / "bin/python", "-m", "pip", "install", "--quiet", f"{wheel}[local]", cwd=folder)
+    return folder / "bin"
+
+
+def tracked(folder: str) -> set[str]:
+    listed = run("git", "ls-files", "--", folder, cwd=ROOT)
+    return set(listed.split())
+
+
+def test_the_wheel_holds_every_content_file(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for folder in FOLDERS:
+        missing = {f for f in tracked(folder) if f"rackwright/_bundled/{f}" not in names}
+        assert not missing, folder
+    prefix = "ansible_collections/rackwright/cluster/"
+    assert not {f for f in tracked("roles") if prefix + f not in names}
+    assert "rackwright/py.typed" in names
+
+
+def test_the_wheel_runs_the_main_job_elsewhere(installed: Path, tmp_path: Path) -> None:
+    env = {"PATH": f"{installed}:{os.environ['PATH']}", "RACKWRIGHT_STATE": str(tmp_path / "state")}
+    rackwright = installed / "rackwright"
+    run(rackwright, "init", tmp_path / "demo", "--template", "hybrid-h100", cwd=tmp_path, env=env)
+    blueprint = tmp_path / "demo/blueprint.yaml"
+    assert "0 failed" in run(rackwright, "check", blueprint, cwd=tmp_path, env=env)
+    try:
+        shown = run(
+            rackwright, "preview", blueprint, "--target", "local", cwd=tmp_path, env=env
+        )
+        assert "to create" in shown
+    finally:
+        stop = "from rackwright.provision.embedded import control; import pathlib, sys; "
+        stop += "control.stop(pathlib.Path(sys.argv[1]))"
+        run(installed / "python", "-c", stop, tmp_path / "state/local/embedded-aws", cwd=tmp_path)
