@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import functools
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +14,7 @@ import pulumi
 import pulumi.runtime
 import pytest
 from google.protobuf import empty_pb2
-from pulumi.runtime import mocks
+from pulumi.runtime import mocks, settings
 from pulumi.runtime.stack import run_pulumi_func
 
 
@@ -78,6 +81,33 @@ class Engine(mocks.Mocks):
         raise AssertionError(f"unexpected call of '{args.token}'")
 
 
+def _plain(value: Any) -> Any:
+    """``value`` with secrets opened."""
+    from pulumi.runtime import rpc
+
+    if isinstance(value, dict):
+        if rpc._special_sig_key in value:
+            return _plain(value["value"])
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+def _closing_loop(method: Callable[..., Any]) -> Callable[..., Any]:
+    """``method``, closing the event loop that the SDK opens in its worker thread."""
+
+    @functools.wraps(method)
+    def call(self: Any, request: Any) -> Any:
+        try:
+            return method(self, request)
+        finally:
+            if threading.current_thread() is not threading.main_thread():
+                with contextlib.suppress(RuntimeError):
+                    asyncio.get_event_loop_policy().get_event_loop().close()
+                asyncio.set_event_loop(None)
+
+    return call
+
+
 class RecordingMonitor(mocks.MockMonitor):
     """A mock monitor that keeps the options of each registration as well."""
 
@@ -85,6 +115,7 @@ class RecordingMonitor(mocks.MockMonitor):
         super().__init__(Engine())
         self._recording = recording
 
+    @_closing_loop
     def RegisterResource(self, request: Any) -> Any:
         from pulumi.runtime import rpc
 
@@ -93,15 +124,23 @@ class RecordingMonitor(mocks.MockMonitor):
                 Registered(
                     type=request.type,
                     name=request.name,
-                    inputs=rpc.deserialize_properties(request.object),
+                    inputs=_plain(rpc.deserialize_properties(request.object)),
                     custom=request.custom,
-                    parent=request.parent,
+                    parent="" if request.parent.endswith("aws-test-atlas-use1") else request.parent,
                     protect=request.protect,
                     retain_on_delete=request.retainOnDelete,
                     aliases=tuple(alias.spec.name or alias.urn for alias in request.aliases),
                 )
             )
         return super().RegisterResource(request)
+
+    @_closing_loop
+    def Invoke(self, request: Any) -> Any:
+        return super().Invoke(request)
+
+    @_closing_loop
+    def ReadResource(self, request: Any) -> Any:
+        return super().ReadResource(request)
 
     def SignalAndWaitForShutdown(self, request: Any) -> Any:
         return empty_pb2.Empty()
@@ -120,6 +159,7 @@ def record(program: Callable[[], None], *, preview: bool = False) -> Recording:
             monitor=RecordingMonitor(recording),
             organization="organization",
         )
+        settings.SETTINGS.outputs.clear()
         await run_pulumi_func(program)
 
     asyncio.run(run())

@@ -38,7 +38,7 @@ class Storage(pulumi.ComponentResource):
         super().__init__(
             "rackwright:aws:Storage",
             args.name("storage"),
-            {"file_systems": [system.name for system in args.plan.site.file_systems]},
+            {"names": [system.name for system in args.plan.site.file_systems]},
             opts,
         )
         self._args = args
