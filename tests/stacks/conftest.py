@@ -116,7 +116,7 @@ class RecordingMonitor(mocks.MockMonitor):
         self._recording = recording
 
     @_closing_loop
-    def RegisterResource(self, request: Any) -> Any:
+    def RegisterResource(self, request: Any) -> Any:  # noqa: N802
         from pulumi.runtime import rpc
 
         if request.type != "pulumi:pulumi:Stack":
@@ -135,14 +135,14 @@ class RecordingMonitor(mocks.MockMonitor):
         return super().RegisterResource(request)
 
     @_closing_loop
-    def Invoke(self, request: Any) -> Any:
+    def Invoke(self, request: Any) -> Any:  # noqa: N802
         return super().Invoke(request)
 
     @_closing_loop
-    def ReadResource(self, request: Any) -> Any:
+    def ReadResource(self, request: Any) -> Any:  # noqa: N802
         return super().ReadResource(request)
 
-    def SignalAndWaitForShutdown(self, request: Any) -> Any:
+    def SignalAndWaitForShutdown(self, request: Any) -> Any:  # noqa: N802
         return empty_pb2.Empty()
 
 

@@ -34,7 +34,7 @@ def declare_rules(
     parent: pulumi.Resource,
     args: SiteArgs,
     rules: Sequence[SecurityRule],
-    groups: Mapping[str, pulumi.Input[str]],
+    groups: Mapping[str, pulumi.Output[str]],
 ) -> list[pulumi.Resource]:
     """One ingress or egress rule resource for each of ``rules``.
 

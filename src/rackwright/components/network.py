@@ -165,10 +165,10 @@ class Network(pulumi.ComponentResource):
             "login": "SSH to the login nodes",
             "endpoints": "AWS services from inside the VPC",
         }
-        wanted = {rule.group for rule in rules}
+        wanted: set[str] = {rule.group for rule in rules}
         if args.plan.site.login is not None:
             wanted.add("login")
-        groups = {
+        groups: dict[str, pulumi.Output[str]] = {
             group: security_group(self, args, group, self.vpc_id, text).id
             for group, text in described.items()
             if group in wanted

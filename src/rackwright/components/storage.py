@@ -6,6 +6,7 @@ What holds data is protected from deletion and, even when the protection is lift
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pulumi
 import pulumi_aws as aws
@@ -31,7 +32,7 @@ class Storage(pulumi.ComponentResource):
         *,
         vpc_id: pulumi.Input[str],
         subnet_id: pulumi.Input[str],
-        cluster_group_id: pulumi.Input[str],
+        cluster_group_id: pulumi.Output[str],
         protect: bool = True,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
@@ -111,7 +112,7 @@ class Storage(pulumi.ComponentResource):
         self,
         system: LustreFileSystem,
         subnet_id: pulumi.Input[str],
-        group_ids: list[pulumi.Input[str]],
+        group_ids: Sequence[pulumi.Output[str]],
         key: aws.kms.Key,
         rules: list[pulumi.Resource],
     ) -> aws.fsx.LustreFileSystem:

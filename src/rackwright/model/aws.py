@@ -71,6 +71,8 @@ class AwsNodeGroup(Model):
     """Attach every EFA interface that the type has; the type must have some."""
     placement_group: str | None = None
     """Existing placement group to use; absent, the kind of capacity decides."""
+    metadata_hops: Annotated[int, Field(ge=1, le=64)] = 1
+    """How far the instance metadata service answers; containers behind a bridge need 2."""
     root_volume: Gibibytes
     root_device: Annotated[str, Field(pattern=r"^/dev/[a-z0-9]+$")] = "/dev/sda1"
     """Root device of the image: ``/dev/sda1`` for Ubuntu, ``/dev/xvda`` for Amazon Linux."""

@@ -74,7 +74,7 @@ METADATA_OPTIONS: dict[str, Any] = {
     "http_put_response_hop_limit": 1,
     "instance_metadata_tags": "enabled",
 }
-"""Instance metadata: version 2 only, and not reachable through a container's bridge."""
+"""Instance metadata: version 2 only, and not beyond the instance unless its group says so."""
 
 
 def network_interfaces(nics: tuple[Nic, ...], security_groups: tuple[Any, ...]) -> list[Any]:
@@ -128,7 +128,7 @@ def launch_template_args(
         "update_default_version": True,
         "ebs_optimized": "true",
         "iam_instance_profile": {"arn": wiring.instance_profile},
-        "metadata_options": dict(METADATA_OPTIONS),
+        "metadata_options": METADATA_OPTIONS | {"http_put_response_hop_limit": group.metadata_hops},
         "network_interfaces": network_interfaces(nics, wiring.security_groups),
         "block_device_mappings": [
             {
