@@ -1,0 +1,1 @@
+"""Reading of YAML documents into models, with positions on every error."""

@@ -1,0 +1,63 @@
+"""Loading of a YAML file, with layers, into a pydantic model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from rackwright.spec.layering import merge
+from rackwright.spec.problems import to_spec_errors
+from rackwright.spec.tree import Item, Tree, to_data
+from rackwright.spec.yaml_reader import read_file, read_text
+
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Loaded(Generic[M]):
+    """A model and the document it was read from."""
+
+    value: M
+    tree: Tree
+
+
+def load_tree(path: Path, *, layers: Sequence[Path] = ()) -> Tree:
+    """The document in ``path`` with ``layers`` over it, the last one on top.
+
+    Raises:
+        SpecErrors: a file is missing or is not acceptable YAML.
+    """
+    root = read_file(path)
+    for layer in layers:
+        root = merge(root, read_file(layer))
+    return _tree(root, (str(path), *map(str, layers)))
+
+
+def load(path: Path, model: type[M], *, layers: Sequence[Path] = ()) -> Loaded[M]:
+    """The model in ``path`` with ``layers`` over it.
+
+    Raises:
+        SpecErrors: every mistake, each with its position.
+    """
+    return validate(load_tree(path, layers=layers), model)
+
+
+def load_text(text: str, model: type[M], *, name: str = "<text>") -> Loaded[M]:
+    """The model in ``text``, as ``load``."""
+    return validate(_tree(read_text(text, name), (name,)), model)
+
+
+def validate(tree: Tree, model: type[M]) -> Loaded[M]:
+    """The model of a document that is read already, as ``load``."""
+    try:
+        return Loaded(model.model_validate(tree.data), tree)
+    except ValidationError as error:
+        raise to_spec_errors(error, tree, model) from None
+
+
+def _tree(root: Item, files: tuple[str, ...]) -> Tree:
+    return Tree(root, to_data(root), files)

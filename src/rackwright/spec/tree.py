@@ -1,0 +1,103 @@
+"""A YAML document as data with a position for every key and value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rackwright.errors import Location
+
+Path = tuple[str | int, ...]
+
+
+class Item:
+    """One node: a scalar, a list of items or a mapping of keys to entries."""
+
+    __slots__ = ("column", "file", "line", "value")
+
+    def __init__(self, value: Any, file: str, line: int, column: int) -> None:
+        self.value = value
+        self.file = file
+        self.line = line
+        self.column = column
+
+    @property
+    def location(self) -> Location:
+        """Where it begins."""
+        return Location(self.file, self.line, self.column)
+
+
+class Entry:
+    """A key of a mapping with its value."""
+
+    __slots__ = ("column", "item", "line")
+
+    def __init__(self, item: Item, line: int, column: int) -> None:
+        self.item = item
+        self.line = line
+        self.column = column
+
+
+def to_data(item: Item) -> Any:
+    """The plain Python value of ``item``."""
+    value = item.value
+    if type(value) is dict:
+        return {key: to_data(entry.item) for key, entry in value.items()}
+    if type(value) is list:
+        return [to_data(child) for child in value]
+    return value
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A document, possibly merged from several layers.
+
+    Attributes:
+        data: plain mappings, lists and scalars.
+        files: the files it was read from, the base first.
+    """
+
+    root: Item
+    data: Any
+    files: tuple[str, ...]
+
+    def locate(self, path: Path, *, key: bool = False) -> Location:
+        """Where the value at ``path`` is, or its key; the nearest ancestor when it is absent."""
+        item = self.root
+        found = item.location
+        for part in path:
+            value = item.value
+            if isinstance(value, dict) and part in value:
+                entry = value[part]
+                item = entry.item
+                at_key = Location(item.file, entry.line, entry.column)
+                found = at_key if key else item.location
+            elif isinstance(value, list) and isinstance(part, int) and 0 <= part < len(value):
+                item = value[part]
+                found = item.location
+            else:
+                break
+        return found
+
+    def describe(self, path: Path) -> str:
+        """``path`` with dots, list items by their ``name`` where they have one."""
+        parts: list[str] = []
+        value: Any = self.data
+        for part in path:
+            child = _child(value, part)
+            if isinstance(part, int):
+                name = child.get("name") if isinstance(child, Mapping) else None
+                parts.append(name if isinstance(name, str) else str(part))
+            else:
+                parts.append(part)
+            value = child
+        return ".".join(parts)
+
+
+def _child(value: Any, part: str | int) -> Any:
+    if isinstance(value, Mapping):
+        return value.get(part)
+    if isinstance(value, list) and isinstance(part, int) and 0 <= part < len(value):
+        return value[part]
+    return None

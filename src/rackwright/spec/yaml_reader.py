@@ -1,0 +1,234 @@
+"""YAML 1.2 core scalars out of hostile or careless text, within bounds.
+
+PyYAML only composes nodes here; no constructor runs. ``yes``, ``012`` and ``12:30`` stay text,
+which is what the 1.2 core schema says and what people mean.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from rackwright.errors import Location, SpecError, SpecErrors
+from rackwright.spec.tree import Entry, Item
+
+LARGEST_FILE = 16 * 1024 * 1024
+DEEPEST = 64
+MOST_NODES = 500_000
+LONGEST_KEY = 256
+MOST_DIGITS = 18
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9_]*)", re.ASCII)
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
+_NOT_FINITE = re.compile(r"[-+]?\.(inf|nan)", re.IGNORECASE)
+_WORDS: dict[str, Any] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_CORE = "tag:yaml.org,2002:"
+_SCALAR_TAGS = frozenset(_CORE + t for t in ("null", "bool", "int", "float", "timestamp", "str", "value"))
+_HIDDEN = frozenset({"Cc", "Cf", "Cs"})
+
+
+def read_file(path: Path) -> Item:
+    """The document in ``path``.
+
+    Raises:
+        SpecErrors: it cannot be read or is not a YAML document that Rackwright accepts.
+    """
+    name = str(path)
+    try:
+        with path.open("rb") as file:
+            raw = file.read(LARGEST_FILE + 1)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise SpecErrors([SpecError(f"'{name}' cannot be read: {reason}")]) from None
+    if len(raw) > LARGEST_FILE:
+        raise SpecErrors([SpecError(f"'{name}' is larger than {LARGEST_FILE // 2**20} MiB")])
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise SpecErrors([SpecError("the file is not UTF-8", location=Location(name, line, 1))]) from None
+    return read_text(text, name)
+
+
+def read_text(text: str, name: str) -> Item:
+    """The document in ``text``; ``name`` stands for the file in positions."""
+    reader = _Reader(name)
+    try:
+        _check_depth(text, name)
+        loader = _Loader(text)
+        try:
+            node = loader.get_single_node()
+        finally:
+            loader.dispose()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = Location(name, mark.line + 1, mark.column + 1) if mark else None
+        raise SpecErrors([_syntax_error(error, where)]) from None
+    except yaml.YAMLError as error:
+        raise SpecErrors([SpecError(f"'{name}' is not YAML: {_first_line(error)}")]) from None
+    except RecursionError:
+        raise SpecErrors([SpecError(f"'{name}' is nested too deeply")]) from None
+    if node is None:
+        raise SpecErrors([SpecError(f"'{name}' is empty", location=Location(name, 1, 1))])
+    item = reader.convert(node, 0)
+    if reader.errors:
+        raise SpecErrors(reader.errors)
+    return item
+
+
+def _check_depth(text: str, name: str) -> None:
+    """Refuse deep nesting before anything recursive looks at the text."""
+    if text.count("[") + text.count("{") < DEEPEST and text.count("\n") < DEEPEST:
+        return
+    depth = 0
+    loader = _Loader(text)
+    try:
+        while loader.check_event():
+            event = loader.get_event()
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                if depth > DEEPEST:
+                    where = Location(name, event.start_mark.line + 1, event.start_mark.column + 1)
+                    message = f"nested more than {DEEPEST} deep"
+                    raise SpecErrors([SpecError(message, location=where)])
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+    finally:
+        loader.dispose()
+
+
+def _syntax_error(error: yaml.MarkedYAMLError, where: Location | None) -> SpecError:
+    problem = error.problem or "the text is not YAML"
+    if "expected a single document" in (error.context or ""):
+        return SpecError("a file holds one document", hint="remove '---'", location=where)
+    hint = None
+    if "'\\t'" in problem:
+        hint = "indent with spaces"
+    elif "could not find expected ':'" in problem or "mapping values" in problem:
+        hint = "check the indentation and the ':' of this line and the one before"
+    elif "undefined alias" in problem:
+        hint = "define the anchor with '&' before it is used"
+    return SpecError(problem, hint=hint, location=where)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or ["unreadable"])[0]
+
+
+class _Reader:
+    """Turns composed nodes into items and collects every mistake."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.errors: list[SpecError] = []
+        self._nodes = 0
+
+    def _complain(self, message: str, mark: Any, hint: str | None = None) -> None:
+        where = Location(self.name, mark.line + 1, mark.column + 1)
+        self.errors.append(SpecError(message, hint=hint, location=where))
+
+    def convert(self, node: yaml.Node, depth: int) -> Item:
+        """The item of ``node``; aliases are expanded, within the bounds."""
+        self._nodes += 1
+        mark = node.start_mark
+        if self._nodes > MOST_NODES or depth > DEEPEST:
+            self._complain("the document is too large once its aliases are expanded", mark)
+            raise SpecErrors(self.errors)
+        value: Any
+        if isinstance(node, yaml.ScalarNode):
+            value = self._scalar(node)
+        elif isinstance(node, yaml.SequenceNode):
+            value = [self.convert(child, depth + 1) for child in node.value]
+        else:
+            value = self._mapping(node, depth)
+        return Item(value, self.name, mark.line + 1, mark.column + 1)
+
+    def _scalar(self, node: yaml.ScalarNode) -> Any:
+        text: str = node.value
+        if node.tag not in _SCALAR_TAGS:
+            self._complain(f"the tag '{node.tag}' is not allowed", node.start_mark)
+            return text
+        if node.style:  # quoted or block: text, whatever it looks like
+            return text
+        if text in _WORDS:
+            return _WORDS[text]
+        first = text[0]
+        if not (first.isdigit() or first in "+-."):
+            return text
+        if _INTEGER.fullmatch(text):
+            digits = text.replace("_", "")
+            if len(digits) > MOST_DIGITS:
+                self._complain(f"a number has at most {MOST_DIGITS} digits", node.start_mark)
+                return 0
+            return int(digits)
+        if _NOT_FINITE.fullmatch(text):
+            self._complain(f"'{text}' is not a finite number", node.start_mark)
+            return 0
+        if len(text) <= 64 and _FLOAT.fullmatch(text) and text.lstrip("+-")[:2] != "00":
+            return self._float(text, node)
+        return text
+
+    def _float(self, text: str, node: yaml.ScalarNode) -> Any:
+        if text.isdigit():
+            return text  # a leading zero: 012 is a label, not twelve and not ten
+        number = float(text)
+        if number in (float("inf"), float("-inf")):
+            self._complain(f"'{text}' is too large", node.start_mark)
+            return 0
+        return number
+
+    def _mapping(self, node: yaml.MappingNode, depth: int) -> dict[str, Entry]:
+        entries: dict[str, Entry] = {}
+        merged: list[tuple[str, Entry]] = []
+        for key_node, value_node in node.value:
+            mark = key_node.start_mark
+            if not isinstance(key_node, yaml.ScalarNode):
+                self._complain("a key is a single word", mark)
+                continue
+            key = key_node.value
+            if key == "<<" and not key_node.style:
+                merged += self._merge(value_node, depth)
+                continue
+            if problem := _key_problem(key):
+                self._complain(problem, mark)
+                continue
+            if key in entries:
+                first = entries[key]
+                self._complain(
+                    f"the key '{key}' is given twice",
+                    mark,
+                    f"the first one is at {first.line}:{first.column}",
+                )
+                continue
+            item = self.convert(value_node, depth + 1)
+            entries[key] = Entry(item, mark.line + 1, mark.column + 1)
+        for key, entry in merged:
+            entries.setdefault(key, entry)
+        return entries
+
+    def _merge(self, node: yaml.Node, depth: int) -> list[tuple[str, Entry]]:
+        sources = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        merged: list[tuple[str, Entry]] = []
+        for source in sources:
+            if not isinstance(source, yaml.MappingNode):
+                self._complain("'<<' takes a mapping", source.start_mark)
+                continue
+            merged += self.convert(source, depth + 1).value.items()
+        return merged
+
+
+def _key_problem(key: str) -> str | None:
+    if len(key) > LONGEST_KEY:
+        return f"a key has at most {LONGEST_KEY} characters"
+    if not key.isascii() and any(unicodedata.category(c) in _HIDDEN for c in key):
+        return f"the key {ascii(key)} holds characters that cannot be seen"
+    return None if key.strip() else "a key is empty"
