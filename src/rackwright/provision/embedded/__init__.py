@@ -1,0 +1,1 @@
+"""The embedded AWS: a loopback AWS API and the Pulumi provider that drives it."""

@@ -1,0 +1,159 @@
+"""Naming the AWS operation of an HTTP request, and holding faults and a log of calls."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections import deque
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qs, unquote_plus
+
+_READS = ("Describe", "Get", "List", "Head", "Lookup", "Search", "Query", "Scan")
+_CREDENTIAL = re.compile(r"Credential=[^/]+/\d+/([\w-]+)/([\w-]+)/")
+_REST = {"s3": "s3", "route53": "route53", "s3control": "s3control", "efs": "efs"}
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An API operation: the service that signs it, its region and its name."""
+
+    service: str
+    region: str
+    name: str
+
+    @property
+    def reads_only(self) -> bool:
+        """Returns whether the operation leaves the state as it was."""
+        return self.name.startswith(_READS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    method: str
+    path: re.Pattern[str]
+    query: frozenset[str]
+    name: str
+
+
+@cache
+def _routes(service: str) -> tuple[_Route, ...]:
+    from botocore.session import get_session
+
+    model = get_session().get_service_model(service)
+    routes = []
+    for name in model.operation_names:
+        http = model.operation_model(name).http
+        path, _, query = http["requestUri"].partition("?")
+        parts = re.split(r"(\{\w+\+?\})", path)
+        pattern = "".join(
+            (".+" if part.endswith("+}") else "[^/]+") if part.startswith("{") else re.escape(part)
+            for part in parts
+        )
+        keys = frozenset(item.split("=")[0] for item in query.split("&") if item)
+        routes.append(_Route(http["method"], re.compile(pattern.rstrip("/") + "/?"), keys, name))
+    return tuple(sorted(routes, key=lambda route: (-len(route.query), route.name)))
+
+
+def identify(method: str, path: str, query: str, headers: dict[str, str], body: bytes) -> Operation:
+    """Returns the operation of a request; its name is "METHOD path" where no model names it."""
+    match = _CREDENTIAL.search(headers.get("authorization", ""))
+    region, service = match.groups() if match else ("us-east-1", "s3")
+    target = headers.get("x-amz-target")
+    if target:
+        return Operation(service, region, target.rsplit(".", 1)[-1])
+    if service not in _REST:
+        found = re.search(rb"(?:^|&)Action=([^&]+)", body) or re.search(
+            rb"(?:^|&)Action=([^&]+)", query.encode()
+        )
+        if found:
+            return Operation(service, region, unquote_plus(found.group(1).decode()))
+        return Operation(service, region, f"{method} {path}")
+    present = set(parse_qs(query, keep_blank_values=True))
+    for route in _routes(_REST[service]):
+        if route.method == method and route.query <= present and route.path.fullmatch(path):
+            return Operation(service, region, route.name)
+    return Operation(service, region, f"{method} {path}")
+
+
+@dataclass(slots=True)
+class Fault:
+    """A fault to inject: the operation it meets, how often, the error and the delay."""
+
+    operation: str
+    times: int = 1
+    error: str | None = None
+    message: str = ""
+    latency_s: float = 0.0
+    after: bool = False
+
+
+@dataclass(slots=True)
+class Book:
+    """The faults still to come and the last calls answered."""
+
+    limit: int = 10_000
+    faults: list[Fault] = field(default_factory=list)
+    calls: deque[dict[str, Any]] = field(default_factory=deque)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, document: dict[str, Any]) -> Fault:
+        """Returns the fault made of a JSON document.
+
+        Raises:
+            ValueError: the document is no fault.
+        """
+        known = {"operation", "times", "error", "message", "latency_s", "after"}
+        if not isinstance(document, dict) or set(document) - known:
+            raise ValueError(f"a fault has the keys {', '.join(sorted(known))}")
+        if not isinstance(document.get("operation"), str):
+            raise ValueError("'operation' names the API operation, such as 'CreateLaunchTemplate'")
+        fault = Fault(**document)
+        if int(fault.times) < 1 or float(fault.latency_s) < 0:
+            raise ValueError("'times' is at least 1 and 'latency_s' at least 0")
+        with self._lock:
+            self.faults.append(fault)
+        return fault
+
+    def take(self, operation: str) -> Fault | None:
+        """Returns the next fault of an operation and counts it, None where none is due."""
+        with self._lock:
+            for fault in self.faults:
+                if fault.operation == operation:
+                    fault.times -= 1
+                    if fault.times == 0:
+                        self.faults.remove(fault)
+                    return fault
+        return None
+
+    def pending(self) -> list[dict[str, Any]]:
+        """Returns the faults that are still to come."""
+        with self._lock:
+            return [asdict(fault) for fault in self.faults]
+
+    def clear(self) -> None:
+        """Forgets every fault."""
+        with self._lock:
+            self.faults.clear()
+
+    def record(self, operation: Operation, status: int) -> None:
+        """Adds an answered call to the log; the oldest ones give way."""
+        with self._lock:
+            self.calls.append(
+                {
+                    "service": operation.service,
+                    "region": operation.region,
+                    "operation": operation.name,
+                    "status": status,
+                    "time": time.time(),
+                }
+            )
+            while len(self.calls) > self.limit:
+                self.calls.popleft()
+
+    def log(self) -> list[dict[str, Any]]:
+        """Returns the calls answered, oldest first."""
+        with self._lock:
+            return list(self.calls)

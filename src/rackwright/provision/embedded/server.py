@@ -1,0 +1,92 @@
+"""The process of the embedded AWS: ``python -m rackwright.provision.embedded.server FOLDER``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from types import FrameType
+
+from rackwright.provision.embedded import amis
+
+LOOPBACK = "127.0.0.1"
+STATE = "state.pickle"
+READY = "ready.json"
+_LOG = logging.getLogger("rackwright.provision.embedded")
+
+
+def _prepare(folder: Path) -> None:
+    """Sets what moto reads at import, before anything imports it."""
+    images = folder / "amis.json"
+    images.write_text(amis.moto_images(), encoding="utf-8")
+    os.environ["MOTO_AMIS_PATH"] = str(images)
+    for name in list(os.environ):
+        if name.startswith("AWS_") or (name.startswith("MOTO_") and name != "MOTO_AMIS_PATH"):
+            del os.environ[name]
+    os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
+    os.environ["AWS_CONFIG_FILE"] = os.environ["AWS_SHARED_CREDENTIALS_FILE"] = os.devnull
+    os.environ["MOTO_DISABLE_GLOBAL_CORS"] = "true"
+
+
+def serve(folder: Path) -> None:
+    """Serves the AWS API and the Pulumi provider until a signal ends the process."""
+    _prepare(folder)
+    from werkzeug.serving import make_server
+
+    from rackwright.provision.embedded import moto_ec2, moto_fsx, moto_instances, moto_ssm
+    from rackwright.provision.embedded.gateway import Gateway, StateFile
+    from rackwright.provision.embedded.provider import serve_provider
+
+    for addition in (moto_ec2, moto_instances, moto_fsx, moto_ssm):
+        addition.install()
+    guard = threading.RLock()
+    state = StateFile(folder / STATE, guard)
+    count = state.load()
+    _LOG.info("%d backends read from '%s'", count, folder / STATE)
+    http = make_server(LOOPBACK, 0, Gateway(state, guard), threaded=True)
+    http.daemon_threads = True  # type: ignore[attr-defined]
+    endpoint = f"http://{LOOPBACK}:{http.server_port}"
+    provider = serve_provider(endpoint, LOOPBACK)
+
+    def finish(number: int, frame: FrameType | None) -> None:
+        threading.Thread(target=http.shutdown, daemon=True).start()
+
+    signal.signal(signal.SIGTERM, finish)
+    signal.signal(signal.SIGINT, finish)
+    ready = {"endpoint": endpoint, "pid": os.getpid(), "provider_port": provider.port}
+    temporary = folder / f"{READY}.new"
+    temporary.write_text(json.dumps(ready), encoding="utf-8")
+    os.replace(temporary, folder / READY)
+    _LOG.info("ready: %s, provider on port %d", endpoint, provider.port)
+    http.serve_forever()
+    provider.stop()
+    state.close()
+    _LOG.info("ended")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Returns the exit status of the server process."""
+    parser = argparse.ArgumentParser(prog="rackwright.provision.embedded.server")
+    parser.add_argument("folder", type=Path, help="where state, log and ready file are kept")
+    options = parser.parse_args(arguments)
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.INFO,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    logging.getLogger("werkzeug").setLevel(logging.WARNING)
+    try:
+        serve(options.folder)
+    except Exception:
+        _LOG.exception("the embedded AWS could not go on")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
