@@ -1,0 +1,56 @@
+"""AWS-001: every node has all EFA interfaces of its instance type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+
+from rackwright.model.hardware import fact_value
+from rackwright.plan.aws import GroupPlan
+from rackwright.plan.nic import UnknownLayoutError
+
+
+class EfaLayout(Policy):
+    """Every node has all EFA interfaces that its instance type offers."""
+
+    id: ClassVar[str] = "AWS-001"
+    title: ClassVar[str] = "Nodes have all EFA interfaces of their instance type"
+    severity: ClassVar[Severity] = Severity.CRITICAL
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "aws"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each node group whose type may have EFA."""
+        for site in plan.aws:
+            for group in site.groups:
+                at = Subject(f"{site.site.name} {group.group.name}", group.path)
+                yield from _judge(group, at)
+
+
+def _judge(group: GroupPlan, at: Subject) -> Iterator[Measure | Finding]:
+    entry = group.instance
+    offered = fact_value(entry.efa_interfaces)
+    missing: list[str] = []
+    if offered is None:
+        missing.append(f"{entry.id}: number of EFA interfaces")
+    if offered == 0:
+        return
+    error = group.layout_error
+    if error is not None and not isinstance(error, UnknownLayoutError):
+        yield Finding(at, ok=False, message=error.summary, fix=error.hint)
+        return
+    if error is not None:
+        missing.append(f"{entry.id}: network cards")
+    yield Measure(
+        at,
+        value=group.efa_interfaces,
+        limit=offered,
+        unit="EFA interfaces",
+        what=f"EFA interfaces of each {group.group.type}",
+        sense="at_least",
+        fix=None if group.group.efa else "set 'efa: true'",
+        missing=tuple(missing),
+    )

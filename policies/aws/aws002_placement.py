@@ -1,0 +1,86 @@
+"""AWS-002: placement follows the kind of capacity, in one availability zone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+
+from rackwright.model.aws import OnDemand
+from rackwright.plan.aws import AwsSitePlan, GroupPlan
+from rackwright.plan.launch import required_group
+
+
+class PlacementRule(Policy):
+    """Nodes stand in the zone of their capacity, in the placement group that it allows."""
+
+    id: ClassVar[str] = "AWS-002"
+    title: ClassVar[str] = "Placement follows the kind of capacity, in one zone"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "aws"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A finding for the placement group and one for the zone of each node group."""
+        for site in plan.aws:
+            for group in site.groups:
+                name = f"{site.site.name} {group.group.name}"
+                yield _judge_group(group, Subject(name, (*group.path, "capacity")))
+                zone = _judge_zone(site, group, Subject(name, (*group.path, "capacity")))
+                if zone is not None:
+                    yield zone
+
+
+def _judge_group(plan: GroupPlan, at: Subject) -> Finding:
+    group, required = plan.group, required_group(plan.group)
+    named = group.placement_group
+    if named is None or (required.group == "existing" and named == required.group_name):
+        return Finding(at, ok=True, message=f"placement suits {group.capacity.kind} capacity")
+    if group.capacity.kind == "capacity-block":
+        return Finding(
+            at,
+            ok=False,
+            message=f"a capacity block allows no placement group, '{named}' is named",
+            fix="remove 'placement_group'",
+        )
+    if group.capacity.kind == "reservation":
+        allowed = f"only '{required.group_name}'" if required.group_name else "none"
+        return Finding(
+            at,
+            ok=False,
+            message=f"the reservation allows {allowed} as placement group, '{named}' is named",
+            fix="remove 'placement_group', or record the group the reservation was made in",
+        )
+    return Finding(
+        at,
+        ok=None,
+        message=f"the placement group '{named}' is not managed here",
+        fix="remove 'placement_group': a cluster placement group is then made",
+        missing=(f"strategy of the placement group '{named}'",),
+    )
+
+
+def _judge_zone(site: AwsSitePlan, plan: GroupPlan, at: Subject) -> Finding | None:
+    capacity = plan.group.capacity
+    if isinstance(capacity, OnDemand):
+        return None
+    cluster_zone = site.site.network.availability_zones[0]
+    zone = capacity.availability_zone
+    if zone is None:
+        return Finding(
+            at,
+            ok=None,
+            message=f"the zone of '{capacity.id}' is not recorded",
+            fix="add 'availability_zone' to the capacity, as DescribeCapacityReservations shows it",
+            missing=(f"availability zone of {capacity.id}",),
+        )
+    if zone != cluster_zone:
+        return Finding(
+            at,
+            ok=False,
+            message=f"'{capacity.id}' lies in '{zone}', the cluster's subnet in '{cluster_zone}'",
+            fix=f"name '{zone}' first in 'availability_zones'",
+        )
+    return Finding(at, ok=True, message=f"'{capacity.id}' lies in the cluster's zone '{zone}'")

@@ -1,0 +1,80 @@
+"""AWS-003: the cluster's subnet has addresses to spare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+from rackwright.plan.model import Contributor, Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+
+from rackwright.model.units import Percent
+from rackwright.plan.aws import AwsSitePlan
+
+
+class SubnetAddresses(Policy):
+    """Everything that takes an address fits in the cluster's subnet, with some to spare."""
+
+    id: ClassVar[str] = "AWS-003"
+    title: ClassVar[str] = "The cluster's subnet has addresses to spare"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "aws"
+
+    headroom: Annotated[Percent, Field(ge=0, le=90)] = 10.0
+    """Part of the usable addresses that stays free, for nodes that are replaced while they run."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each site."""
+        for site in plan.aws:
+            at = Subject(f"{site.site.name} cluster subnet", (*site.path, "network", "cidr"))
+            subnet, demand = site.cluster_subnet, site.demand
+            if subnet is None or demand is None:
+                yield Measure(
+                    at,
+                    value=None,
+                    limit=None,
+                    unit="addresses",
+                    what="addresses in the cluster's subnet",
+                    missing=_unknown_types(site),
+                )
+                continue
+            limit = int(subnet.usable * (100 - self.headroom) / 100)
+            yield Measure(
+                at,
+                value=demand.present,
+                limit=limit,
+                unit="addresses",
+                what=f"addresses in {subnet.cidr}, keeping {self.headroom:g} % of {subnet.usable}",
+                contributors=_contributors(site),
+                fix=f"raise 'growth' above {site.site.network.growth:g} %: the subnet doubles",
+            )
+
+
+def _unknown_types(site: AwsSitePlan) -> tuple[str, ...]:
+    return tuple(
+        f"{group.instance.id}: network cards"
+        for group in site.groups
+        if group.addresses_per_node is None
+    )
+
+
+def _contributors(site: AwsSitePlan) -> tuple[Contributor, ...]:
+    rows = [
+        Contributor(
+            group.group.name,
+            group.group.count,
+            group.addresses_per_node,
+            group.group.count * group.addresses_per_node,
+        )
+        for group in site.groups
+        if group.addresses_per_node is not None
+    ]
+    if site.demand is not None and site.demand.file_systems:
+        count = len(site.site.file_systems)
+        each = site.demand.file_systems / count
+        rows.append(Contributor("file system", count, each, site.demand.file_systems))
+    if site.demand is not None and site.demand.servers:
+        rows.append(Contributor("head and login", site.demand.servers, 1, site.demand.servers))
+    return tuple(sorted(rows, key=lambda row: (-row.total, row.name)))

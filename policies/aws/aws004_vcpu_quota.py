@@ -1,0 +1,71 @@
+"""AWS-004: vCPU quotas, as recorded, allow the instances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.model import Contributor, Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+
+from rackwright.plan.aws import STANDARD_QUOTA, AwsSitePlan
+
+_Row = tuple[str, str, int, int | None]
+"""Name, instance type, count and vCPUs of all of them."""
+
+
+class VcpuQuota(Policy):
+    """Instances that a quota counts stay inside it."""
+
+    id: ClassVar[str] = "AWS-004"
+    title: ClassVar[str] = "vCPU quotas allow the instances"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "aws"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each quota that a site draws on."""
+        for site in plan.aws:
+            for code, rows in sorted(_usage(site).items()):
+                yield _measure(site, code, rows)
+
+
+def _usage(site: AwsSitePlan) -> dict[str, list[_Row]]:
+    """What counts against each quota; capacity blocks count against none of these."""
+    usage: dict[str, list[_Row]] = {}
+    for group in site.groups:
+        if group.group.capacity.kind != "capacity-block":
+            code = group.instance.quota or f"of {group.group.type}"
+            row = (group.group.name, group.group.type, group.group.count, group.vcpus)
+            usage.setdefault(code, []).append(row)
+    for servers in site.servers:
+        code = STANDARD_QUOTA
+        if servers.instance is not None and servers.instance.quota is not None:
+            code = servers.instance.quota
+        row = (servers.role, servers.server.type, servers.server.count, servers.vcpus)
+        usage.setdefault(code, []).append(row)
+    return usage
+
+
+def _measure(site: AwsSitePlan, code: str, rows: list[_Row]) -> Measure:
+    limits = site.site.limits
+    limit = None if limits is None else limits.quotas.get(code)
+    missing = [f"{kind}: number of vCPUs" for _, kind, _, vcpus in rows if vcpus is None]
+    if limit is None:
+        missing.append(f"value of the quota {code}")
+    known = [vcpus for *_, vcpus in rows if vcpus is not None]
+    contributors = [
+        Contributor(name, count, vcpus / count if count else 0, vcpus)
+        for name, _, count, vcpus in rows
+        if vcpus is not None
+    ]
+    return Measure(
+        Subject(f"{site.site.name} quota {code}", (*site.path, "limits")),
+        value=sum(known) if len(known) == len(rows) else None,
+        limit=limit,
+        unit="vCPU",
+        what="running vCPUs",
+        contributors=tuple(sorted(contributors, key=lambda row: (-row.total, row.name))),
+        fix=f"ask for a higher quota {code} in {site.site.region} and record it in 'limits'",
+        missing=tuple(missing),
+    )

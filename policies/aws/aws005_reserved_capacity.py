@@ -1,0 +1,78 @@
+"""AWS-005: reservations and capacity blocks hold the nodes that are launched into them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+from rackwright.plan.model import Contributor, Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+
+from rackwright.model.aws import CapacityBlock, Reservation
+from rackwright.plan.aws import AwsSitePlan, GroupPlan
+
+
+class ReservedCapacity(Policy):
+    """No more nodes are launched into a reservation or block than it holds."""
+
+    id: ClassVar[str] = "AWS-005"
+    title: ClassVar[str] = "Reserved capacity holds the nodes"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "aws"
+
+    largest_block: Annotated[int, Field(ge=1)] = 64
+    """Most instances in one capacity block."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each reservation or block, and one for the size of each block."""
+        for site in plan.aws:
+            for identity, groups in _by_capacity(site).items():
+                capacity = groups[0].group.capacity
+                if isinstance(capacity, (Reservation, CapacityBlock)):
+                    at = Subject(f"{site.site.name} {identity}", (*groups[0].path, "capacity"))
+                    yield from self._judge(capacity, groups, at)
+
+    def _judge(
+        self, capacity: Reservation | CapacityBlock, groups: list[GroupPlan], at: Subject
+    ) -> Iterator[Measure | Finding]:
+        missing = () if capacity.instances else (f"instances of {capacity.id}",)
+        yield Measure(
+            at,
+            value=sum(plan.group.count for plan in groups),
+            limit=capacity.instances,
+            unit="instances",
+            what=f"nodes launched into {capacity.id}",
+            contributors=tuple(
+                Contributor(plan.group.name, plan.group.count, 1, plan.group.count)
+                for plan in groups
+            ),
+            fix=(
+                f"launch at most {capacity.instances} nodes into it" if capacity.instances else None
+            ),
+            missing=missing,
+        )
+        types = sorted({plan.group.type for plan in groups})
+        if len(types) > 1:
+            names = ", ".join(f"'{name}'" for name in types)
+            yield Finding(at, ok=False, message=f"one reservation holds one type, not {names}")
+        if isinstance(capacity, CapacityBlock):
+            yield Measure(
+                at,
+                value=capacity.instances,
+                limit=self.largest_block,
+                unit="instances",
+                what="instances in one capacity block",
+                fix="use several blocks, a node group for each",
+                missing=missing,
+            )
+
+
+def _by_capacity(site: AwsSitePlan) -> dict[str, list[GroupPlan]]:
+    found: dict[str, list[GroupPlan]] = {}
+    for plan in site.groups:
+        capacity = plan.group.capacity
+        if isinstance(capacity, (Reservation, CapacityBlock)):
+            found.setdefault(capacity.id, []).append(plan)
+    return found

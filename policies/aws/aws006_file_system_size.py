@@ -1,0 +1,94 @@
+"""AWS-006: FSx for Lustre file systems have a size and throughput that exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+
+from rackwright.model.aws import LustreFileSystem
+from rackwright.plan import storage
+
+
+class FileSystemSize(Policy):
+    """Capacity and throughput are among the steps that AWS offers."""
+
+    id: ClassVar[str] = "AWS-006"
+    title: ClassVar[str] = "File systems have a size and throughput that exist"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "aws"
+
+    scale_minimum: bool = True
+    """Scale the EFA minimum, documented at 250 MB/s/TiB, inversely to other throughputs."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Findings for the steps, and a measure for the EFA minimum, of each file system."""
+        for site in plan.aws:
+            for index, system in enumerate(site.site.file_systems):
+                path = (*site.path, "file_systems", index)
+                name = f"{site.site.name} {system.name}"
+                throughput = Subject(name, (*path, "throughput"))
+                offered = system.throughput in storage.THROUGHPUTS
+                yield _judge_throughput(system, throughput, offered=offered)
+                yield _judge_capacity(system, Subject(name, (*path, "capacity")))
+                if system.efa and offered:
+                    yield from self._judge_efa(system, Subject(name, (*path, "capacity")))
+
+    def _judge_efa(self, system: LustreFileSystem, at: Subject) -> Iterator[Measure | Finding]:
+        documented = system.throughput == storage.EFA_MINIMUM_AT
+        if not documented and not self.scale_minimum:
+            yield Finding(
+                at,
+                ok=None,
+                message=f"the EFA minimum at {system.throughput:g} MB/s/TiB is not documented",
+                missing=(f"EFA minimum at {system.throughput:g} MB/s/TiB",),
+            )
+            return
+        unit = storage.efa_unit(system.throughput)
+        basis = "documented" if documented else "scaled from 250 MB/s/TiB, not verified"
+        yield Measure(
+            at,
+            value=system.capacity,
+            limit=unit,
+            unit="GiB",
+            what=f"capacity with EFA at {system.throughput:g} MB/s/TiB ({basis})",
+            sense="at_least",
+            fix=f"use {unit:,.0f} GiB, or a multiple",
+        )
+        if system.capacity > unit and system.capacity % unit:
+            larger = storage.next_capacity(system.capacity, unit)
+            yield Finding(
+                at,
+                ok=False,
+                message=(
+                    f"with EFA the capacity is a multiple of {unit:,.0f} GiB ({basis}), "
+                    f"{system.capacity:,.0f} GiB is not"
+                ),
+                fix=f"use {larger:,} GiB",
+            )
+
+
+def _judge_throughput(system: LustreFileSystem, at: Subject, *, offered: bool) -> Finding:
+    steps = ", ".join(map(str, storage.THROUGHPUTS))
+    nearest = min(storage.THROUGHPUTS, key=lambda step: abs(step - system.throughput))
+    verb = "is" if offered else "is not"
+    return Finding(
+        at,
+        ok=offered,
+        message=f"{system.throughput:g} MB/s/TiB {verb} one of the steps {steps}",
+        fix=None if offered else f"use {nearest} MB/s/TiB",
+    )
+
+
+def _judge_capacity(system: LustreFileSystem, at: Subject) -> Finding:
+    offered = storage.is_capacity(system.capacity)
+    verb = "is" if offered else "is not"
+    return Finding(
+        at,
+        ok=offered,
+        message=f"{system.capacity:,g} GiB {verb} 1,200 GiB or a multiple of 2,400 GiB",
+        fix=None if offered else f"use {storage.next_capacity(system.capacity):,} GiB",
+    )

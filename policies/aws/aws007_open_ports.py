@@ -1,0 +1,50 @@
+"""AWS-007: no security group is open to the world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import ip_network
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+
+from rackwright.plan.security import SecurityRule, network_rules, storage_rules
+
+
+class OpenPorts(Policy):
+    """Few public addresses may reach any port of the site."""
+
+    id: ClassVar[str] = "AWS-007"
+    title: ClassVar[str] = "No security group is open to the world"
+    severity: ClassVar[Severity] = Severity.CRITICAL
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "aws"
+
+    most_addresses: Annotated[int, Field(ge=0)] = 65536
+    """Public addresses that one rule may admit."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each planned ingress rule that names a network."""
+        for site in plan.aws:
+            sources = site.site.network.ssh_from
+            for rule in (*network_rules(site.site), *storage_rules(site.site)):
+                if rule.direction != "ingress" or rule.peer_group is not None:
+                    continue
+                path: tuple[str | int, ...] = (*site.path, "network")
+                if rule.group == "login":
+                    path = (*path, "ssh_from", sources.index(rule.peer))
+                yield Measure(
+                    Subject(f"{site.site.name} {rule.group} from {rule.peer}", path),
+                    value=_public_addresses(rule),
+                    limit=self.most_addresses,
+                    unit="addresses",
+                    what=f"public addresses admitted ({rule.why})",
+                    fix="name the networks that need it, or use Session Manager",
+                )
+
+
+def _public_addresses(rule: SecurityRule) -> int:
+    network = ip_network(rule.peer)
+    return 0 if network.is_private else network.num_addresses

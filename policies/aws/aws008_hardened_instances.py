@@ -1,0 +1,84 @@
+"""AWS-008: volumes are encrypted and instance metadata needs a token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+
+from rackwright.plan.launch import server_args
+from rackwright.plan.nic import LayoutError
+
+ROOT_DEVICES = frozenset({"/dev/sda1", "/dev/xvda"})
+"""Root devices of the images of Ubuntu, Red Hat, Debian and Amazon Linux."""
+
+
+class HardenedInstances(Policy):
+    """Root volumes are encrypted, and only version 2 of the metadata service answers, nearby."""
+
+    id: ClassVar[str] = "AWS-008"
+    title: ClassVar[str] = "Volumes are encrypted and metadata needs a token"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "aws"
+
+    most_hops: Annotated[int, Field(ge=1, le=64)] = 2
+    """Hops that a metadata response may travel; 2 reaches containers behind a bridge."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Findings for the launch template or arguments of each group and server, as planned."""
+        for site in plan.aws:
+            for group in site.groups:
+                at = Subject(f"{site.site.name} {group.group.name}", group.path)
+                try:
+                    template = group.launch_template(group.group.name, {})
+                except LayoutError as error:
+                    missing = (f"{group.instance.id}: network cards",)
+                    yield Finding(
+                        at, ok=None, message=error.summary, fix=error.hint, missing=missing
+                    )
+                    continue
+                yield from self._judge(template["metadata_options"], at)
+                yield _judge_volumes(template["block_device_mappings"], at)
+            for servers in site.servers:
+                at = Subject(f"{site.site.name} {servers.role}", servers.path)
+                arguments = server_args(servers.server, name=servers.role, tags={})
+                yield from self._judge(arguments["metadata_options"], at)
+                encrypted = arguments["root_block_device"]["encrypted"] is True
+                yield Finding(at, ok=encrypted, message="the root volume is encrypted")
+
+    def _judge(self, options: dict[str, Any], at: Subject) -> Iterator[Measure | Finding]:
+        tokens = options["http_tokens"]
+        yield Finding(
+            at,
+            ok=tokens == "required",
+            message=f"tokens of the metadata service are {tokens}",
+            fix=None if tokens == "required" else "require tokens",
+        )
+        yield Measure(
+            at,
+            value=options["http_put_response_hop_limit"],
+            limit=self.most_hops,
+            unit="hops",
+            what="hops of the metadata service",
+            fix=f"set 'metadata_hops' to {self.most_hops} or less",
+        )
+
+
+def _judge_volumes(mappings: list[dict[str, Any]], at: Subject) -> Finding:
+    open_volumes = [m["device_name"] for m in mappings if m["ebs"]["encrypted"] != "true"]
+    if open_volumes:
+        return Finding(at, ok=False, message=f"'{open_volumes[0]}' is not encrypted")
+    device = mappings[0]["device_name"]
+    if device not in ROOT_DEVICES:
+        return Finding(
+            at,
+            ok=None,
+            message=f"'{device}' may not be the root device of the image, which then stays as it is",
+            fix="set 'root_device' to that of the image",
+            missing=(f"whether '{device}' is the root device of the image",),
+        )
+    return Finding(at, ok=True, message=f"the root volume '{device}' is encrypted")

@@ -1,0 +1,58 @@
+"""AWS-009: a file system has few enough data repositories, none inside another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import PurePosixPath
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+
+from rackwright.plan import storage
+
+
+class DataRepositories(Policy):
+    """A file system has at most eight data repository associations, and their paths are apart."""
+
+    id: ClassVar[str] = "AWS-009"
+    title: ClassVar[str] = "File systems have few data repositories, none inside another"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "aws"
+
+    most: Annotated[int, Field(ge=1)] = storage.MOST_ASSOCIATIONS
+    """Associations that one file system may have."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each file system with data repositories, and a finding for each overlap."""
+        for site in plan.aws:
+            for index, system in enumerate(site.site.file_systems):
+                repositories = system.data_repositories
+                if not repositories:
+                    continue
+                path = (*site.path, "file_systems", index, "data_repositories")
+                name = f"{site.site.name} {system.name}"
+                yield Measure(
+                    Subject(name, path),
+                    value=len(repositories),
+                    limit=self.most,
+                    unit="associations",
+                    what="data repository associations",
+                    fix="link a prefix that holds the others, or use several file systems",
+                )
+                for (_, first), (number, second) in combinations(enumerate(repositories), 2):
+                    if _overlap(first.path, second.path):
+                        yield Finding(
+                            Subject(name, (*path, number, "path")),
+                            ok=False,
+                            message=f"'{second.path}' and '{first.path}' overlap",
+                            fix="give each repository a path of its own",
+                        )
+
+
+def _overlap(first: str, second: str) -> bool:
+    one, other = PurePosixPath(first), PurePosixPath(second)
+    return one.is_relative_to(other) or other.is_relative_to(one)
