@@ -110,10 +110,11 @@ class LustreFileSystem(_FsxResource):
             "securityGroupIds": "SecurityGroupIds",
             "storageCapacity": "StorageCapacity",
             "storageType": "StorageType",
-            "subnetIds": "SubnetIds",
         }
         made = aws.client("fsx").create_file_system(
             FileSystemType="LUSTRE",
+            # The provider's ``subnetIds`` is one id: a Lustre file system has one subnet.
+            SubnetIds=[inputs["subnetIds"]],
             ClientRequestToken=tags[MARK_TAG],
             LustreConfiguration=self._lustre(inputs, _LUSTRE),
             Tags=tag_list(tags),
@@ -164,7 +165,7 @@ class LustreFileSystem(_FsxResource):
             "ownerId": ACCOUNT,
             "storageCapacity": item["StorageCapacity"],
             "storageType": item.get("StorageType"),
-            "subnetIds": item["SubnetIds"],
+            "subnetIds": item["SubnetIds"][0],
             "vpcId": item.get("VpcId"),
             "tagsAll": public_tags(item.get("Tags", [])),
         }
