@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rackwright.provision.embedded.aws import ACCOUNT, Aws
+from rackwright.provision.embedded.aws import ACCOUNT, MARK_TAG, Aws
 from rackwright.provision.embedded.ec2_base import Ec2Resource
 from rackwright.provision.embedded.resource import changed, take
 from rackwright.provision.embedded.wire import Props
@@ -301,6 +301,14 @@ class VpcDhcpOptions(Ec2Resource):
         )
         return str(made["DhcpOptions"]["DhcpOptionsId"])
 
+    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
+        # moto's filters for DHCP options know no tags.
+        for item in self.describe(aws):
+            tags = {one["Key"]: one["Value"] for one in item.get("Tags", [])}
+            if tags.get(MARK_TAG) == mark and item[self.key] not in taken:
+                return str(item[self.key])
+        return None
+
     def read(self, aws: Aws, identity: str, state: Props) -> Props | None:
         item = self.one(aws, identity)
         if item is None:
@@ -333,7 +341,7 @@ class VpcDhcpOptionsAssociation(Ec2Resource):
     computed = ()
     taggable = False
 
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Any) -> str | None:
+    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
         return None
 
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
@@ -349,7 +357,9 @@ class VpcDhcpOptionsAssociation(Ec2Resource):
     def read(self, aws: Aws, identity: str, state: Props) -> Props | None:
         found = aws.ec2.describe_vpcs(VpcIds=[state["vpcId"]])["Vpcs"]
         held = found[0].get("DhcpOptionsId") if found else None
-        return {"dhcpOptionsId": held, "vpcId": state["vpcId"]} if held else None
+        if held is None or held != state["dhcpOptionsId"]:
+            return None
+        return {"dhcpOptionsId": held, "vpcId": state["vpcId"]}
 
     def delete(self, aws: Aws, identity: str, state: Props) -> None:
         aws.ec2.associate_dhcp_options(DhcpOptionsId="default", VpcId=state["vpcId"])

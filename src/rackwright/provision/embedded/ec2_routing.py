@@ -35,6 +35,12 @@ _INLINE = {
 }
 
 
+def _is_own(route: Mapping[str, Any]) -> bool:
+    """Returns whether a route is the program's, not that of the VPC or of an endpoint."""
+    gateway = str(route.get("GatewayId", ""))
+    return gateway != "local" and not gateway.startswith("vpce-")
+
+
 def _same_target(route: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     return all(route.get(key) == value for key, value in wanted.items())
 
@@ -62,7 +68,7 @@ class RouteTable(Ec2Resource):
         held = {
             key: route
             for route in item.get("Routes", [])
-            if route.get("GatewayId") != "local"
+            if _is_own(route)
             for key in (_destination(route, _INLINE.values()),)
         }
         wanted = {}
@@ -85,7 +91,7 @@ class RouteTable(Ec2Resource):
         routes = [
             {name: route[api] for name, api in names.items() if route.get(api)}
             for route in item.get("Routes", [])
-            if route.get("GatewayId") != "local"
+            if _is_own(route)
         ]
         return {
             "arn": self.arn(aws, identity),

@@ -14,6 +14,7 @@ from rackwright.provision.embedded.resource import (
     Resource,
     changed,
     public_tags,
+    same_document,
     tag_list,
     take,
 )
@@ -177,6 +178,20 @@ class RolePolicy(Resource):
     documents = frozenset({"policy"})
     computed = ()
     taggable = False
+
+    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
+        if "name" not in (inputs.get("__defaults") or ()):
+            return None
+        # The name was made up, and the one of the lost Create had another ending.
+        client, role = aws.client("iam"), inputs["role"]
+        stem = inputs["name"].rpartition("-")[0]
+        for name in client.list_role_policies(RoleName=role)["PolicyNames"]:
+            if name.rpartition("-")[0] != stem or f"{role}:{name}" in taken:
+                continue
+            held = client.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
+            if same_document(_plain(held), _text(inputs["policy"])):
+                return f"{role}:{name}"
+        return None
 
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         aws.client("iam").put_role_policy(

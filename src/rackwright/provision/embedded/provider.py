@@ -304,11 +304,13 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         with _reported(context, "deleting", request.urn):
             resource = _resource(request.urn)
             state = decode(request.properties)
+            aws = self._aws(context, state)
             self._memory.note(context.peer(), request.urn, request.id)
             try:
-                resource.delete(self._aws(context, state), request.id, state)
+                resource.delete(aws, request.id, state)
             except ClientError as error:
-                if not is_missing(error):
+                # What is missing may be another resource that the deletion had to look at.
+                if not is_missing(error) or read_outputs(resource, aws, request.id, state):
                     raise
             return empty_pb2.Empty()
 

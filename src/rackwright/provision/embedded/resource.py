@@ -89,7 +89,8 @@ def mark_of(resource: Resource, urn: str, inputs: Props) -> str:
 
 def wanted_tags(aws: Aws, inputs: Props) -> dict[str, str]:
     """Returns the tags that the program asks for, those of the provider included."""
-    return {**aws.default_tags, **(inputs.get("tags") or {})}
+    tags = inputs.get("tags")
+    return {**aws.default_tags, **(tags if isinstance(tags, Mapping) else {})}
 
 
 def public_tags(tags: Iterable[Mapping[str, str]] | Mapping[str, str]) -> dict[str, str]:
@@ -140,6 +141,10 @@ def same_document(first: Any, second: Any) -> bool:
         return bool(first == second)
 
 
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=repr)
+
+
 def equal(resource: Resource, name: str, old: Any, new: Any) -> bool:
     """Returns whether two values of an input mean the same."""
     if has_unknown(new) or has_unknown(old):
@@ -147,7 +152,7 @@ def equal(resource: Resource, name: str, old: Any, new: Any) -> bool:
     if name in resource.documents:
         return same_document(old, new)
     if name in resource.unordered and isinstance(old, list) and isinstance(new, list):
-        return sorted(map(repr, old)) == sorted(map(repr, new))
+        return sorted(map(_canonical, old)) == sorted(map(_canonical, new))
     return bool((old in (None, {}, []) and new in (None, {}, [])) or old == new)
 
 

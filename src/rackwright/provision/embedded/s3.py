@@ -184,7 +184,7 @@ class BucketEncryption(_Setting):
             rules.append(
                 {
                     "applyServerSideEncryptionByDefault": take(default, names),
-                    **take(rule, {"BucketKeyEnabled": "bucketKeyEnabled"}),
+                    **({"bucketKeyEnabled": True} if rule.get("BucketKeyEnabled") else {}),
                 }
             )
         return {"bucket": identity, "rules": rules}

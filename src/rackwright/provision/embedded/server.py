@@ -38,11 +38,18 @@ def serve(folder: Path) -> None:
     _prepare(folder)
     from werkzeug.serving import make_server
 
-    from rackwright.provision.embedded import moto_ec2, moto_fsx, moto_instances, moto_ssm
+    from rackwright.provision.embedded import (
+        moto_ec2,
+        moto_fsx,
+        moto_iam,
+        moto_instances,
+        moto_network,
+        moto_ssm,
+    )
     from rackwright.provision.embedded.gateway import Gateway, StateFile
     from rackwright.provision.embedded.provider import serve_provider
 
-    for addition in (moto_ec2, moto_instances, moto_fsx, moto_ssm):
+    for addition in (moto_ec2, moto_fsx, moto_iam, moto_instances, moto_network, moto_ssm):
         addition.install()
     guard = threading.RLock()
     state = StateFile(folder / STATE, guard)

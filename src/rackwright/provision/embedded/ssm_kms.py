@@ -26,7 +26,7 @@ class Parameter(Resource):
             return [("value", "a parameter needs a value")]
         return []
 
-    def _put(self, aws: Aws, inputs: Props, **extra: Any) -> None:
+    def _put(self, aws: Aws, name: str, inputs: Props, **extra: Any) -> None:
         names = {
             "allowedPattern": "AllowedPattern",
             "dataType": "DataType",
@@ -36,7 +36,7 @@ class Parameter(Resource):
         }
         value = inputs.get("value", inputs.get("insecureValue"))
         aws.client("ssm").put_parameter(
-            Name=inputs["name"], Type=inputs["type"], Value=value, **take(inputs, names), **extra
+            Name=name, Type=inputs["type"], Value=value, **take(inputs, names), **extra
         )
 
     def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
@@ -50,16 +50,16 @@ class Parameter(Resource):
 
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         if inputs.get("overwrite"):
-            self._put(aws, inputs, Overwrite=True)
+            self._put(aws, inputs["name"], inputs, Overwrite=True)
             self.tag(aws, inputs["name"], dict(tags), [])
         else:
-            self._put(aws, inputs, Tags=tag_list(tags))
+            self._put(aws, inputs["name"], inputs, Tags=tag_list(tags))
         return str(inputs["name"])
 
     def apply(self, aws: Aws, identity: str, olds: Props, news: Props) -> None:
         names = ("allowedPattern", "description", "insecureValue", "keyId", "tier", "type", "value")
         if olds and changed(olds, news, *names):
-            self._put(aws, news, Overwrite=True)
+            self._put(aws, identity, news, Overwrite=True)
 
     def tag(self, aws: Aws, identity: str, put: dict[str, str], drop: list[str]) -> None:
         client, subject = aws.client("ssm"), {"ResourceType": "Parameter", "ResourceId": identity}

@@ -1,0 +1,43 @@
+"""What moto forgets of networks: tags of DHCP options, routes of changed gateway endpoints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from moto.core.responses import ActionResult
+from moto.ec2.models import EC2Backend
+from moto.ec2.responses import EC2Response
+
+
+def install() -> None:
+    """Mends moto's classes; a second call changes nothing."""
+    if getattr(EC2Backend, "rackwright_network", False):
+        return
+    EC2Backend.rackwright_network = True
+    first_modify = EC2Backend.modify_vpc_endpoint
+    first_options = EC2Response.create_dhcp_options
+
+    def modify_vpc_endpoint(self: Any, vpc_id: str, *args: Any, **kwargs: Any) -> None:
+        endpoint = self.vpc_end_points.get(vpc_id)
+        before = set(endpoint.route_table_ids or ()) if endpoint else set()
+        first_modify(self, vpc_id, *args, **kwargs)
+        if endpoint is None or not endpoint.destination_prefix_list_id:
+            return
+        after = set(endpoint.route_table_ids or ())
+        prefixes = endpoint.destination_prefix_list_id
+        for table in sorted(after - before):
+            self.create_route(
+                table, None, gateway_id=endpoint.id, destination_prefix_list_id=prefixes
+            )
+        for table in sorted(before - after):
+            self.delete_route(table, None, None, prefixes)
+
+    def create_dhcp_options(self: Any) -> ActionResult:
+        made: ActionResult = first_options(self)
+        held: dict[str, Any] = dict(made.result)  # type: ignore[call-overload]
+        tags = self._parse_tag_specification("dhcp-options").get("dhcp-options", {})
+        held["DhcpOptions"].add_tags(tags)
+        return made
+
+    EC2Backend.modify_vpc_endpoint = modify_vpc_endpoint  # type: ignore[method-assign]
+    EC2Response.create_dhcp_options = create_dhcp_options  # type: ignore[method-assign]
