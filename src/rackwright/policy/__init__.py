@@ -1,0 +1,1 @@
+"""Policies: what must hold before anything is deployed."""

@@ -1,0 +1,1 @@
+"""Reports: one result model, many forms."""

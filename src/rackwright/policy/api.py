@@ -1,0 +1,136 @@
+"""What a policy is made of.
+
+A policy is a pydantic model: its fields are its parameters. ``check`` looks at a plan and yields
+measures (a value against a limit) and findings (yes, no or unknown). It computes nothing that the
+plan could tell it and does nothing else: no files, no clock, no network.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from rackwright.model.base import Model
+from rackwright.plan.model import Contributor, Subject
+
+if TYPE_CHECKING:
+    from rackwright.plan.model import Plan
+
+__all__ = [
+    "Contributor",
+    "Enforcement",
+    "Finding",
+    "Measure",
+    "Outcome",
+    "Policy",
+    "Severity",
+    "Subject",
+]
+
+TOLERANCE = 1e-9
+"""Relative difference below which a value is at its limit: the rounding of floating point."""
+
+
+class Severity(StrEnum):
+    """How bad a violation is; belongs to the policy."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+
+class Enforcement(StrEnum):
+    """What a violation does; belongs to the configuration."""
+
+    MANDATORY = "mandatory"
+    ADVISORY = "advisory"
+    DISABLED = "disabled"
+
+
+class Outcome(StrEnum):
+    """What came of one check."""
+
+    PASS = "pass"  # noqa: S105 - not a password
+    FAIL = "fail"
+    UNKNOWN = "unknown"
+    NOT_APPLICABLE = "not_applicable"
+    WAIVED = "waived"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A value against its limit.
+
+    Attributes:
+        value: None when it is unknown; the same for ``limit``.
+        unit: canonical unit of both.
+        what: what is measured, in words that read well before "is 46.2 kW".
+        sense: whether the value may be at most or must be at least the limit.
+        missing: what would have to be known, when something is not.
+        advisory: a violation only warns, whatever the enforcement of the policy.
+    """
+
+    at: Subject
+    value: float | None
+    limit: float | None
+    unit: str
+    what: str
+    sense: Literal["at_most", "at_least"] = "at_most"
+    contributors: tuple[Contributor, ...] = ()
+    fix: str | None = None
+    missing: tuple[str, ...] = ()
+    advisory: bool = False
+
+    @property
+    def outcome(self) -> Outcome:
+        """Pass, fail or unknown; a value at its limit passes."""
+        if self.value is None or self.limit is None:
+            return Outcome.UNKNOWN
+        slack = TOLERANCE * max(abs(self.value), abs(self.limit))
+        over = self.value - self.limit if self.sense == "at_most" else self.limit - self.value
+        return Outcome.FAIL if over > slack else Outcome.PASS
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A rule without a number.
+
+    Attributes:
+        ok: None when it cannot be decided.
+        message: what was found, in words that read well on their own.
+    """
+
+    at: Subject
+    ok: bool | None
+    message: str
+    fix: str | None = None
+    contributors: tuple[Contributor, ...] = ()
+    missing: tuple[str, ...] = ()
+    advisory: bool = False
+
+    @property
+    def outcome(self) -> Outcome:
+        """Pass, fail or unknown."""
+        if self.ok is None:
+            return Outcome.UNKNOWN
+        return Outcome.PASS if self.ok else Outcome.FAIL
+
+
+class Policy(Model, ABC):
+    """The base of every policy; subclasses add parameters as fields."""
+
+    id: ClassVar[str]
+    title: ClassVar[str]
+    severity: ClassVar[Severity]
+    since: ClassVar[str]
+    family: ClassVar[str]
+    enforcement: ClassVar[Enforcement] = Enforcement.MANDATORY
+
+    @abstractmethod
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Yield a measure or finding for everything the policy applies to; nothing if nothing."""

@@ -1,0 +1,223 @@
+"""Judging a plan: every policy, every result, one verdict."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rackwright.errors import Location
+from rackwright.exit_codes import ExitCode
+from rackwright.model.cluster import PolicySetting
+from rackwright.plan.model import Contributor, Path, Plan, Subject
+from rackwright.policy.api import Enforcement, Finding, Measure, Outcome, Policy, Severity
+from rackwright.report.quantities import format_quantity
+
+Locate = Callable[[Path], Location | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one policy says about one subject.
+
+    Attributes:
+        enforcement: what holds for this result; an advisory step of a mandatory policy warns.
+        message: one sentence with the numbers.
+        fingerprint: the same for the same rule and subject in any version of the blueprint.
+    """
+
+    policy: str
+    title: str
+    severity: Severity
+    enforcement: Enforcement
+    outcome: Outcome
+    subject: Subject
+    location: Location | None
+    message: str
+    what: str = ""
+    value: float | None = None
+    limit: float | None = None
+    unit: str = ""
+    contributors: tuple[Contributor, ...] = ()
+    fix: str | None = None
+    missing: tuple[str, ...] = ()
+    fingerprint: str = ""
+
+    @property
+    def blocks(self) -> bool:
+        """Whether it stops a deployment."""
+        if self.outcome is Outcome.ERROR:
+            return True
+        return self.enforcement is Enforcement.MANDATORY and self.outcome in {
+            Outcome.FAIL,
+            Outcome.UNKNOWN,
+        }
+
+
+@dataclass(frozen=True)
+class Report:
+    """The results of all policies, in a fixed order."""
+
+    blueprint: str
+    results: tuple[Result, ...]
+    policies: int
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The verdict: a crash weighs more than a violation, that more than an unknown."""
+        outcomes = {result.outcome for result in self.results if result.blocks}
+        if Outcome.ERROR in outcomes:
+            return ExitCode.CRASH
+        if Outcome.FAIL in outcomes:
+            return ExitCode.VIOLATION
+        if Outcome.UNKNOWN in outcomes:
+            return ExitCode.UNKNOWN
+        judged = any(r.outcome is not Outcome.NOT_APPLICABLE for r in self.results)
+        return ExitCode.CLEAN if judged else ExitCode.NOTHING
+
+    def count(self, outcome: Outcome) -> int:
+        """Number of results with ``outcome``."""
+        return sum(1 for result in self.results if result.outcome is outcome)
+
+
+def evaluate(
+    plan: Plan,
+    policies: Sequence[Policy],
+    settings: Mapping[str, PolicySetting],
+    locate: Locate,
+) -> Report:
+    """The report of ``policies`` about ``plan``."""
+    results: list[Result] = []
+    for policy in policies:
+        enforcement = enforcement_of(policy, settings)
+        if enforcement is not Enforcement.DISABLED:
+            results += _run(policy, enforcement, plan, locate)
+    results.sort(key=_order)
+    return Report(plan.blueprint.name, tuple(results), len(policies))
+
+
+def enforcement_of(
+    policy: Policy | type[Policy], settings: Mapping[str, PolicySetting]
+) -> Enforcement:
+    """What the configuration says, else the policy's own default."""
+    setting = settings.get(policy.id)
+    if setting is None or setting.enforcement is None:
+        return policy.enforcement
+    return Enforcement(setting.enforcement)
+
+
+def _run(
+    policy: Policy, enforcement: Enforcement, plan: Plan, locate: Locate
+) -> Iterable[Result]:
+    blueprint = Subject(plan.blueprint.name, ())
+    try:
+        found = [_result(policy, enforcement, item, locate) for item in policy.check(plan)]
+    except Exception as error:  # noqa: BLE001 - a policy that raises must never pass
+        text = f"the policy failed: {type(error).__name__}: {error}"
+        return [_bare(policy, enforcement, Outcome.ERROR, blueprint, text)]
+    if found:
+        return found
+    return [_bare(policy, enforcement, Outcome.NOT_APPLICABLE, blueprint, "nothing to judge")]
+
+
+def _bare(
+    policy: Policy, enforcement: Enforcement, outcome: Outcome, subject: Subject, message: str
+) -> Result:
+    return Result(
+        policy=policy.id,
+        title=policy.title,
+        severity=policy.severity,
+        enforcement=enforcement,
+        outcome=outcome,
+        subject=subject,
+        location=None,
+        message=message,
+        fingerprint=fingerprint(policy.id, subject, ""),
+    )
+
+
+def _result(
+    policy: Policy, enforcement: Enforcement, item: object, locate: Locate
+) -> Result:
+    if not isinstance(item, (Measure, Finding)):
+        raise TypeError(f"check yielded a {type(item).__name__}, not a Measure or a Finding")
+    effective = Enforcement.ADVISORY if item.advisory else enforcement
+    measure = item if isinstance(item, Measure) else None
+    what = measure.what if measure else ""
+    return Result(
+        policy=policy.id,
+        title=policy.title,
+        severity=policy.severity,
+        enforcement=effective,
+        outcome=item.outcome,
+        subject=item.at,
+        location=locate(item.at.path),
+        message=_sentence(measure) if measure else _finding_sentence(item),
+        what=what,
+        value=measure.value if measure else None,
+        limit=measure.limit if measure else None,
+        unit=measure.unit if measure else "",
+        contributors=tuple(sorted(item.contributors, key=lambda c: (-c.total, c.name))),
+        fix=item.fix if item.outcome is Outcome.FAIL else None,
+        missing=item.missing,
+        fingerprint=fingerprint(policy.id, item.at, what),
+    )
+
+
+def _finding_sentence(item: Measure | Finding) -> str:
+    text = item.message if isinstance(item, Finding) else item.what
+    if item.outcome is Outcome.UNKNOWN and item.missing:
+        return f"{text}: not known: {'; '.join(item.missing)}"
+    return text
+
+
+def _sentence(measure: Measure) -> str:
+    """The measure as one sentence with its numbers."""
+    if measure.value is None or measure.limit is None:
+        known = []
+        if measure.value is not None:
+            known.append(f"it is {format_quantity(measure.value, measure.unit)}")
+        if measure.limit is not None:
+            known.append(f"the limit is {format_quantity(measure.limit, measure.unit)}")
+        missing = "; ".join(measure.missing) or ("the limit" if measure.limit is None else "the value")
+        known_text = f" ({', '.join(known)})" if known else ""
+        return f"{measure.what} cannot be judged{known_text}; not known: {missing}"
+    value = format_quantity(measure.value, measure.unit)
+    limit = format_quantity(measure.limit, measure.unit)
+    gap = measure.value - measure.limit
+    if measure.sense == "at_least":
+        gap = -gap
+    noun = "limit" if measure.sense == "at_most" else "minimum"
+    sentence = f"{measure.what} is {value}; the {noun} is {limit}"
+    if measure.outcome is Outcome.FAIL:
+        share = f" ({100 * gap / abs(measure.limit):.0f} %)" if measure.limit else ""
+        side = "over" if measure.sense == "at_most" else "short"
+        sentence += f": {format_quantity(gap, measure.unit)}{share} {side}"
+    return sentence
+
+
+def fingerprint(policy: str, subject: Subject, what: str) -> str:
+    """Sixteen hex digits that name a rule and a subject, by names and never by position."""
+    text = "\n".join((policy, subject.name, what))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+_WEIGHT = {
+    Outcome.ERROR: 0,
+    Outcome.FAIL: 1,
+    Outcome.UNKNOWN: 2,
+    Outcome.WAIVED: 3,
+    Outcome.PASS: 4,
+    Outcome.NOT_APPLICABLE: 5,
+}
+
+
+def _order(result: Result) -> tuple[object, ...]:
+    return (
+        not result.blocks,
+        _WEIGHT[result.outcome],
+        result.policy,
+        result.subject.name,
+        result.what,
+        result.message,
+    )

@@ -1,0 +1,142 @@
+"""Loading of policy packs: folders of rule files, the built-in one like any team's.
+
+A pack holds ``<family>/<id>_<slug>.py`` with a ``.md`` and an ``.examples.yaml`` beside it. Files
+are loaded by path under synthetic names, so that no pack can shadow a module.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import re
+import sys
+import traceback
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from rackwright.errors import Location, PolicyLoadError
+from rackwright.policy.api import Enforcement, Policy, Severity
+from rackwright.resources import bundled
+
+_STEM = re.compile(r"([a-z]+)(\d+)_[a-z0-9_]+")
+_ID = re.compile(r"[A-Z]{2,8}-\d{3}")
+
+
+def builtin_pack() -> Path:
+    """The folder of the built-in policies."""
+    return bundled("policies")
+
+
+def load_packs(folders: Sequence[Path] = ()) -> tuple[type[Policy], ...]:
+    """Every policy of the built-in pack and of ``folders``, sorted by id.
+
+    Raises:
+        PolicyLoadError: a file cannot be loaded, lacks its documentation or examples, or repeats
+            an id.
+    """
+    return _load_all((builtin_pack(), *(folder.resolve() for folder in folders)))
+
+
+@lru_cache(maxsize=8)
+def _load_all(folders: tuple[Path, ...]) -> tuple[type[Policy], ...]:
+    by_id: dict[str, type[Policy]] = {}
+    for folder in folders:
+        for policy in load_pack(folder):
+            if policy.id in by_id:
+                first, second = policy_file(by_id[policy.id]), policy_file(policy)
+                raise PolicyLoadError(
+                    f"the policy id '{policy.id}' is used twice: '{first}' and '{second}'",
+                    hint="give the team's policy an id with a prefix of its own",
+                )
+            by_id[policy.id] = policy
+    return tuple(by_id[key] for key in sorted(by_id))
+
+
+def load_pack(folder: Path) -> tuple[type[Policy], ...]:
+    """The policies of one pack, in the order of their files."""
+    if not folder.is_dir():
+        raise PolicyLoadError(f"the policy pack '{folder}' is not a folder")
+    files = [path for path in sorted(folder.glob("*/*.py")) if _STEM.fullmatch(path.stem)]
+    return tuple(_load_file(path) for path in files)
+
+
+def policy_file(policy: type[Policy]) -> Path:
+    """The file that ``policy`` was loaded from."""
+    return Path(inspect.getfile(policy))
+
+
+def documentation(policy: type[Policy]) -> Path:
+    """Its ``.md`` file."""
+    return policy_file(policy).with_suffix(".md")
+
+
+def examples(policy: type[Policy]) -> Path:
+    """Its ``.examples.yaml`` file."""
+    return policy_file(policy).with_suffix(".examples.yaml")
+
+
+def _load_file(path: Path) -> type[Policy]:
+    name = f"rackwright_packs.p{hashlib.sha256(str(path).encode()).hexdigest()[:12]}.{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise PolicyLoadError(f"'{path}' is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise PolicyLoadError(
+            f"{type(error).__name__}: {error}", location=_line_of(error, path)
+        ) from error
+    found = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, Policy)
+        and value.__module__ == name
+        and not inspect.isabstract(value)
+    ]
+    where = Location(str(path), 1, 1)
+    if len(found) != 1:
+        raise PolicyLoadError(f"a rule file defines one policy, not {len(found)}", location=where)
+    _check_contract(found[0], path, where)
+    return found[0]
+
+
+def _check_contract(policy: type[Policy], path: Path, where: Location) -> None:
+    for attribute, kind in _CONTRACT:
+        if not isinstance(getattr(policy, attribute, None), kind):
+            raise PolicyLoadError(
+                f"the policy '{policy.__name__}' lacks '{attribute}'", location=where
+            )
+    match = _STEM.fullmatch(path.stem)
+    expected = f"{match.group(1).upper()}-{match.group(2)}" if match else ""
+    if not _ID.fullmatch(policy.id) or policy.id != expected:
+        raise PolicyLoadError(
+            f"the policy id '{policy.id}' does not fit the file name '{path.name}'",
+            hint=f"call the file '{policy.id.lower().replace('-', '')}_<slug>.py'",
+            location=where,
+        )
+    for sibling in (path.with_suffix(".md"), path.with_suffix(".examples.yaml")):
+        if not sibling.is_file():
+            raise PolicyLoadError(f"'{sibling.name}' is missing beside it", location=where)
+
+
+_CONTRACT: Iterable[tuple[str, type]] = (
+    ("id", str),
+    ("title", str),
+    ("severity", Severity),
+    ("since", str),
+    ("family", str),
+    ("enforcement", Enforcement),
+)
+
+
+def _line_of(error: Exception, path: Path) -> Location:
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        return Location(str(path), error.lineno or 1, error.offset or 1)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+    return Location(str(path), (frames[-1].lineno or 1) if frames else 1, 1)

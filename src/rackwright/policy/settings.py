@@ -1,0 +1,62 @@
+"""The blueprint's policy settings, checked against the policies themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import ValidationError
+
+from rackwright.errors import SpecError, SpecErrors
+from rackwright.model.cluster import PolicySetting
+from rackwright.policy.api import Enforcement, Policy
+from rackwright.spec.problems import to_spec_errors
+from rackwright.spec.suggest import did_you_mean
+from rackwright.spec.tree import Tree
+
+_STRENGTH = {Enforcement.DISABLED: 0, Enforcement.ADVISORY: 1, Enforcement.MANDATORY: 2}
+
+
+def configure(
+    policies: Sequence[type[Policy]], settings: Mapping[str, PolicySetting], tree: Tree
+) -> tuple[Policy, ...]:
+    """The policies with their parameters.
+
+    Raises:
+        SpecErrors: a setting names no policy, a parameter is wrong, or the enforcement is lowered
+            without a reason.
+    """
+    known = {policy.id: policy for policy in policies}
+    errors: list[SpecError] = []
+    for policy_id, setting in settings.items():
+        path = ("policies", policy_id)
+        if policy_id not in known:
+            errors.append(
+                SpecError(
+                    f"policies: there is no policy '{policy_id}'",
+                    hint=did_you_mean(policy_id, known) or "'rackwright policy list' lists them",
+                    location=tree.locate(path, key=True),
+                )
+            )
+        elif setting.enforcement is not None and not setting.reason:
+            lowered = _STRENGTH[Enforcement(setting.enforcement)] < _STRENGTH[known[policy_id].enforcement]
+            if lowered:
+                errors.append(
+                    SpecError(
+                        f"policies.{policy_id}: '{setting.enforcement}' is weaker than the "
+                        f"policy's own '{known[policy_id].enforcement}'",
+                        hint="say why in 'reason'",
+                        location=tree.locate((*path, "enforcement")),
+                    )
+                )
+    made: list[Policy] = []
+    for policy in policies:
+        chosen = settings.get(policy.id)
+        parameters = chosen.parameters if chosen else {}
+        try:
+            made.append(policy.model_validate(parameters))
+        except ValidationError as error:
+            path = ("policies", policy.id, "parameters")
+            errors += to_spec_errors(error, tree, policy, path).errors
+    if errors:
+        raise SpecErrors(errors)
+    return tuple(made)

@@ -1,0 +1,30 @@
+"""Numbers with units, as people write them."""
+
+from __future__ import annotations
+
+_SCALED = {
+    "W": ((1e6, "MW"), (1e3, "kW"), (1.0, "W")),
+    "VA": ((1e6, "MVA"), (1e3, "kVA"), (1.0, "VA")),
+    "m": ((1.0, "m"), (1e-3, "mm")),
+    "GiB": ((1024.0, "TiB"), (1.0, "GiB")),
+}
+
+
+def format_quantity(value: float, unit: str) -> str:
+    """``value`` in a fitting multiple of ``unit``: ``46200, "W"`` gives ``46.2 kW``."""
+    if unit == "%":
+        return f"{_digits(value)} %"
+    for scale, name in _SCALED.get(unit, ((1.0, unit),)):
+        if abs(value) >= scale or scale == _SCALED.get(unit, ((1.0, unit),))[-1][0]:
+            return f"{_digits(value / scale)} {name}".strip()
+    raise AssertionError(unit)  # the last scale always fits
+
+
+def _digits(value: float) -> str:
+    """Four significant digits at least, no trailing zeros, thousands separated."""
+    magnitude = abs(value)
+    decimals = 0 if magnitude >= 1000 else 1 if magnitude >= 100 else 2 if magnitude >= 1 else 4
+    text = f"{value:,.{decimals}f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return "0" if text in {"-0", ""} else text
