@@ -150,6 +150,21 @@ def test_the_zone_is_private(declare):
     assert zone.inputs["vpcs"] == [{"vpcId": "atlas-use1-vpc-id"}]
 
 
+def test_the_ground_of_file_systems_is_protected_with_them(declare):
+    with_storage = a_plan(file_systems=(a_file_system(),), login=LOGIN)
+
+    def protected(plan, **options):
+        return {r.name for r in declare("aws-network", plan, **options).resources if r.protect}
+
+    assert protected(with_storage) == {
+        "atlas-use1-vpc",
+        "atlas-use1-private-a",
+        "atlas-use1-cluster",
+    }
+    assert protected(with_storage, protect=False) == set()
+    assert protected(a_plan()) == set()
+
+
 # --- cluster
 
 

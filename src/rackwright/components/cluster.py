@@ -37,7 +37,7 @@ class Cluster(pulumi.ComponentResource):
         args: the planned site.
         spec: the complete blueprint as plain data; policies read it from the inputs.
         lookup: finds outputs of the site's other stacks.
-        protect: storage is protected from deletion.
+        protect: storage, and the network that it stands in, is protected from deletion.
     """
 
     exports: dict[str, Any]
@@ -57,7 +57,7 @@ class Cluster(pulumi.ComponentResource):
         self._args = args
         self._lookup = lookup
         if kind == "aws-network":
-            self.exports = self._network()
+            self.exports = self._network(protect=protect)
         elif kind == "aws-storage":
             self.exports = self._storage(protect=protect)
         else:
@@ -65,8 +65,9 @@ class Cluster(pulumi.ComponentResource):
         self._parameter(kind.removeprefix("aws-"), self.exports)
         self.register_outputs({**props, **self.exports})
 
-    def _network(self) -> dict[str, Any]:
-        network = Network(self._args, opts=pulumi.ResourceOptions(parent=self))
+    def _network(self, *, protect: bool) -> dict[str, Any]:
+        options = pulumi.ResourceOptions(parent=self)
+        network = Network(self._args, protect=protect, opts=options)
         site = self._args.plan.site
         return {
             **network.outputs(),

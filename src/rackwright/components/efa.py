@@ -17,6 +17,8 @@ def security_group(
     group: str,
     vpc_id: pulumi.Input[str],
     description: str,
+    *,
+    protect: bool = False,
 ) -> aws.ec2.SecurityGroup:
     """A security group without rules."""
     name = args.name(group)
@@ -26,7 +28,7 @@ def security_group(
         description=description,
         vpc_id=vpc_id,
         tags=args.tags(name),
-        opts=child_options(parent, args, name),
+        opts=child_options(parent, args, name, protect=protect),
     )
 
 

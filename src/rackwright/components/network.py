@@ -21,13 +21,21 @@ class Network(pulumi.ComponentResource):
     """By name: ``cluster``, and ``login`` and ``endpoints`` where there are any."""
     dns_zone_id: pulumi.Output[str]
 
-    def __init__(self, args: SiteArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self,
+        args: SiteArgs,
+        *,
+        protect: bool = True,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
         name = args.name("network")
         super().__init__(
             "rackwright:aws:Network", name, {"cidr": args.plan.site.network.cidr}, opts
         )
         self._args = args
         site = args.plan.site
+        # Retained file systems keep standing in the VPC, the cluster's subnet and its group.
+        self._ground = protect and bool(site.file_systems)
         vpc_name = args.name("vpc")
         vpc = aws.ec2.Vpc(
             vpc_name,
@@ -35,7 +43,7 @@ class Network(pulumi.ComponentResource):
             enable_dns_hostnames=True,
             enable_dns_support=True,
             tags=args.tags(vpc_name),
-            opts=child_options(self, args, vpc_name),
+            opts=child_options(self, args, vpc_name, protect=self._ground),
         )
         self.vpc_id = vpc.id
         default = args.name("default")
@@ -81,7 +89,12 @@ class Network(pulumi.ComponentResource):
             availability_zone=plan.zone,
             map_public_ip_on_launch=False,
             tags={**self._args.tags(name), "rackwright:tier": plan.tier},
-            opts=child_options(self, self._args, name),
+            opts=child_options(
+                self,
+                self._args,
+                name,
+                protect=self._ground and plan == self._args.plan.cluster_subnet,
+            ),
         )
         return subnet.id
 
@@ -169,7 +182,9 @@ class Network(pulumi.ComponentResource):
         if args.plan.site.login is not None:
             wanted.add("login")
         groups: dict[str, pulumi.Output[str]] = {
-            group: security_group(self, args, group, self.vpc_id, text).id
+            group: security_group(
+                self, args, group, self.vpc_id, text, protect=self._ground and group == "cluster"
+            ).id
             for group, text in described.items()
             if group in wanted
         }
