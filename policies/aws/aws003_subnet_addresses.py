@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
 from pydantic import Field
-from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
 
 from rackwright.model.units import Percent
 from rackwright.plan.aws import AwsSitePlan
+from rackwright.plan.model import Contributor, Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
 
 
 class SubnetAddresses(Policy):
@@ -66,7 +66,6 @@ def _contributors(site: AwsSitePlan) -> tuple[Contributor, ...]:
             group.group.name,
             group.group.count,
             group.addresses_per_node,
-            group.group.count * group.addresses_per_node,
         )
         for group in site.groups
         if group.addresses_per_node is not None
@@ -74,7 +73,7 @@ def _contributors(site: AwsSitePlan) -> tuple[Contributor, ...]:
     if site.demand is not None and site.demand.file_systems:
         count = len(site.site.file_systems)
         each = site.demand.file_systems / count
-        rows.append(Contributor("file system", count, each, site.demand.file_systems))
+        rows.append(Contributor("file system", count, each))
     if site.demand is not None and site.demand.servers:
-        rows.append(Contributor("head and login", site.demand.servers, 1, site.demand.servers))
+        rows.append(Contributor("head and login", site.demand.servers, 1))
     return tuple(sorted(rows, key=lambda row: (-row.total, row.name)))

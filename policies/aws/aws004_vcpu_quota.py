@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.plan.aws import STANDARD_QUOTA, AwsSitePlan
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
-
-from rackwright.plan.aws import STANDARD_QUOTA, AwsSitePlan
 
 _Row = tuple[str, str, int, int | None]
 """Name, instance type, count and vCPUs of all of them."""
@@ -55,7 +54,7 @@ def _measure(site: AwsSitePlan, code: str, rows: list[_Row]) -> Measure:
         missing.append(f"value of the quota {code}")
     known = [vcpus for *_, vcpus in rows if vcpus is not None]
     contributors = [
-        Contributor(name, count, vcpus / count if count else 0, vcpus)
+        Contributor(name, count, vcpus / count if count else 0)
         for name, _, count, vcpus in rows
         if vcpus is not None
     ]

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
 from pydantic import Field
-from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
 
 from rackwright.model.aws import CapacityBlock, Reservation
 from rackwright.plan.aws import AwsSitePlan, GroupPlan
+from rackwright.plan.model import Contributor, Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
 
 
 class ReservedCapacity(Policy):
@@ -45,8 +45,7 @@ class ReservedCapacity(Policy):
             unit="instances",
             what=f"nodes launched into {capacity.id}",
             contributors=tuple(
-                Contributor(plan.group.name, plan.group.count, 1, plan.group.count)
-                for plan in groups
+                Contributor(plan.group.name, plan.group.count, 1) for plan in groups
             ),
             fix=(
                 f"launch at most {capacity.instances} nodes into it" if capacity.instances else None
