@@ -60,15 +60,14 @@ def _patch_interfaces() -> None:
                 delete_on_termination=nic.get("DeleteOnTermination") is True,
                 description=nic.get("Description"),
             )
-            self.attach_eni(eni, device)
             # attach_eni files the interface by device index alone: move it to its own place.
+            other = self.nics.get(device)
+            self.attach_eni(eni, device)
+            del self.nics[device]
+            if other is not None:
+                self.nics[device] = other
             self.nics[card * _DEVICES_PER_CARD + device] = eni
             _mark(eni, nic)
-        if primary:
-            self.nics[0].instance = self
-        stray = [key for key, eni in self.nics.items() if key != _key(eni)]
-        for key in stray:
-            del self.nics[key]
         self.nics = dict(sorted(self.nics.items()))
 
     def detach_eni(self: Any, eni: Any) -> None:

@@ -15,6 +15,8 @@ _READS = ("Describe", "Get", "List", "Head", "Lookup", "Search", "Query", "Scan"
 _CREDENTIAL = re.compile(r"Credential=[^/]+/\d+/([\w-]+)/([\w-]+)/")
 _REST = {"s3": "s3", "route53": "route53", "s3control": "s3control", "efs": "efs"}
 
+_COPIES = frozenset({"CopyObject", "UploadPartCopy"})
+
 
 @dataclass(frozen=True, slots=True)
 class Operation:
@@ -73,6 +75,8 @@ def identify(method: str, path: str, query: str, headers: dict[str, str], body: 
         return Operation(service, region, f"{method} {path}")
     present = set(parse_qs(query, keep_blank_values=True))
     for route in _routes(_REST[service]):
+        if route.name in _COPIES and "x-amz-copy-source" not in headers:
+            continue
         if route.method == method and route.query <= present and route.path.fullmatch(path):
             return Operation(service, region, route.name)
     return Operation(service, region, f"{method} {path}")

@@ -48,6 +48,7 @@ _MODULES = ("ec2_network", "ec2_routing", "ec2_security", "ec2_capacity", "ec2_t
 _PEERS = 256
 _SCOPES = 4096
 _MEGABYTE = 1 << 20
+_INCOMPLETE = "__incomplete"
 _LOG = logging.getLogger(__name__)
 _DIFF = provider_pb2.DiffResponse
 _KIND = provider_pb2.PropertyDiff
@@ -217,6 +218,8 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             if resource.taggable and held_tags is not None and not has_unknown(news.get("tags")):
                 if wanted_tags(aws, news) != held_tags and "tags" not in detailed:
                     detailed["tagsAll"] = _KIND(kind=_KIND.UPDATE)
+            if state.get(_INCOMPLETE):
+                detailed.setdefault("id", _KIND(kind=_KIND.UPDATE))
             fixed_name = resource.named and resource.named not in olds.get("__defaults", [])
             return _DIFF(
                 changes=_DIFF.DIFF_SOME if detailed else _DIFF.DIFF_NONE,
@@ -261,7 +264,8 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
                 outputs_read = read_outputs(resource, aws, identity, inputs)
             except (ClientError, BotoCoreError) as error:
                 reason = describe(error) if isinstance(error, ClientError) else str(error)
-                raise InitFailed(identity, {**inputs, "id": identity}, inputs, reason) from error
+                half = {**inputs, "id": identity, _INCOMPLETE: True}
+                raise InitFailed(identity, half, inputs, reason) from error
             if outputs_read is None:
                 raise LookupError(f"{identity} was made and is gone again")
             return provider_pb2.CreateResponse(id=identity, properties=encode(outputs_read))
@@ -275,6 +279,8 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
                 return provider_pb2.ReadResponse(id="")
             self._memory.note(context.peer(), request.urn, request.id)
             live = _live_inputs(resource, inputs, outputs)
+            if state.get(_INCOMPLETE):
+                outputs[_INCOMPLETE] = True
             return provider_pb2.ReadResponse(
                 id=request.id, properties=encode(outputs), inputs=encode(live)
             )
@@ -291,7 +297,8 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
                 if resource.taggable and not has_unknown(news.get("tags")):
                     kept["tagsAll"] = wanted_tags(aws, news)
                 return provider_pb2.UpdateResponse(properties=encode(_clean(kept)))
-            resource.apply(aws, request.id, olds, news)
+            # A Create that ended half way is done again: there is nothing to build on.
+            resource.apply(aws, request.id, {} if state.get(_INCOMPLETE) else olds, news)
             put_tags(resource, aws, request.id, {**olds, "tagsAll": state.get("tagsAll")}, news)
             dropped = set(olds) - set(news)
             base = {name: value for name, value in state.items() if name not in dropped}
