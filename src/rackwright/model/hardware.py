@@ -6,9 +6,10 @@ substitutes a default.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import date
 from enum import StrEnum
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -157,6 +158,30 @@ class Entry(Model):
     notes: tuple[str, ...] = ()
     """Contradictions in the sources, and what was decided."""
 
+    @model_validator(mode="after")
+    def _sources_match_facts(self) -> Entry:
+        cited = {fact.source for _, fact in self.facts()}
+        if unknown := sorted(cited - set(self.sources)):
+            raise ValueError(f"the source '{unknown[0]}' is cited but not listed in 'sources'")
+        if unused := sorted(set(self.sources) - cited):
+            raise ValueError(f"the source '{unused[0]}' is listed but no number cites it")
+        return self
+
+    def facts(self) -> Iterator[tuple[str, Fact[Any]]]:
+        """Every number with its dotted name, like ``accelerators.tdp``."""
+        yield from _facts(self, "")
+
+
+def _facts(model: Model, prefix: str) -> Iterator[tuple[str, Fact[Any]]]:
+    for name in type(model).model_fields:
+        value = getattr(model, name)
+        for index, item in enumerate(value if isinstance(value, tuple) else (value,)):
+            dotted = f"{prefix}{name}[{index}]" if isinstance(value, tuple) else f"{prefix}{name}"
+            if isinstance(item, Fact):
+                yield dotted, item
+            elif isinstance(item, Model) and not isinstance(item, Source):
+                yield from _facts(item, f"{dotted}.")
+
 
 class Device(Entry):
     """Something that is mounted in a rack."""
@@ -230,7 +255,8 @@ class Pdu(Entry):
     phases: Literal[1, 3]
     wiring: Literal["wye", "delta"]
     """How outlets see the lines: line to neutral (wye) or line to line (delta)."""
-    outlets: tuple[Outlets, ...]
+    outlets: tuple[Outlets, ...] | None = None
+    """None where they are unknown."""
     branch_count: Fact[int] | None = None
     branch_rating: Fact[Amperes] | None = None
     height: Fact[RackUnits] | None = None
