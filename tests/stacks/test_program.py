@@ -1,0 +1,140 @@
+"""A stack program judges its blueprint before it declares anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+
+from rackwright.exit_codes import ExitCode
+from rackwright.provision.program import RefusedError, inline_program
+from rackwright.resources import bundled
+from stacks_support import Recording
+
+FIXTURE = bundled("policies") / "fixtures" / "aws.yaml"
+REGION = {"aws:region": "us-east-1"}
+NETWORK = "organization/aws-network/atlas-use1"
+STORAGE = "organization/aws-storage/atlas-use1"
+OUTPUTS = {
+    NETWORK: {
+        "vpc_id": "vpc-1",
+        "dns_zone_id": "Z1",
+        "subnet_ids": {"private-a": "subnet-private", "public-a": "subnet-public"},
+        "security_group_ids": {"cluster": "sg-cluster", "login": "sg-login"},
+    },
+    STORAGE: {"file_systems": {"scratch": {"id": "fs-1"}}},
+}
+
+
+@pytest.fixture
+def blueprint(tmp_path: Path) -> Callable[..., Path]:
+    """A copy of the fixture with some texts replaced."""
+
+    def write(**changes: str) -> Path:
+        text = FIXTURE.read_text(encoding="utf-8")
+        for old, new in changes.items():
+            assert old in text
+            text = text.replace(old, new)
+        path = tmp_path / "atlas.yaml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def refused(recorded: Callable[..., Any]) -> Callable[..., RefusedError]:
+    """Runs a program that must be refused before it registers anything."""
+
+    def run(path: Path, *, site: str | None = None, config: dict[str, str] = REGION):
+        seen = Recording()
+        with pytest.raises(RefusedError) as error:
+            recorded(inline_program("aws-network", path, (), site), config=config, into=seen)
+        assert seen.resources == []
+        return error.value
+
+    return run
+
+
+def test_the_root_carries_the_blueprint_that_was_judged(recorded, blueprint):
+    seen = recorded(inline_program("aws-network", blueprint()), config=REGION)
+    spec = seen.one("Cluster").inputs["spec"]
+
+    assert spec["apiVersion"] == "rackwright/v1"
+    assert spec["sites"][0]["node_groups"][0]["root_volume"] == "500 GiB"
+
+
+def test_a_violation_declares_nothing(refused, blueprint):
+    error = refused(blueprint(**{"L-417A185B: 4096": "L-417A185B: 100"}))
+
+    assert error.exit_code == ExitCode.VIOLATION
+    assert "AWS-004" in str(error)
+
+
+def test_a_missing_number_declares_nothing(refused, blueprint):
+    error = refused(blueprint(**{"        L-417A185B: 4096\n": ""}))
+
+    assert error.exit_code == ExitCode.UNKNOWN
+
+
+def test_an_invalid_blueprint_declares_nothing(refused, blueprint):
+    error = refused(blueprint(**{"count: 16": "cuont: 16"}))
+
+    assert error.exit_code == ExitCode.USAGE
+    assert "did you mean 'count'" in str(error)
+
+
+def test_another_region_is_refused(refused, blueprint):
+    error = refused(blueprint(), config={"aws:region": "us-west-2"})
+
+    assert error.exit_code == ExitCode.USAGE
+    assert "'us-west-2'" in str(error)
+
+
+def test_a_region_that_is_not_set_is_refused(refused, blueprint, monkeypatch):
+    monkeypatch.delenv("AWS_REGION", raising=False)
+
+    assert "not set" in str(refused(blueprint(), config={}))
+
+
+def test_an_unknown_site_is_refused(refused, blueprint):
+    assert "its sites on AWS: 'use1'" in str(refused(blueprint(), site="use2"))
+
+
+def test_an_overlay_is_judged_with_the_blueprint(recorded, blueprint, tmp_path):
+    layer = tmp_path / "small.yaml"
+    layer.write_text("sites: [{name: use1, node_groups: [{name: train, count: 4}]}]\n")
+    program = inline_program("aws-cluster", blueprint(), (layer,), "use1")
+
+    seen = recorded(program, config=REGION, stacks=OUTPUTS)
+
+    assert seen.one("Group").inputs["maxSize"] == 4
+
+
+def test_the_cluster_refers_to_network_and_storage(recorded, blueprint):
+    seen = recorded(inline_program("aws-cluster", blueprint()), config=REGION, stacks=OUTPUTS)
+
+    assert seen.one("Group").inputs["vpcZoneIdentifiers"] == ["subnet-private"]
+
+
+def test_a_preview_goes_on_without_outputs_that_are_to_come(recorded, blueprint):
+    seen = recorded(inline_program("aws-storage", blueprint()), config=REGION, preview=True)
+
+    subnet = seen.one("LustreFileSystem").inputs["subnetIds"]
+    assert isinstance(subnet, type(pulumi.UNKNOWN))
+
+
+def test_an_update_stops_without_them(recorded, blueprint):
+    with pytest.raises(pulumi.RunError, match="provision it first"):
+        recorded(inline_program("aws-storage", blueprint()), config=REGION)
+
+
+def test_protection_can_be_lifted(recorded, blueprint):
+    program = inline_program("aws-storage", blueprint())
+    lifted = {**REGION, "aws-test:protect": "false"}
+
+    assert recorded(program, config=REGION, stacks=OUTPUTS).one("LustreFileSystem").protect
+    assert not recorded(program, config=lifted, stacks=OUTPUTS).one("LustreFileSystem").protect
