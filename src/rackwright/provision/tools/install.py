@@ -18,7 +18,7 @@ from rackwright.provision.tools.find import (
 )
 from rackwright.provision.tools.folder import (
     CLI,
-    LANGUAGE_HOST,
+    Manifest,
     commit,
     damaged,
     locked,
@@ -69,27 +69,42 @@ def _complete(folder: Path) -> PulumiTool | None:
 
 
 def _install(folder: Path, workspace: Path, progress: Progress) -> PulumiTool:
-    prepared = workspace / "bin"
     manifest = read_manifest(folder)
-    broken = set(damaged(folder, manifest))
-    manifest = replace(manifest, files={k: v for k, v in manifest.files.items() if k not in broken})
+    broken = damaged(folder, manifest)
+    sound = {name: entry for name, entry in manifest.files.items() if name not in broken}
+    manifest = replace(manifest, files=sound)
     present = find_pulumi()
     origin: Origin | None = None
     if present is None or (present.path.parent == folder / "bin" and CLI in broken):
-        prepared, version, origin = _new_cli(workspace, progress)
-        manifest = replace(manifest, pulumi=version, installed_by=origin)
         present = None
-    prepared.mkdir(exist_ok=True)
-    if not (prepared / LANGUAGE_HOST).exists():
-        gobuild.build_language_host(workspace, prepared, progress)
-    commit(folder, prepared, manifest)
-    tool = find_pulumi() if present is not None else find_installed()
+        programs, version, origin = _new_cli(workspace, progress)
+        manifest = replace(manifest, pulumi=version, installed_by=origin)
+        # At once: whatever becomes of the language host, minutes of building are not lost.
+        manifest = commit(folder, programs, manifest)
+    if origin != "vendor":
+        _add_language_host(folder, workspace, manifest, progress)
+    tool = find_installed() if present is None else find_pulumi()
     if tool is None:
         raise ExternalToolError(
             f"the Pulumi CLI vanished from '{folder}' while it was installed",
             hint="run 'rackwright tools install' again",
         )
     return tool if origin is None else replace(tool, origin=origin)
+
+
+def _add_language_host(
+    folder: Path, workspace: Path, manifest: Manifest, progress: Progress
+) -> None:
+    """Build the language host; without it Rackwright's own commands work all the same."""
+    programs = workspace / "language-host"
+    programs.mkdir()
+    try:
+        gobuild.build_language_host(workspace, programs, progress)
+    except ExternalToolError as error:
+        progress(f"  the Python language host could not be built: {error.summary}")
+        progress("  'rackwright up' works; plain 'pulumi up' in a stack's folder does not")
+        return
+    commit(folder, programs, manifest)
 
 
 def _new_cli(workspace: Path, progress: Progress) -> tuple[Path, str, Origin]:

@@ -1,4 +1,4 @@
-"""Running a helper process that cannot outlive or outlast its caller."""
+"""Running a helper process in bounded time, with all of its children."""
 
 from __future__ import annotations
 

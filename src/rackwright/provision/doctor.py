@@ -1,0 +1,207 @@
+"""What this machine has and lacks for Rackwright; looks at local things only."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from rackwright import __version__
+from rackwright.errors import RackwrightError
+from rackwright.provision.targets import state_folder
+from rackwright.provision.tools import find_pulumi, tools_dir
+from rackwright.provision.tools.find import SUPPORTED, PulumiTool, candidates
+from rackwright.provision.tools.folder import damaged, read_manifest
+from rackwright.provision.tools.gobuild import required_go
+from rackwright.resources import Kind, bundled
+
+Status = Literal["ok", "warn", "fail"]
+_OLDEST_PYTHON = (3, 11)
+_INSTALL = "rackwright tools install"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at.
+
+    Attributes:
+        name: what it is about.
+        status: ``ok``; ``warn``: something optional is missing; ``fail``: nothing works without.
+        detail: what was found.
+        fix: how to mend it.
+    """
+
+    name: str
+    status: Status
+    detail: str
+    fix: str | None = None
+
+
+def run_doctor() -> list[Check]:
+    """Every check, in the order in which to mend what they find."""
+    tool = find_pulumi()
+    parts: tuple[Callable[[], Check], ...] = (
+        _python,
+        _package,
+        _content,
+        lambda: _pulumi(tool),
+        lambda: _language_host(tool),
+        _checksums,
+        lambda: _go(tool),
+        _aws_plugin,
+        _embedded_aws,
+        _ansible,
+        _git,
+        _state,
+    )
+    return [part() for part in parts]
+
+
+def _python() -> Check:
+    detail = f"{platform.python_version()} at {sys.executable}"
+    if sys.version_info[:2] < _OLDEST_PYTHON:
+        return Check("python", "fail", detail, "install Python 3.11 or newer")
+    return Check("python", "ok", detail)
+
+
+def _package() -> Check:
+    try:
+        distribution = importlib.metadata.distribution("rackwright")
+        origin = json.loads(distribution.read_text("direct_url.json") or "{}")
+    except (importlib.metadata.PackageNotFoundError, ValueError):
+        return Check(
+            "rackwright",
+            "warn",
+            f"{__version__}, run from its sources without being installed",
+            "pip install --editable . in the checkout",
+        )
+    kind = "editable" if origin.get("dir_info", {}).get("editable") else "wheel"
+    return Check("rackwright", "ok", f"{__version__}, {kind}")
+
+
+def _content() -> Check:
+    missing = []
+    for kind in get_args(Kind):
+        try:
+            bundled(kind)
+        except RackwrightError:
+            missing.append(kind)
+    if missing:
+        return Check(
+            "content",
+            "fail",
+            f"missing folders: {', '.join(missing)}",
+            "reinstall rackwright, or run it from a complete checkout",
+        )
+    return Check("content", "ok", ", ".join(get_args(Kind)))
+
+
+def _pulumi(tool: PulumiTool | None) -> Check:
+    if tool is not None:
+        return Check("pulumi", "ok", f"{tool.version} ({tool.origin}) at {tool.path}")
+    unfit = [
+        f"{found.path} answers {found.version or 'no version'}"
+        for found in candidates()
+        if not found.supported
+    ]
+    detail = f"none of version {SUPPORTED}" if unfit else "not installed"
+    return Check("pulumi", "fail", "; ".join([detail, *unfit]), _INSTALL)
+
+
+def _language_host(tool: PulumiTool | None) -> Check:
+    name = "language host"
+    if tool is None or tool.language_python is None:
+        detail = "no pulumi-language-python: plain 'pulumi up' in a stack's folder does not work"
+        return Check(name, "warn", detail, _INSTALL)
+    if importlib.util.find_spec("pip") is None:
+        detail = f"{tool.language_python} asks pip for packages, which {sys.executable} lacks"
+        return Check(name, "warn", detail, f"{sys.executable} -m ensurepip")
+    return Check(name, "ok", str(tool.language_python))
+
+
+def _checksums() -> Check:
+    name = "installed tools"
+    folder = tools_dir()
+    manifest = read_manifest(folder)
+    if not manifest.files:
+        return Check(name, "ok", f"none in {folder}")
+    changed = damaged(folder, manifest)
+    if changed:
+        return Check(
+            name,
+            "fail",
+            f"not as installed in {folder / 'bin'}: {', '.join(changed)}",
+            f"delete {folder}, then {_INSTALL}",
+        )
+    return Check(name, "ok", f"{len(manifest.files)} in {folder / 'bin'}, checksums match")
+
+
+def _go(tool: PulumiTool | None) -> Check:
+    go = shutil.which("go")
+    if go is not None:
+        return Check("go", "ok", go)
+    if tool is not None:
+        return Check("go", "ok", "not installed, and not needed: the Pulumi CLI is there")
+    detail = "not installed; builds the Pulumi CLI where the vendor cannot be reached"
+    return Check("go", "warn", detail, f"install Go {required_go()} or newer")
+
+
+def _aws_plugin() -> Check:
+    name = "aws plugin"
+    home = Path(os.environ.get("PULUMI_HOME") or Path.home() / ".pulumi")
+    found = sorted(path.name for path in (home / "plugins").glob("resource-aws-v*[0-9]"))
+    if found:
+        return Check(name, "ok", f"{found[-1]} in {home / 'plugins'}")
+    if on_path := shutil.which("pulumi-resource-aws"):
+        return Check(name, "ok", on_path)
+    return Check(
+        name,
+        "ok",
+        "not installed: '--target local' uses the embedded provider, "
+        "'--target aws' lets the Pulumi CLI download it",
+    )
+
+
+def _embedded_aws() -> Check:
+    name = "embedded aws"
+    if importlib.util.find_spec("moto") is None:
+        detail = "moto is not installed: '--target local' does not work"
+        return Check(name, "warn", detail, "pip install 'rackwright[local]'")
+    return Check(name, "ok", f"moto {importlib.metadata.version('moto')}")
+
+
+def _ansible() -> Check:
+    beside = Path(sys.executable).parent / "ansible-playbook"
+    path = str(beside) if os.access(beside, os.X_OK) else shutil.which("ansible-playbook")
+    if path is None:
+        detail = "ansible-playbook is not installed: nodes cannot be configured"
+        return Check("ansible", "warn", detail, "pip install ansible-core")
+    return Check("ansible", "ok", path)
+
+
+def _git() -> Check:
+    if path := shutil.which("git"):
+        return Check("git", "ok", path)
+    return Check(
+        "git", "warn", "not installed: 'rackwright init' makes no repository", "install git"
+    )
+
+
+def _state() -> Check:
+    name = "state folder"
+    folder = state_folder().absolute()
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    fix = "set RACKWRIGHT_STATE to a folder that you can write"
+    if not existing.is_dir():
+        return Check(name, "fail", f"'{existing}' is no folder", fix)
+    if not os.access(existing, os.W_OK | os.X_OK):
+        return Check(name, "fail", f"'{existing}' cannot be written", fix)
+    return Check(name, "ok", str(folder))

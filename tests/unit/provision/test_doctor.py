@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rackwright.provision.doctor import Check, run_doctor
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with an empty PATH, home, cache and state."""
+    (tmp_path / "path").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "path"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("RACKWRIGHT_TOOLS_DIR", str(tmp_path / "tools"))
+    monkeypatch.setenv("RACKWRIGHT_STATE", str(tmp_path / "state"))
+    monkeypatch.delenv("PULUMI_HOME", raising=False)
+    return tmp_path
+
+
+def script(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def install(folder: Path, names: dict[str, str]) -> None:
+    files = {}
+    for name, text in names.items():
+        content = script(folder / "bin" / name, text).read_bytes()
+        files[name] = {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content)}
+    document = {
+        "schema": "rackwright.tools/v1",
+        "pulumi": "3.259.0",
+        "installed_by": "built",
+        "files": files,
+    }
+    (folder / "manifest.json").write_text(json.dumps(document))
+
+
+def check(name: str) -> Check:
+    (found,) = (check for check in run_doctor() if check.name == name)
+    return found
+
+
+def test_names_are_unique_and_every_complaint_has_a_fix(machine: Path) -> None:
+    checks = run_doctor()
+    assert len({found.name for found in checks}) == len(checks)
+    for found in checks:
+        assert found.detail
+        assert (found.fix is None) == (found.status == "ok"), found
+
+
+def test_nothing_is_created(machine: Path) -> None:
+    run_doctor()
+    assert sorted(path.name for path in machine.iterdir()) == ["path"]
+
+
+def test_connects_to_nothing_and_imports_no_engine(machine: Path) -> None:
+    program = """
+import sys
+
+def refuse(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
+        raise RuntimeError(f"{event} {arguments}")
+
+sys.addaudithook(refuse)
+from rackwright.provision.doctor import run_doctor
+run_doctor()
+sys.exit(", ".join({"pulumi", "moto", "boto3", "ansible"} & set(sys.modules)) or 0)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_python_and_package(machine: Path) -> None:
+    assert check("python").status == "ok"
+    assert sys.executable in check("python").detail
+    assert check("rackwright").detail.endswith(("editable", "wheel", "installed"))
+
+
+def test_missing_pulumi_fails(machine: Path) -> None:
+    found = check("pulumi")
+    assert (found.status, found.detail) == ("fail", "not installed")
+    assert found.fix == "rackwright tools install"
+    assert check("language host").status == "warn"
+
+
+def test_unsupported_pulumi_is_named(machine: Path) -> None:
+    path = script(machine / "path" / "pulumi", "echo v3.100.0")
+    found = check("pulumi")
+    assert found.status == "fail"
+    assert f"{path} answers 3.100.0" in found.detail
+    script(path, "exit 1")
+    assert f"{path} answers no version" in check("pulumi").detail
+
+
+def test_pulumi_on_path(machine: Path) -> None:
+    path = script(machine / "path" / "pulumi", "echo v3.260.0")
+    found = check("pulumi")
+    assert (found.status, found.detail) == ("ok", f"3.260.0 (PATH) at {path}")
+    assert check("language host").status == "warn"
+    host = script(machine / "path" / "pulumi-language-python", "")
+    assert check("language host") == Check("language host", "ok", str(host))
+
+
+def test_checksums(machine: Path) -> None:
+    assert check("installed tools").detail == f"none in {machine / 'tools'}"
+    install(machine / "tools", {"pulumi": "echo one", "pulumi-language-python": ""})
+    assert check("installed tools").detail.startswith("2 in ")
+    assert check("pulumi").detail.startswith("3.259.0 (tools)")
+
+    script(machine / "tools/bin/pulumi", "echo two")
+    found = check("installed tools")
+    assert found.status == "fail"
+    assert found.detail == f"not as installed in {machine / 'tools/bin'}: pulumi"
+
+    (machine / "tools/bin/pulumi-language-python").unlink()
+    assert check("installed tools").detail.endswith(": pulumi, pulumi-language-python")
+
+
+def test_go_is_needed_only_without_pulumi(machine: Path) -> None:
+    assert check("go").status == "warn"
+    script(machine / "path" / "pulumi", "echo v3.260.0")
+    assert check("go").status == "ok"
+    (machine / "path" / "pulumi").unlink()
+    go = script(machine / "path" / "go", "")
+    assert check("go") == Check("go", "ok", str(go))
+
+
+def test_aws_plugin(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "embedded provider" in check("aws plugin").detail
+    on_path = script(machine / "path" / "pulumi-resource-aws", "")
+    assert check("aws plugin").detail == str(on_path)
+    monkeypatch.setenv("PULUMI_HOME", str(machine / "ph"))
+    (machine / "ph/plugins/resource-aws-v7.51.1").mkdir(parents=True)
+    (machine / "ph/plugins/resource-aws-v7.52.0.lock").touch()
+    assert check("aws plugin").detail == f"resource-aws-v7.51.1 in {machine / 'ph/plugins'}"
+
+
+def test_git(machine: Path) -> None:
+    assert check("git").status == "warn"
+    git = script(machine / "path" / "git", "")
+    assert check("git") == Check("git", "ok", str(git))
+
+
+def test_state_folder(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert check("state folder") == Check("state folder", "ok", str(machine / "state"))
+    (machine / "state").write_text("")
+    assert check("state folder").detail == f"'{machine / 'state'}' is no folder"
+    monkeypatch.setenv("RACKWRIGHT_STATE", str(machine / "state" / "below"))
+    assert check("state folder").status == "fail"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_state_folder_that_cannot_be_written(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (machine / "locked").mkdir(mode=0o500)
+    monkeypatch.setenv("RACKWRIGHT_STATE", str(machine / "locked" / "state"))
+    assert check("state folder").detail == f"'{machine / 'locked'}' cannot be written"
