@@ -133,7 +133,8 @@ def _pick(stack: str, outputs: dict[str, Any] | None, name: str) -> Any:
 
 def _read_config() -> StackSource:
     config = pulumi.Config()
-    project = Path(pulumi.get_root_directory())
+    # Older language hosts do not tell the folder of the project; programs run in it.
+    project = Path(pulumi.get_root_directory() or Path.cwd())
     layers = config.get_object("layers") or []
     protect = config.get_bool("protect")
     return StackSource(
