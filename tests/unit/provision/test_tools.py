@@ -16,6 +16,7 @@ import pytest
 from rackwright.errors import ExternalToolError
 from rackwright.provision.tools import (
     PulumiTool,
+    automation_command,
     find_pulumi,
     gobuild,
     install_pulumi,
@@ -407,6 +408,23 @@ class TestEnvironment:
         tool = PulumiTool(Path("/a/pulumi"), "3.259.0", "PATH", None)
         expected = ["/a", str(Path(sys.executable).parent)]
         assert pulumi_environment(tool)["PATH"].split(os.pathsep) == expected
+
+
+class TestAutomation:
+    def test_runs_exactly_the_tool(self, tmp_path: Path) -> None:
+        path = script(tmp_path / "pulumi", '#!/bin/sh\necho "ran $@"\n')
+        command = automation_command(PulumiTool(path, "3.259.0", "PATH", None))
+        assert str(command.version) == "3.259.0"
+        done = command.run(["whoami"], cwd=str(tmp_path), additional_env={})
+        assert done.stdout == "ran --non-interactive whoami"
+
+    def test_failure_is_the_api_s_own_error(self, tmp_path: Path) -> None:
+        from pulumi.automation import CommandError
+
+        path = fake_pulumi(tmp_path / "pulumi", "no", 1)
+        command = automation_command(PulumiTool(path, "3.259.0", "PATH", None))
+        with pytest.raises(CommandError):
+            command.run(["whoami"], cwd=str(tmp_path), additional_env={})
 
 
 def wait_until(reached: Callable[[], bool]) -> None:
