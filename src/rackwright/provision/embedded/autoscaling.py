@@ -1,3 +1,4 @@
+# ruff: noqa: D102, S105 - Resource describes the methods; a token names a type
 """Auto Scaling groups."""
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ _ONLY_CREATE = ("CapacityRebalance", "TerminationPolicies")
 
 
 class Group(Resource):
+    """An Auto Scaling group."""
+
     token = "aws:autoscaling/group:Group"
     named = "name"
     replace = frozenset({"name", "namePrefix"})
@@ -45,10 +48,10 @@ class Group(Resource):
     def check(self, inputs: Props) -> list[tuple[str, str]]:
         low, high = inputs["minSize"], inputs["maxSize"]
         desired = inputs.get("desiredCapacity", low)
-        if all(isinstance(one, int) for one in (low, high, desired)):
-            if not low <= desired <= high:
-                text = f"minSize {low}, desiredCapacity {desired}, maxSize {high} do not ascend"
-                return [("desiredCapacity", text)]
+        known = all(isinstance(one, int) for one in (low, high, desired))
+        if known and not low <= desired <= high:
+            text = f"minSize {low}, desiredCapacity {desired}, maxSize {high} do not ascend"
+            return [("desiredCapacity", text)]
         if not inputs.get("launchTemplate") and not inputs.get("mixedInstancesPolicy"):
             return [("launchTemplate", "a group needs a launchTemplate or mixedInstancesPolicy")]
         return []

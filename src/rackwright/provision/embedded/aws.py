@@ -14,6 +14,8 @@ from botocore.exceptions import ClientError
 MARK_TAG = "rackwright:urn"
 DEFAULT_REGION = "us-west-2"
 ACCOUNT = "123456789012"
+# moto takes any key for the one account there is.
+_KEY = "embedded"
 _CONFIG = Config(
     retries={"total_max_attempts": 1, "mode": "standard"},
     connect_timeout=10,
@@ -51,8 +53,8 @@ class Clients:
                     service,  # type: ignore[call-overload]
                     region_name=region,
                     endpoint_url=self.endpoint,
-                    aws_access_key_id="embedded",
-                    aws_secret_access_key="embedded",
+                    aws_access_key_id=_KEY,
+                    aws_secret_access_key=_KEY,
                     config=_CONFIG,
                 )
                 self._made[(service, region)] = client

@@ -101,7 +101,9 @@ def reset(state_dir: Path | None = None) -> None:
             _end(folder)
             (folder / _STATE).unlink(missing_ok=True)
             return
-        request = urllib.request.Request(f"{running.endpoint}/rackwright/reset", method="POST")
+        request = urllib.request.Request(  # noqa: S310 - the endpoint is our own, on loopback
+            f"{running.endpoint}/rackwright/reset", method="POST"
+        )
         try:
             with _direct().open(request, timeout=_STOP_LIMIT_S):
                 return
@@ -123,7 +125,7 @@ def _folder(state_dir: Path | None) -> Path:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    with open(folder / _LOCK, "a", encoding="utf-8") as file:
+    with (folder / _LOCK).open("a", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -140,7 +142,7 @@ def _started(pid: int) -> str | None:
 
 def _started_by_ps(pid: int) -> str | None:
     reply = subprocess.run(
-        ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+        ["/bin/ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
     )
     return reply.stdout.strip() or None
 
@@ -183,7 +185,7 @@ def _launch(folder: Path) -> Embedded:
     _end(folder)
     (folder / _READY).unlink(missing_ok=True)
     log = folder / _LOG
-    with open(log, "ab") as output:
+    with log.open("ab") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "rackwright.provision.embedded.server", str(folder)],
             stdin=subprocess.DEVNULL,

@@ -1,3 +1,4 @@
+# ruff: noqa: D102 - Resource describes the methods; a token names a type
 """What the EC2 resource types share: looking up, waiting for none, and tagging."""
 
 from __future__ import annotations

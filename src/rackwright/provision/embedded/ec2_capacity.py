@@ -1,10 +1,11 @@
+# ruff: noqa: D102, S105 - Resource describes the methods; a token names a type
 """Placement groups, capacity reservations and capacity blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from rackwright.provision.embedded.aws import ACCOUNT, MARK_TAG, Aws
 from rackwright.provision.embedded.ec2_base import Ec2Resource
@@ -13,6 +14,8 @@ from rackwright.provision.embedded.wire import Props
 
 
 class PlacementGroup(Ec2Resource):
+    """A placement group."""
+
     token = "aws:ec2/placementGroup:PlacementGroup"
     kind, operation, ids = "placement-group", "describe_placement_groups", "GroupNames"
     items, key = "PlacementGroups", "GroupName"
@@ -78,6 +81,8 @@ def _reservation(item: Mapping[str, Any]) -> Props:
 
 
 class CapacityReservation(Ec2Resource):
+    """A capacity reservation on demand."""
+
     token = "aws:ec2/capacityReservation:CapacityReservation"
     kind, operation = "capacity-reservation", "describe_capacity_reservations"
     ids, items = "CapacityReservationIds", "CapacityReservations"
@@ -95,9 +100,20 @@ class CapacityReservation(Ec2Resource):
             "tenancy",
         }
     )
-    required = ("availabilityZone", "instanceCount", "instancePlatform", "instanceType")
-    inputs = (*required, "endDate", "endDateType", "instanceMatchCriteria", "placementGroupArn")
-    computed = ("arn", "ownerId")
+    required: ClassVar[tuple[str, ...]] = (
+        "availabilityZone",
+        "instanceCount",
+        "instancePlatform",
+        "instanceType",
+    )
+    inputs: ClassVar[tuple[str, ...]] = (
+        *required,
+        "endDate",
+        "endDateType",
+        "instanceMatchCriteria",
+        "placementGroupArn",
+    )
+    computed: ClassVar[tuple[str, ...]] = ("arn", "ownerId")
 
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         names = {
@@ -125,9 +141,7 @@ class CapacityReservation(Ec2Resource):
             "endDateType": "EndDateType",
         }
         if olds and changed(olds, news, *names):
-            aws.ec2.modify_capacity_reservation(
-                CapacityReservationId=identity, **take(news, names)
-            )
+            aws.ec2.modify_capacity_reservation(CapacityReservationId=identity, **take(news, names))
 
     def read(self, aws: Aws, identity: str, state: Props) -> Props | None:
         item = self.one(aws, identity)
@@ -138,6 +152,8 @@ class CapacityReservation(Ec2Resource):
 
 
 class CapacityBlockReservation(CapacityReservation):
+    """A capacity block, bought once and never given back."""
+
     token = "aws:ec2/capacityBlockReservation:CapacityBlockReservation"
     replace = frozenset({"capacityBlockOfferingId", "instancePlatform", "tags"})
     required = ("capacityBlockOfferingId", "instancePlatform")

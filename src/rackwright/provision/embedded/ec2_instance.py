@@ -1,3 +1,4 @@
+# ruff: noqa: D102, S105 - Resource describes the methods; a token names a type
 """Single instances."""
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ def _template(reference: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Instance(Ec2Resource):
+    """One instance."""
+
     token = "aws:ec2/instance:Instance"
     kind, operation, ids = "instance", "describe_instances", "InstanceIds"
     items, key = "Reservations", "InstanceId"
@@ -149,9 +152,11 @@ class Instance(Ec2Resource):
         disks = []
         root = inputs.get("rootBlockDevice")
         if root:
-            images = aws.ec2.describe_images(ImageIds=[inputs["ami"]])["Images"] if inputs.get(
-                "ami"
-            ) else []
+            images = (
+                aws.ec2.describe_images(ImageIds=[inputs["ami"]])["Images"]
+                if inputs.get("ami")
+                else []
+            )
             device = images[0]["RootDeviceName"] if images else "/dev/sda1"
             disks.append((root.get("deviceName") or device, root))
         disks += [(one["deviceName"], one) for one in inputs.get("ebsBlockDevices") or []]
@@ -182,9 +187,7 @@ class Instance(Ec2Resource):
                 )
             ec2.start_instances(InstanceIds=[identity])
         if changed(olds, news, "vpcSecurityGroupIds") and news.get("vpcSecurityGroupIds"):
-            ec2.modify_instance_attribute(
-                InstanceId=identity, Groups=news["vpcSecurityGroupIds"]
-            )
+            ec2.modify_instance_attribute(InstanceId=identity, Groups=news["vpcSecurityGroupIds"])
         if changed(olds, news, "metadataOptions") and news.get("metadataOptions"):
             ec2.modify_instance_metadata_options(
                 InstanceId=identity, **to_api(news["metadataOptions"])

@@ -1,3 +1,4 @@
+# ruff: noqa: D102, S105 - Resource describes the methods; a token names a type
 """VPCs, subnets, gateways, addresses and DHCP options."""
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from rackwright.provision.embedded.wire import Props
 
 
 class Vpc(Ec2Resource):
+    """A VPC with its DNS settings."""
+
     token = "aws:ec2/vpc:Vpc"
     kind, operation, ids, items, key = "vpc", "describe_vpcs", "VpcIds", "Vpcs", "VpcId"
     replace = frozenset({"cidrBlock", "ipv4IpamPoolId", "ipv4NetmaskLength"})
@@ -86,6 +89,8 @@ class Vpc(Ec2Resource):
 
 
 class Subnet(Ec2Resource):
+    """A subnet of a VPC in one zone."""
+
     token = "aws:ec2/subnet:Subnet"
     kind, operation, ids = "subnet", "describe_subnets", "SubnetIds"
     items, key = "Subnets", "SubnetId"
@@ -137,6 +142,8 @@ class Subnet(Ec2Resource):
 
 
 class InternetGateway(Ec2Resource):
+    """An internet gateway and its attachment."""
+
     token = "aws:ec2/internetGateway:InternetGateway"
     kind, operation = "internet-gateway", "describe_internet_gateways"
     ids, items, key = "InternetGatewayIds", "InternetGateways", "InternetGatewayId"
@@ -179,6 +186,8 @@ class InternetGateway(Ec2Resource):
 
 
 class Eip(Ec2Resource):
+    """An elastic IP address and its association."""
+
     token = "aws:ec2/eip:Eip"
     kind, operation, ids = "elastic-ip", "describe_addresses", "AllocationIds"
     items, key = "Addresses", "AllocationId"
@@ -236,6 +245,8 @@ class Eip(Ec2Resource):
 
 
 class NatGateway(Ec2Resource):
+    """A NAT gateway."""
+
     token = "aws:ec2/natGateway:NatGateway"
     kind, operation, ids = "natgateway", "describe_nat_gateways", "NatGatewayIds"
     items, key, filters = "NatGateways", "NatGatewayId", "Filter"
@@ -284,6 +295,8 @@ _DHCP = {
 
 
 class VpcDhcpOptions(Ec2Resource):
+    """A set of DHCP options."""
+
     token = "aws:ec2/vpcDhcpOptions:VpcDhcpOptions"
     kind, operation, ids = "dhcp-options", "describe_dhcp_options", "DhcpOptionsIds"
     items, key = "DhcpOptions", "DhcpOptionsId"
@@ -335,6 +348,8 @@ class VpcDhcpOptions(Ec2Resource):
 
 
 class VpcDhcpOptionsAssociation(Ec2Resource):
+    """The DHCP options of a VPC."""
+
     token = "aws:ec2/vpcDhcpOptionsAssociation:VpcDhcpOptionsAssociation"
     replace = frozenset({"vpcId"})
     required = inputs = ("dhcpOptionsId", "vpcId")
@@ -345,9 +360,7 @@ class VpcDhcpOptionsAssociation(Ec2Resource):
         return None
 
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
-        aws.ec2.associate_dhcp_options(
-            DhcpOptionsId=inputs["dhcpOptionsId"], VpcId=inputs["vpcId"]
-        )
+        aws.ec2.associate_dhcp_options(DhcpOptionsId=inputs["dhcpOptionsId"], VpcId=inputs["vpcId"])
         return f"{inputs['dhcpOptionsId']}-{inputs['vpcId']}"
 
     def apply(self, aws: Aws, identity: str, olds: Props, news: Props) -> None:

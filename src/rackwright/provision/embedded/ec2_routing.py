@@ -1,3 +1,4 @@
+# ruff: noqa: D102, S105 - Resource describes the methods; a token names a type
 """Route tables, routes, their associations, VPC endpoints and flow logs."""
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ def _same_target(route: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 
 
 class RouteTable(Ec2Resource):
+    """A route table and the routes written in it."""
+
     token = "aws:ec2/routeTable:RouteTable"
     kind, operation, ids = "route-table", "describe_route_tables", "RouteTableIds"
     items, key = "RouteTables", "RouteTableId"
@@ -114,6 +117,8 @@ def _destination(route: Mapping[str, Any], names: Iterable[str]) -> tuple[str, A
 
 
 class Route(Resource):
+    """One route of a table."""
+
     token = "aws:ec2/route:Route"
     replace = frozenset({"routeTableId", *_DESTINATIONS})
     required = ("routeTableId",)
@@ -176,6 +181,8 @@ class Route(Resource):
 
 
 class RouteTableAssociation(Resource):
+    """The route table of a subnet or gateway."""
+
     token = "aws:ec2/routeTableAssociation:RouteTableAssociation"
     replace = frozenset({"subnetId", "gatewayId"})
     required = ("routeTableId",)
@@ -249,6 +256,8 @@ _SETS = {
 
 
 class VpcEndpoint(Ec2Resource):
+    """A gateway or interface endpoint."""
+
     token = "aws:ec2/vpcEndpoint:VpcEndpoint"
     kind, operation, ids = "vpc-endpoint", "describe_vpc_endpoints", "VpcEndpointIds"
     items, key = "VpcEndpoints", "VpcEndpointId"
@@ -340,6 +349,8 @@ class VpcEndpoint(Ec2Resource):
 
 
 class FlowLog(Ec2Resource):
+    """A flow log of a VPC, subnet or interface."""
+
     token = "aws:ec2/flowLog:FlowLog"
     kind, operation, ids = "vpc-flow-log", "describe_flow_logs", "FlowLogIds"
     items, key, filters = "FlowLogs", "FlowLogId", "Filter"

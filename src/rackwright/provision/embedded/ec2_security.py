@@ -1,3 +1,4 @@
+# ruff: noqa: D102, S105 - Resource describes the methods; a token names a type
 """Security groups and their rules."""
 
 from __future__ import annotations
@@ -24,10 +25,7 @@ def _permissions(rule: Mapping[str, Any], own: str) -> list[dict[str, Any]]:
     text = {"Description": rule["description"]} if rule.get("description") else {}
     groups = [*(rule.get("securityGroups") or []), *([own] if rule.get("self") else [])]
     return [
-        *(
-            {**base, "IpRanges": [{"CidrIp": one, **text}]}
-            for one in rule.get("cidrBlocks") or []
-        ),
+        *({**base, "IpRanges": [{"CidrIp": one, **text}]} for one in rule.get("cidrBlocks") or []),
         *(
             {**base, "Ipv6Ranges": [{"CidrIpv6": one, **text}]}
             for one in rule.get("ipv6CidrBlocks") or []
@@ -51,7 +49,9 @@ def _flat(permissions: Iterable[Mapping[str, Any]]) -> dict[tuple[Any, ...], dic
     found = {}
     for permission in permissions:
         base = {
-            key: permission[key] for key in ("IpProtocol", "FromPort", "ToPort") if key in permission
+            key: permission[key]
+            for key in ("IpProtocol", "FromPort", "ToPort")
+            if key in permission
         }
         if base.get("IpProtocol") == _ANY:
             base = {"IpProtocol": _ANY}
@@ -77,20 +77,20 @@ def _inline(permissions: Iterable[Mapping[str, Any]], own: str) -> list[dict[str
                 for one in permission.get("UserIdGroupPairs", [])
                 if one["GroupId"] != own
             ],
-            "self": any(
-                one["GroupId"] == own for one in permission.get("UserIdGroupPairs", [])
-            ),
+            "self": any(one["GroupId"] == own for one in permission.get("UserIdGroupPairs", [])),
         }
         rules.append(rule)
     return rules
 
 
 class SecurityGroup(Ec2Resource):
+    """A security group and the rules written in it."""
+
     token = "aws:ec2/securityGroup:SecurityGroup"
     kind, operation, ids = "security-group", "describe_security_groups", "GroupIds"
     items, key = "SecurityGroups", "GroupId"
     replace = frozenset({"description", "name", "namePrefix", "vpcId"})
-    named = "name"
+    named: ClassVar[str | None] = "name"
     inputs = ("description", "egress", "ingress", "name", "vpcId")
     computed = ("arn", "egress", "ingress", "ownerId")
     unordered = frozenset({"egress", "ingress"})
@@ -154,8 +154,8 @@ class SecurityGroup(Ec2Resource):
             flat = _flat(permissions)
             if wanted is not None:
                 same = _flat(one for rule in wanted for one in _permissions(rule, identity))
-                live[name] = wanted if same.keys() == flat.keys() else _inline(
-                    permissions, identity
+                live[name] = (
+                    wanted if same.keys() == flat.keys() else _inline(permissions, identity)
                 )
             else:
                 live[name] = _inline(permissions, identity)
@@ -166,6 +166,8 @@ class SecurityGroup(Ec2Resource):
 
 
 class DefaultSecurityGroup(SecurityGroup):
+    """The default security group of a VPC, taken over and never deleted."""
+
     token = "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup"
     replace = frozenset({"vpcId"})
     named = None
@@ -263,9 +265,7 @@ class _Rule(Ec2Resource):
             rule["ReferencedGroupId"] = news["referencedSecurityGroupId"]
         aws.ec2.modify_security_group_rules(
             GroupId=news["securityGroupId"],
-            SecurityGroupRules=[
-                {"SecurityGroupRuleId": identity, "SecurityGroupRule": rule}
-            ],
+            SecurityGroupRules=[{"SecurityGroupRuleId": identity, "SecurityGroupRule": rule}],
         )
 
     def read(self, aws: Aws, identity: str, state: Props) -> Props | None:
@@ -298,9 +298,13 @@ class _Rule(Ec2Resource):
 
 
 class IngressRule(_Rule):
+    """One inbound rule of a security group."""
+
     token = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 
 
 class EgressRule(_Rule):
+    """One outbound rule of a security group."""
+
     token = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
     egress = True

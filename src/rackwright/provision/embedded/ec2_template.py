@@ -1,3 +1,4 @@
+# ruff: noqa: D102, S105 - Resource describes the methods; a token names a type
 """Launch templates: the translation of every field that a GPU fleet needs."""
 
 from __future__ import annotations
@@ -69,17 +70,18 @@ def to_api(value: Any, name: str = "") -> Any:
         return [to_api(one) for one in value]
     if not isinstance(value, Mapping):
         return value
-    result = {}
+    result: dict[str, Any] = {}
     for key, one in value.items():
         if one is None or one == "":
             continue
         if key == "tags":
             result["Tags"] = tag_list(one)
         elif key == "ipv4Addresses":
-            result["PrivateIpAddresses"] = [
+            addresses: list[dict[str, Any]] = [
                 {"PrivateIpAddress": address, "Primary": position == 0}
                 for position, address in enumerate(one)
             ]
+            result["PrivateIpAddresses"] = addresses
         else:
             result[_RENAMED.get(key, key[0].upper() + key[1:])] = to_api(one, key)
     return result
@@ -92,6 +94,8 @@ def template_data(inputs: Props) -> dict[str, Any]:
 
 
 class LaunchTemplate(Ec2Resource):
+    """A launch template; a change of its data makes a new version."""
+
     token = "aws:ec2/launchTemplate:LaunchTemplate"
     kind, operation, ids = "launch-template", "describe_launch_templates", "LaunchTemplateIds"
     items, key = "LaunchTemplates", "LaunchTemplateId"

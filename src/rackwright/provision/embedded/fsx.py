@@ -1,3 +1,4 @@
+# ruff: noqa: D102, S105 - Resource describes the methods; a token names a type
 """FSx for Lustre file systems and their data repository associations."""
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ _CHANGEABLE = {
 
 
 class _FsxResource(Resource):
+    """What FSx resources share: looking up by id or tag, and tagging."""
+
     arn_of: ClassVar[str] = "ResourceARN"
     operation: ClassVar[str] = ""
     ids: ClassVar[str] = ""
@@ -75,6 +78,8 @@ class _FsxResource(Resource):
 
 
 class LustreFileSystem(_FsxResource):
+    """An FSx for Lustre file system."""
+
     token = "aws:fsx/lustreFileSystem:LustreFileSystem"
     operation, ids, items = "describe_file_systems", "FileSystemIds", "FileSystems"
     key = "FileSystemId"
@@ -129,9 +134,7 @@ class LustreFileSystem(_FsxResource):
     def apply(self, aws: Aws, identity: str, olds: Props, news: Props) -> None:
         if not olds or not changed(olds, news, "storageCapacity", *_CHANGEABLE):
             return
-        names = {
-            name: api for name, api in _CHANGEABLE.items() if olds.get(name) != news.get(name)
-        }
+        names = {name: api for name, api in _CHANGEABLE.items() if olds.get(name) != news.get(name)}
         arguments: dict[str, Any] = {}
         if olds.get("storageCapacity") != news.get("storageCapacity"):
             arguments.update(take(news, {"storageCapacity": "StorageCapacity"}))
@@ -175,6 +178,8 @@ class LustreFileSystem(_FsxResource):
 
 
 class DataRepositoryAssociation(_FsxResource):
+    """A bucket linked to a path of a Lustre file system."""
+
     token = "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation"
     operation = "describe_data_repository_associations"
     ids, items, key = "AssociationIds", "Associations", "AssociationId"

@@ -49,13 +49,17 @@ class StateFile:
         return snapshot.load_backends(self._path.read_bytes())
 
     def save(self) -> None:
-        """Returns once a write that began after this call has reached the disk."""
+        """Returns once a write that began after this call has reached the disk.
+
+        Raises:
+            Exception: what kept the state from being written.
+        """
         with self._changed:
             self._wanted += 1
             ticket = self._wanted
             self._changed.notify_all()
-            self._changed.wait_for(lambda: self._saved >= ticket or self._failure is not None)
-            if self._saved < ticket and self._failure is not None:
+            self._changed.wait_for(lambda: self._saved >= ticket)
+            if self._failure is not None:
                 raise self._failure
 
     def close(self) -> None:
@@ -76,7 +80,7 @@ class StateFile:
                 with self._guard:
                     data = snapshot.dump_backends()
                 snapshot.write_atomically(self._path, data)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - it reaches all who wait
                 _LOG.exception("the state could not be written to '%s'", self._path)
                 failure = error
             with self._changed:
@@ -97,6 +101,7 @@ class Gateway:
         self._state = state
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        """Returns the reply to one HTTP request."""
         path = environ.get("PATH_INFO", "/")
         body = _body(environ)
         if path.startswith(ADMIN):
@@ -134,17 +139,28 @@ class Gateway:
             except NotImplementedError as error:
                 _LOG.warning("%s %s: %s", operation.service, operation.name, error)
                 return _error_reply(
-                    operation, environ.get("CONTENT_TYPE", ""), "InvalidAction", 400,
+                    operation,
+                    environ.get("CONTENT_TYPE", ""),
+                    "InvalidAction",
+                    400,
                     f"the embedded AWS has no {operation.service} operation {operation.name}",
                 )
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - moto fails in any way, the server goes on
                 _LOG.exception("%s %s failed", operation.service, operation.name)
                 return _error_reply(
-                    operation, environ.get("CONTENT_TYPE", ""), "InternalFailure", 501,
+                    operation,
+                    environ.get("CONTENT_TYPE", ""),
+                    "InternalFailure",
+                    501,
                     f"{type(error).__name__}: {error}",
                 )
         if not operation.reads_only:
-            self._state.save()
+            try:
+                self._state.save()
+            except Exception as error:  # noqa: BLE001 - the caller must not believe it is kept
+                content = environ.get("CONTENT_TYPE", "")
+                text = f"done, but the state could not be written: {error}"
+                return _error_reply(operation, content, "InternalFailure", 500, text)
         return str(answer[0]), list(answer[1]), data
 
     def _fail(

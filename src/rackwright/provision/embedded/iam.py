@@ -1,3 +1,4 @@
+# ruff: noqa: D102, S105 - Resource describes the methods; a token names a type
 """Roles, policies and instance profiles."""
 
 from __future__ import annotations
@@ -69,6 +70,8 @@ class IamResource(Resource):
 
 
 class Role(IamResource):
+    """A role, its inline and attached policies."""
+
     token = "aws:iam/role:Role"
     noun, argument, listing = "role", "RoleName", ("list_roles", "Roles")
     named = "name"
@@ -114,8 +117,9 @@ class Role(IamResource):
                 Description=news.get("description", ""),
                 MaxSessionDuration=news.get("maxSessionDuration", 3600),
             )
-        before, after = set(olds.get("managedPolicyArns") or ()), set(
-            news.get("managedPolicyArns") or ()
+        before, after = (
+            set(olds.get("managedPolicyArns") or ()),
+            set(news.get("managedPolicyArns") or ()),
         )
         for arn in sorted(after - before):
             client.attach_role_policy(RoleName=identity, PolicyArn=arn)
@@ -169,6 +173,8 @@ class Role(IamResource):
 
 
 class RolePolicy(Resource):
+    """An inline policy of a role."""
+
     token = "aws:iam/rolePolicy:RolePolicy"
     named = "name"
     name_limit = 128
@@ -219,6 +225,8 @@ class RolePolicy(Resource):
 
 
 class RolePolicyAttachment(Resource):
+    """A managed policy attached to a role."""
+
     token = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
     replace = frozenset({"policyArn", "role"})
     required = inputs = ("policyArn", "role")
@@ -226,9 +234,7 @@ class RolePolicyAttachment(Resource):
     taggable = False
 
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
-        aws.client("iam").attach_role_policy(
-            RoleName=inputs["role"], PolicyArn=inputs["policyArn"]
-        )
+        aws.client("iam").attach_role_policy(RoleName=inputs["role"], PolicyArn=inputs["policyArn"])
         return f"{inputs['role']}/{inputs['policyArn']}"
 
     def read(self, aws: Aws, identity: str, state: Props) -> Props | None:
@@ -244,6 +250,8 @@ class RolePolicyAttachment(Resource):
 
 
 class Policy(IamResource):
+    """A managed policy of the account."""
+
     token = "aws:iam/policy:Policy"
     noun, argument, listing = "policy", "PolicyArn", ("list_policies", "Policies")
     named = "name"
@@ -284,9 +292,9 @@ class Policy(IamResource):
     def read(self, aws: Aws, identity: str, state: Props) -> Props | None:
         client = aws.client("iam")
         item = client.get_policy(PolicyArn=identity)["Policy"]
-        version = client.get_policy_version(
-            PolicyArn=identity, VersionId=item["DefaultVersionId"]
-        )["PolicyVersion"]
+        version = client.get_policy_version(PolicyArn=identity, VersionId=item["DefaultVersionId"])[
+            "PolicyVersion"
+        ]
         return {
             "arn": item["Arn"],
             "name": item["PolicyName"],
@@ -306,6 +314,8 @@ class Policy(IamResource):
 
 
 class InstanceProfile(IamResource):
+    """An instance profile and its role."""
+
     token = "aws:iam/instanceProfile:InstanceProfile"
     noun, argument = "instance_profile", "InstanceProfileName"
     listing = ("list_instance_profiles", "InstanceProfiles")

@@ -117,7 +117,7 @@ def members(backend: Any, group: str) -> list[Any]:
 
 def available(backend: Any, held: Reservation) -> int:
     """Returns how many instances of a reservation are free."""
-    used = sum(
+    used: int = sum(
         getattr(instance, "capacity_reservation_id", None) == held.id
         for instance in _instances(backend)
     )

@@ -11,6 +11,7 @@ from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.responses import EC2Response
 
 from rackwright.provision.embedded import moto_capacity as capacity
+from rackwright.provision.embedded.patching import first_time, put
 
 _TOPOLOGY_FAMILIES = ("p3dn", "p4", "p5", "p6", "g6e", "g7e", "trn", "hpc", "dl1")
 _STRATEGIES = ("cluster", "partition", "spread")
@@ -18,9 +19,8 @@ _STRATEGIES = ("cluster", "partition", "spread")
 
 def install() -> None:
     """Puts the operations into moto's EC2 response class; a second call changes nothing."""
-    if getattr(EC2Response, "rackwright", False):
+    if not first_time(__name__):
         return
-    EC2Response.rackwright = True
     first_create, first_delete = EC2Response.create_tags, EC2Response.delete_tags
     first_run = EC2Response.run_instances
 
@@ -51,7 +51,7 @@ def install() -> None:
         describe_capacity_blocks,
         describe_instance_topology,
     ):
-        setattr(EC2Response, method.__name__, method)
+        put(EC2Response, **{method.__name__: method})
 
 
 def _tagged(self: Any, first: Any, pair: Any, action: str) -> ActionResult:

@@ -13,14 +13,15 @@ from moto.fsx.exceptions import FileSystemNotFound
 from moto.fsx.models import FileSystem, FSxBackend
 from moto.fsx.responses import FSxResponse
 
+from rackwright.provision.embedded.patching import first_time, put
+
 _THROUGHPUTS = {"PERSISTENT_1": (12, 40, 50, 100, 200), "PERSISTENT_2": (125, 250, 500, 1000)}
 
 
 def install() -> None:
     """Puts the additions into moto's FSx classes; a second call changes nothing."""
-    if getattr(FSxResponse, "rackwright", False):
+    if not first_time(__name__):
         return
-    FSxResponse.rackwright = True
     first_dict, first_create, first_delete = (
         FileSystem.to_dict,
         FSxBackend.create_file_system,
@@ -36,7 +37,7 @@ def install() -> None:
             if token and getattr(held, "token", None) == token:
                 return held
         _check(kwargs)
-        made = first_create(self, **kwargs)
+        made: Any = first_create(self, **kwargs)
         made.token = token
         made.created = time.time()
         made.version = kwargs.get("file_system_type_version")
@@ -48,9 +49,8 @@ def install() -> None:
                 del _associations(self)[key]
         return first_delete(self, file_system_id=file_system_id, **kwargs)
 
-    FileSystem.to_dict = to_dict  # type: ignore[method-assign]
-    FSxBackend.create_file_system = create_file_system  # type: ignore[method-assign]
-    FSxBackend.delete_file_system = delete_file_system  # type: ignore[method-assign]
+    put(FileSystem, to_dict=to_dict)
+    put(FSxBackend, create_file_system=create_file_system, delete_file_system=delete_file_system)
     for method in (
         describe_file_systems,
         update_file_system,
@@ -59,7 +59,7 @@ def install() -> None:
         update_data_repository_association,
         delete_data_repository_association,
     ):
-        setattr(FSxResponse, method.__name__, method)
+        put(FSxResponse, **{method.__name__: method})
 
 
 def _bad(message: str) -> JsonRESTError:

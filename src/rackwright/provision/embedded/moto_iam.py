@@ -13,6 +13,8 @@ from typing import Any
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 from moto.iam.models import AWSManagedPolicy, IAMBackend
 
+from rackwright.provision.embedded.patching import first_time, put
+
 _METHODS = (
     "attach_group_policy",
     "attach_role_policy",
@@ -25,11 +27,8 @@ _METHODS = (
 
 def install() -> None:
     """Wraps the methods of IAM that take a policy's ARN; a second call changes nothing."""
-    if getattr(IAMBackend, "rackwright", False):
-        return
-    IAMBackend.rackwright = True
-    for name in _METHODS:
-        setattr(IAMBackend, name, _with_policies(getattr(IAMBackend, name)))
+    if first_time(__name__):
+        put(IAMBackend, **{name: _with_policies(getattr(IAMBackend, name)) for name in _METHODS})
 
 
 @functools.cache

@@ -16,15 +16,15 @@ from moto.ec2.models.instances import Instance
 from moto.ec2.models.subnets import Subnet
 
 from rackwright.provision.embedded import moto_capacity
+from rackwright.provision.embedded.patching import first_time, put
 
 _DEVICES_PER_CARD = 64
 
 
 def install() -> None:
     """Puts the additions into moto's classes; a second call changes nothing."""
-    if getattr(Instance, "rackwright", False):
+    if not first_time(__name__):
         return
-    Instance.rackwright = True
     _patch_interfaces()
     _patch_run_instances()
     _patch_autoscaling()
@@ -75,9 +75,8 @@ def _patch_interfaces() -> None:
         eni.instance = eni.attachment_id = eni.attach_time = eni.device_index = None
         eni.status = "available"
 
-    attachment.__init__ = init  # type: ignore[method-assign]
-    Instance.prep_nics = prep_nics  # type: ignore[method-assign, assignment]
-    Instance.detach_eni = detach_eni  # type: ignore[method-assign]
+    put(attachment, __init__=init)
+    put(Instance, prep_nics=prep_nics, detach_eni=detach_eni)
 
 
 def _position(nic: dict[str, Any]) -> tuple[int, int]:
@@ -165,7 +164,7 @@ def _patch_run_instances() -> None:
                 )
         return launched
 
-    EC2Backend.run_instances = run_instances  # type: ignore[method-assign]
+    put(EC2Backend, run_instances=run_instances)
 
 
 def _same_zone(subnet: Subnet, reservation: Any) -> None:
@@ -238,5 +237,4 @@ def _patch_autoscaling() -> None:
                     )
                 )
 
-    group = autoscaling.FakeAutoScalingGroup
-    group.replace_autoscaling_group_instances = replace  # type: ignore[method-assign]
+    put(autoscaling.FakeAutoScalingGroup, replace_autoscaling_group_instances=replace)

@@ -8,12 +8,13 @@ from moto.core.responses import ActionResult
 from moto.ec2.models import EC2Backend
 from moto.ec2.responses import EC2Response
 
+from rackwright.provision.embedded.patching import first_time, put
+
 
 def install() -> None:
     """Mends moto's classes; a second call changes nothing."""
-    if getattr(EC2Backend, "rackwright_network", False):
+    if not first_time(__name__):
         return
-    EC2Backend.rackwright_network = True
     first_modify = EC2Backend.modify_vpc_endpoint
     first_options = EC2Response.create_dhcp_options
 
@@ -34,10 +35,10 @@ def install() -> None:
 
     def create_dhcp_options(self: Any) -> ActionResult:
         made: ActionResult = first_options(self)
-        held: dict[str, Any] = dict(made.result)  # type: ignore[call-overload]
+        held: Any = made.result
         tags = self._parse_tag_specification("dhcp-options").get("dhcp-options", {})
         held["DhcpOptions"].add_tags(tags)
         return made
 
-    EC2Backend.modify_vpc_endpoint = modify_vpc_endpoint  # type: ignore[method-assign]
-    EC2Response.create_dhcp_options = create_dhcp_options  # type: ignore[method-assign]
+    put(EC2Backend, modify_vpc_endpoint=modify_vpc_endpoint)
+    put(EC2Response, create_dhcp_options=create_dhcp_options)

@@ -8,13 +8,13 @@ from moto.core.responses import ActionResult
 from moto.ssm.responses import SimpleSystemManagerResponse
 
 from rackwright.provision.embedded import amis
+from rackwright.provision.embedded.patching import first_time, put
 
 
 def install() -> None:
     """Makes GetParameter answer for the images of ``amis``; a second call changes nothing."""
-    if getattr(SimpleSystemManagerResponse, "rackwright", False):
+    if not first_time(__name__):
         return
-    SimpleSystemManagerResponse.rackwright = True
     first = SimpleSystemManagerResponse.get_parameter
 
     def get_parameter(self: Any) -> ActionResult:
@@ -35,4 +35,4 @@ def install() -> None:
             }
         )
 
-    SimpleSystemManagerResponse.get_parameter = get_parameter  # type: ignore[method-assign]
+    put(SimpleSystemManagerResponse, get_parameter=get_parameter)

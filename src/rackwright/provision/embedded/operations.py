@@ -103,7 +103,7 @@ class Book:
     calls: deque[dict[str, Any]] = field(default_factory=deque)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def add(self, document: dict[str, Any]) -> Fault:
+    def add(self, document: Any) -> Fault:
         """Returns the fault made of a JSON document.
 
         Raises:

@@ -1,3 +1,4 @@
+# ruff: noqa: D102, N802 - the engine's protocol names and describes the methods
 """The Pulumi ResourceProvider for package aws that works on the embedded AWS."""
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from rackwright.provision.embedded.resource import (
     read_outputs,
     wanted_tags,
 )
-from rackwright.provision.embedded.status import InitFailed, abort_init_failed
+from rackwright.provision.embedded.status import InitFailedError, abort_init_failed
 from rackwright.provision.embedded.wire import Props, decode, encode, has_unknown
 
 VERSION = "7.51.1"
@@ -54,8 +55,8 @@ _DIFF = provider_pb2.DiffResponse
 _KIND = provider_pb2.PropertyDiff
 _SERVER_SIDE = frozenset({"InternalError", "InternalFailure", "ServiceUnavailable"})
 
-for _name in _MODULES:
-    importlib.import_module(f"rackwright.provision.embedded.{_name}")
+for _module in _MODULES:
+    importlib.import_module(f"rackwright.provision.embedded.{_module}")
 
 
 class MissingTypeError(Exception):
@@ -151,7 +152,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         for key, value in request.variables.items():
             given.setdefault(key.removeprefix("aws:config:"), value)
         region = given.get("region")
-        tags = given.get("defaultTags") or {}
+        tags: Any = given.get("defaultTags") or {}
         with contextlib.suppress(TypeError, ValueError):
             tags = json.loads(tags)
         tags = tags.get("tags") or {} if isinstance(tags, dict) else {}
@@ -177,7 +178,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             olds, news = decode(request.olds), decode(request.news)
             news.pop("__defaults", None)
             if resource.named and news.get(resource.named) is None:
-                _name(resource, request, olds, news)
+                _name(resource, resource.named, request, olds, news)
             inputs = resource.defaults(self._aws(context, news), news)
             missing = [name for name in resource.required if inputs.get(name) is None]
             wrong = [(name, f"missing required property '{name}'") for name in missing]
@@ -215,23 +216,24 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
                 if forced:
                     replaces.append(name)
             held_tags = state.get("tagsAll")
-            if resource.taggable and held_tags is not None and not has_unknown(news.get("tags")):
-                if wanted_tags(aws, news) != held_tags and "tags" not in detailed:
-                    detailed["tagsAll"] = _KIND(kind=_KIND.UPDATE)
+            known = held_tags is not None and not has_unknown(news.get("tags"))
+            if resource.taggable and known and wanted_tags(aws, news) != held_tags:
+                detailed.setdefault("tags", _KIND(kind=_KIND.UPDATE))
             if state.get(_INCOMPLETE):
                 detailed.setdefault("id", _KIND(kind=_KIND.UPDATE))
-            fixed_name = resource.named and resource.named not in olds.get("__defaults", [])
+            named = resource.named
+            same_name = (
+                named is not None
+                and named not in olds.get("__defaults", [])
+                and olds.get(named) == news.get(named)
+            )
             return _DIFF(
                 changes=_DIFF.DIFF_SOME if detailed else _DIFF.DIFF_NONE,
                 diffs=sorted(detailed),
                 replaces=replaces,
                 detailedDiff=detailed,
                 hasDetailedDiff=True,
-                deleteBeforeReplace=bool(replaces)
-                and (
-                    resource.delete_first
-                    or bool(fixed_name and olds.get(resource.named) == news.get(resource.named))
-                ),
+                deleteBeforeReplace=bool(replaces) and (resource.delete_first or same_name),
             )
 
     def Create(self, request: Any, context: Any) -> Any:
@@ -242,9 +244,11 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             if request.preview:
                 outputs = preview_outputs(resource, inputs)
                 if resource.taggable:
-                    outputs["tagsAll"] = wanted_tags(aws, inputs) if not has_unknown(
-                        inputs.get("tags")
-                    ) else inputs["tags"]
+                    outputs["tagsAll"] = (
+                        wanted_tags(aws, inputs)
+                        if not has_unknown(inputs.get("tags"))
+                        else inputs["tags"]
+                    )
                 outputs.setdefault("region", aws.region)
                 return provider_pb2.CreateResponse(id="", properties=encode(outputs))
             mark = mark_of(resource, request.urn, inputs)
@@ -265,7 +269,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             except (ClientError, BotoCoreError) as error:
                 reason = describe(error) if isinstance(error, ClientError) else str(error)
                 half = {**inputs, "id": identity, _INCOMPLETE: True}
-                raise InitFailed(identity, half, inputs, reason) from error
+                raise InitFailedError(identity, half, inputs, reason) from error
             if outputs_read is None:
                 raise LookupError(f"{identity} was made and is gone again")
             return provider_pb2.CreateResponse(id=identity, properties=encode(outputs_read))
@@ -329,9 +333,10 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             if function is None:
                 raise MissingTypeError(request.tok)
             arguments = decode(request.args)
-            return provider_pb2.InvokeResponse(
-                **{"return": encode(function(self._aws(context, arguments), arguments))}
-            )
+            result: dict[str, Any] = {
+                "return": encode(function(self._aws(context, arguments), arguments))
+            }
+            return provider_pb2.InvokeResponse(**result)
 
     def _aws(self, context: Any, inputs: Props) -> Aws:
         aws = self._memory.of(context.peer())
@@ -349,7 +354,7 @@ def _reported(context: Any, doing: str, subject: str) -> Iterator[None]:
     name = subject.rsplit("::", 1)[-1]
     try:
         yield
-    except InitFailed as error:
+    except InitFailedError as error:
         abort_init_failed(context, error)
     except MissingTypeError as error:
         _abort(context, grpc.StatusCode.UNIMPLEMENTED, str(error))
@@ -381,10 +386,8 @@ def _resource(urn: str) -> Resource:
     return resource
 
 
-def _name(resource: Resource, request: Any, olds: Props, news: Props) -> None:
+def _name(resource: Resource, named: str, request: Any, olds: Props, news: Props) -> None:
     """Gives a name to a resource that has none: the old one, or one that the engine proposes."""
-    named = resource.named
-    assert named is not None
     held = olds.get(named)
     prefix = news.get("namePrefix") or news.get("bucketPrefix")
     options = request.autonaming

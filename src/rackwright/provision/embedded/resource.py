@@ -105,9 +105,7 @@ def public_tags(tags: Iterable[Mapping[str, str]] | Mapping[str, str]) -> dict[s
             value = tag.get("Value", tag.get("TagValue", tag.get("value")))
             pairs[str(key)] = str(value or "")
     return {
-        key: value
-        for key, value in pairs.items()
-        if key != MARK_TAG and not key.startswith("aws:")
+        key: value for key, value in pairs.items() if key != MARK_TAG and not key.startswith("aws:")
     }
 
 
@@ -172,7 +170,7 @@ def autoname(name: str, seed: bytes, limit: int) -> str:
 
 def preview_outputs(resource: Resource, inputs: Props) -> Props:
     """Returns the outputs of a resource not yet made: inputs as they are, the rest unknown."""
-    outputs = {name: UNKNOWN for name in ("id", *resource.computed)}
+    outputs = dict.fromkeys(("id", *resource.computed), UNKNOWN)
     outputs.update({name: value for name, value in inputs.items() if not name.startswith("__")})
     return outputs
 

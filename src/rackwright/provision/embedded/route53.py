@@ -1,3 +1,4 @@
+# ruff: noqa: D102, S105 - Resource describes the methods; a token names a type
 """Hosted zones and records."""
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from rackwright.provision.embedded.wire import Props
 
 
 class Zone(Resource):
+    """A hosted zone, public or private."""
+
     token = "aws:route53/zone:Zone"
     replace = frozenset({"name", "delegationSetId"})
     named = "name"
@@ -112,6 +115,8 @@ class Zone(Resource):
 
 
 class Record(Resource):
+    """A record set of a hosted zone."""
+
     token = "aws:route53/record:Record"
     replace = frozenset({"name", "setIdentifier", "type", "zoneId"})
     required = ("name", "type", "zoneId")
@@ -155,8 +160,10 @@ class Record(Resource):
 
     def _held(self, aws: Aws, state: Props) -> dict[str, Any] | None:
         name = self._name(aws, state)
-        pages = aws.client("route53").get_paginator("list_resource_record_sets").paginate(
-            HostedZoneId=state["zoneId"]
+        pages = (
+            aws.client("route53")
+            .get_paginator("list_resource_record_sets")
+            .paginate(HostedZoneId=state["zoneId"])
         )
         for page in pages:
             for one in page["ResourceRecordSets"]:

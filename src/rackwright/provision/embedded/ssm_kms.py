@@ -1,3 +1,4 @@
+# ruff: noqa: D102, S105 - Resource describes the methods; a token names a type
 """Parameters, keys and log groups."""
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from rackwright.provision.embedded.wire import Props
 
 
 class Parameter(Resource):
+    """A parameter, in clear or encrypted."""
+
     token = "aws:ssm/parameter:Parameter"
     named = "name"
     name_limit = 1011
@@ -88,6 +91,8 @@ class Parameter(Resource):
 
 
 class Key(Resource):
+    """A KMS key."""
+
     token = "aws:kms/key:Key"
     replace = frozenset({"customerMasterKeySpec", "keyUsage", "multiRegion"})
     inputs = ("deletionWindowInDays", "description", "enableKeyRotation", "isEnabled", "policy")
@@ -131,9 +136,7 @@ class Key(Resource):
             verb = "disable" if news.get("isEnabled") is False else "enable"
             getattr(client, f"{verb}_key")(KeyId=identity)
         if olds and changed(olds, news, "description"):
-            client.update_key_description(
-                KeyId=identity, Description=news.get("description", "")
-            )
+            client.update_key_description(KeyId=identity, Description=news.get("description", ""))
         if olds and changed(olds, news, "policy") and news.get("policy"):
             client.put_key_policy(KeyId=identity, PolicyName="default", Policy=news["policy"])
 
@@ -173,6 +176,8 @@ class Key(Resource):
 
 
 class Alias(Resource):
+    """A name of a KMS key."""
+
     token = "aws:kms/alias:Alias"
     named = "name"
     replace = frozenset({"name", "namePrefix"})
@@ -239,6 +244,8 @@ class Alias(Resource):
 
 
 class LogGroup(Resource):
+    """A log group."""
+
     token = "aws:cloudwatch/logGroup:LogGroup"
     named = "name"
     name_limit = 512

@@ -11,7 +11,7 @@ from pulumi.runtime.proto import provider_pb2, status_pb2
 from rackwright.provision.embedded.wire import Props, encode
 
 
-class InitFailed(Exception):
+class InitFailedError(Exception):
     """A resource was made, and a later step of its making failed."""
 
     def __init__(self, identity: str, state: Props, inputs: Props, reason: str) -> None:
@@ -22,7 +22,7 @@ class InitFailed(Exception):
         self.reason = reason
 
 
-def abort_init_failed(context: Any, error: InitFailed) -> NoReturn:
+def abort_init_failed(context: Any, error: InitFailedError) -> NoReturn:
     """Ends the call so that the engine records the resource and mends it on the next update."""
     detail = any_pb2.Any()
     detail.Pack(

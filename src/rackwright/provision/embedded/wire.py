@@ -11,7 +11,7 @@ from google.protobuf import struct_pb2
 Props = dict[str, Any]
 
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
-_SECRET = "1b47061264138c4ac30d75fd1eb44270"
+_SECRET = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - the protocol's signature
 _OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
 _UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 _UNKNOWNS = frozenset(
@@ -30,12 +30,8 @@ _UNKNOWNS = frozenset(
 class Unknown:
     """A value that is not known before the resources it comes from are made."""
 
-    _only: Unknown | None = None
-
-    def __new__(cls) -> Unknown:
-        if cls._only is None:
-            cls._only = super().__new__(cls)
-        return cls._only
+    def __reduce__(self) -> str:
+        return "UNKNOWN"
 
     def __repr__(self) -> str:
         return "UNKNOWN"

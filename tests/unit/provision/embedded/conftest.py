@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from unit.provision.embedded.engine import Engine
 
 from rackwright.provision.embedded import control
+from unit.provision.embedded.engine import Engine
 
 
 @pytest.fixture(scope="session")

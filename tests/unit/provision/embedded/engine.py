@@ -9,6 +9,7 @@ from typing import Any
 
 import boto3
 import grpc
+from botocore.config import Config
 from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
 
 from rackwright.provision.embedded import control
@@ -62,9 +63,7 @@ class Engine:
             )
         )
 
-    def create(
-        self, token: str, name: str, news: dict[str, Any], preview: bool = False
-    ) -> Made:
+    def create(self, token: str, name: str, news: dict[str, Any], preview: bool = False) -> Made:
         urn = urn_of(token, name)
         reply = self.check(urn, news)
         assert not reply.failures, list(reply.failures)
@@ -125,13 +124,16 @@ class Engine:
         return decode(getattr(reply, "return"))
 
 
-def client_of(embedded: control.Embedded, service: str, region: str = "us-west-2") -> Any:
+def client_of(
+    embedded: control.Embedded, service: str, region: str = "us-west-2", retries: bool = True
+) -> Any:
     return boto3.session.Session().client(
         service,
         region_name=region,
         endpoint_url=embedded.endpoint,
         aws_access_key_id="embedded",
         aws_secret_access_key="embedded",
+        config=Config(retries={"total_max_attempts": 5 if retries else 1}),
     )
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 from botocore.exceptions import ClientError
-from unit.provision.embedded.engine import Engine, admin, client_of
-from unit.provision.embedded.test_types import TRUST, World
 
 from rackwright.errors import ExternalToolError
 from rackwright.provision.embedded import control
 from rackwright.provision.embedded.operations import identify
+from unit.provision.embedded.engine import Engine, admin, client_of
+from unit.provision.embedded.test_types import TRUST, World
 
 
 def test_the_state_outlives_the_process(tmp_path: Path) -> None:
@@ -78,6 +78,18 @@ def test_the_state_outlives_the_process(tmp_path: Path) -> None:
     finally:
         control.stop(tmp_path)
     assert (tmp_path / "state.pickle").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_state_that_cannot_be_written_fails_the_call(tmp_path: Path) -> None:
+    running = control.start(tmp_path)
+    try:
+        (tmp_path / "state.pickle.new").mkdir()
+        with pytest.raises(ClientError, match="the state could not be written"):
+            client_of(running, "ec2", retries=False).create_vpc(CidrBlock="10.0.0.0/16")
+        (tmp_path / "state.pickle.new").rmdir()
+        client_of(running, "ec2").create_vpc(CidrBlock="10.1.0.0/16")
+    finally:
+        control.stop(tmp_path)
 
 
 def test_many_starts_at_once_give_one_process(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-from unit.provision.embedded.engine import Engine, client_of
-from unit.provision.embedded.test_types import World
 
 from rackwright.provision.embedded.control import Embedded
+from unit.provision.embedded.engine import Engine, client_of
+from unit.provision.embedded.test_types import World
 
 CARDS = 32
 
@@ -48,9 +48,7 @@ def template(world: World, **more: Any) -> dict[str, Any]:
     }
 
 
-def test_a_fleet_has_every_interface_of_its_template(
-    engine: Engine, embedded: Embedded
-) -> None:
+def test_a_fleet_has_every_interface_of_its_template(engine: Engine, embedded: Embedded) -> None:
     world = World(engine, "fleet")
     ec2 = client_of(embedded, "ec2")
     placement = world.get("aws:ec2/placementGroup:PlacementGroup", "pg", strategy="cluster")
@@ -139,9 +137,7 @@ def test_two_interfaces_in_one_place_are_refused(engine: Engine) -> None:
     inputs = {"instanceType": "p5.48xlarge", "networkInterfaces": [nic, nic]}
     urn = "urn:pulumi:dev::lab::aws:ec2/launchTemplate:LaunchTemplate::double"
     failures = engine.check(urn, inputs).failures
-    assert [one.reason for one in failures] == [
-        "two interfaces have network card 1 and device 1"
-    ]
+    assert [one.reason for one in failures] == ["two interfaces have network card 1 and device 1"]
 
 
 @pytest.mark.parametrize(
@@ -197,9 +193,9 @@ def test_a_capacity_block_is_bought_and_used(engine: Engine, embedded: Embedded)
     }
     with pytest.raises(ClientError, match="InvalidParameterCombination"):
         ec2.run_instances(**launch)
-    made = ec2.run_instances(
-        **launch, InstanceMarketOptions={"MarketType": "capacity-block"}
-    )["Instances"][0]
+    made = ec2.run_instances(**launch, InstanceMarketOptions={"MarketType": "capacity-block"})[
+        "Instances"
+    ][0]
     assert made["CapacityReservationId"] == bought["CapacityReservationId"]
     blocks = ec2.describe_capacity_blocks()["CapacityBlocks"]
     assert [bought["CapacityReservationId"]] in [one["CapacityReservationIds"] for one in blocks]

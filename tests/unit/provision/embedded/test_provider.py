@@ -7,11 +7,11 @@ from typing import Any
 import grpc
 import pytest
 from pulumi.runtime.proto import provider_pb2, status_pb2
-from unit.provision.embedded.engine import Engine, Made, admin, client_of, urn_of
-from unit.provision.embedded.test_types import POLICY, TRUST, World
 
 from rackwright.provision.embedded.control import Embedded
 from rackwright.provision.embedded.wire import UNKNOWN, decode, encode
+from unit.provision.embedded.engine import Engine, Made, admin, client_of, urn_of
+from unit.provision.embedded.test_types import POLICY, TRUST, World
 
 VPC = "aws:ec2/vpc:Vpc"
 SUBNET = "aws:ec2/subnet:Subnet"
@@ -27,9 +27,7 @@ def no_faults_left(embedded: Embedded) -> Any:
 
 def test_a_preview_keeps_unknowns_and_touches_nothing(engine: Engine, embedded: Embedded) -> None:
     before = len(client_of(embedded, "ec2").describe_subnets()["Subnets"])
-    made = engine.create(
-        SUBNET, "s", {"vpcId": UNKNOWN, "cidrBlock": "10.0.0.0/24"}, preview=True
-    )
+    made = engine.create(SUBNET, "s", {"vpcId": UNKNOWN, "cidrBlock": "10.0.0.0/24"}, preview=True)
     assert made.id == ""
     assert made.outputs["vpcId"] is UNKNOWN
     assert made.outputs["arn"] is UNKNOWN

@@ -8,14 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from unit.provision.embedded.engine import admin, client_of
 
 from rackwright.provision.embedded.control import Embedded
+from unit.provision.embedded.engine import admin, client_of
 
 TOOLS = Path.home() / ".cache" / "rackwright" / "tools" / "bin"
 PULUMI = shutil.which("pulumi", path=f"{TOOLS}{os.pathsep}{os.environ.get('PATH', '')}")
@@ -25,7 +24,7 @@ pytestmark = [
     pytest.mark.skipif(PULUMI is None, reason="no Pulumi CLI on this machine"),
 ]
 
-PROGRAM = '''
+PROGRAM = """
 import json
 import sys
 
@@ -124,11 +123,11 @@ print(
         }
     )
 )
-'''
+"""
 
 
 @pytest.fixture
-def run(embedded: Embedded, tmp_path: Path) -> Iterator[Any]:
+def run(embedded: Embedded, tmp_path: Path) -> Any:
     assert PULUMI is not None
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
@@ -169,7 +168,7 @@ def run(embedded: Embedded, tmp_path: Path) -> Iterator[Any]:
 
     both.start = start  # type: ignore[attr-defined]
     both.work = (work, environment)  # type: ignore[attr-defined]
-    yield both
+    return both
 
 
 def instances(embedded: Embedded) -> int:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+
 from rackwright.provision.embedded.provider import REGISTRY
 from rackwright.provision.embedded.wire import decode
-
 from unit.provision.embedded.engine import Engine, Made
 
 TRUST = json.dumps(
@@ -354,9 +354,7 @@ CASES = (
             "vpcId": w.vpc(),
             "trafficType": "REJECT",
             "logDestination": w.logs(),
-            "iamRoleArn": w.get(
-                "aws:iam/role:Role", "flow", assumeRolePolicy=TRUST
-            ).outputs["arn"],
+            "iamRoleArn": w.get("aws:iam/role:Role", "flow", assumeRolePolicy=TRUST).outputs["arn"],
         },
         None,
         ("trafficType", "ALL"),
