@@ -23,6 +23,7 @@ from rackwright.provision.tools import (
     process,
     pulumi_environment,
     tools_dir,
+    vendor,
 )
 from rackwright.provision.tools import folder as tools_folder
 from rackwright.provision.tools.find import is_supported, version_of
@@ -374,6 +375,73 @@ class TestInstall:
         results = sorted(output.splitlines()[-1] for output in outputs)
         assert results == [f"RESULT {PINNED} built", f"RESULT {PINNED} tools"]
         assert machine.go_builds() == ["github.com/pulumi/pulumi/pkg/v3/cmd/pulumi", "."]
+
+
+class TestVendor:
+    """The vendor's package is replaced by one whose installer needs no network."""
+
+    @pytest.fixture
+    def installer(self, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+        monkeypatch.setenv("PYTHONPATH", str(machine.root / "python"))
+
+        def write(body: str) -> None:
+            lines = "".join(f"        {line}\n" for line in body.splitlines())
+            script(machine.root / "python/pulumi/__init__.py", "")
+            script(
+                machine.root / "python/pulumi/automation.py",
+                "import os, pathlib, subprocess, time\n"
+                "class PulumiCommand:\n"
+                "    @classmethod\n"
+                f"    def install(cls, root, version):\n{lines}",
+            )
+
+        return write
+
+    def test_its_programs_are_taken_whole(
+        self, machine: Machine, installer: Callable[[str], None]
+    ) -> None:
+        installer(
+            "folder = pathlib.Path(root, 'bin')\n"
+            "folder.mkdir(parents=True)\n"
+            "for name in ('pulumi', 'pulumi-language-python', 'pulumi-language-python-exec'):\n"
+            "    path = folder / name\n"
+            "    path.write_text(f'#!/bin/sh\\necho v{version}\\n')\n"
+            "    path.chmod(0o755)\n"
+        )
+        tool = install_pulumi(progress=quiet)
+        host = machine.own / "pulumi-language-python"
+        assert tool == PulumiTool(machine.own / "pulumi", PINNED, "vendor", host)
+        assert len(list(machine.own.iterdir())) == 3
+        assert install_pulumi(progress=quiet).origin == "tools"
+
+    def test_cli_that_does_not_run_is_refused(
+        self, machine: Machine, installer: Callable[[str], None]
+    ) -> None:
+        installer(
+            "folder = pathlib.Path(root, 'bin')\n"
+            "folder.mkdir(parents=True)\n"
+            "(folder / 'pulumi').write_text('for another processor')\n"
+        )
+        with pytest.raises(ExternalToolError, match=r"installer: its CLI answers version 'None'"):
+            install_pulumi(progress=quiet)
+        assert find_pulumi() is None
+
+    def test_reason_of_the_script_is_shown(
+        self, machine: Machine, installer: Callable[[str], None]
+    ) -> None:
+        installer("raise subprocess.CalledProcessError(1, 'x', output=b'one\\nno tar here\\n\\n')")
+        with pytest.raises(ExternalToolError, match=r"installer: no tar here; \(2\)"):
+            install_pulumi(progress=quiet)
+
+    def test_one_that_hangs_is_ended(
+        self, machine: Machine, installer: Callable[[str], None], tmp_path: Path
+    ) -> None:
+        installer("time.sleep(600)")
+        workspace = tmp_path / "workspace"
+        workspace.mkdir()
+        folder, reason = vendor.install(PINNED, workspace, within_s=0.5)
+        assert folder is None
+        assert reason == "it did not end within 0.5 s"
 
 
 class TestProcess:

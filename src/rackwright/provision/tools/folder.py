@@ -117,7 +117,7 @@ def commit(folder: Path, prepared: Path, manifest: Manifest) -> Manifest:
     target = folder / "bin"
     target.mkdir(exist_ok=True)
     files = dict(manifest.files)
-    for path in sorted(prepared.iterdir()):
+    for path in sorted(path for path in prepared.iterdir() if path.is_file()):
         path.chmod(0o755)
         files[path.name] = InstalledFile(sha256=_sha256(path), size=path.stat().st_size)
         path.replace(target / path.name)

@@ -25,7 +25,9 @@ except Exception as error:
 """
 
 
-def install(version: str, workspace: Path) -> tuple[Path | None, str]:
+def install(
+    version: str, workspace: Path, *, within_s: float = _FINISH_WITHIN_S
+) -> tuple[Path | None, str]:
     """The folder with the vendor's programs, or None and the reason why there is none.
 
     Works in a process of its own, so that it can neither hang nor leave anything behind outside
@@ -43,10 +45,10 @@ def install(version: str, workspace: Path) -> tuple[Path | None, str]:
         [sys.executable, "-c", _PROGRAM, str(root), version],
         cwd=scratch,
         environment=environment,
-        timeout_s=_FINISH_WITHIN_S,
+        timeout_s=within_s,
     )
     if done.code is None:
-        return None, f"it did not end within {_FINISH_WITHIN_S} s"
+        return None, f"it did not end within {within_s:g} s"
     if done.code != 0:
         return None, done.reason
     return root / "bin", ""
