@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rackwright.errors import RackwrightError
 from rackwright.model.aws import AwsNodeGroup, AwsServer, AwsSite
 from rackwright.model.hardware import Instance, fact_value
 from rackwright.plan import launch, nic
+from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.plan.subnets import (
     Demand,
     SubnetError,
@@ -26,23 +26,10 @@ STANDARD_QUOTA = "L-1216C47A"
 """Quota that counts the vCPUs of on-demand standard instances, as head and login nodes are."""
 
 
-@dataclass(frozen=True, slots=True)
-class AwsProblem:
-    """Why a site cannot be expanded; its place is a path in the blueprint."""
-
-    path: SitePath
-    message: str
-    hint: str | None = None
-
-
-class AwsPlanError(RackwrightError):
+class AwsPlanError(PlanError):
     """A site on AWS cannot be expanded; ``problems`` holds every reason."""
 
     code = "aws-plan"
-
-    def __init__(self, problems: tuple[AwsProblem, ...]) -> None:
-        super().__init__("; ".join(problem.message for problem in problems))
-        self.problems = problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +142,7 @@ def plan_aws_site(site: AwsSite, path: SitePath, instances: Mapping[str, Instanc
         AwsPlanError: a type is not in the catalogue, has no EFA where some is wanted, or the
             subnets do not fit; with every problem.
     """
-    problems: list[AwsProblem] = []
+    problems: list[PlanProblem] = []
     groups: list[GroupPlan] = []
     for index, group in enumerate(site.node_groups):
         where = (*path, "node_groups", index)
@@ -166,7 +153,7 @@ def plan_aws_site(site: AwsSite, path: SitePath, instances: Mapping[str, Instanc
         try:
             groups.append(_plan_group(group, where, instance))
         except nic.NoEfaError as error:
-            problems.append(AwsProblem((*where, "efa"), error.summary, error.hint))
+            problems.append(PlanProblem((*where, "efa"), error.summary, error.hint))
     servers = _plan_servers(site, path, instances)
     demand = _demand(site, groups, servers)
     planned: tuple[SubnetPlan, ...] = ()
@@ -176,7 +163,7 @@ def plan_aws_site(site: AwsSite, path: SitePath, instances: Mapping[str, Instanc
             planned = plan_subnets(site.network, demand, public_servers=public)
         except SubnetError as error:
             place = (*path, "network", "cidr")
-            problems.append(AwsProblem(place, error.summary, error.hint))
+            problems.append(PlanProblem(place, error.summary, error.hint))
     if problems:
         raise AwsPlanError(tuple(problems))
     return AwsSitePlan(site, path, tuple(groups), servers, demand, planned)
@@ -222,7 +209,7 @@ def _demand(
     )
 
 
-def _unknown_type(name: str, path: SitePath, instances: Mapping[str, Instance]) -> AwsProblem:
+def _unknown_type(name: str, path: SitePath, instances: Mapping[str, Instance]) -> PlanProblem:
     near = difflib.get_close_matches(name, sorted(instances), n=1)
     hint = f"did you mean '{near[0]}'?" if near else "add it to the catalogue"
-    return AwsProblem(path, f"the instance type '{name}' is not in the catalogue", hint)
+    return PlanProblem(path, f"the instance type '{name}' is not in the catalogue", hint)
