@@ -84,8 +84,10 @@ def _run_instances(self: Any, first: Any) -> ActionResult:
     token = self._get_param("ClientToken")
     backend = self.ec2_backend
     launched: dict[str, Any] = vars(backend).setdefault("rackwright_launches", {})
-    if token and token in launched:
-        return ActionResult(launched[token])
+    held = launched.get(token) if token else None
+    # A cluster that is removed and made again sends the token of instances that are no more.
+    if held is not None and any(one._state.name != "terminated" for one in held.instances):
+        return ActionResult(held)
     run = backend.run_instances
 
     def with_extra(*args: Any, **kwargs: Any) -> Any:
