@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -12,6 +13,7 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
 
 _TERM = re.compile(r"([a-z0-9][a-z0-9-]*?)(?:\[([0-9,-]+)\])?")
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
+_NUMBERED = re.compile(r"(.*?)(\d+)")
 LARGEST_LIST = 1_000_000
 """Most names one host list may stand for."""
 
@@ -53,3 +55,36 @@ def _check_hostlist(text: str) -> str:
 
 HostList = Annotated[str, AfterValidator(_check_hostlist)]
 """Text that ``expand_hostlist`` understands."""
+
+
+def compress_hostlist(names: Iterable[str]) -> str:
+    """The shortest host list for ``names``, sorted: ``c01, c02, c03`` gives ``c[01-03]``."""
+    numbered: dict[tuple[str, int], list[int]] = {}
+    plain: list[str] = []
+    for name in sorted(set(names)):
+        match = _NUMBERED.fullmatch(name)
+        if match is None:
+            plain.append(name)
+        else:
+            prefix, digits = match.groups()
+            numbered.setdefault((prefix, len(digits)), []).append(int(digits))
+    parts = []
+    for (prefix, width), numbers in sorted(numbered.items()):
+        if len(numbers) == 1:
+            parts.append(f"{prefix}{numbers[0]:0{width}d}")
+        else:
+            parts.append(f"{prefix}[{_ranges(sorted(numbers), width)}]")
+    return ",".join(sorted([*plain, *parts]))
+
+
+def _ranges(numbers: list[int], width: int) -> str:
+    texts = []
+    start = previous = numbers[0]
+    for number in [*numbers[1:], -1]:
+        if number == previous + 1:
+            previous = number
+            continue
+        run = f"{start:0{width}d}"
+        texts.append(run if start == previous else f"{run}-{previous:0{width}d}")
+        start = previous = number
+    return ",".join(texts)

@@ -1,0 +1,129 @@
+"""Which rack gets which nodes and switches; racks with equal content become one class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rackwright.model.names import expand_hostlist
+from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup, SwitchTier
+from rackwright.plan.model import Path
+from rackwright.plan.problems import PlanProblem
+from rackwright.spec.suggest import did_you_mean
+
+
+@dataclass(frozen=True)
+class PlacedGroup:
+    """A rack group with its hall, its row and its place in the blueprint."""
+
+    group: RackGroup
+    hall: int
+    row: int
+    path: Path
+    racks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Load:
+    """A node group or switch tier, as an order for racks."""
+
+    group: NodeGroup | SwitchTier
+    path: Path
+    is_switch: bool
+
+
+@dataclass
+class RackClass:
+    """Racks of one group with the same content, in the order of the row.
+
+    Attributes:
+        content: number of units of each load, by its index.
+        positions: place of each rack in its row.
+    """
+
+    group: PlacedGroup
+    content: tuple[tuple[int, int], ...]
+    racks: list[str] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+
+
+def place_groups(site: OnPremSite, path: Path) -> list[PlacedGroup]:
+    """Every rack group of the site, in order."""
+    found = []
+    for h, hall in enumerate(site.halls):
+        for r, row in enumerate(hall.rows):
+            for g, group in enumerate(row.rack_groups):
+                where = (*path, "halls", h, "rows", r, "rack_groups", g)
+                found.append(PlacedGroup(group, h, r, where, expand_hostlist(group.racks)))
+    return found
+
+
+def list_loads(site: OnPremSite, path: Path) -> list[Load]:
+    """Node groups, then the switch tiers of every fabric."""
+    loads = [
+        Load(group, (*path, "node_groups", n), is_switch=False)
+        for n, group in enumerate(site.node_groups)
+    ]
+    for f, fabric in enumerate(site.fabrics):
+        loads += [
+            Load(tier, (*path, "fabrics", f, "tiers", t), is_switch=True)
+            for t, tier in enumerate(fabric.tiers)
+        ]
+    return loads
+
+
+def assign(
+    groups: Sequence[PlacedGroup], loads: Sequence[Load], problems: list[PlanProblem]
+) -> list[RackClass]:
+    """The rack classes; racks that get nothing form classes of their own."""
+    known = {rack: index for index, group in enumerate(groups) for rack in group.racks}
+    content: dict[str, list[tuple[int, int]]] = {rack: [] for rack in known}
+    for index, load in enumerate(loads):
+        _fill(index, load, known, content, problems)
+    classes: dict[tuple[int, tuple[tuple[int, int], ...]], RackClass] = {}
+    positions: dict[tuple[int, int], int] = {}
+    for number, group in enumerate(groups):
+        for rack in group.racks:
+            key = (number, tuple(content[rack]))
+            made = classes.setdefault(key, RackClass(group, key[1]))
+            position = positions.setdefault((group.hall, group.row), 0)
+            positions[group.hall, group.row] += 1
+            made.racks.append(rack)
+            made.positions.append(position)
+    return list(classes.values())
+
+
+def _fill(
+    index: int,
+    load: Load,
+    known: Mapping[str, int],
+    content: Mapping[str, list[tuple[int, int]]],
+    problems: list[PlanProblem],
+) -> None:
+    left = load.group.count
+    room = 0
+    for rack in expand_hostlist(load.group.racks):
+        if rack not in known:
+            problems.append(
+                PlanProblem(
+                    (*load.path, "racks"),
+                    f"there is no rack '{rack}' in this site",
+                    did_you_mean(rack, known),
+                )
+            )
+            return
+        room += load.group.per_rack
+        count = min(left, load.group.per_rack)
+        if count:
+            content[rack].append((index, count))
+            left -= count
+    if left:
+        noun = "switches" if load.is_switch else "nodes"
+        problems.append(
+            PlanProblem(
+                (*load.path, "count"),
+                f"{load.group.count} {noun} do not fit: '{load.group.racks}' with "
+                f"{load.group.per_rack} a rack has room for {room}",
+                f"name {-(-left // load.group.per_rack)} more racks or lower the count by {left}",
+            )
+        )

@@ -1,0 +1,206 @@
+"""What stands in one rack: its devices, where, and what they need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from rackwright.model.hardware import Device as DeviceEntry
+from rackwright.model.hardware import HeatMedium, Node, fact_value
+from rackwright.plan.thermal import airflow_for
+
+if TYPE_CHECKING:
+    from rackwright.model.onprem import NodeGroup, SwitchTier
+
+DeviceKind = Literal["node", "switch", "pdu", "shelf", "cdu"]
+
+
+def total(values: Iterable[float | None]) -> float | None:
+    """The sum, or None as soon as one value is unknown."""
+    result = 0.0
+    for value in values:
+        if value is None:
+            return None
+        result += value
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One device in a rack; powers and heats in W, None where unknown.
+
+    Attributes:
+        unit_low: lowest rack unit, counted from 1; None for a device beside the rails.
+        fits: whether a free place was found.
+        heat: the larger of the input power and the published heat.
+        psus_per_feed: power supplies on each feed of the rack, in feed order; empty when the
+            number of power supplies is unknown.
+    """
+
+    kind: DeviceKind
+    entry: str
+    group: str
+    path: str
+    height: float | None
+    unit_low: float | None = None
+    fits: bool = True
+    power: float | None = None
+    nameplate: float | None = None
+    peak: float | None = None
+    heat: float | None = None
+    heat_air: float | None = None
+    heat_liquid: float | None = None
+    airflow: float | None = None
+    flow: float | None = None
+    weight: float | None = None
+    depth: float | None = None
+    air_direction: str | None = None
+    inlet_min: float | None = None
+    inlet_max: float | None = None
+    psu_count: int | None = None
+    psu_rating: float | None = None
+    psu_inlet: str | None = None
+    full_performance: int | None = None
+    degraded: int | None = None
+    degraded_power: float | None = None
+    voltage_min: float | None = None
+    voltage_max: float | None = None
+    medium: str = "air"
+    water_class: str | None = None
+    max_supply: float | None = None
+    connector: str | None = None
+    psus_per_feed: tuple[int, ...] = ()
+
+
+def describe_device(
+    entry: DeviceEntry,
+    group: NodeGroup | SwitchTier,
+    path: str,
+    *,
+    kind: DeviceKind,
+    power_cap: float | None,
+    temperature_rise: float | None,
+) -> Device:
+    """The device that ``entry`` makes in a rack, not placed yet."""
+    nameplate = fact_value(entry.max_power)
+    power = nameplate if power_cap is None or nameplate is None else min(nameplate, power_cap)
+    share = 1.0 if not nameplate or power is None else power / nameplate
+    published = fact_value(entry.heat)
+    heat = power if published is None else max(power or 0.0, published * share)
+    if power is None:
+        heat = None
+    liquid = entry.liquid
+    heat_liquid = _liquid_heat(entry, heat, share)
+    heat_air = None if heat is None or heat_liquid is None else max(0.0, heat - heat_liquid)
+    airflow = fact_value(entry.airflow)
+    if airflow is None and heat_air is not None:
+        if heat_air == 0:
+            airflow = 0.0
+        elif temperature_rise:
+            airflow = airflow_for(heat_air, temperature_rise)
+    psus = entry.power_supplies
+    direction = getattr(group, "air_direction", None) or entry.airflow_direction
+    return Device(
+        kind=kind,
+        entry=entry.id,
+        group=group.name,
+        path=path,
+        height=fact_value(entry.height),
+        power=power,
+        nameplate=nameplate,
+        peak=_peak(entry, power_cap),
+        heat=heat,
+        heat_air=heat_air,
+        heat_liquid=heat_liquid,
+        airflow=airflow,
+        flow=fact_value(liquid.flow) if liquid else None,
+        weight=fact_value(entry.weight),
+        depth=fact_value(entry.depth),
+        air_direction=str(direction) if direction else None,
+        inlet_min=fact_value(entry.inlet_min),
+        inlet_max=fact_value(entry.inlet_max),
+        psu_count=psus.count if psus else None,
+        psu_rating=fact_value(psus.rating) if psus else None,
+        psu_inlet=psus.inlet if psus else None,
+        full_performance=fact_value(psus.full_performance) if psus else None,
+        degraded=fact_value(psus.degraded) if psus else None,
+        degraded_power=fact_value(psus.degraded_power) if psus else None,
+        voltage_min=fact_value(entry.voltage_min),
+        voltage_max=fact_value(entry.voltage_max),
+        medium=str(entry.medium),
+        water_class=fact_value(liquid.water_class) if liquid else None,
+        max_supply=fact_value(liquid.max_supply) if liquid else None,
+        connector=liquid.connector if liquid else None,
+    )
+
+
+def _peak(entry: DeviceEntry, power_cap: float | None) -> float | None:
+    """The published peak; a device that draws its nameplate at most peaks there when capped."""
+    peak = fact_value(entry.peak_power)
+    return peak if peak is None or power_cap is None else min(peak, power_cap)
+
+
+def _liquid_heat(entry: DeviceEntry, heat: float | None, share: float) -> float | None:
+    if entry.medium is HeatMedium.AIR:
+        return 0.0
+    if entry.medium is HeatMedium.LIQUID:
+        return heat
+    published = fact_value(entry.liquid.heat) if entry.liquid else None
+    return None if published is None else published * share
+
+
+def is_whole_rack(entry: DeviceEntry) -> bool:
+    """Whether the product is a complete rack."""
+    return isinstance(entry, Node) and entry.whole_rack
+
+
+def place_devices(
+    nodes: Sequence[tuple[Device, float | None]],
+    switches: Sequence[tuple[Device, float | None]],
+    fixtures: Sequence[Device],
+    rack_height: float,
+) -> list[Device]:
+    """The devices with their units.
+
+    Fixtures (horizontal PDUs, shelves, a CDU) come first from the bottom, then nodes from the
+    bottom with the heaviest lowest, then switches from the top. A start unit is honoured. What
+    does not fit is kept with ``fits`` false, for a policy to judge.
+    """
+    taken: list[tuple[float, float]] = []
+    placed: list[Device] = []
+    for device in fixtures:
+        placed.append(_place(device, None, taken, rack_height, from_top=False))
+    by_weight = sorted(nodes, key=lambda pair: -(pair[0].weight or 0.0))
+    for device, start in by_weight:
+        placed.append(_place(device, start, taken, rack_height, from_top=False))
+    for device, start in switches:
+        placed.append(_place(device, start, taken, rack_height, from_top=start is None))
+    return placed
+
+
+def _place(
+    device: Device,
+    start: float | None,
+    taken: list[tuple[float, float]],
+    rack_height: float,
+    *,
+    from_top: bool,
+) -> Device:
+    if device.height is None:
+        return replace(device, fits=False)
+    if device.height == 0:
+        return device
+    step = 0.5 if device.height % 1 else 1.0
+    top = rack_height + 1 - device.height
+    steps = int((top - 1) / step) + 1 if top >= 1 else 0
+    candidates = [1 + index * step for index in range(steps)]
+    if from_top:
+        candidates = [top - index * step for index in range(steps)]
+    for low in candidates:
+        if start is not None and low < start:
+            continue
+        if all(low + device.height <= a or low >= b for a, b in taken):
+            taken.append((low, low + device.height))
+            return replace(device, unit_low=low)
+    return replace(device, fits=False)

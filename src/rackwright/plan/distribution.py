@@ -1,0 +1,213 @@
+"""The sources above the racks: what each carries, normally and after any other one is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rackwright.model.power import PowerSource, SitePower
+from rackwright.plan.electrical import Legs, circuit_capacity
+from rackwright.plan.model import Path
+from rackwright.plan.problems import PlanProblem
+from rackwright.spec.suggest import did_you_mean
+
+Loads = dict[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class FeedDemand:
+    """What equal racks draw through their feeds, by the set of feeds that are dead.
+
+    Attributes:
+        sources: source of each feed.
+        racks: number of racks.
+        normal: W of one rack on each feed.
+        without: the same for each set of dead feeds that can occur.
+    """
+
+    sources: tuple[str, ...]
+    racks: int
+    normal: tuple[float | None, ...]
+    without: Mapping[frozenset[int], tuple[float | None, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLoad:
+    """What one source carries in W; None when unknown.
+
+    Attributes:
+        worst: the highest load over the normal state and the loss of any other source.
+        worst_lost: the source whose loss causes it, or None in the normal state.
+        capacity: continuous capacity, None when unknown.
+        modules_lost_capacity: capacity of the modules that are not spare, where modules are given.
+    """
+
+    name: str
+    load: float | None
+    worst: float | None
+    worst_lost: str | None
+    capacity: float | None
+
+
+def capacity_of(source: PowerSource, power: SitePower) -> float | None:
+    """Continuous capacity of ``source`` in W: stated, of the modules without spares, or derated."""
+    if source.capacity is not None:
+        return source.capacity
+    if source.modules is not None:
+        return (source.modules.count - source.modules.spare) * source.modules.capacity
+    if source.circuit is None:
+        return None
+    circuit = source.circuit
+    derate = 1.0 if circuit.continuous_rated else power.continuous_derate / 100
+    return circuit_capacity(
+        circuit.voltage,
+        circuit.current,
+        circuit.phases,
+        derate=derate,
+        power_factor=power.power_factor,
+    )
+
+
+class Tree:
+    """The sources with their parents."""
+
+    def __init__(self, sources: Sequence[PowerSource]) -> None:
+        self.sources = {source.name: source for source in sources}
+        self.order = self._topological()
+
+    def _topological(self) -> list[str]:
+        """Children before parents."""
+        done: dict[str, None] = {}
+
+        def visit(name: str) -> None:
+            if name in done or name not in self.sources:
+                return
+            for parent in self.sources[name].fed_by:
+                visit(parent)
+            done[name] = None
+
+        for name in self.sources:
+            visit(name)
+        return list(reversed(done))
+
+    def alive(self, lost: str | None) -> dict[str, bool]:
+        """Whether each source is live when ``lost`` is not."""
+        state: dict[str, bool] = {}
+        for name in reversed(self.order):
+            parents = [p for p in self.sources[name].fed_by if p in self.sources]
+            state[name] = name != lost and (not parents or any(state[p] for p in parents))
+        return state
+
+    def push_up(self, leaf_loads: Mapping[str, float | None], alive: Mapping[str, bool]) -> Loads:
+        """The load of every source, each parent carrying the sum of its children's."""
+        loads: Loads = {name: leaf_loads.get(name, 0.0) for name in self.order}
+        for name in self.order:
+            live = [p for p in self.sources[name].fed_by if p in loads and alive[p]]
+            if not live or not alive[name]:
+                continue
+            here, above = loads[name], loads[live[0]]
+            loads[live[0]] = None if here is None or above is None else above + here
+        return loads
+
+    def ancestors(self, name: str) -> frozenset[str]:
+        """Every source that can feed ``name``, itself included."""
+        found: set[str] = set()
+        waiting = [name]
+        while waiting:
+            current = waiting.pop()
+            if current in self.sources and current not in found:
+                found.add(current)
+                waiting += self.sources[current].fed_by
+        return frozenset(found)
+
+
+def check_sources(power: SitePower, path: Path) -> list[PlanProblem]:
+    """Parents that do not exist, and circles."""
+    known = {source.name for source in power.sources}
+    parents = {source.name: source.fed_by for source in power.sources}
+    problems = []
+    for index, source in enumerate(power.sources):
+        where = (*path, "power", "sources", index, "fed_by")
+        for parent in source.fed_by:
+            if parent not in known:
+                message = f"'{source.name}' is fed by '{parent}', which does not exist"
+                problems.append(PlanProblem(where, message, did_you_mean(parent, known)))
+        seen: set[str] = set()
+        waiting = list(source.fed_by)
+        while waiting:
+            current = waiting.pop()
+            if current == source.name:
+                problems.append(PlanProblem(where, f"'{source.name}' feeds itself in a circle"))
+                break
+            if current not in seen:
+                seen.add(current)
+                waiting += parents.get(current, ())
+    return problems
+
+
+def judge_sources(power: SitePower, demands: Sequence[FeedDemand]) -> list[SourceLoad]:
+    """The load of every source, normally and in its worst case."""
+    tree = Tree(power.sources)
+    everything = tree.alive(None)
+    base = _leaf_loads(demands)
+    normal = tree.push_up(base, everything)
+    worst: dict[str, tuple[float | None, str | None]] = {n: (normal[n], None) for n in tree.order}
+    users: dict[str, list[FeedDemand]] = {}
+    for demand in demands:
+        for source in dict.fromkeys(demand.sources):
+            users.setdefault(source, []).append(demand)
+    for lost in tree.sources:
+        alive = tree.alive(lost)
+        dead = {name for name, lives in alive.items() if not lives}
+        affected = list({id(d): d for name in dead for d in users.get(name, [])}.values())
+        loads = tree.push_up(_shift(base, affected, dead), alive)
+        for name, load in loads.items():
+            so_far = worst[name][0]
+            if name == lost or not alive[name] or so_far is None:
+                continue
+            if load is None or load > so_far:
+                worst[name] = (load, lost)
+    return [
+        SourceLoad(
+            name=source.name,
+            load=normal[source.name],
+            worst=worst[source.name][0],
+            worst_lost=worst[source.name][1],
+            capacity=capacity_of(source, power),
+        )
+        for source in power.sources
+    ]
+
+
+def _leaf_loads(demands: Sequence[FeedDemand]) -> Loads:
+    loads: Loads = {}
+    for demand in demands:
+        _add(loads, demand, demand.normal, 1)
+    return loads
+
+
+def _shift(base: Loads, affected: Sequence[FeedDemand], dead: set[str]) -> Loads:
+    """``base`` with the racks in ``affected`` moved off their dead feeds."""
+    loads = dict(base)
+    for demand in affected:
+        gone = frozenset(n for n, source in enumerate(demand.sources) if source in dead)
+        _add(loads, demand, demand.normal, -1)
+        after = demand.without.get(gone)
+        if after is None:
+            after = (None,) * len(demand.sources)
+        _add(loads, demand, after, 1)
+    return loads
+
+
+def _add(loads: Loads, demand: FeedDemand, each: Sequence[float | None], sign: int) -> None:
+    for source, watts in zip(demand.sources, each, strict=True):
+        so_far = loads.get(source, 0.0)
+        loads[source] = (
+            None if watts is None or so_far is None else so_far + sign * watts * demand.racks
+        )
+
+
+def add_legs(total: Legs, legs: Legs, times: int) -> Legs:
+    """``total`` plus ``times`` the legs of one rack."""
+    a, b, c = (x + times * y for x, y in zip(total, legs, strict=True))
+    return a, b, c

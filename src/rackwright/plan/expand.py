@@ -1,0 +1,313 @@
+"""From a blueprint to a plan: every rack, device, circuit, source, hall and loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from rackwright.catalog.loader import Catalogue, UnknownEntryError
+from rackwright.model.aws import AwsSite
+from rackwright.model.cluster import Blueprint
+from rackwright.model.hardware import Instance, Node
+from rackwright.model.names import compress_hostlist
+from rackwright.model.onprem import OnPremSite
+from rackwright.plan import rack as racks
+from rackwright.plan import tables
+from rackwright.plan.assignment import Load, PlacedGroup, RackClass, assign, list_loads, place_groups
+from rackwright.plan.aws import AwsPlanError, AwsSitePlan, plan_aws_site
+from rackwright.plan.content import total
+from rackwright.plan.distribution import (
+    FeedDemand,
+    Tree,
+    add_legs,
+    check_sources,
+    judge_sources,
+)
+from rackwright.plan.electrical import Legs, imbalance, rotate
+from rackwright.plan.facility import hall_rows, loop_rows, row_rows, totals_row
+from rackwright.plan.model import Path, Plan, SitePlan
+from rackwright.plan.problems import PlanError, PlanProblem
+from rackwright.spec.suggest import did_you_mean
+
+
+def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
+    """The plan of ``blueprint``.
+
+    Raises:
+        PlanError: something is impossible; with every reason.
+    """
+    problems: list[PlanProblem] = []
+    onprem: list[SitePlan] = []
+    aws: list[AwsSitePlan] = []
+    for index, site in enumerate(blueprint.sites):
+        path: Path = ("sites", index)
+        try:
+            if isinstance(site, AwsSite):
+                aws.append(plan_aws_site(site, path, _instances(site, catalogue)))
+            else:
+                onprem.append(expand_site(site, path, catalogue))
+        except (PlanError, AwsPlanError) as error:
+            problems += [PlanProblem(p.path, p.message, p.hint) for p in error.problems]
+    if problems:
+        raise PlanError(problems)
+    return Plan(blueprint, catalogue, tuple(onprem), tuple(aws))
+
+
+def _instances(site: AwsSite, catalogue: Catalogue) -> Mapping[str, Instance]:
+    """The entries that the site may name: its own types, and all ids for a suggestion."""
+    known = catalogue.ids(Instance)
+    wanted = {group.type for group in site.node_groups} | {site.head.type}
+    if site.login is not None:
+        wanted.add(site.login.type)
+    if not wanted <= set(known):
+        wanted = set(known)  # a type is misspelt: its message suggests the nearest one
+    return {name: catalogue.get(Instance, name) for name in sorted(wanted) if name in known}
+
+
+def expand_site(site: OnPremSite, path: Path, catalogue: Catalogue) -> SitePlan:
+    """The plan of one bare-metal site.
+
+    Raises:
+        PlanError: something is impossible; with every reason.
+    """
+    groups = place_groups(site, path)
+    loads = list_loads(site, path)
+    problems = _check(site, path, groups, loads, catalogue)
+    if problems:
+        raise PlanError(problems)
+    classes = assign(groups, loads, problems)
+    if problems:
+        raise PlanError(problems)
+    built = _build(classes, loads, site, catalogue)
+    return _tabulate(site, path, classes, built, catalogue)
+
+
+def _check(
+    site: OnPremSite,
+    path: Path,
+    groups: Sequence[PlacedGroup],
+    loads: Sequence[Load],
+    catalogue: Catalogue,
+) -> list[PlanProblem]:
+    """References that lead nowhere."""
+    problems = check_sources(site.power, path)
+    sources = {source.name for source in site.power.sources}
+    loops = {loop.name for loop in site.loops}
+    for placed in groups:
+        for index, feed in enumerate(placed.group.feeds):
+            if feed.source not in sources:
+                message = f"feed {feed.name} comes from '{feed.source}', which does not exist"
+                where = (*placed.path, "feeds", index, "source")
+                problems.append(PlanProblem(where, message, did_you_mean(feed.source, sources)))
+        loop = placed.group.cooling.loop
+        if loop is not None and loop not in loops:
+            where = (*placed.path, "cooling", "loop")
+            message = f"there is no cooling loop '{loop}' in this site"
+            problems.append(PlanProblem(where, message, did_you_mean(loop, loops)))
+    problems += _check_entries(site, path, groups, loads, catalogue)
+    return problems
+
+
+def _check_entries(
+    site: OnPremSite,
+    path: Path,
+    groups: Sequence[PlacedGroup],
+    loads: Sequence[Load],
+    catalogue: Catalogue,
+) -> list[PlanProblem]:
+    """Products that are not in the catalogue."""
+    from rackwright.model.hardware import AirHandler, Cdu, Pdu, PowerShelf, RackType, Switch
+
+    wanted: list[tuple[Any, str, Path]] = []
+    for load in loads:
+        kind: Any = Switch if load.is_switch else Node
+        wanted.append((kind, load.group.type, (*load.path, "type")))
+    for placed in groups:
+        wanted.append((RackType, placed.group.type, (*placed.path, "type")))
+        wanted += [
+            (Pdu, feed.pdu, (*placed.path, "feeds", index, "pdu"))
+            for index, feed in enumerate(placed.group.feeds)
+            if feed.pdu
+        ]
+        if placed.group.shelves:
+            where = (*placed.path, "shelves", "type")
+            wanted.append((PowerShelf, placed.group.shelves.type, where))
+    for index, hall in enumerate(site.halls):
+        if hall.air:
+            wanted.append((AirHandler, hall.air.type, (*path, "halls", index, "air", "type")))
+    for index, loop in enumerate(site.loops):
+        wanted.append((Cdu, loop.cdu, (*path, "loops", index, "cdu")))
+    problems = []
+    for kind, entry_id, where in wanted:
+        try:
+            catalogue.get(kind, entry_id)
+        except UnknownEntryError as error:
+            problems.append(PlanProblem(where, error.summary, error.hint))
+    return problems
+
+
+def _build(
+    classes: Sequence[RackClass], loads: Sequence[Load], site: OnPremSite, catalogue: Catalogue
+) -> list[racks.Rack]:
+    """One rack for each class; classes that differ in name and source only share the work."""
+    made: dict[Any, racks.Rack] = {}
+    built = []
+    for cls in classes:
+        group = cls.group.group
+        key = (
+            cls.content,
+            cls.group.hall,
+            group.type,
+            group.shelves,
+            group.cooling,
+            tuple((f.name, f.pdu, f.pdus, f.circuit) for f in group.feeds),
+        )
+        if key not in made:
+            made[key] = racks.build_rack(cls, loads, site, catalogue)
+        built.append(replace(made[key], group=group))
+    return built
+
+
+def _tabulate(
+    site: OnPremSite,
+    path: Path,
+    classes: Sequence[RackClass],
+    built: Sequence[racks.Rack],
+    catalogue: Catalogue,
+) -> SitePlan:
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _SCHEMAS}
+    for number, (cls, rack) in enumerate(zip(classes, built, strict=True)):
+        where = tables.to_text(cls.group.path)
+        made = racks.class_row(rack, cls, site)
+        rows["rack_classes"].append({**made, "racks": compress_hostlist(cls.racks)})
+        rows["racks"] += [
+            {"rack": name, "hall": made["hall"], "row": made["row"], "position": position}
+            for name, position in zip(cls.racks, cls.positions, strict=True)
+        ]
+        lost, fates = racks.loss_rows(rack, where)
+        new = {
+            "devices": racks.device_rows(rack),
+            "feeds": racks.feed_rows(rack, where),
+            "circuits": racks.circuit_rows(rack, where, site.power.power_factor),
+            "losses": lost,
+            "device_losses": fates,
+        }
+        for name, added in new.items():
+            rows[name] += [{**row, "rack_class": number} for row in added]
+        rows["rack_classes"][-1]["rack_class"] = number
+        for row in rows["racks"][-len(cls.racks) :]:
+            row["rack_class"] = number
+    rows["sources"] = _source_rows(site, path, classes, built)
+    frames = {name: tables.frame(rows[name], schema) for name, schema in _SCHEMAS.items()}
+    table = frames["rack_classes"]
+    frames["rows"] = tables.frame(row_rows(site, path, table), tables.ROWS)
+    frames["halls"] = tables.frame(hall_rows(site, path, table, catalogue), tables.HALLS)
+    frames["loops"] = tables.frame(loop_rows(site, path, table, catalogue), tables.LOOPS)
+    counts = _count(site, catalogue)
+    frames["totals"] = tables.frame([totals_row(site, table, counts)], tables.TOTALS)
+    return SitePlan(site=site, path=path, **frames)
+
+
+_SCHEMAS: Mapping[str, Mapping[str, Any]] = {
+    "racks": tables.RACKS,
+    "rack_classes": tables.RACK_CLASSES,
+    "devices": tables.DEVICES,
+    "feeds": tables.FEEDS,
+    "circuits": tables.CIRCUITS,
+    "losses": tables.LOSSES,
+    "device_losses": tables.DEVICE_LOSSES,
+    "sources": tables.SOURCES,
+}
+
+
+def _source_rows(
+    site: OnPremSite, path: Path, classes: Sequence[RackClass], built: Sequence[racks.Rack]
+) -> list[dict[str, Any]]:
+    tree = Tree(site.power.sources)
+    demands = [_demand(cls, rack, tree) for cls, rack in zip(classes, built, strict=True)]
+    judged = judge_sources(site.power, demands)
+    peaks = _peaks(tree, classes, built)
+    legs = _legs(tree, classes, built)
+    return [
+        {
+            "source": load.name,
+            "kind": source.kind,
+            "path": tables.to_text((*path, "power", "sources", index)),
+            "redundancy": source.redundancy,
+            "capacity_w": load.capacity,
+            "overload_w": source.overload,
+            "load_w": load.load,
+            "worst_w": load.worst,
+            "worst_lost": load.worst_lost,
+            "peak_w": peaks[load.name],
+            "imbalance": imbalance(legs[load.name]),
+            "ancestors": ",".join(sorted(tree.ancestors(load.name))),
+        }
+        for index, (source, load) in enumerate(zip(site.power.sources, judged, strict=True))
+    ]
+
+
+def _demand(cls: RackClass, rack: racks.Rack, tree: Tree) -> FeedDemand:
+    """The rack's draw on its feeds for every set of feeds that one lost source can kill."""
+    sources = tuple(feed.source for feed in rack.group.feeds)
+    roots = [tree.ancestors(source) for source in sources]
+    sets = {frozenset(n for n, above in enumerate(roots) if name in above)
+            for name in frozenset().union(*roots)}  # fmt: skip
+    sets |= {frozenset({n}) for n in range(len(sources))}
+    return FeedDemand(
+        sources=sources,
+        racks=len(cls.racks),
+        normal=rack.feed_loads(frozenset()),
+        without={dead: rack.feed_loads(dead) for dead in sets if dead},
+    )
+
+
+def _peaks(
+    tree: Tree, classes: Sequence[RackClass], built: Sequence[racks.Rack]
+) -> Mapping[str, float | None]:
+    leaves: dict[str, float | None] = {}
+    for cls, rack in zip(classes, built, strict=True):
+        for load, circuit in zip(rack.normal, rack.circuits, strict=True):
+            name = rack.group.feeds[circuit.feed].source
+            each = None if load.peak is None else load.peak * len(cls.racks)
+            leaves[name] = total([leaves.get(name, 0.0), each])
+    return tree.push_up(leaves, tree.alive(None))
+
+
+def _legs(
+    tree: Tree, classes: Sequence[RackClass], built: Sequence[racks.Rack]
+) -> Mapping[str, Legs]:
+    """Load of each line of every source; the start line is rotated from rack to rack."""
+    found: dict[str, Legs] = dict.fromkeys(tree.order, (0.0, 0.0, 0.0))
+    for cls, rack in zip(classes, built, strict=True):
+        turns = [sum(1 for p in cls.positions if p % 3 == turn) for turn in range(3)]
+        for load, circuit in zip(rack.normal, rack.circuits, strict=True):
+            if load.legs is None:
+                continue
+            name = rack.group.feeds[circuit.feed].source
+            for turn, times in enumerate(turns):
+                found[name] = add_legs(found[name], rotate(load.legs, turn), times)
+    for name in tree.order:
+        parents = [parent for parent in tree.sources[name].fed_by if parent in found]
+        if parents:
+            found[parents[0]] = add_legs(found[parents[0]], found[name], 1)
+    return found
+
+
+def _count(site: OnPremSite, catalogue: Catalogue) -> dict[str, int]:
+    counts = {"accelerators": 0, "nodes": 0, "hosts": 0}
+    for group in site.node_groups:
+        entry = catalogue.get(Node, group.type)
+        counts["nodes"] += group.count
+        counts["hosts"] += group.count * entry.hosts
+        if entry.accelerators is not None:
+            counts["accelerators"] += group.count * entry.accelerators.count
+    return counts
+
+
+def column(table: pl.DataFrame, name: str) -> list[Any]:
+    """The values of one column."""
+    return table[name].to_list()

@@ -1,0 +1,67 @@
+"""From files to a plan, every mistake at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from rackwright.catalog.loader import Catalogue, load_catalogue
+from rackwright.errors import SpecError, SpecErrors
+from rackwright.model.cluster import Blueprint
+from rackwright.plan.expand import expand
+from rackwright.plan.model import Plan
+from rackwright.plan.problems import PlanError
+from rackwright.spec.loader import load_tree, validate
+from rackwright.spec.tree import Item, Tree
+
+INPUTS = "<inputs>"
+"""File name of a blueprint that did not come from a file."""
+
+
+@dataclass(frozen=True)
+class LoadedPlan:
+    """A plan and the document it was made from."""
+
+    plan: Plan
+    tree: Tree
+
+
+def load_plan(
+    path: FilePath, layers: Sequence[FilePath] = (), *, catalogue: Catalogue | None = None
+) -> LoadedPlan:
+    """The plan of the blueprint in ``path`` with ``layers`` over it.
+
+    Raises:
+        SpecErrors: every mistake, each with its position.
+    """
+    return plan_tree(load_tree(path, layers=layers), catalogue)
+
+
+def load_data(data: Any, *, catalogue: Catalogue | None = None) -> LoadedPlan:
+    """The plan of a blueprint that is plain data, without positions."""
+    return plan_tree(Tree(Item(data, INPUTS, 1, 1), data, (INPUTS,)), catalogue)
+
+
+def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
+    """The plan of a document that is read already.
+
+    Raises:
+        SpecErrors: as ``load_plan``.
+    """
+    blueprint = validate(tree, Blueprint).value
+    try:
+        plan = expand(blueprint, catalogue or load_catalogue())
+    except PlanError as error:
+        raise SpecErrors(
+            [
+                SpecError(
+                    f"{tree.describe(problem.path)}: {problem.message}",
+                    hint=problem.hint,
+                    location=tree.locate(problem.path),
+                )
+                for problem in error.problems
+            ]
+        ) from None
+    return LoadedPlan(plan, tree)

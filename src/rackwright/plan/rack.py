@@ -1,0 +1,523 @@
+"""One class of racks, worked out: content, circuits, and what each loss does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.model.hardware import Device as DeviceEntry
+from rackwright.model.hardware import Node, Pdu, PowerShelf, RackType, Switch, fact_value
+from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
+from rackwright.model.power import RackFeed
+from rackwright.plan.assignment import Load, RackClass
+from rackwright.plan.content import Device, describe_device, place_devices, total
+from rackwright.plan.electrical import circuit_capacity, imbalance, outlet_voltage
+from rackwright.plan.tables import to_text
+from rackwright.plan.thermal import coolant_flow
+from rackwright.plan.wiring import (
+    Circuit,
+    CircuitLoad,
+    Plug,
+    circuit_loads,
+    device_state,
+    plug_in,
+    wire,
+)
+
+
+@dataclass(frozen=True)
+class Rack:
+    """Everything about one rack of a class; tables are made from it.
+
+    Attributes:
+        pdus: PDU of each feed, None where the circuit ends in the product itself.
+        lost: for each single loss, its name, kind and the dead circuits.
+    """
+
+    group: RackGroup
+    type: RackType
+    devices: tuple[Device, ...]
+    pdus: tuple[Pdu | None, ...]
+    circuits: tuple[Circuit, ...]
+    plugs: tuple[Plug, ...]
+    normal: tuple[CircuitLoad, ...]
+    losses: tuple[tuple[str, str, frozenset[int]], ...]
+
+    def loads_without(self, dead: frozenset[int]) -> list[CircuitLoad]:
+        """The load of every circuit when those in ``dead`` are lost."""
+        return circuit_loads(self.devices, self.circuits, self.plugs, dead)
+
+    def feed_loads(self, dead_feeds: frozenset[int]) -> tuple[float | None, ...]:
+        """W on each feed when some are dead."""
+        dead = frozenset(n for n, c in enumerate(self.circuits) if c.feed in dead_feeds)
+        loads = self.loads_without(dead) if dead else self.normal
+        return tuple(
+            total(load.load for load, c in zip(loads, self.circuits, strict=True) if c.feed == feed)
+            for feed in range(len(self.group.feeds))
+        )
+
+
+def build_rack(
+    cls: RackClass, loads: Sequence[Load], site: OnPremSite, catalogue: Catalogue
+) -> Rack:
+    """The rack that every member of ``cls`` is.
+
+    Raises:
+        UnknownEntryError: a product is not in the catalogue.
+    """
+    group = cls.group.group
+    rack_type = catalogue.get(RackType, group.type)
+    air = site.halls[cls.group.hall].air
+    rise = air.temperature_rise if air else None
+    pdus = tuple(catalogue.get(Pdu, feed.pdu) if feed.pdu else None for feed in group.feeds)
+    nodes: list[tuple[Device, float | None]] = []
+    switches: list[tuple[Device, float | None]] = []
+    for index, count in cls.content:
+        load = loads[index]
+        device = _describe(load, catalogue, rise)
+        device = _override_psus(device, load.group, group)
+        (switches if load.is_switch else nodes).extend([(device, load.group.start_unit)] * count)
+    where = to_text(cls.group.path)
+    fixtures = _fixtures(group, pdus, catalogue, where)
+    placed = place_devices(nodes, switches, fixtures, rack_type.height.value)
+    devices = wire(placed, len(group.feeds))
+    circuits = _circuits(group.feeds, pdus, site)
+    plugs = plug_in(devices, circuits)
+    return Rack(
+        group=group,
+        type=rack_type,
+        devices=tuple(devices),
+        pdus=pdus,
+        circuits=tuple(circuits),
+        plugs=tuple(plugs),
+        normal=tuple(circuit_loads(devices, circuits, plugs)),
+        losses=tuple(_losses(group.feeds, circuits)),
+    )
+
+
+def _describe(load: Load, catalogue: Catalogue, rise: float | None) -> Device:
+    entry: DeviceEntry
+    if isinstance(load.group, NodeGroup):
+        entry = catalogue.get(Node, load.group.type)
+        cap = load.group.power_cap
+    else:
+        entry = catalogue.get(Switch, load.group.type)
+        cap = None
+    return describe_device(
+        entry,
+        load.group,
+        to_text(load.path),
+        kind="switch" if load.is_switch else "node",
+        power_cap=cap,
+        temperature_rise=rise,
+    )
+
+
+def _override_psus(device: Device, group: Any, rack: RackGroup) -> Device:
+    chosen = getattr(group, "psus_per_feed", None)
+    if not chosen:
+        return device
+    return replace(device, psus_per_feed=tuple(chosen.get(feed.name, 0) for feed in rack.feeds))
+
+
+def _fixtures(
+    group: RackGroup, pdus: Sequence[Pdu | None], catalogue: Catalogue, path: str
+) -> list[Device]:
+    """PDUs and power shelves, as far as they take room or weigh something."""
+    found = []
+    for feed, pdu in zip(group.feeds, pdus, strict=True):
+        if pdu is not None:
+            made = Device(
+                kind="pdu",
+                entry=pdu.id,
+                group=f"feed {feed.name}",
+                path=path,
+                height=fact_value(pdu.height) if pdu.height else 0.0,
+                weight=fact_value(pdu.weight),
+                power=0.0,
+                heat=0.0,
+                heat_air=0.0,
+                heat_liquid=0.0,
+                airflow=0.0,
+            )
+            found += [made] * feed.pdus
+    if group.shelves:
+        shelf = catalogue.get(PowerShelf, group.shelves.type)
+        made = Device(
+            kind="shelf",
+            entry=shelf.id,
+            group="shelves",
+            path=path,
+            height=fact_value(shelf.height) if shelf.height else 0.0,
+            weight=fact_value(shelf.weight) if shelf.weight else 0.0,
+            power=0.0,
+            heat=0.0,
+            heat_air=0.0,
+            heat_liquid=0.0,
+            airflow=0.0,
+        )
+        found += [made] * group.shelves.count
+    return found
+
+
+def _circuits(
+    feeds: Sequence[RackFeed], pdus: Sequence[Pdu | None], site: OnPremSite
+) -> list[Circuit]:
+    found = []
+    for index, (feed, pdu) in enumerate(zip(feeds, pdus, strict=True)):
+        usable = _usable(feed, pdu, site)
+        phases = pdu.phases if pdu else feed.circuit.phases if feed.circuit else 3
+        wiring = pdu.wiring if pdu and pdu.phases == 3 else None
+        found += [Circuit(index, n, usable, phases, wiring) for n in range(feed.pdus)]
+    return found
+
+
+def _usable(feed: RackFeed, pdu: Pdu | None, site: OnPremSite) -> float | None:
+    """The smaller of what the PDU and its branch circuit may carry continuously, in W."""
+    derate = site.power.continuous_derate / 100
+    limits = []
+    if pdu is not None:
+        limits.append((pdu.voltage.value, pdu.current.value, pdu.phases, derate))
+    if feed.circuit is not None:
+        c = feed.circuit
+        limits.append((c.voltage, c.current, c.phases, 1.0 if c.continuous_rated else derate))
+    if not limits:
+        return None
+    factor = site.power.power_factor
+    return min(
+        circuit_capacity(v, a, phases, derate=d, power_factor=factor) for v, a, phases, d in limits
+    )
+
+
+def _losses(
+    feeds: Sequence[RackFeed], circuits: Sequence[Circuit]
+) -> list[tuple[str, str, frozenset[int]]]:
+    found = []
+    for index, feed in enumerate(feeds):
+        dead = frozenset(n for n, circuit in enumerate(circuits) if circuit.feed == index)
+        found.append((feed.name, "feed", dead))
+        if feed.pdus > 1:
+            found += [
+                (f"{feed.name}/{circuits[n].pdu + 1}", "pdu", frozenset({n})) for n in sorted(dead)
+            ]
+    return found
+
+
+def class_row(rack: Rack, cls: RackClass, site: OnPremSite) -> dict[str, Any]:
+    """The row of ``rack_classes``, without its number."""
+    group, kind = rack.group, rack.type
+    devices = rack.devices
+    cooling = group.cooling
+    whole = any(d.entry and _includes_rack(d) for d in devices)
+    empty = 0.0 if whole else fact_value(kind.weight)
+    content = total(device.weight for device in devices)
+    heat_air = total(device.heat_air for device in devices)
+    captured = _captured(heat_air, cooling.mode, cooling.rear_door_capacity)
+    placed = [d for d in devices if d.unit_low is not None and d.height]
+    hall = site.halls[cls.group.hall]
+    footprint = None
+    if group.aisle_depth is not None:
+        footprint = kind.width.value * (kind.depth.value + 2 * group.aisle_depth)
+    return {
+        "count": len(cls.racks),
+        "casters": kind.casters,
+        "hall": hall.name,
+        "row": hall.rows[cls.group.row].name,
+        "path": to_text(cls.group.path),
+        "type": kind.id,
+        "mode": cooling.mode,
+        "loop": cooling.loop,
+        "air_direction": group.air_direction,
+        "height_u": kind.height.value,
+        "used_u": total(device.height for device in devices),
+        "power_w": total(device.power for device in devices),
+        "peak_w": total(d.peak for d in devices if d.kind in {"node", "switch"}),
+        "heat_w": total(device.heat for device in devices),
+        "heat_air_w": None if heat_air is None or captured is None else heat_air - captured,
+        "heat_liquid_w": total(device.heat_liquid for device in devices),
+        "air_into_loop_w": captured,
+        "airflow_cfm": total(device.airflow for device in devices),
+        "flow_lpm": _flow(rack, captured, site),
+        "content_kg": content,
+        "weight_kg": None if content is None or empty is None else content + empty,
+        "static_rating_kg": fact_value(kind.static_rating),
+        "dynamic_rating_kg": fact_value(kind.dynamic_rating),
+        "footprint_m2": footprint,
+        "center_of_mass_u": _center_of_mass(devices),
+        "heaviest_top_u": _heaviest_top(devices),
+        "rack_depth_m": kind.depth.value,
+        "deepest_m": _deepest(devices),
+        "cable_allowance_m": group.cable_allowance,
+        "power_limit_w": cooling.power_limit,
+        "rear_door_capacity_w": cooling.rear_door_capacity,
+        "leak_detection": cooling.leak_detection,
+        "isolation": cooling.isolation,
+        "blanking": group.blanking,
+        "has_liquid": any(device.medium != "air" for device in devices) or cooling.mode != "air",
+        "fits": len(placed),
+    }
+
+
+def _includes_rack(device: Device) -> bool:
+    return device.height is not None and device.height >= 40
+
+
+def _captured(heat_air: float | None, mode: str, capacity: float | None) -> float | None:
+    """Air heat that a rear door moves into the loop."""
+    if mode != "rear-door":
+        return 0.0
+    return None if heat_air is None or capacity is None else min(heat_air, capacity)
+
+
+def _flow(rack: Rack, captured: float | None, site: OnPremSite) -> float | None:
+    """Coolant flow of one rack: what its makers ask for, or what the heat needs; the larger."""
+    loops = {loop.name: loop for loop in site.loops}
+    loop = loops.get(rack.group.cooling.loop or "")
+    if loop is None:
+        return 0.0
+    flows: list[float | None] = []
+    for device in rack.devices:
+        if device.heat_liquid is None:
+            return None
+        if device.heat_liquid:
+            needed = coolant_flow(device.heat_liquid, loop.temperature_rise, loop.fluid)
+            flows.append(max(needed, device.flow or 0.0))
+    if captured is None:
+        return None
+    if captured:
+        flows.append(coolant_flow(captured, loop.temperature_rise, loop.fluid))
+    return total(flows)
+
+
+def _center_of_mass(devices: Sequence[Device]) -> float | None:
+    """Height of the centre of mass in U above the rack's bottom; the empty rack left out."""
+    moments = weight = 0.0
+    for device in devices:
+        if device.height in {None, 0.0} or device.height is None:
+            continue
+        if device.weight is None or device.unit_low is None:
+            return None
+        moments += device.weight * (device.unit_low - 1 + device.height / 2)
+        weight += device.weight
+    return moments / weight if weight else 0.0
+
+
+def _heaviest_top(devices: Sequence[Device]) -> float | None:
+    """Highest unit that a device of more than 50 kg reaches."""
+    tops = [
+        d.unit_low + d.height - 1
+        for d in devices
+        if d.unit_low is not None and d.height and (d.weight or 0) > 50
+    ]
+    return max(tops, default=0.0)
+
+
+def _deepest(devices: Sequence[Device]) -> float | None:
+    depths = [d.depth for d in devices if d.kind in {"node", "switch"} and d.height]
+    if any(depth is None for depth in depths):
+        return None
+    return max((depth for depth in depths if depth is not None), default=0.0)
+
+
+def feed_rows(rack: Rack, path: str) -> list[dict[str, Any]]:
+    """The rows of ``feeds``."""
+    rows = []
+    for index, (feed, pdu) in enumerate(zip(rack.group.feeds, rack.pdus, strict=True)):
+        mine = [n for n, circuit in enumerate(rack.circuits) if circuit.feed == index]
+        circuit = feed.circuit
+        voltage = circuit.voltage if circuit else pdu.voltage.value if pdu else None
+        phases = circuit.phases if circuit else pdu.phases if pdu else None
+        wiring = pdu.wiring if pdu else None
+        rows.append(
+            {
+                "feed": feed.name,
+                "source": feed.source,
+                "path": f"{path}/feeds/{index}",
+                "pdu_entry": feed.pdu,
+                "pdus": feed.pdus,
+                "voltage_v": voltage,
+                "current_a": pdu.current.value if pdu else None,
+                "circuit_current_a": circuit.current if circuit else None,
+                "continuous_rated": circuit.continuous_rated if circuit else False,
+                "phases": phases,
+                "wiring": wiring,
+                "outlet_voltage_v": outlet_voltage(voltage, phases, wiring)
+                if voltage and phases and wiring
+                else None,
+                "usable_w": rack.circuits[mine[0]].usable if mine else None,
+                "load_w": total(rack.normal[n].load for n in mine),
+                "peak_w": total(rack.normal[n].peak for n in mine),
+            }
+        )
+    return rows
+
+
+def circuit_rows(rack: Rack, path: str, power_factor: float) -> list[dict[str, Any]]:
+    """The rows of ``circuits``: load, outlets and branch breakers of every PDU."""
+    rows = []
+    for number, (circuit, load) in enumerate(zip(rack.circuits, rack.normal, strict=True)):
+        pdu = rack.pdus[circuit.feed]
+        feed = rack.group.feeds[circuit.feed]
+        outlets = {o.type: o for o in pdu.outlets} if pdu and pdu.outlets is not None else None
+        inlets = [rack.devices[p.device].psu_inlet for p in rack.plugs if p.circuit == number]
+        rows.append(
+            {
+                "feed": feed.name,
+                "pdu": circuit.pdu,
+                "path": f"{path}/feeds/{circuit.feed}",
+                "usable_w": circuit.usable,
+                "load_w": load.load,
+                "implied_w": load.implied,
+                "peak_w": load.peak,
+                "imbalance": imbalance(load.legs) if load.legs else None,
+                "c13_used": sum(1 for inlet in inlets if inlet == "C14"),
+                "c19_used": sum(1 for inlet in inlets if inlet in {"C20", "C22"}),
+                "c13_available": _outlets(outlets, "C13"),
+                "c19_available": _outlets(outlets, "C19"),
+                "c13_rating_a": _outlet_rating(outlets, "C13"),
+                "c19_rating_a": _outlet_rating(outlets, "C19"),
+                "branches": fact_value(pdu.branch_count) if pdu else None,
+                "branch_rating_a": fact_value(pdu.branch_rating) if pdu else None,
+                **_outlet_currents(rack, number, power_factor),
+            }
+        )
+    return rows
+
+
+def _outlets(outlets: Any, kind: str) -> int | None:
+    return None if outlets is None else (outlets[kind].count if kind in outlets else 0)
+
+
+def _outlet_rating(outlets: Any, kind: str) -> float | None:
+    return outlets[kind].rating.value if outlets and kind in outlets else None
+
+
+def _outlet_currents(rack: Rack, number: int, power_factor: float) -> dict[str, float | None]:
+    """Largest current at one outlet and on one branch, in A, from the supplies' ratings.
+
+    A supply may draw its rating as soon as its partners are lost, so the rating counts and not
+    the share of the load. Outlets are dealt over the branches in turn.
+    """
+    circuit = rack.circuits[number]
+    pdu = rack.pdus[circuit.feed]
+    if pdu is None:
+        return {"outlet_worst_a": None, "branch_worst_a": None}
+    feed = rack.group.feeds[circuit.feed]
+    line = feed.circuit.voltage if feed.circuit else pdu.voltage.value
+    volts = outlet_voltage(line, pdu.phases, pdu.wiring)
+    supplies = [rack.devices[plug.device] for plug in rack.plugs if plug.circuit == number]
+    if any(d.psu_rating is None and d.power is None for d in supplies):
+        return {"outlet_worst_a": None, "branch_worst_a": None}
+    amperes = [_supply_current(d, volts, power_factor) for d in supplies]
+    branches = fact_value(pdu.branch_count)
+    worst_branch = None
+    if branches:
+        sums = [sum(amperes[start::branches]) for start in range(min(branches, len(amperes)))]
+        worst_branch = max(sums, default=0.0)
+    return {"outlet_worst_a": max(amperes, default=0.0), "branch_worst_a": worst_branch}
+
+
+def _supply_current(device: Device, volts: float, power_factor: float) -> float:
+    """Current of one supply: its rating in VA, or the whole device through one supply."""
+    if device.psu_rating is not None:
+        return device.psu_rating / volts
+    return (device.power or 0.0) / (volts * power_factor)
+
+
+def loss_rows(rack: Rack, path: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The rows of ``losses`` and ``device_losses``."""
+    circuits, devices = [], []
+    for name, kind, dead in rack.losses:
+        for number, load in enumerate(rack.loads_without(dead)):
+            if number in dead:
+                continue
+            circuit = rack.circuits[number]
+            circuits.append(
+                {
+                    "lost": name,
+                    "lost_kind": kind,
+                    "feed": rack.group.feeds[circuit.feed].name,
+                    "pdu": circuit.pdu,
+                    "path": f"{path}/feeds/{circuit.feed}",
+                    "load_w": load.load,
+                    "implied_w": load.implied,
+                    "usable_w": circuit.usable,
+                }
+            )
+        devices += _device_losses(rack, name, dead)
+    return circuits, devices
+
+
+def _device_losses(rack: Rack, name: str, dead: frozenset[int]) -> list[dict[str, Any]]:
+    """Equal devices with equal fates, as one row each."""
+    alive = [0] * len(rack.devices)
+    for plug in rack.plugs:
+        if plug.circuit not in dead:
+            alive[plug.device] += 1
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for device, living in zip(rack.devices, alive, strict=True):
+        if device.kind not in {"node", "switch"}:
+            continue
+        state = "unknown" if device.psu_count is None else device_state(device, living)[0]
+        key = (device.entry, device.group, living, state)
+        row = found.setdefault(
+            key,
+            {
+                "entry": device.entry,
+                "group": device.group,
+                "lost": name,
+                "path": device.path,
+                "devices": 0,
+                "alive": None if device.psu_count is None else living,
+                "needed_full": device.full_performance,
+                "needed_degraded": device.degraded,
+                "state": state,
+            },
+        )
+        row["devices"] += 1
+    return list(found.values())
+
+
+def device_rows(rack: Rack) -> list[dict[str, Any]]:
+    """The rows of ``devices``."""
+    return [
+        {
+            "device": number,
+            "kind": d.kind,
+            "entry": d.entry,
+            "group": d.group,
+            "path": d.path,
+            "unit_low": d.unit_low,
+            "fits": d.fits,
+            "height_u": d.height,
+            "power_w": d.power,
+            "nameplate_w": d.nameplate,
+            "peak_w": d.peak,
+            "heat_w": d.heat,
+            "heat_air_w": d.heat_air,
+            "heat_liquid_w": d.heat_liquid,
+            "airflow_cfm": d.airflow,
+            "flow_lpm": d.flow,
+            "weight_kg": d.weight,
+            "depth_m": d.depth,
+            "air_direction": d.air_direction,
+            "inlet_min_c": d.inlet_min,
+            "inlet_max_c": d.inlet_max,
+            "psu_count": d.psu_count,
+            "psu_rating_w": d.psu_rating,
+            "psu_inlet": d.psu_inlet,
+            "full_performance": d.full_performance,
+            "degraded": d.degraded,
+            "degraded_power_w": d.degraded_power,
+            "voltage_min_v": d.voltage_min,
+            "voltage_max_v": d.voltage_max,
+            "medium": d.medium,
+            "water_class": d.water_class,
+            "max_supply_c": d.max_supply,
+            "connector": d.connector,
+            "psus": ",".join(map(str, d.psus_per_feed)) or None,
+        }
+        for number, d in enumerate(rack.devices)
+    ]
