@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from ipaddress import IPv4Network
 from typing import Annotated, Literal
 
@@ -50,7 +50,7 @@ class CapacityBlock(Model):
     """Instances in the block, as recorded; absent where unknown."""
     availability_zone: str | None = None
     """Zone it lies in, as recorded; absent where unknown."""
-    ends: datetime.datetime
+    ends: dt.datetime
     """When AWS takes the instances back; termination starts 30 minutes before."""
 
 
@@ -132,7 +132,7 @@ class AwsNetwork(Model):
 class Limits(Model):
     """Service quotas as recorded on a day, so that a pull request needs no credentials."""
 
-    recorded: datetime.date
+    recorded: dt.date
     quotas: dict[str, int]
     """Quota code to value; vCPUs for the running-instance quotas."""
 
@@ -149,7 +149,7 @@ class AwsSite(Model):
     login: AwsServer | None = None
     file_systems: tuple[LustreFileSystem, ...] = ()
     limits: Limits | None = None
-    tags: dict[str, str] = {}
+    tags: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _names_differ(self) -> AwsSite:
