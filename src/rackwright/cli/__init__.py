@@ -1,0 +1,116 @@
+"""The command line. A verb's module is imported only when the verb is called."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from rackwright import __version__
+from rackwright.errors import RackwrightError, SpecErrors, UsageError
+from rackwright.exit_codes import ExitCode
+
+VERBS: dict[str, tuple[str, str]] = {
+    "init": ("rackwright.cli.init", "write a blueprint from a template"),
+    "check": ("rackwright.cli.check", "judge a blueprint before anything is deployed"),
+    "explain": ("rackwright.cli.explain", "document a policy, or the exit codes"),
+    "policy": ("rackwright.cli.policy", "list policies and run their examples"),
+    "schema": ("rackwright.cli.schema", "export JSON Schemas for editors"),
+    "preview": ("rackwright.cli.stack", "show what 'up' would change"),
+    "up": ("rackwright.cli.stack", "provision the AWS site of a blueprint"),
+    "status": ("rackwright.cli.stack", "show what is provisioned"),
+    "down": ("rackwright.cli.stack", "remove what is provisioned; storage is kept"),
+    "tools": ("rackwright.cli.tools", "install the programs that Rackwright drives"),
+    "doctor": ("rackwright.cli.doctor", "say what is missing and how to mend it"),
+}
+"""Module and summary of each verb."""
+
+MOST_ERRORS = 50
+"""Most mistakes of a blueprint that are shown."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reports bad usage as an error of our own, with our exit code."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, hint=f"'{self.prog} --help' shows how it is used")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words
+    words = [word for word in words if word != "--debug"]
+    try:
+        return _run(words)
+    except RackwrightError as error:
+        if debug:
+            raise
+        _show(error)
+        return int(error.exit_code)
+    except KeyboardInterrupt:
+        sys.stderr.write("\nstopped; run the same command again to go on\n")
+        return int(ExitCode.INTERRUPTED)
+    except BrokenPipeError:
+        # The reader has gone; without this the interpreter complains when it flushes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(ExitCode.CLEAN)
+    except Exception as error:  # noqa: BLE001 - the last line of defence against a traceback
+        if debug:
+            raise
+        sys.stderr.write(
+            f"error: rackwright failed: {type(error).__name__}: {error}\n"
+            "  hint: run it again with --debug and report the traceback\n"
+        )
+        return int(ExitCode.CRASH)
+
+
+def _run(words: list[str]) -> int:
+    if not words or words[0] in {"-h", "--help", "help"}:
+        sys.stdout.write(_overview())
+        return int(ExitCode.CLEAN if words else ExitCode.USAGE)
+    if words[0] == "--version":
+        sys.stdout.write(f"rackwright {__version__}\n")
+        return int(ExitCode.CLEAN)
+    verb, rest = words[0], words[1:]
+    if verb not in VERBS:
+        near = difflib.get_close_matches(verb, VERBS, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else "'rackwright --help' lists the commands"
+        raise UsageError(f"there is no command '{verb}'", hint=hint)
+    module_name, summary = VERBS[verb]
+    module: Any = importlib.import_module(module_name)
+    parser = _Parser(prog=f"rackwright {verb}", description=summary[:1].upper() + summary[1:] + ".")
+    module.configure(parser, verb)
+    return int(module.run(parser.parse_args(rest)))
+
+
+def _overview() -> str:
+    width = max(map(len, VERBS))
+    verbs = "\n".join(f"  {verb:<{width}}  {summary}" for verb, (_, summary) in VERBS.items())
+    return (
+        "usage: rackwright COMMAND [ARGUMENT ...]\n\n"
+        "Infrastructure as code for GPU clusters, gated by physical budgets.\n\n"
+        f"commands:\n{verbs}\n\n"
+        "options:\n"
+        "  --help     show this text; 'rackwright COMMAND --help' shows a command's\n"
+        "  --version  show the version\n"
+        "  --debug    show a traceback when something fails\n\n"
+        "examples:\n"
+        "  rackwright init demo --template hybrid-h100\n"
+        "  rackwright check demo/blueprint.yaml\n"
+    )
+
+
+def _show(error: RackwrightError) -> None:
+    if not isinstance(error, SpecErrors):
+        sys.stderr.write(f"error: {error}\n")
+        return
+    for item in error.errors[:MOST_ERRORS]:
+        sys.stderr.write(f"{item}\n")
+    hidden = len(error.errors) - MOST_ERRORS
+    more = f" ({hidden} more not shown)" if hidden > 0 else ""
+    sys.stderr.write(f"{error.summary}{more}\n")

@@ -151,6 +151,7 @@ def _open(site: Site, kind: StackKind, target: Target, *, create: bool) -> autom
 
     from rackwright.provision.program import inline_program
     from rackwright.provision.tools import find_pulumi, pulumi_environment
+    from rackwright.provision.tools.automation import automation_command
 
     tool = find_pulumi()
     if tool is None:
@@ -164,7 +165,7 @@ def _open(site: Site, kind: StackKind, target: Target, *, create: bool) -> autom
     )
     options = automation.LocalWorkspaceOptions(
         project_settings=settings,
-        pulumi_command=automation.PulumiCommand(root=str(tool.path.parent.parent)),
+        pulumi_command=automation_command(tool),
         env_vars={**pulumi_environment(tool), **target.environment},
         secrets_provider="passphrase" if target.name == "local" else None,
     )

@@ -73,6 +73,8 @@ def _open_local(folder: Path) -> Target:
             "PULUMI_HOME": str(folder / "pulumi-home"),
             "PULUMI_CONFIG_PASSPHRASE_FILE": str(_passphrase_file(folder)),
             "PULUMI_DEBUG_PROVIDERS": f"aws:{embedded.provider_port}",
+            # The provider is attached; without this the engine looks for its plugin on the network.
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "AWS_ENDPOINT_URL": embedded.endpoint,
             # The embedded AWS accepts any credentials; real ones must not reach it.
             "AWS_ACCESS_KEY_ID": "embedded",

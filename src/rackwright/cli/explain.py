@@ -1,0 +1,50 @@
+"""``explain``: what a policy demands and why."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``explain``."""
+    parser.add_argument("topic", help="a policy id, or 'exit-codes'")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the documentation."""
+    if arguments.topic == "exit-codes":
+        sys.stdout.write(_exit_codes())
+        return ExitCode.CLEAN
+    from rackwright.policy.packs import documentation, load_packs
+    from rackwright.policy.parameters import describe_parameters
+    from rackwright.spec.suggest import did_you_mean
+
+    policies = {policy.id: policy for policy in load_packs()}
+    policy = policies.get(arguments.topic.upper())
+    if policy is None:
+        hint = did_you_mean(arguments.topic.upper(), policies)
+        raise UsageError(f"there is no policy '{arguments.topic}'", hint=hint)
+    sys.stdout.write(documentation(policy).read_text(encoding="utf-8").rstrip() + "\n\n")
+    sys.stdout.write(f"Severity: {policy.severity}. Enforcement: {policy.enforcement}.\n")
+    for line in describe_parameters(policy):
+        sys.stdout.write(f"{line}\n")
+    return ExitCode.CLEAN
+
+
+def _exit_codes() -> str:
+    meanings = {
+        ExitCode.CLEAN: "nothing failed, or only advisory findings",
+        ExitCode.CRASH: "a defect in Rackwright or in a policy",
+        ExitCode.USAGE: "bad usage, or a file that does not validate",
+        ExitCode.NOTHING: "there was nothing to check",
+        ExitCode.EXTERNAL: "an external tool failed",
+        ExitCode.VIOLATION: "a mandatory policy failed",
+        ExitCode.UNKNOWN: "a mandatory policy could not be decided",
+        ExitCode.WAIVER: "waiver or baseline hygiene failed",
+        ExitCode.INTERRUPTED: "stopped by Ctrl-C",
+    }
+    return "".join(f"{int(code):>3}  {meanings[code]}\n" for code in ExitCode)
