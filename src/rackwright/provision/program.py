@@ -138,11 +138,16 @@ def _read_config() -> StackSource:
     layers = config.get_object("layers") or []
     protect = config.get_bool("protect")
     return StackSource(
-        blueprint=project / config.require("blueprint"),
-        layers=tuple(project / str(layer) for layer in layers),
+        blueprint=_join(project, config.require("blueprint")),
+        layers=tuple(_join(project, str(layer)) for layer in layers),
         site=config.get("site"),
         protect=True if protect is None else protect,
     )
+
+
+def _join(project: Path, path: str) -> Path:
+    """``path`` from the project's folder, without dots that findings would repeat."""
+    return Path(os.path.normpath(project / path))
 
 
 def _load(source: StackSource) -> tuple[LoadedPlan, AwsSitePlan]:
