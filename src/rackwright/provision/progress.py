@@ -12,16 +12,14 @@ if TYPE_CHECKING:
     from pulumi.automation.events import EngineEvent, StepEventMetadata
 
 _VERBS = {
-    "create": "creating",
-    "update": "updating",
-    "delete": "deleting",
-    "replace": "replacing",
-    "create-replacement": "creating replacement",
-    "delete-replaced": "deleting replaced",
-    "read": "reading",
-    "refresh": "refreshing",
+    "create": "created",
+    "update": "updated",
+    "delete": "deleted",
+    "replace": "replaced",
+    "create-replacement": "created the replacement of",
+    "delete-replaced": "deleted the replaced",
 }
-_QUIET = frozenset({"same", "discard", "read-discard"})
+_QUIET = frozenset({"same", "read", "discard", "read-discard", "read-replacement"})
 _SEVERITIES = frozenset({"error", "warning"})
 
 
@@ -31,7 +29,7 @@ class Progress:
 
     Attributes:
         label: name of the stack in front of each line.
-        changes: number of steps by operation, ``same`` left out.
+        changes: number of steps by operation, ``same`` left out; resources of the cloud only.
         unchanged: number of resources that stay as they are.
         details: changed properties by resource name, for a preview.
     """
@@ -59,6 +57,8 @@ class Progress:
 
     def _begin(self, meta: StepEventMetadata) -> None:
         operation = _op(meta)
+        if not _is_real(meta):
+            return
         if operation in _QUIET:
             self.unchanged += 1
             return
@@ -68,7 +68,7 @@ class Progress:
 
     def _finish(self, meta: StepEventMetadata) -> None:
         operation = _op(meta)
-        if operation in _QUIET or self.dry_run:
+        if operation in _QUIET or self.dry_run or not _is_real(meta):
             return
         self._count(meta, operation)
 
@@ -80,7 +80,8 @@ class Progress:
         took = time.monotonic() - self._started.pop(meta.urn, time.monotonic())
         timing = "" if self.dry_run else f"  {took:.1f} s"
         what = f" ({', '.join(changed)})" if changed and operation == "update" else ""
-        self._say(f"{_VERBS.get(operation, operation)} {_type(meta.type)} {_name(meta.urn)}{what}{timing}")
+        verb = operation if self.dry_run else _VERBS.get(operation, operation)
+        self._say(f"{verb} {_type(meta.type)} {_name(meta.urn)}{what}{timing}")
 
     def _diagnose(self, severity: str, message: str) -> None:
         text = _strip_colour(message).strip()
@@ -93,6 +94,12 @@ class Progress:
     def _say(self, text: str) -> None:
         self.stream.write(f"  {self.label}: {text}\n")
         self.stream.flush()
+
+
+def _is_real(meta: StepEventMetadata) -> bool:
+    """Whether it exists outside Pulumi: components and providers do not."""
+    state = meta.new or meta.old
+    return state is not None and bool(state.custom) and not meta.type.startswith("pulumi:")
 
 
 def _op(meta: StepEventMetadata) -> str:
