@@ -1,0 +1,169 @@
+"""JSON Schemas that editors read."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import jinja2
+import pytest
+from jsonschema import Draft7Validator
+from pydantic import BaseModel, Field
+
+from rackwright.catalog.loader import FOLDERS, load_catalogue
+from rackwright.model.cluster import Blueprint
+from rackwright.resources import bundled
+from rackwright.spec.loader import load_tree
+from rackwright.spec.schema import export_schema
+from rackwright.spec.tree import to_data
+from rackwright.spec.yaml_reader import read_text
+
+KINDS = {"blueprint": Blueprint, **FOLDERS}
+TEMPLATES = sorted((bundled("templates") / "blueprints").glob("*/blueprint.yaml.j2"))
+
+
+def schema_of(model) -> dict:
+    return export_schema(model, title="T", schema_id="urn:test")
+
+
+def rendered(path: Path) -> dict:
+    template = jinja2.Template(path.read_text(), undefined=jinja2.StrictUndefined)
+    text = template.render(name="demo", region="us-east-1")
+    return to_data(read_text(text, path.name))
+
+
+def errors(document: object, schema: dict | None = None) -> list[str]:
+    return [
+        e.message for e in Draft7Validator(schema or schema_of(Blueprint)).iter_errors(document)
+    ]
+
+
+def every_mapping(value: object):
+    if isinstance(value, dict):
+        yield value
+        for child in value.values():
+            yield from every_mapping(child)
+    elif isinstance(value, list):
+        for child in value:
+            yield from every_mapping(child)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_schema_is_valid_draft_07(kind):
+    schema = schema_of(KINDS[kind])
+    Draft7Validator.check_schema(schema)
+    assert schema["$schema"] == "http://json-schema.org/draft-07/schema#"
+    assert (schema["$id"], schema["title"]) == ("urn:test", "T")
+    assert schema["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_of_newer_dialects_is_left(kind):
+    text = json.dumps(schema_of(KINDS[kind]))
+    for word in ('"$defs"', "#/$defs/", '"prefixItems"', '"mapping"', '"unevaluated'):
+        assert word not in text
+    for mapping in every_mapping(schema_of(KINDS[kind])):
+        assert not isinstance(mapping.get("discriminator"), dict) or "propertyName" not in mapping
+        if "$ref" in mapping:
+            assert set(mapping) == {"$ref"}, "draft-07 ignores what stands beside a reference"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_reference_leads_somewhere(kind):
+    schema = schema_of(KINDS[kind])
+    for mapping in every_mapping(schema):
+        if isinstance(mapping.get("$ref"), str):
+            assert mapping["$ref"].removeprefix("#/definitions/") in schema["definitions"]
+
+
+def test_two_exports_are_equal_to_the_byte():
+    assert json.dumps(schema_of(Blueprint)) == json.dumps(schema_of(Blueprint))
+
+
+def test_every_definition_refuses_unknown_keys():
+    for name, definition in schema_of(Blueprint)["definitions"].items():
+        if definition.get("type") == "object":
+            assert definition["additionalProperties"] is False, name
+
+
+def test_hover_texts_are_markdown():
+    source = schema_of(Blueprint)["definitions"]["PowerSource"]["properties"]["fed_by"]
+    assert source["markdownDescription"].startswith("Parents.")
+    shelf = schema_of(FOLDERS["nodes"])["properties"]["heat"]
+    assert "`max_power`" in shelf["markdownDescription"]
+    assert "``" not in shelf["markdownDescription"]
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.parent.name)
+def test_the_schema_accepts_every_template(path):
+    assert errors(rendered(path)) == []
+
+
+@pytest.fixture(scope="module")
+def document() -> dict:
+    return rendered(next(p for p in TEMPLATES if p.parent.name == "hybrid-h100"))
+
+
+def test_a_quantity_without_a_unit_is_refused(document):
+    changed = copy.deepcopy(document)
+    changed["sites"][1]["power"]["contract"] = "550"
+    assert errors(changed)
+    changed["sites"][1]["power"]["contract"] = 550
+    assert errors(changed)
+    changed["sites"][1]["power"]["contract"] = "550 kg"
+    assert errors(changed)
+
+
+def test_an_unknown_key_is_refused(document):
+    assert errors({**document, "sitess": []})
+    changed = copy.deepcopy(document)
+    changed["sites"][1]["halls"][0]["ari"] = {}
+    assert errors(changed)
+
+
+def test_an_unknown_provider_is_refused(document):
+    changed = copy.deepcopy(document)
+    changed["sites"][1]["provider"] = "onprm"
+    assert errors(changed)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_the_schema_of_a_folder_accepts_its_files(folder):
+    catalogue = load_catalogue()
+    validator = Draft7Validator(schema_of(FOLDERS[folder]))
+    for entry_id in catalogue.ids(FOLDERS[folder]):
+        data = load_tree(catalogue.source_of(FOLDERS[folder], entry_id)).data
+        assert [e.message for e in validator.iter_errors(data)] == [], entry_id
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    pair: tuple[int, str] = (1, "a")
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+
+
+class Owner(BaseModel):
+    """``Owner`` of one."""
+
+    pet: Annotated[Cat | Dog, Field(discriminator="kind")]
+    discriminator: str = "x"
+    best: Cat | None = Field(default=None, description="Its ``Cat``.")
+
+
+def test_pairs_and_tagged_choices_translate():
+    schema = schema_of(Owner)
+    Draft7Validator.check_schema(schema)
+    assert [list(o) for o in schema["properties"]["pet"]["oneOf"]] == [["$ref"], ["$ref"]]
+    assert "discriminator" in schema["properties"], "a field may bear a keyword's name"
+    pair = schema["definitions"]["Cat"]["properties"]["pair"]
+    assert [item["type"] for item in pair["items"]] == ["integer", "string"]
+    assert schema["properties"]["best"]["markdownDescription"] == "Its `Cat`."
+    validator = Draft7Validator(schema)
+    assert validator.is_valid({"pet": {"kind": "cat", "pair": [1, "b"]}})
+    assert not validator.is_valid({"pet": {"kind": "cat", "pair": ["b", 1]}})
+    assert not validator.is_valid({"pet": {"kind": "cow"}})
