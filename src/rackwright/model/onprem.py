@@ -100,7 +100,7 @@ class NodeGroup(Model):
     """Enforced cap on a unit's input power, below its nameplate."""
     start_unit: RackUnits | None = None
     """Lowest rack unit to use, counted from 1."""
-    psus_per_feed: dict[str, int] | None = None
+    psus_per_feed: dict[str, Annotated[int, Field(ge=0)]] | None = None
     """Power supplies on each feed of the rack; absent, they are spread evenly."""
 
 

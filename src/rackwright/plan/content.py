@@ -36,6 +36,7 @@ class Device:
         heat: the larger of the input power and the published heat.
         psus_per_feed: power supplies on each feed of the rack, in feed order; empty when the
             number of power supplies is unknown.
+        includes_rack: whether ``weight`` includes the rack.
     """
 
     kind: DeviceKind
@@ -71,6 +72,7 @@ class Device:
     max_supply: float | None = None
     connector: str | None = None
     psus_per_feed: tuple[int, ...] = ()
+    includes_rack: bool = False
 
 
 def describe_device(
@@ -132,6 +134,7 @@ def describe_device(
         water_class=fact_value(liquid.water_class) if liquid else None,
         max_supply=fact_value(liquid.max_supply) if liquid else None,
         connector=liquid.connector if liquid else None,
+        includes_rack=isinstance(entry, Node) and entry.rack_weight_included,
     )
 
 
@@ -150,11 +153,6 @@ def _liquid_heat(entry: DeviceEntry, heat: float | None, share: float) -> float 
     return None if published is None else published * share
 
 
-def is_whole_rack(entry: DeviceEntry) -> bool:
-    """Whether the product is a complete rack."""
-    return isinstance(entry, Node) and entry.whole_rack
-
-
 def place_devices(
     nodes: Sequence[tuple[Device, float | None]],
     switches: Sequence[tuple[Device, float | None]],
@@ -168,9 +166,7 @@ def place_devices(
     does not fit is kept with ``fits`` false, for a policy to judge.
     """
     taken: list[tuple[float, float]] = []
-    placed: list[Device] = []
-    for device in fixtures:
-        placed.append(_place(device, None, taken, rack_height, from_top=False))
+    placed = [_place(device, None, taken, rack_height, from_top=False) for device in fixtures]
     by_weight = sorted(nodes, key=lambda pair: -(pair[0].weight or 0.0))
     for device, start in by_weight:
         placed.append(_place(device, start, taken, rack_height, from_top=False))

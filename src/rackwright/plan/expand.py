@@ -13,10 +13,17 @@ from rackwright.model.aws import AwsSite
 from rackwright.model.cluster import Blueprint
 from rackwright.model.hardware import Instance, Node
 from rackwright.model.names import compress_hostlist
-from rackwright.model.onprem import OnPremSite
+from rackwright.model.onprem import NodeGroup, OnPremSite
 from rackwright.plan import rack as racks
 from rackwright.plan import tables
-from rackwright.plan.assignment import Load, PlacedGroup, RackClass, assign, list_loads, place_groups
+from rackwright.plan.assignment import (
+    Load,
+    PlacedGroup,
+    RackClass,
+    assign,
+    list_loads,
+    place_groups,
+)
 from rackwright.plan.aws import AwsPlanError, AwsSitePlan, plan_aws_site
 from rackwright.plan.content import total
 from rackwright.plan.distribution import (
@@ -79,6 +86,7 @@ def expand_site(site: OnPremSite, path: Path, catalogue: Catalogue) -> SitePlan:
     if problems:
         raise PlanError(problems)
     classes = assign(groups, loads, problems)
+    problems += _check_supplies(classes, loads, catalogue)
     if problems:
         raise PlanError(problems)
     built = _build(classes, loads, site, catalogue)
@@ -149,6 +157,44 @@ def _check_entries(
     return problems
 
 
+def _check_supplies(
+    classes: Sequence[RackClass], loads: Sequence[Load], catalogue: Catalogue
+) -> list[PlanProblem]:
+    """Devices without a feed, and power supplies on feeds that are not there."""
+    found: dict[tuple[Path, str], PlanProblem] = {}
+    for cls in classes:
+        feeds = [feed.name for feed in cls.group.group.feeds]
+        if cls.content and not feeds:
+            where = (*cls.group.path, "feeds")
+            found[where, ""] = PlanProblem(
+                where, f"'{cls.group.group.racks}' holds devices and has no feed"
+            )
+            continue
+        for load in [loads[index] for index, _ in cls.content]:
+            where = (*load.path, "psus_per_feed")
+            for name in _psus_per_feed(load):
+                if name not in feeds:
+                    message = f"the racks of '{load.group.name}' have no feed {name}"
+                    hint = f"their feeds are {', '.join(feeds)}"
+                    found[where, name] = PlanProblem((*where, name), message, hint)
+    for load in loads:
+        chosen = _psus_per_feed(load)
+        supplies = catalogue.get(Node, load.group.type).power_supplies if chosen else None
+        if supplies is not None and sum(chosen.values()) != supplies.count:
+            where = (*load.path, "psus_per_feed")
+            message = (
+                f"{sum(chosen.values())} power supplies are placed; "
+                f"'{load.group.type}' has {supplies.count}"
+            )
+            found[where, ""] = PlanProblem(where, message)
+    return list(found.values())
+
+
+def _psus_per_feed(load: Load) -> Mapping[str, int]:
+    group = load.group
+    return (group.psus_per_feed or {}) if isinstance(group, NodeGroup) else {}
+
+
 def _build(
     classes: Sequence[RackClass], loads: Sequence[Load], site: OnPremSite, catalogue: Catalogue
 ) -> list[racks.Rack]:
@@ -189,7 +235,7 @@ def _tabulate(
         ]
         lost, fates = racks.loss_rows(rack, where)
         new = {
-            "devices": racks.device_rows(rack),
+            "devices": racks.device_rows(rack, where),
             "feeds": racks.feed_rows(rack, where),
             "circuits": racks.circuit_rows(rack, where, site.power.power_factor),
             "losses": lost,
@@ -227,7 +273,8 @@ def _source_rows(
     site: OnPremSite, path: Path, classes: Sequence[RackClass], built: Sequence[racks.Rack]
 ) -> list[dict[str, Any]]:
     tree = Tree(site.power.sources)
-    demands = [_demand(cls, rack, tree) for cls, rack in zip(classes, built, strict=True)]
+    outages = [tree.alive(name) for name in tree.order]
+    demands = [_demand(cls, rack, outages) for cls, rack in zip(classes, built, strict=True)]
     judged = judge_sources(site.power, demands)
     peaks = _peaks(tree, classes, built)
     legs = _legs(tree, classes, built)
@@ -250,13 +297,12 @@ def _source_rows(
     ]
 
 
-def _demand(cls: RackClass, rack: racks.Rack, tree: Tree) -> FeedDemand:
-    """The rack's draw on its feeds for every set of feeds that one lost source can kill."""
+def _demand(
+    cls: RackClass, rack: racks.Rack, outages: Sequence[Mapping[str, bool]]
+) -> FeedDemand:
+    """The rack's draw on its feeds for every set of feeds that one lost source kills."""
     sources = tuple(feed.source for feed in rack.group.feeds)
-    roots = [tree.ancestors(source) for source in sources]
-    sets = {frozenset(n for n, above in enumerate(roots) if name in above)
-            for name in frozenset().union(*roots)}  # fmt: skip
-    sets |= {frozenset({n}) for n in range(len(sources))}
+    sets = {frozenset(n for n, s in enumerate(sources) if not alive[s]) for alive in outages}
     return FeedDemand(
         sources=sources,
         racks=len(cls.racks),

@@ -210,8 +210,8 @@ def class_row(rack: Rack, cls: RackClass, site: OnPremSite) -> dict[str, Any]:
     group, kind = rack.group, rack.type
     devices = rack.devices
     cooling = group.cooling
-    whole = any(d.entry and _includes_rack(d) for d in devices)
-    empty = 0.0 if whole else fact_value(kind.weight)
+    included = any(device.includes_rack for device in devices)
+    empty = 0.0 if included else fact_value(kind.weight)
     content = total(device.weight for device in devices)
     heat_air = total(device.heat_air for device in devices)
     captured = _captured(heat_air, cooling.mode, cooling.rear_door_capacity)
@@ -258,10 +258,6 @@ def class_row(rack: Rack, cls: RackClass, site: OnPremSite) -> dict[str, Any]:
         "has_liquid": any(device.medium != "air" for device in devices) or cooling.mode != "air",
         "fits": len(placed),
     }
-
-
-def _includes_rack(device: Device) -> bool:
-    return device.height is not None and device.height >= 40
 
 
 def _captured(heat_air: float | None, mode: str, capacity: float | None) -> float | None:
@@ -480,15 +476,15 @@ def _device_losses(rack: Rack, name: str, dead: frozenset[int]) -> list[dict[str
     return list(found.values())
 
 
-def device_rows(rack: Rack) -> list[dict[str, Any]]:
-    """The rows of ``devices``."""
+def device_rows(rack: Rack, path: str) -> list[dict[str, Any]]:
+    """The rows of ``devices``; what belongs to the rack itself is at the rack's ``path``."""
     return [
         {
             "device": number,
             "kind": d.kind,
             "entry": d.entry,
             "group": d.group,
-            "path": d.path,
+            "path": d.path if d.kind in {"node", "switch"} else path,
             "unit_low": d.unit_low,
             "fits": d.fits,
             "height_u": d.height,

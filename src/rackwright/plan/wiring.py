@@ -118,8 +118,15 @@ def circuit_loads(
 ) -> list[CircuitLoad]:
     """The load of every circuit when those in ``lost`` are dead.
 
-    Each device shares its power equally among its living supplies.
+    Each device shares its power equally among its living supplies. A device whose number of
+    supplies is unknown may hang on any circuit, so it makes all of them unknown.
     """
+    if any(_hangs_anywhere(device) for device in devices):
+        unknown = CircuitLoad(None, None, None, None)
+        return [
+            _circuit_load(circuit, 0.0, (0.0, 0.0, 0.0), 0.0) if number in lost else unknown
+            for number, circuit in enumerate(circuits)
+        ]
     alive = [0] * len(devices)
     for plug in plugs:
         if plug.circuit not in lost:
@@ -147,6 +154,11 @@ def circuit_loads(
         _circuit_load(circuit, load, (leg[0], leg[1], leg[2]), peak)
         for circuit, load, leg, peak in zip(circuits, loads, legs, peaks, strict=True)
     ]
+
+
+def _hangs_anywhere(device: Device) -> bool:
+    known = device.psu_count is not None or bool(device.psus_per_feed)
+    return device.kind in {"node", "switch"} and not known and device.power != 0
 
 
 def _circuit_load(

@@ -1,0 +1,539 @@
+"""A small site expanded, against values worked by hand."""
+
+from __future__ import annotations
+
+import copy
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from factories import (
+    CATALOGUE,
+    a_hall,
+    a_plan,
+    a_rack_group,
+    a_row,
+    a_site,
+    a_site_plan,
+    a_source,
+    only,
+    some_feeds,
+    some_nodes,
+    three_lanes,
+)
+from rackwright.plan.problems import PlanError
+
+USABLE = math.sqrt(3) * 415 * 60 * 0.8 * 0.95
+
+
+def test_power_of_four_dgx_h100_on_three_feeds():
+    plan = a_site_plan()
+    assert only(plan.rack_classes)["power_w"] == pytest.approx(40_800)
+    for feed in "ABC":
+        row = only(plan.feeds, feed=feed)
+        assert row["load_w"] == pytest.approx(13_600)
+        assert row["usable_w"] == pytest.approx(USABLE)
+        assert row["outlet_voltage_v"] == pytest.approx(415 / math.sqrt(3))
+        circuit = only(plan.circuits, feed=feed)
+        assert circuit["implied_w"] == pytest.approx(15_300), "8 plugs: 3 on the busiest line"
+        assert (circuit["c19_used"], circuit["c13_used"]) == (8, 0)
+        assert circuit["c19_available"] == 24
+
+
+def test_each_lost_feed_leaves_both_others_at_one_and_a_half_times_the_load():
+    plan = a_site_plan()
+    assert len(plan.losses) == 6
+    for row in plan.losses.iter_rows(named=True):
+        assert row["lost"] != row["feed"]
+        assert row["load_w"] == pytest.approx(20_400)
+        assert row["implied_w"] == pytest.approx(22_950)
+    for row in plan.device_losses.iter_rows(named=True):
+        assert (row["devices"], row["alive"], row["state"]) == (4, 4, "full")
+
+
+def test_two_feeds_leave_an_h100_degraded():
+    group = a_rack_group(feeds=some_feeds("AB"))
+    plan = a_site_plan(halls=[a_hall(rows=[a_row(group)])])
+    for row in plan.device_losses.iter_rows(named=True):
+        assert (row["alive"], row["needed_full"], row["state"]) == (3, 4, "degraded")
+
+
+def test_two_pdus_on_a_feed_share_it_and_are_lost_one_by_one():
+    group = a_rack_group(feeds=some_feeds("ABC", pdus=2))
+    plan = a_site_plan(halls=[a_hall(rows=[a_row(group)])])
+    assert plan.circuits["load_w"].to_list() == pytest.approx([6_800] * 6)
+    kinds = plan.losses["lost_kind"].value_counts().sort("lost_kind").rows()
+    assert kinds == [("feed", 12), ("pdu", 30)]
+    assert "A/2" in plan.losses["lost"].to_list()
+
+
+def test_heat_is_the_published_one_because_it_is_larger_than_the_input():
+    row = only(a_site_plan().rack_classes)
+    assert row["heat_w"] == pytest.approx(4 * 38_557 / 3.412)
+    assert row["heat_w"] == pytest.approx(45_200, abs=5)
+    assert row["heat_air_w"] == pytest.approx(row["heat_w"])
+    assert (row["heat_liquid_w"], row["flow_lpm"], row["air_into_loop_w"]) == (0, 0, 0)
+    assert row["airflow_cfm"] == 4 * 1105
+
+
+def test_weight_is_nodes_pdus_and_rack():
+    row = only(a_site_plan().rack_classes)
+    assert row["content_kg"] == pytest.approx(4 * 130.45 + 3 * 12)
+    assert row["weight_kg"] == pytest.approx(4 * 130.45 + 3 * 12 + 150)
+
+
+def test_nodes_stand_from_the_bottom_and_switches_hang_from_the_top():
+    tier = {"name": "leaf", "type": "qm9700", "count": 2, "racks": "c01", "per_rack": 2}
+    fabric = {"name": "compute", "role": "compute", "tiers": [tier]}
+    plan = a_site_plan(fabrics=[fabric])
+    units = {
+        kind: plan.devices.filter(kind=kind)["unit_low"].to_list() for kind in ("node", "switch")
+    }
+    assert units == {"node": [1, 9, 17, 25], "switch": [48, 47]}
+    row = only(plan.rack_classes)
+    assert row["used_u"] == 34
+    assert row["heaviest_top_u"] == 32
+    # 4 nodes at mid-heights 4, 12, 20, 28 and two 14.8 kg switches at 47.5 and 46.5.
+    moments = 130.45 * (4 + 12 + 20 + 28) + 14.8 * (47.5 + 46.5)
+    assert row["center_of_mass_u"] == pytest.approx(moments / (4 * 130.45 + 2 * 14.8))
+
+
+def test_a_start_unit_is_honoured():
+    plan = a_site_plan(node_groups=[some_nodes(start_unit="10 U")])
+    assert plan.devices.filter(kind="node")["unit_low"].to_list() == [10, 18, 26, 34]
+
+
+def test_what_does_not_fit_is_kept_and_marked():
+    plan = a_site_plan(node_groups=[some_nodes(count=7, per_rack=7)])
+    assert plan.devices.filter(kind="node")["fits"].to_list() == [True] * 6 + [False]
+    assert only(plan.rack_classes)["power_w"] == pytest.approx(7 * 10_200)
+
+
+def test_sources_carry_their_lane_and_half_of_a_lost_one():
+    plan = a_site_plan()
+    for name in ("rpp-a", "ups-b"):
+        row = only(plan.sources, source=name)
+        assert row["load_w"] == pytest.approx(13_600)
+        assert row["worst_w"] == pytest.approx(20_400)
+    assert only(plan.sources, source="rpp-a")["capacity_w"] == pytest.approx(
+        math.sqrt(3) * 415 * 400 * 0.8 * 0.95
+    )
+    assert only(plan.sources, source="ups-a")["capacity_w"] == 200_000, "3 modules less a spare"
+    utility = only(plan.sources, source="utility")
+    assert (utility["load_w"], utility["worst_w"]) == pytest.approx((40_800, 40_800))
+    assert utility["capacity_w"] == 600_000
+    assert only(plan.sources, source="rpp-c")["ancestors"] == "rpp-c,ups-c,utility"
+
+
+def test_a_hall_is_judged_without_its_largest_handler():
+    row = only(a_site_plan().halls)
+    assert (row["air_capacity_w"], row["air_capacity_n1_w"]) == (300_000, 200_000)
+    assert (row["air_supply_cfm"], row["air_supply_n1_cfm"]) == (43_899, 29_266)
+    assert row["supply_cfm"] == pytest.approx(4_420 * 1.1)
+    assert row["heat_air_w"] == pytest.approx(45_202, abs=1)
+    assert row["density_ratio"] == pytest.approx(0.965)
+
+
+def test_totals_count_racks_nodes_and_accelerators():
+    groups = [a_rack_group("c[01-03]")]
+    plan = a_site_plan(
+        halls=[a_hall(rows=[a_row(*groups)])],
+        node_groups=[some_nodes(count=6, racks="c[01-03]")],
+    )
+    row = only(plan.totals)
+    assert (row["racks"], row["nodes"], row["hosts"], row["accelerators"]) == (3, 6, 6, 48)
+    assert row["it_power_w"] == pytest.approx(61_200)
+    assert row["facility_w"] == pytest.approx(61_200 * 1.35)
+    assert row["contract_w"] == 550_000
+
+
+def test_racks_with_equal_content_are_one_class():
+    plan = a_site_plan(
+        halls=[a_hall(rows=[a_row(a_rack_group("c[01-04]"))])],
+        node_groups=[some_nodes(count=10, racks="c[01-04]")],
+    )
+    classes = [
+        (r["racks"], r["count"], r["power_w"]) for r in plan.rack_classes.iter_rows(named=True)
+    ]
+    assert classes == [
+        ("c[01-02]", 2, pytest.approx(40_800)),
+        ("c03", 1, pytest.approx(20_400)),
+        ("c04", 1, 0),
+    ]
+    assert plan.racks["rack"].to_list() == ["c01", "c02", "c03", "c04"]
+    assert plan.racks["position"].to_list() == [0, 1, 2, 3]
+
+
+def test_a_power_cap_lowers_power_and_heat_in_proportion():
+    row = only(a_site_plan(node_groups=[some_nodes(power_cap="5.1 kW")]).rack_classes)
+    assert row["power_w"] == pytest.approx(20_400)
+    assert row["heat_w"] == pytest.approx(2 * 38_557 / 3.412)
+
+
+def test_a_cap_above_the_nameplate_changes_nothing():
+    row = only(a_site_plan(node_groups=[some_nodes(power_cap="20 kW")]).rack_classes)
+    assert row["power_w"] == pytest.approx(40_800)
+
+
+# Liquid
+
+
+def a_liquid_site(**more):
+    group = a_rack_group(
+        "g01",
+        type="rack-mgx-48u",
+        feeds=some_feeds("AB", pdu=None),
+        cooling={"mode": "liquid", "loop": "tcs"},
+    )
+    loop = {
+        "name": "tcs",
+        "cdu": "cdu-spec-1mw",
+        "count": 2,
+        "fluid": "pg25",
+        "temperature_rise": "10 K",
+    }
+    return a_site(
+        halls=[a_hall(rows=[a_row(group)])],
+        loops=[loop],
+        node_groups=[some_nodes("nvl", type="gb200-nvl72", count=1, racks="g01", per_rack=1)],
+        **more,
+    )
+
+
+def test_a_gb200_rack_splits_its_heat_between_liquid_and_air():
+    plan = a_plan(a_liquid_site()).onprem[0]
+    row = only(plan.rack_classes)
+    assert (row["power_w"], row["heat_liquid_w"], row["heat_air_w"]) == (132_000, 115_000, 17_000)
+    assert row["flow_lpm"] == pytest.approx(171, abs=0.5)
+    assert row["airflow_cfm"] == pytest.approx(1.756 * 17_000 / 14)
+    assert row["weight_kg"] == pytest.approx(1360), "the product includes its rack"
+    loop = only(plan.loops)
+    assert (loop["heat_w"], loop["capacity_w"], loop["capacity_n1_w"]) == (115_000, 2e6, 1e6)
+    assert (loop["cdu_flow_lpm"], loop["cdu_flow_n1_lpm"]) == (3000, 1500)
+    assert only(plan.totals)["hosts"] == 18
+
+
+def test_a_tall_product_without_its_rack_gets_the_racks_weight():
+    catalogue = CATALOGUE.patched({"gb200-nvl72": {"rack_weight_included": False}})
+    plan = a_plan(a_liquid_site(), catalogue=catalogue).onprem[0]
+    row = only(plan.rack_classes)
+    rack = 0 if row["weight_kg"] is None else row["weight_kg"] - row["content_kg"]
+    known = CATALOGUE.patched({"rack-48u": {}}) and _rack_weight("rack-mgx-48u")
+    assert (row["weight_kg"] is None) if known is None else (rack == known)
+
+
+def _rack_weight(name):
+    from rackwright.model.hardware import RackType, fact_value
+
+    return fact_value(CATALOGUE.get(RackType, name).weight)
+
+
+def test_a_rear_door_moves_air_heat_into_the_loop():
+    cooling = {"mode": "rear-door", "loop": "tcs", "rear_door_capacity": "30 kW"}
+    site = a_site(
+        halls=[a_hall(rows=[a_row(a_rack_group(cooling=cooling))])],
+        loops=[
+            {
+                "name": "tcs",
+                "cdu": "cdu-spec-1mw",
+                "count": 2,
+                "fluid": "water",
+                "temperature_rise": "10 K",
+            }
+        ],
+    )
+    plan = a_plan(site).onprem[0]
+    row = only(plan.rack_classes)
+    assert row["air_into_loop_w"] == 30_000
+    assert row["heat_air_w"] == pytest.approx(15_202, abs=1)
+    assert row["flow_lpm"] == pytest.approx(43.2, abs=0.05)
+    assert only(plan.loops)["heat_w"] == 30_000
+
+
+# Unknown inputs
+
+UNKNOWN = {
+    "max_power": {
+        "rack_classes": ["power_w", "heat_w", "heat_air_w"],
+        "feeds": ["load_w"],
+        "circuits": ["load_w", "implied_w"],
+        "losses": ["load_w", "implied_w"],
+        "sources": ["load_w", "worst_w"],
+        "rows": ["power_w"],
+        "halls": ["power_w", "heat_air_w"],
+        "totals": ["it_power_w", "facility_w"],
+    },
+    "weight": {
+        "rack_classes": ["content_kg", "weight_kg", "center_of_mass_u"],
+        "rows": ["weight_kg"],
+        "totals": ["weight_kg"],
+    },
+    "depth": {"rack_classes": ["deepest_m"]},
+    "height": {"rack_classes": ["used_u"]},
+}
+
+
+@pytest.mark.parametrize("field", UNKNOWN)
+def test_an_unknown_number_is_null_wherever_it_would_be_used(field):
+    plan = a_site_plan(CATALOGUE.patched({"dgx-h100": {field: None}}))
+    for table, columns in UNKNOWN[field].items():
+        for column in columns:
+            assert set(getattr(plan, table)[column].to_list()) == {None}, (table, column)
+
+
+def test_an_unknown_airflow_follows_from_the_rise_or_stays_unknown():
+    catalogue = CATALOGUE.patched({"dgx-h100": {"airflow": None}})
+    row = only(a_site_plan(catalogue).rack_classes)
+    assert row["airflow_cfm"] == pytest.approx(1.756 * 45_202 / 14, rel=1e-4)
+    hall = a_hall()
+    del hall["air"]["temperature_rise"]
+    plan = a_site_plan(catalogue, halls=[hall])
+    assert only(plan.rack_classes)["airflow_cfm"] is None
+    assert only(plan.halls)["supply_cfm"] is None
+
+
+def test_unknown_supplies_hide_the_loads_of_the_feeds():
+    plan = a_site_plan(CATALOGUE.patched({"dgx-h100": {"power_supplies": None}}))
+    assert set(plan.device_losses["state"].to_list()) == {"unknown"}
+    assert set(plan.feeds["load_w"].to_list()) == {None}
+    assert set(plan.sources["load_w"].to_list()) == {None}
+
+
+def test_unknown_outlets_and_altitude_and_pue_are_null():
+    site = a_site(halls=[a_hall(rows=[a_row(a_rack_group(feeds=some_feeds(pdu="pdu-208v-30a")))])])
+    del site["altitude"], site["pue"]
+    plan = a_plan(site, catalogue=CATALOGUE.patched({"pdu-208v-30a": {"outlets": None}})).onprem[0]
+    assert set(plan.circuits["c19_available"].to_list()) == {None}
+    assert only(plan.halls)["density_ratio"] is None
+    assert only(plan.totals)["facility_w"] is None
+
+
+def test_a_feed_without_rating_has_no_usable_power():
+    plan = a_plan(a_liquid_site()).onprem[0]
+    assert set(plan.feeds["usable_w"].to_list()) == {None}
+    assert set(plan.feeds["load_w"].to_list()) == {66_000}
+
+
+def test_an_unknown_node_hides_the_total_but_not_the_other_racks():
+    groups = [a_rack_group("c01"), a_rack_group("d01")]
+    plan = a_site_plan(
+        CATALOGUE.patched({"dgx-h200": {"max_power": None}}),
+        halls=[a_hall(rows=[a_row(*groups)])],
+        node_groups=[some_nodes(), some_nodes("h200", type="dgx-h200", racks="d01")],
+    )
+    assert only(plan.rack_classes, racks="c01")["power_w"] == pytest.approx(40_800)
+    assert only(plan.rack_classes, racks="d01")["power_w"] is None
+    assert only(plan.totals)["it_power_w"] is None
+
+
+# What cannot be expanded
+
+
+def problems(*sites):
+    with pytest.raises(PlanError) as caught:
+        a_plan(*sites)
+    return caught.value.problems
+
+
+def test_every_reference_that_leads_nowhere_is_reported_at_its_place():
+    site = a_site(node_groups=[some_nodes(type="dgx-h10")])
+    group = site["halls"][0]["rows"][0]["rack_groups"][0]
+    group["feeds"][1]["source"] = "rpp-bb"
+    group["feeds"][2]["pdu"] = "nothing-like-it"
+    group["type"] = "rack-48"
+    group["cooling"] = {"mode": "liquid", "loop": "tsc"}
+    site["halls"][0]["air"]["type"] = "crah-spec-10kw"
+    site["loops"] = [
+        {
+            "name": "tcs",
+            "cdu": "cdu-spec-2mw",
+            "count": 1,
+            "fluid": "water",
+            "temperature_rise": "10 K",
+        }
+    ]
+    found = {problem.path[2:]: problem for problem in problems(site)}
+    where = ("halls", 0, "rows", 0, "rack_groups", 0)
+    assert found[*where, "feeds", 1, "source"].hint == "did you mean 'rpp-b'?"
+    assert found[*where, "feeds", 2, "pdu"].hint.startswith("the catalogue has: ")
+    assert found[*where, "type"].hint == "did you mean 'rack-48u'?"
+    assert found[*where, "cooling", "loop"].hint == "did you mean 'tcs'?"
+    assert found["halls", 0, "air", "type"].hint == "did you mean 'crah-spec-100kw'?"
+    assert found["loops", 0, "cdu"].hint == "did you mean 'cdu-spec-1mw'?"
+    assert found["node_groups", 0, "type"].hint.startswith("did you mean 'dgx-h")
+    assert len(found) == 7
+
+
+def test_chosen_supplies_are_honoured():
+    plan = a_site_plan(node_groups=[some_nodes(psus_per_feed={"A": 4, "B": 2})])
+    assert set(plan.devices.filter(kind="node")["psus"].to_list()) == {"4,2,0"}
+    assert plan.feeds["load_w"].to_list() == pytest.approx([27_200, 13_600, 0])
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"A": 3, "Z": 3}, "the racks of 'dgx' have no feed Z"),
+        ({"A": 3, "B": 2}, "5 power supplies are placed; 'dgx-h100' has 6"),
+        ({}, None),
+    ],
+)
+def test_supplies_that_cannot_be_placed_as_chosen(chosen, message):
+    site = a_site(node_groups=[some_nodes(psus_per_feed=chosen)])
+    if message is None:
+        assert a_plan(site).onprem
+        return
+    assert [problem.message for problem in problems(site)] == [message]
+
+
+def test_devices_in_a_rack_without_a_feed():
+    site = a_site(halls=[a_hall(rows=[a_row(a_rack_group(feeds=[]))])])
+    (problem,) = problems(site)
+    assert problem.message == "'c01' holds devices and has no feed"
+    assert problem.path[-1] == "feeds"
+    site["node_groups"] = []
+    assert only(a_plan(site).onprem[0].totals)["it_power_w"] == 0
+
+
+def test_problems_of_every_site_are_reported():
+    one = a_site(name="one", node_groups=[some_nodes(racks="c99")])
+    two = a_site(name="two", node_groups=[some_nodes(type="nope")])
+    assert [problem.path[:2] for problem in problems(one, two)] == [("sites", 0), ("sites", 1)]
+
+
+# Properties
+
+
+def a_big_site():
+    groups = [
+        a_rack_group("c[01-03]"),
+        a_rack_group("d[01-02]", feeds=some_feeds("AB")),
+        a_rack_group("e01", feeds=some_feeds("AC")),
+    ]
+    return a_site(
+        halls=[
+            a_hall(rows=[a_row(*groups)]),
+            a_hall("hall-2", rows=[a_row(a_rack_group("f[01-02]"))]),
+        ],
+        node_groups=[
+            some_nodes("one", count=10, racks="c[01-03]"),
+            some_nodes("two", type="dgx-b200", count=4, racks="d[01-02],e01", per_rack=2),
+            some_nodes(
+                "three", type="cpu-2u", count=5, racks="f[01-02],e01", per_rack=2, role="login"
+            ),
+        ],
+    )
+
+
+def summary(plan):
+    """Everything of a site that no order of writing may change."""
+    strip = {"rack_class", "path", "racks", "source", "center_of_mass_u", "heaviest_top_u", "fits"}
+    rows = [
+        {k: _rounded(v) for k, v in row.items() if k not in strip}
+        for row in plan.rack_classes.iter_rows(named=True)
+    ]
+    totals = {k: _rounded(v) for k, v in only(plan.totals).items()}
+    halls = {
+        row["hall"]: {k: _rounded(v) for k, v in row.items() if k != "path"}
+        for row in plan.halls.iter_rows(named=True)
+    }
+    return totals, halls, sorted(rows, key=str)
+
+
+def _rounded(value):
+    return round(value, 6) if isinstance(value, float) else value
+
+
+@given(st.data())
+def test_the_order_of_writing_changes_no_sum(data):
+    site = a_big_site()
+    before = a_plan(site).onprem[0]
+    shuffled = copy.deepcopy(site)
+    for part in (
+        shuffled["node_groups"],
+        shuffled["halls"],
+        shuffled["halls"][0]["rows"][0]["rack_groups"],
+        shuffled["power"]["sources"],
+    ):
+        part[:] = data.draw(st.permutations(part))
+    after = a_plan(shuffled).onprem[0]
+    assert summary(after) == summary(before)
+    for row in before.sources.iter_rows(named=True):
+        other = only(after.sources, source=row["source"])
+        assert other["capacity_w"] == row["capacity_w"]
+    ups = before.sources.filter(kind="ups")["load_w"].sum()
+    assert after.sources.filter(kind="ups")["load_w"].sum() == pytest.approx(ups)
+
+
+@given(st.permutations([0, 1, 2]))
+def test_the_order_of_sites_changes_nothing_within_one(order):
+    sites = [a_site(name=f"s{n}", node_groups=[some_nodes(count=n + 1)]) for n in range(3)]
+    plans = a_plan(*[sites[n] for n in order]).onprem
+    for plan in plans:
+        count = int(plan.site.name[1]) + 1
+        assert only(plan.totals)["it_power_w"] == pytest.approx(count * 10_200)
+
+
+@given(st.integers(1, 11))
+def test_one_more_node_never_lowers_a_load(count):
+    def loads(nodes):
+        plan = a_site_plan(
+            halls=[a_hall(rows=[a_row(a_rack_group("c[01-03]"))])],
+            node_groups=[some_nodes(count=nodes, racks="c[01-03]")],
+        )
+        sources = {
+            r["source"]: (r["load_w"], r["worst_w"]) for r in plan.sources.iter_rows(named=True)
+        }
+        return sources, only(plan.totals)["it_power_w"], only(plan.halls)["heat_air_w"]
+
+    before, after = loads(count), loads(count + 1)
+    assert after[1] > before[1]
+    assert after[2] > before[2]
+    for name, (load, worst) in before[0].items():
+        assert after[0][name][0] >= load - 1e-6
+        assert after[0][name][1] >= worst - 1e-6
+
+
+def test_the_utility_carries_what_the_site_draws():
+    plan = a_plan(a_big_site()).onprem[0]
+    utility = only(plan.sources, source="utility")["load_w"]
+    assert utility == pytest.approx(only(plan.totals)["it_power_w"])
+
+
+def test_twelve_and_a_half_thousand_nodes():
+    racks = "c[0001-3125]"
+    plan = a_site_plan(
+        halls=[a_hall(rows=[a_row(a_rack_group(racks))])],
+        node_groups=[some_nodes(count=12_500, racks=racks)],
+    )
+    row = only(plan.rack_classes)
+    assert (row["count"], row["racks"]) == (3125, racks)
+    assert only(plan.totals)["it_power_w"] == pytest.approx(127.5e6)
+    assert only(plan.totals)["accelerators"] == 100_000
+    assert len(plan.racks) == 3125
+
+
+def test_fixtures_are_at_the_place_of_their_own_rack_group():
+    groups = [a_rack_group("c01"), a_rack_group("d01")]
+    plan = a_site_plan(
+        halls=[a_hall(rows=[a_row(*groups)])],
+        node_groups=[some_nodes(count=2, racks="c01,d01", per_rack=1)],
+    )
+    paths = [only(plan.rack_classes, rack_class=n)["path"] for n in range(2)]
+    for number, path in enumerate(paths):
+        pdus = plan.devices.filter(kind="pdu", rack_class=number)["path"].to_list()
+        assert pdus == [path] * 3
+
+
+def test_a_source_that_two_of_three_lanes_need_takes_both():
+    """A and B hang on one utility; C has a generator as well, so it lives on alone."""
+    lanes = three_lanes()
+    lanes.append(a_source("gen", kind="generator", capacity="100 kW"))
+    next(s for s in lanes if s["name"] == "ups-c")["fed_by"] = ["utility", "gen"]
+    plan = a_site_plan(power={"sources": lanes})
+    row = only(plan.sources, source="ups-c")
+    assert row["worst_lost"] == "utility"
+    assert row["worst_w"] == pytest.approx(40_800), "two of six supplies carry everything"
+    assert only(plan.sources, source="gen")["worst_w"] == pytest.approx(40_800)
