@@ -391,7 +391,7 @@ def _outlet_rating(outlets: Any, kind: str) -> float | None:
 
 
 def _outlet_currents(rack: Rack, number: int, power_factor: float) -> dict[str, float | None]:
-    """Largest current at one outlet and on one branch, in A, from the supplies' ratings.
+    """Largest current at one outlet of each type and on one branch, in A, from the supplies' ratings.
 
     A supply may draw its rating as soon as its partners are lost, so the rating counts and not
     the share of the load. Outlets are dealt over the branches in turn.
@@ -399,20 +399,26 @@ def _outlet_currents(rack: Rack, number: int, power_factor: float) -> dict[str, 
     circuit = rack.circuits[number]
     pdu = rack.pdus[circuit.feed]
     if pdu is None:
-        return {"outlet_worst_a": None, "branch_worst_a": None}
+        return dict.fromkeys(_CURRENTS)
     feed = rack.group.feeds[circuit.feed]
     line = feed.circuit.voltage if feed.circuit else pdu.voltage.value
     volts = outlet_voltage(line, pdu.phases, pdu.wiring)
     supplies = [rack.devices[plug.device] for plug in rack.plugs if plug.circuit == number]
     if any(d.psu_rating is None and d.power is None for d in supplies):
-        return {"outlet_worst_a": None, "branch_worst_a": None}
+        return dict.fromkeys(_CURRENTS)
     amperes = [_supply_current(d, volts, power_factor) for d in supplies]
+    small = [a for a, d in zip(amperes, supplies, strict=True) if d.psu_inlet == "C14"]
+    large = [a for a, d in zip(amperes, supplies, strict=True) if d.psu_inlet != "C14"]
     branches = fact_value(pdu.branch_count)
     worst_branch = None
     if branches:
         sums = [sum(amperes[start::branches]) for start in range(min(branches, len(amperes)))]
         worst_branch = max(sums, default=0.0)
-    return {"outlet_worst_a": max(amperes, default=0.0), "branch_worst_a": worst_branch}
+    worst = (max(small, default=0.0), max(large, default=0.0), worst_branch)
+    return dict(zip(_CURRENTS, worst, strict=True))
+
+
+_CURRENTS = ("c13_worst_a", "c19_worst_a", "branch_worst_a")
 
 
 def _supply_current(device: Device, volts: float, power_factor: float) -> float:

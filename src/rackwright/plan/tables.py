@@ -64,7 +64,8 @@ CIRCUITS = (
     | _columns(_TEXT, "feed path")
     | _columns(
         _REAL,
-        "usable_w load_w implied_w peak_w imbalance outlet_worst_a c13_rating_a c19_rating_a "
+        "usable_w load_w implied_w peak_w imbalance c13_worst_a c19_worst_a c13_rating_a "
+        "c19_rating_a "
         "branch_worst_a branch_rating_a",
     )
 )

@@ -9,7 +9,7 @@ def merge(base: Item, layer: Item) -> Item:
     """``base`` with ``layer`` over it; every value keeps the position that it came from.
 
     Mappings merge by key, and ``null`` removes a key. Lists whose items all have a ``name`` merge
-    by name, new names go to the end. Any other value is replaced.
+    by name, new names go to the end. Any other value, an empty list included, is replaced.
     """
     if isinstance(base.value, dict) and isinstance(layer.value, dict):
         merged = dict(base.value)
@@ -29,7 +29,8 @@ def merge(base: Item, layer: Item) -> Item:
 
 
 def _is_named(item: Item) -> bool:
-    return isinstance(item.value, list) and all(_name(child) is not None for child in item.value)
+    items = item.value
+    return isinstance(items, list) and bool(items) and all(_name(i) is not None for i in items)
 
 
 def _name(item: Item) -> str | None:

@@ -1,0 +1,49 @@
+"""PWR-001: every rack circuit carries its load continuously."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.model import Plan
+from rackwright.plan.power_shares import circuit_contributors
+from rackwright.plan.tables import rows_of
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fixes import either, place_fewer, provide
+from rackwright.policy.racks import RackNames, is_over, unknown_devices
+
+
+class FeedCapacity(Policy):
+    """The busiest line of every rack circuit stays inside its continuous capacity."""
+
+    id: ClassVar[str] = "PWR-001"
+    title: ClassVar[str] = "Rack circuits carry their load continuously"
+    severity: ClassVar[Severity] = Severity.CRITICAL
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "power"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each circuit of each class of racks."""
+        for site in plan.onprem:
+            names = RackNames(site)
+            for row in rows_of(site.circuits):
+                number, value, limit = row["rack_class"], row["implied_w"], row["usable_w"]
+                over = is_over(value, limit)
+                shares = circuit_contributors(site, number, row["feed"]) if over else ()
+                missing = unknown_devices(site, number, "power_w", "maximum power")
+                if limit is None:
+                    missing += ("rating of the circuit",)
+                yield Measure(
+                    names.subject(number, f"feed {row['feed']}", path=row["path"]),
+                    value=value,
+                    limit=limit,
+                    unit="W",
+                    what="load that the busiest line implies",
+                    contributors=shares,
+                    fix=either(
+                        place_fewer(shares, value - limit), provide(value, "W", "a circuit")
+                    )
+                    if over
+                    else None,
+                    missing=missing,
+                )

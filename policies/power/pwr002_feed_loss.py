@@ -1,0 +1,69 @@
+"""PWR-002: the surviving circuits carry the load after any single feed or PDU is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.power_shares import circuit_contributors
+from rackwright.plan.tables import rows_of
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fixes import either, place_fewer, provide
+from rackwright.policy.racks import RackNames, is_over, unknown_devices
+
+
+class FeedLoss(Policy):
+    """After the loss of one feed or PDU, the others stay inside their capacity."""
+
+    id: ClassVar[str] = "PWR-002"
+    title: ClassVar[str] = "The other circuits carry a rack after one feed or PDU is lost"
+    severity: ClassVar[Severity] = Severity.CRITICAL
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "power"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for the worst loss of each circuit of each class of racks."""
+        for site in plan.onprem:
+            names = RackNames(site)
+            for row in _worst(site):
+                yield _measure(site, names, row)
+
+
+def _worst(site: SitePlan) -> Iterator[dict[str, Any]]:
+    """The loss that loads each circuit most; an unknown load is worse than any."""
+    found: dict[tuple[int, str, int], dict[str, Any]] = {}
+    for row in rows_of(site.losses):
+        key = (row["rack_class"], row["feed"], row["pdu"])
+        so_far = found.get(key)
+        if so_far is None or (
+            so_far["implied_w"] is not None
+            and (row["implied_w"] is None or row["implied_w"] > so_far["implied_w"])
+        ):
+            found[key] = row
+    yield from found.values()
+
+
+def _measure(site: SitePlan, names: RackNames, row: dict[str, Any]) -> Measure:
+    number, value, limit = row["rack_class"], row["implied_w"], row["usable_w"]
+    over = is_over(value, limit)
+    shares = circuit_contributors(site, number, row["feed"], row["lost"]) if over else ()
+    missing = unknown_devices(site, number, "power_w", "maximum power")
+    if limit is None:
+        missing += ("rating of the circuit",)
+    return Measure(
+        names.subject(number, f"feed {row['feed']}", path=row["path"]),
+        value=value,
+        limit=limit,
+        unit="W",
+        what=f"load that the busiest line implies after losing {row['lost_kind']} {row['lost']}",
+        contributors=shares,
+        fix=either(
+            place_fewer(shares, value - limit),
+            provide(value, "W", "circuits"),
+            "give the rack one more feed",
+        )
+        if over
+        else None,
+        missing=missing,
+    )

@@ -1,0 +1,91 @@
+"""PWR-003: enough power supplies live after any single feed or PDU is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.tables import rows_of
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.racks import RackNames
+
+_WITHOUT_SUPPLIES = frozenset({"hardwired", "busbar"})
+
+
+class LivingSupplies(Policy):
+    """Every device keeps the power supplies that full performance needs."""
+
+    id: ClassVar[str] = "PWR-003"
+    title: ClassVar[str] = "Devices keep enough power supplies after one feed or PDU is lost"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "power"
+
+    accept_degraded: bool = False
+    """Accept devices that run degraded, as long as their power in that state is known."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for the worst loss of each kind of device in each class of racks."""
+        for site in plan.onprem:
+            names = RackNames(site)
+            facts = _facts(site)
+            for row in _worst(site, facts):
+                yield self._judge(names, row, facts[row["rack_class"], row["entry"]])
+
+    def _judge(
+        self, names: RackNames, row: dict[str, Any], facts: dict[str, Any]
+    ) -> Measure | Finding:
+        at = names.subject(row["rack_class"], f"{row['entry']}", path=row["path"])
+        alive, needed = row["alive"], row["needed_full"]
+        known_degraded = row["state"] == "degraded" and facts["degraded_power_w"] is not None
+        if self.accept_degraded and known_degraded:
+            text = f"{alive} living supplies after losing {row['lost']}: degraded, which is accepted"
+            return Finding(at, ok=True, message=text)
+        missing = []
+        if needed is None:
+            missing.append(f"{row['entry']}: supplies that full performance needs")
+        if alive is None:
+            missing.append(f"{row['entry']}: number of power supplies")
+        verdict = {"off": "goes down", "degraded": "is degraded"}.get(row["state"], "")
+        note = f" ({row['entry']} {verdict})" if verdict else ""
+        return Measure(
+            at,
+            value=alive,
+            limit=needed,
+            unit="power supplies",
+            what=f"living power supplies of each node after losing {row['lost']}{note}",
+            sense="at_least",
+            fix=_fix(alive, needed, facts["psu_count"]),
+            missing=tuple(missing),
+        )
+
+
+def _fix(alive: int | None, needed: int | None, count: int | None) -> str | None:
+    """The number of feeds over which the supplies may be spread and survive the loss of one."""
+    if alive is None or needed is None or count is None or alive >= needed:
+        return None
+    spare = count - needed
+    if spare <= 0:
+        return f"none of the {count} supplies is spare; choose a product with spare ones"
+    feeds = -(-count // spare)
+    return f"spread the {count} supplies over {feeds} feeds, so that each loss takes {spare} at most"
+
+
+def _facts(site: SitePlan) -> dict[tuple[int, str], dict[str, Any]]:
+    return {(row["rack_class"], row["entry"]): row for row in rows_of(site.devices)}
+
+
+def _worst(
+    site: SitePlan, facts: dict[tuple[int, str], dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """The loss that leaves each kind of device the fewest supplies."""
+    found: dict[tuple[int, str, str], dict[str, Any]] = {}
+    for row in rows_of(site.device_losses):
+        if facts[row["rack_class"], row["entry"]]["psu_inlet"] in _WITHOUT_SUPPLIES:
+            continue
+        key = (row["rack_class"], row["entry"], row["group"])
+        so_far = found.get(key)
+        if so_far is None or (row["alive"] or 0) < (so_far["alive"] or 0):
+            found[key] = row
+    yield from found.values()

@@ -1,0 +1,77 @@
+"""PWR-004: breakers protect PDUs, and no outlet or branch is loaded beyond its continuous rating."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.tables import rows_of
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.racks import RackNames
+
+
+class BreakersAndCords(Policy):
+    """Feed breakers, branch breakers and outlets fit what is plugged in."""
+
+    id: ClassVar[str] = "PWR-004"
+    title: ClassVar[str] = "Breakers, branches and outlets fit what is plugged in"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "power"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Measures for each feed's breaker, and for the outlets and branches of each PDU."""
+        for site in plan.onprem:
+            names = RackNames(site)
+            yield from _feed_breakers(site, names)
+            for row in rows_of(site.circuits):
+                yield from _outlets(site, names, row)
+
+
+def _feed_breakers(site: SitePlan, names: RackNames) -> Iterator[Measure]:
+    for row in rows_of(site.feeds):
+        if row["circuit_current_a"] is None or row["current_a"] is None:
+            continue
+        yield Measure(
+            names.subject(row["rack_class"], f"feed {row['feed']}", path=row["path"]),
+            value=row["circuit_current_a"],
+            limit=row["current_a"],
+            unit="A",
+            what=f"breaker of the circuit that feeds a {row['pdu_entry']}",
+            fix=f"protect the PDU with a breaker of {row['current_a']:g} A at most",
+        )
+
+
+def _outlets(site: SitePlan, names: RackNames, row: dict[str, Any]) -> Iterator[Measure]:
+    derate = site.site.power.continuous_derate / 100
+    at = names.subject(
+        row["rack_class"], f"feed {row['feed']} PDU {row['pdu'] + 1}", path=row["path"]
+    )
+    parts = [
+        (f"current at a {kind} outlet", row[f"{key}_worst_a"], row[f"{key}_rating_a"])
+        for kind, key in (("C13", "c13"), ("C19", "c19"))
+        if row[f"{key}_used"]
+    ]
+    if row["branches"] is not None:
+        parts.append(
+            ("current of the busiest branch breaker", row["branch_worst_a"], row["branch_rating_a"])
+        )
+    for what, value, rating in parts:
+        limit = None if rating is None else rating * derate
+        missing = []
+        if value is None:
+            missing.append("power of a power supply in the rack")
+        if rating is None:
+            missing.append("rating of the outlets")
+        yield Measure(
+            at,
+            value=value,
+            limit=limit,
+            unit="A",
+            what=what,
+            fix=None
+            if value is None
+            else f"use outlets and branches of at least {value / derate:.1f} A",
+            missing=tuple(missing),
+        )

@@ -1,0 +1,91 @@
+"""PWR-006: rows, halls and every source above the racks stay inside their budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
+from rackwright.plan.power_shares import source_contributors
+from rackwright.plan.tables import rows_of, to_path
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fixes import either, place_fewer, provide
+from rackwright.policy.racks import is_over
+
+
+class SourceBudgets(Policy):
+    """Each source carries its load, and that of any other single source that is lost."""
+
+    id: ClassVar[str] = "PWR-006"
+    title: ClassVar[str] = "Sources, rows and halls stay inside their power budgets"
+    severity: ClassVar[Severity] = Severity.CRITICAL
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "power"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Measures for each source by its redundancy class, each row and each hall."""
+        for site in plan.onprem:
+            for row in rows_of(site.sources):
+                yield _source(site, row)
+            yield from _areas(site)
+
+
+def _source(site: SitePlan, row: dict[str, Any]) -> Measure:
+    survives = row["redundancy"] == "N-1"
+    value = row["worst_w"] if survives else row["load_w"]
+    lost = row["worst_lost"] if survives else None
+    limit = row["capacity_w"]
+    over = is_over(value, limit)
+    shares = source_contributors(site, row["source"], lost) if over else ()
+    missing = []
+    if value is None:
+        missing.append("maximum power of a product that it feeds")
+    if limit is None:
+        missing.append(f"capacity of '{row['source']}'")
+    return Measure(
+        Subject(f"{site.site.name} source {row['source']}", to_path(row["path"])),
+        value=value,
+        limit=limit,
+        unit="W",
+        what=f"load after losing '{lost}'" if lost else "load",
+        contributors=shares,
+        fix=either(place_fewer(shares, value - limit), provide(value, "W", f"a {row['kind']}"))
+        if over
+        else None,
+        missing=tuple(missing),
+    )
+
+
+def _areas(site: SitePlan) -> Iterator[Measure]:
+    for table, noun, key in ((site.rows, "row", "row"), (site.halls, "hall", "hall")):
+        for row in rows_of(table):
+            value, limit = row["power_w"], row["power_limit_w"]
+            if limit is None:
+                continue
+            over = is_over(value, limit)
+            shares = _nodes(site, key, row[key]) if over else ()
+            yield Measure(
+                Subject(f"{site.site.name} {noun} {row[key]}", to_path(row["path"])),
+                value=value,
+                limit=limit,
+                unit="W",
+                what=f"power of the {noun}",
+                contributors=shares,
+                fix=place_fewer(shares, value - limit) if over else None,
+                missing=() if value is not None else ("maximum power of a product in it",),
+            )
+
+
+def _nodes(site: SitePlan, key: str, name: str) -> tuple[Contributor, ...]:
+    """Devices of a row or hall by product."""
+    counts = {
+        row["rack_class"]: row["count"]
+        for row in rows_of(site.rack_classes)
+        if row[key] == name
+    }
+    found: dict[tuple[str, float], int] = {}
+    for row in rows_of(site.devices):
+        if row["rack_class"] in counts and row["power_w"]:
+            entry = (row["entry"], row["power_w"])
+            found[entry] = found.get(entry, 0) + counts[row["rack_class"]]
+    return tuple(Contributor(entry, count, each) for (entry, each), count in found.items())

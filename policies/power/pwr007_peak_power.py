@@ -1,0 +1,45 @@
+"""PWR-007: short peaks of synchronous jobs stay inside what sources survive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.model import Plan, Subject
+from rackwright.plan.tables import rows_of, to_path
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.fixes import provide
+
+
+class PeakPower(Policy):
+    """The sum of all peaks stays inside the overload window of each source."""
+
+    id: ClassVar[str] = "PWR-007"
+    title: ClassVar[str] = "Peaks of synchronous jobs stay inside the overload window"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "power"
+    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each UPS and generator that carries load."""
+        for site in plan.onprem:
+            for row in rows_of(site.sources):
+                if row["kind"] not in {"ups", "generator"} or row["load_w"] == 0:
+                    continue
+                missing = []
+                if row["peak_w"] is None:
+                    missing.append("peak power of a product that it feeds")
+                if row["overload_w"] is None:
+                    missing.append(f"overload window of '{row['source']}'")
+                yield Measure(
+                    Subject(f"{site.site.name} source {row['source']}", to_path(row["path"])),
+                    value=row["peak_w"],
+                    limit=row["overload_w"],
+                    unit="W",
+                    what="peak when every device peaks at once",
+                    fix=None
+                    if row["peak_w"] is None
+                    else provide(row["peak_w"], "W", "an overload window"),
+                    missing=tuple(missing),
+                )

@@ -1,0 +1,43 @@
+"""PWR-008: each PDU has the outlets that the rack needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.model import Plan
+from rackwright.plan.tables import rows_of
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.racks import RackNames
+
+
+class OutletCount(Policy):
+    """Outlets of each type suffice on every PDU."""
+
+    id: ClassVar[str] = "PWR-008"
+    title: ClassVar[str] = "PDUs have the outlets that racks need"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "power"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each type of outlet that is used on each PDU."""
+        for site in plan.onprem:
+            names = RackNames(site)
+            for row in rows_of(site.circuits):
+                suffix = f"feed {row['feed']} PDU {row['pdu'] + 1}"
+                at = names.subject(row["rack_class"], suffix, path=row["path"])
+                for kind in ("c13", "c19"):
+                    used, available = row[f"{kind}_used"], row[f"{kind}_available"]
+                    if not used:
+                        continue
+                    yield Measure(
+                        at,
+                        value=used,
+                        limit=available,
+                        unit="outlets",
+                        what=f"{kind.upper()} outlets in use",
+                        fix=f"choose a PDU with at least {used} {kind.upper()} outlets, "
+                        "or a second PDU on the feed",
+                        missing=() if available is not None else ("outlets of the PDU",),
+                    )

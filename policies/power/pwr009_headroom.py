@@ -1,0 +1,73 @@
+"""PWR-009: circuits keep a reserve, and nothing is oversubscribed without capping."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.tables import rows_of
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.racks import RackNames
+
+
+class Headroom(Policy):
+    """Circuits keep a share of their capacity free, also after a loss."""
+
+    id: ClassVar[str] = "PWR-009"
+    title: ClassVar[str] = "Circuits keep a reserve for growth"
+    severity: ClassVar[Severity] = Severity.LOW
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "power"
+    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
+
+    reserve_percent: Annotated[float, Field(ge=0, lt=100)] = 10
+    """Share of the capacity that stays free."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for the worst case of each feed, and a finding about oversubscription."""
+        for site in plan.onprem:
+            yield from self._oversubscription(site)
+            names = RackNames(site)
+            for (number, feed), row in _worst(site).items():
+                value = _percent(row)
+                yield Measure(
+                    names.subject(number, f"feed {feed}", path=row["path"]),
+                    value=value,
+                    limit=100 - self.reserve_percent,
+                    unit="%",
+                    what="share of the capacity in use in the worst case",
+                    fix="keep this rack as it is, or provide a larger circuit before it grows",
+                    missing=() if value is not None else ("load or capacity of the circuit",),
+                )
+
+    def _oversubscription(self, site: SitePlan) -> Iterator[Finding]:
+        power = site.site.power
+        if power.oversubscription > 1:
+            yield Finding(
+                Subject(f"{site.site.name} power", (*site.path, "power")),
+                ok=power.capping,
+                message=f"power is oversubscribed {power.oversubscription:g} times "
+                f"{'under' if power.capping else 'without'} a capping controller",
+                fix="install power capping and set 'capping: true', or plan without oversubscription",
+            )
+
+
+def _percent(row: dict[str, Any]) -> float | None:
+    if row["implied_w"] is None or not row["usable_w"]:
+        return None
+    return float(100 * row["implied_w"] / row["usable_w"])
+
+
+def _worst(site: SitePlan) -> dict[tuple[int, str], dict[str, Any]]:
+    found: dict[tuple[int, str], dict[str, Any]] = {}
+    for table in (site.circuits, site.losses):
+        for row in rows_of(table):
+            key = (row["rack_class"], row["feed"])
+            so_far = found.get(key)
+            value = _percent(row)
+            if so_far is None or value is None or (_percent(so_far) or 0) < value:
+                found[key] = row
+    return found

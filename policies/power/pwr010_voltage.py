@@ -1,0 +1,71 @@
+"""PWR-010: the voltage at the outlets suits the devices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.tables import rows_of
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.racks import RackNames
+
+_NO_CORD = frozenset({"hardwired", "busbar"})
+
+
+class OutletVoltage(Policy):
+    """Every device gets a voltage inside its range."""
+
+    id: ClassVar[str] = "PWR-010"
+    title: ClassVar[str] = "The voltage at the outlets suits the devices"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "power"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Two measures, lowest and highest voltage, for each product in each class of racks."""
+        for site in plan.onprem:
+            names = RackNames(site)
+            voltages = _voltages(site)
+            for (number, entry), device in _products(site).items():
+                found = voltages.get(number, [])
+                if not found:
+                    continue
+                at = names.subject(number, entry, path=device["path"])
+                known = [volts for volts in found if volts is not None]
+                unknown = () if len(known) == len(found) else ("voltage of a feed",)
+                yield Measure(
+                    at,
+                    value=None if unknown else max(known),
+                    limit=device["voltage_max_v"],
+                    unit="V",
+                    what="highest voltage at an outlet",
+                    fix="choose a PDU that gives line to neutral, or a lower supply voltage",
+                    missing=unknown or (f"{entry}: highest voltage",),
+                )
+                yield Measure(
+                    at,
+                    value=None if unknown else min(known),
+                    limit=device["voltage_min_v"],
+                    unit="V",
+                    what="lowest voltage at an outlet",
+                    sense="at_least",
+                    fix="choose a PDU that gives line to line, or a higher supply voltage",
+                    missing=unknown or (f"{entry}: lowest voltage",),
+                )
+
+
+def _voltages(site: SitePlan) -> dict[int, list[float | None]]:
+    found: dict[int, list[float | None]] = {}
+    for row in rows_of(site.feeds):
+        if row["pdu_entry"] is not None:
+            found.setdefault(row["rack_class"], []).append(row["outlet_voltage_v"])
+    return found
+
+
+def _products(site: SitePlan) -> dict[tuple[int, str], dict[str, Any]]:
+    return {
+        (row["rack_class"], row["entry"]): row
+        for row in rows_of(site.devices)
+        if row["kind"] in {"node", "switch"} and row["psu_inlet"] not in _NO_CORD
+    }

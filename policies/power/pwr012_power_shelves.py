@@ -1,0 +1,92 @@
+"""PWR-012: power shelves carry the rack with one supply lost, and batteries outlast the start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.model.hardware import PowerShelf, fact_value
+from rackwright.model.onprem import RackGroup
+from rackwright.plan.model import Path, Plan, SitePlan
+from rackwright.plan.tables import rows_of, to_path
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fixes import provide
+from rackwright.policy.racks import RackNames
+
+MARGIN_S = 10.0
+"""Seconds by which the battery must outlast the generator's acceptance of load."""
+
+
+class PowerShelves(Policy):
+    """Shelves are N+1, and their batteries bridge the start of the generators."""
+
+    id: ClassVar[str] = "PWR-012"
+    title: ClassVar[str] = "Power shelves are N+1 and bridge the generators' start"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "power"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Measures for each class of racks with shelves."""
+        for site in plan.onprem:
+            names = RackNames(site)
+            for row in rows_of(site.rack_classes):
+                group = _group(plan, to_path(row["path"]))
+                if group.shelves is None:
+                    continue
+                yield _capacity(plan, names, row["rack_class"], group)
+                if any(source.kind == "generator" for source in site.site.power.sources):
+                    yield _backup(site, names, row["rack_class"], group)
+
+
+def _group(plan: Plan, path: Path) -> RackGroup:
+    found: object = plan.blueprint
+    for part in path:
+        found = getattr(found, part) if isinstance(part, str) else found[part]  # type: ignore[index]
+    assert isinstance(found, RackGroup)  # noqa: S101 - the plan made the path
+    return found
+
+
+def _capacity(plan: Plan, names: RackNames, number: int, group: RackGroup) -> Measure:
+    shelves = group.shelves
+    assert shelves is not None  # noqa: S101 - the caller looked
+    entry = plan.catalogue.get(PowerShelf, shelves.type)
+    each = fact_value(entry.rating_n_plus_1)
+    power = names.row(number)["power_w"]
+    missing = []
+    if power is None:
+        missing.append("maximum power of a product in the rack")
+    if each is None:
+        missing.append(f"{entry.id}: rating with one supply lost")
+    return Measure(
+        names.subject(number),
+        value=power,
+        limit=None if each is None else each * shelves.count,
+        unit="W",
+        what=f"power on {shelves.count} × {entry.id} with one supply of each lost",
+        fix=None
+        if power is None or not each
+        else f"install {-(-power // each):.0f} shelves of this type",
+        missing=tuple(missing),
+    )
+
+
+def _backup(site: SitePlan, names: RackNames, number: int, group: RackGroup) -> Measure:
+    acceptance = site.site.power.generator_acceptance
+    backup = group.shelves.backup if group.shelves else None
+    needed = None if acceptance is None else acceptance + MARGIN_S
+    missing = []
+    if backup is None:
+        missing.append("'backup' of the shelves")
+    if acceptance is None:
+        missing.append("'generator_acceptance' of the site")
+    return Measure(
+        names.subject(number),
+        value=backup,
+        limit=needed,
+        unit="s",
+        what="battery backup at full load",
+        sense="at_least",
+        fix=None if needed is None else provide(needed, "s", "battery backup"),
+        missing=tuple(missing),
+    )

@@ -1,0 +1,70 @@
+"""Which devices make up the load of a circuit or a source, normally and after a loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rackwright.plan.distribution import Tree
+from rackwright.plan.model import Contributor, SitePlan
+from rackwright.plan.tables import rows_of
+
+
+def circuit_contributors(
+    site: SitePlan, rack_class: int, feed: str, lost: str | None = None
+) -> tuple[Contributor, ...]:
+    """What each kind of device of one rack puts on ``feed`` when feed ``lost`` is dead, in W."""
+    feeds = [row["feed"] for row in rows_of(site.feeds) if row["rack_class"] == rack_class]
+    dead = {feeds.index(lost)} if lost in feeds else set()
+    return _merge(_shares(site, rack_class, feeds.index(feed), dead, 1))
+
+
+def source_contributors(
+    site: SitePlan, source: str, lost: str | None = None
+) -> tuple[Contributor, ...]:
+    """What each kind of device puts on ``source`` when ``lost`` is dead, in W of each device."""
+    tree = Tree(site.site.power.sources)
+    alive = tree.alive(lost)
+    feeds: dict[int, list[str]] = {}
+    for row in rows_of(site.feeds):
+        feeds.setdefault(row["rack_class"], []).append(row["source"])
+    counts = dict(site.rack_classes.select("rack_class", "count").iter_rows())
+    found: list[Contributor] = []
+    for rack_class, sources in feeds.items():
+        dead = {n for n, name in enumerate(sources) if not alive[name]}
+        for index, name in enumerate(sources):
+            if index not in dead and source in _path(tree, name, alive):
+                found += _shares(site, rack_class, index, dead, counts[rack_class])
+    return _merge(found)
+
+
+def _path(tree: Tree, name: str, alive: dict[str, bool]) -> Iterable[str]:
+    """The sources that carry the load of ``name``, upwards."""
+    current: str | None = name
+    while current is not None:
+        yield current
+        parents = [p for p in tree.sources[current].fed_by if alive.get(p)]
+        current = parents[0] if parents else None
+
+
+def _shares(
+    site: SitePlan, rack_class: int, feed: int, dead: set[int], racks: int
+) -> list[Contributor]:
+    found = []
+    for row in rows_of(site.devices.filter(site.devices["rack_class"] == rack_class)):
+        if row["psus"] is None or row["power_w"] is None:
+            continue
+        psus = [int(part) for part in row["psus"].split(",")]
+        alive = sum(count for n, count in enumerate(psus) if n not in dead)
+        if alive and psus[feed] and row["power_w"]:
+            found.append(Contributor(row["entry"], racks, row["power_w"] * psus[feed] / alive))
+    return found
+
+
+def _merge(found: Iterable[Contributor]) -> tuple[Contributor, ...]:
+    """Equal ones added up, the largest total first."""
+    counts: dict[tuple[str, float], int] = {}
+    for item in found:
+        key = (item.name, round(item.each, 6))
+        counts[key] = counts.get(key, 0) + item.count
+    merged = [Contributor(name, count, each) for (name, each), count in counts.items()]
+    return tuple(sorted(merged, key=lambda c: (-c.total, c.name)))
