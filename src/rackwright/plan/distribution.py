@@ -13,6 +13,9 @@ from rackwright.spec.suggest import did_you_mean
 
 Loads = dict[str, float | None]
 
+_NOISE = 1 + 1e-9
+"""Moving a load from feed to feed rounds; a worst case is worse by more than that."""
+
 
 @dataclass(frozen=True, slots=True)
 class FeedDemand:
@@ -165,7 +168,7 @@ def judge_sources(power: SitePower, demands: Sequence[FeedDemand]) -> list[Sourc
             so_far = worst[name][0]
             if name == lost or not alive[name] or so_far is None:
                 continue
-            if load is None or load > so_far:
+            if load is None or load > so_far * _NOISE:
                 worst[name] = (load, lost)
     return [
         SourceLoad(
