@@ -72,9 +72,12 @@ def read_text(text: str, name: str) -> Item:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = Location(name, mark.line + 1, mark.column + 1) if mark else None
-        raise SpecErrors([_syntax_error(error, where)]) from None
+        at = text[mark.index : mark.index + 1] if mark else ""
+        raise SpecErrors([_syntax_error(error, where, at)]) from None
     except yaml.YAMLError as error:
         raise SpecErrors([SpecError(f"'{name}' is not YAML: {_first_line(error)}")]) from None
+    except UnicodeError:
+        raise SpecErrors([SpecError(f"'{name}' holds text that is not Unicode")]) from None
     except RecursionError:
         raise SpecErrors([SpecError(f"'{name}' is nested too deeply")]) from None
     if node is None:
@@ -87,8 +90,8 @@ def read_text(text: str, name: str) -> Item:
 
 def _check_depth(text: str, name: str) -> None:
     """Refuse deep nesting before anything recursive looks at the text."""
-    if text.count("[") + text.count("{") < DEEPEST and text.count("\n") < DEEPEST:
-        return
+    if sum(text.count(mark) for mark in "[{-?:") < DEEPEST:
+        return  # each level of nesting takes one of these
     depth = 0
     loader = _Loader(text)
     try:
@@ -106,13 +109,15 @@ def _check_depth(text: str, name: str) -> None:
         loader.dispose()
 
 
-def _syntax_error(error: yaml.MarkedYAMLError, where: Location | None) -> SpecError:
+def _syntax_error(error: yaml.MarkedYAMLError, where: Location | None, at: str) -> SpecError:
     problem = error.problem or "the text is not YAML"
     if "expected a single document" in (error.context or ""):
         return SpecError("a file holds one document", hint="remove '---'", location=where)
     hint = None
-    if "'\\t'" in problem:
+    if at == "\t" or "tab character" in problem:
         hint = "indent with spaces"
+    elif "cannot start any token" in problem:
+        hint = f"put a value that starts with '{at}' in quotes"
     elif "could not find expected ':'" in problem or "mapping values" in problem:
         hint = "check the indentation and the ':' of this line and the one before"
     elif "undefined alias" in problem:
@@ -149,6 +154,7 @@ class _Reader:
         elif isinstance(node, yaml.SequenceNode):
             value = [self.convert(child, depth + 1) for child in node.value]
         else:
+            assert isinstance(node, yaml.MappingNode)  # noqa: S101 - YAML has three kinds of nodes
             value = self._mapping(node, depth)
         return Item(value, self.name, mark.line + 1, mark.column + 1)
 
@@ -230,5 +236,5 @@ def _key_problem(key: str) -> str | None:
     if len(key) > LONGEST_KEY:
         return f"a key has at most {LONGEST_KEY} characters"
     if not key.isascii() and any(unicodedata.category(c) in _HIDDEN for c in key):
-        return f"the key {ascii(key)} holds characters that cannot be seen"
+        return f"the key {key!a} holds characters that cannot be seen"
     return None if key.strip() else "a key is empty"
