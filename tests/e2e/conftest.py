@@ -115,6 +115,11 @@ class Lab:
         )
         urllib.request.urlopen(request).close()
 
+    def clear_faults(self) -> None:
+        """Let every API operation succeed again."""
+        url = f"{self.endpoint}/rackwright/faults"
+        urllib.request.urlopen(urllib.request.Request(url, method="DELETE")).close()
+
     def calls(self) -> list[str]:
         """Names of the API operations that were called, oldest first."""
         with urllib.request.urlopen(f"{self.endpoint}/rackwright/calls") as answer:

@@ -81,7 +81,7 @@ def test_an_api_failure_halfway_then_up_completes(lab: Any) -> None:
     blueprint = lab.blueprint("faulty")
     lab.inject(operation="CreateAutoScalingGroup", times=50, error="InternalFailure")
     lab.run("up", blueprint, "--target", "local", "--yes", expect=4)
-    lab.inject(operation="CreateAutoScalingGroup", times=0)
+    lab.clear_faults()
     lab.stacks("up", blueprint, "--yes")
     exists = names_of(lab, "faulty")
     assert [len(exists[k]) for k in ("vpcs", "templates", "groups", "file systems")] == [1, 1, 1, 1]

@@ -120,7 +120,9 @@ def _refuses_open_ingress(resource: Resource) -> Iterator[Verdict]:
             if block is UNKNOWN:
                 yield Verdict("the network that may enter is not known", "unknown")
             elif block in _EVERYWHERE:
-                yield Verdict(f"the whole Internet ({block}) may enter; name the networks that need to")
+                yield Verdict(
+                    f"the whole Internet ({block}) may enter; name the networks that need to"
+                )
 
 
 def _protects_storage(resource: Resource) -> Iterator[Verdict]:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent import futures
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import grpc
 from google.protobuf import empty_pb2
@@ -24,10 +24,15 @@ from rackwright.crossguard.rules import RULES, Resource, ResourceRule
 if TYPE_CHECKING:
     from rackwright.policy.engine import Report
 
+Level: TypeAlias = "analyzer_pb2.EnforcementLevel.ValueType"
+
 PACK = "rackwright"
 ROOT_PREFIX = "rackwright:"
 SPEC_INPUT = "spec"
 """Input of a root component that holds the blueprint."""
+
+BLUEPRINT = "blueprint"
+"""Name under which an invalid or incomplete blueprint is reported; no setting lowers it."""
 
 _LARGEST_MESSAGE = 400 * 1024 * 1024
 _LEVELS = {
@@ -50,7 +55,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
     ) -> None:
         self._packs = tuple(packs)
         self._rules = tuple(rules)
-        self._levels: dict[str, int] = {}
+        self._chosen: dict[str, Level] = {}
         self._by_type = _index(self._rules)
 
     def Handshake(self, request: Any, context: Any) -> Any:  # noqa: N802
@@ -68,33 +73,32 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         info = analyzer_pb2.AnalyzerInfo(
             name=PACK, displayName="Rackwright", version=__version__, supportsConfig=True
         )
-        for policy in load_packs(self._packs):
-            info.policies.append(
-                analyzer_pb2.PolicyInfo(
-                    name=policy.id,
-                    displayName=policy.title,
-                    description=policy.title,
-                    enforcementLevel=_LEVELS[policy.enforcement.value],
-                    policy_type=analyzer_pb2.POLICY_TYPE_RESOURCE,
-                )
+        titles = {BLUEPRINT: "The blueprint is valid, and known before anything is created"}
+        titles |= {policy.id: policy.title for policy in load_packs(self._packs)}
+        titles |= {rule.id: rule.title for rule in self._rules}
+        levels = self._defaults()
+        info.policies.extend(
+            analyzer_pb2.PolicyInfo(
+                name=name,
+                displayName=title,
+                description=title,
+                enforcementLevel=levels[name],
+                policy_type=analyzer_pb2.POLICY_TYPE_RESOURCE,
             )
-        for rule in self._rules:
-            level = analyzer_pb2.MANDATORY if rule.mandatory else analyzer_pb2.ADVISORY
-            info.policies.append(
-                analyzer_pb2.PolicyInfo(
-                    name=rule.id,
-                    displayName=rule.title,
-                    description=rule.title,
-                    enforcementLevel=level,
-                    policy_type=analyzer_pb2.POLICY_TYPE_RESOURCE,
-                )
-            )
+            for name, title in titles.items()
+        )
         return info
 
     def Configure(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Takes enforcement levels; parameters belong in the blueprint, where they are reviewed."""
-        self._levels = {
-            name: config.enforcementLevel for name, config in request.policyConfig.items()
+        """Takes enforcement levels; parameters belong in the blueprint, where they are reviewed.
+
+        The engine names every policy; only levels that differ from the pack's own are a choice.
+        """
+        defaults = self._defaults()
+        self._chosen = {
+            name: config.enforcementLevel
+            for name, config in request.policyConfig.items()
+            if name != BLUEPRINT and config.enforcementLevel != defaults.get(name)
         }
         return empty_pb2.Empty()
 
@@ -131,36 +135,51 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         """Nothing more: every rule has judged the inputs, when it could still prevent harm."""
         return analyzer_pb2.AnalyzeResponse()
 
+    def _defaults(self) -> dict[str, Level]:
+        """The enforcement of every policy as the pack has it."""
+        from rackwright.policy.packs import load_packs
+
+        levels = {p.id: _LEVELS[p.enforcement.value] for p in load_packs(self._packs)}
+        return {
+            BLUEPRINT: analyzer_pb2.MANDATORY,
+            **levels,
+            **{rule.id: _level(rule) for rule in self._rules},
+        }
+
     def _rules_for(self, token: str) -> tuple[ResourceRule, ...]:
         return self._by_type.get(token, ()) + self._by_type.get("", ())
 
     def _judge_blueprint(self, spec: Any, urn: str) -> Iterable[Any]:
         from rackwright.errors import RackwrightError
+        from rackwright.policy.api import Outcome
 
         if has_unknown(spec):
-            yield self._diagnostic(
-                "CAT-001", urn, "the blueprint holds values that are not known yet", None
-            )
+            text = "the blueprint holds values that are not known yet"
+            yield self._diagnostic(BLUEPRINT, urn, text, analyzer_pb2.MANDATORY)
             return
         try:
             report = judge_spec(spec, self._packs)
         except RackwrightError as error:
-            yield self._diagnostic("CAT-001", urn, str(error), None)
+            yield self._diagnostic(BLUEPRINT, urn, str(error), analyzer_pb2.MANDATORY)
             return
-        from rackwright.policy.api import Outcome
-
+        except Exception as error:  # noqa: BLE001 - a defect of ours must never pass
+            text = f"the blueprint cannot be judged: {type(error).__name__}: {error}"
+            yield self._diagnostic(BLUEPRINT, urn, text, analyzer_pb2.MANDATORY)
+            return
         for result in report.results:
-            if result.outcome in {Outcome.FAIL, Outcome.UNKNOWN, Outcome.ERROR}:
-                level = _LEVELS[result.enforcement.value]
-                if result.outcome is Outcome.ERROR:
-                    level = analyzer_pb2.MANDATORY
-                yield self._diagnostic(result.policy, urn, describe(result), level)
+            if result.outcome is Outcome.ERROR:
+                text = describe(result)
+                yield self._diagnostic(result.policy, urn, text, analyzer_pb2.MANDATORY)
+            elif result.outcome in {Outcome.FAIL, Outcome.UNKNOWN}:
+                level = self._effective(result.policy, _LEVELS[result.enforcement.value])
+                if level != analyzer_pb2.DISABLED:
+                    yield self._diagnostic(result.policy, urn, describe(result), level)
 
-    def _judge_resource(
-        self, resource: Resource, rules: Sequence[ResourceRule]
-    ) -> Iterable[Any]:
+    def _judge_resource(self, resource: Resource, rules: Sequence[ResourceRule]) -> Iterable[Any]:
         for rule in rules:
-            level = analyzer_pb2.MANDATORY if rule.mandatory else analyzer_pb2.ADVISORY
+            level = self._effective(rule.id, _level(rule))
+            if level == analyzer_pb2.DISABLED:
+                continue
             try:
                 for verdict in rule.check(resource):
                     yield self._diagnostic(rule.id, resource.urn, verdict.message, level)
@@ -168,16 +187,23 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
                 text = f"the rule failed: {type(error).__name__}: {error}"
                 yield self._diagnostic(rule.id, resource.urn, text, analyzer_pb2.MANDATORY)
 
-    def _diagnostic(self, policy: str, urn: str, message: str, level: int | None) -> Any:
-        effective = self._levels.get(policy, analyzer_pb2.MANDATORY if level is None else level)
+    def _effective(self, policy: str, level: Level) -> Level:
+        """The level of one finding: what the pack's configuration chose, else its own."""
+        return self._chosen.get(policy, level)
+
+    def _diagnostic(self, policy: str, urn: str, message: str, level: Level) -> Any:
         return analyzer_pb2.AnalyzeDiagnostic(
             policyName=policy,
             policyPackName=PACK,
             policyPackVersion=__version__,
             message=message,
             urn=urn,
-            enforcementLevel=effective,
+            enforcementLevel=level,
         )
+
+
+def _level(rule: ResourceRule) -> Level:
+    return analyzer_pb2.MANDATORY if rule.mandatory else analyzer_pb2.ADVISORY
 
 
 def _index(rules: Sequence[ResourceRule]) -> Mapping[str, tuple[ResourceRule, ...]]:
@@ -221,7 +247,10 @@ def serve(*, rules: Sequence[ResourceRule] = RULES, packs: Sequence[Path] = ()) 
     server.start()
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
-    server.wait_for_termination()
+    try:
+        server.wait_for_termination()
+    except KeyboardInterrupt:
+        server.stop(grace=None)
 
 
 def main() -> int:

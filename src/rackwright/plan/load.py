@@ -41,7 +41,8 @@ def load_plan(
 
 def load_data(data: Any, *, catalogue: Catalogue | None = None) -> LoadedPlan:
     """The plan of a blueprint that is plain data, without positions."""
-    return plan_tree(Tree(Item(data, INPUTS, 1, 1), data, (INPUTS,)), catalogue)
+    nowhere = Item(None, INPUTS, 1, 1)  # every path of the data is located here
+    return plan_tree(Tree(nowhere, data, (INPUTS,)), catalogue)
 
 
 def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:

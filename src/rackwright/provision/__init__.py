@@ -1,0 +1,1 @@
+"""Provisioning: the Pulumi engine, its programs, its tools and the embedded AWS."""

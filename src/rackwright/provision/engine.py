@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -63,12 +63,12 @@ def preview(site: Site, target: Target, *, say: Callable[[str], None]) -> list[O
 
 def up(site: Site, target: Target, *, say: Callable[[str], None]) -> list[Outcome]:
     """Create or change every stack of the site; the order is network, storage, cluster."""
-    return [_run(site, kind, target, "up", say) for kind in ORDER]
+    return _change(site, ORDER, target, "up", say)
 
 
 def down(site: Site, target: Target, *, say: Callable[[str], None]) -> list[Outcome]:
     """Remove every stack of the site, except what is protected."""
-    return [_run(site, kind, target, "down", say) for kind in reversed(ORDER)]
+    return _change(site, reversed(ORDER), target, "down", say)
 
 
 def status(site: Site, target: Target) -> list[Outcome]:
@@ -94,6 +94,18 @@ def status(site: Site, target: Target) -> list[Outcome]:
     return outcomes
 
 
+def _change(
+    site: Site,
+    kinds: Iterable[StackKind],
+    target: Target,
+    action: Literal["up", "down"],
+    say: Callable[[str], None],
+) -> list[Outcome]:
+    """Change stack by stack; the site is locked from the first to the last."""
+    with exclusive(target.state / "locks" / site.stack, what=f"site '{site.stack}'"):
+        return [_run(site, kind, target, action, say) for kind in kinds]
+
+
 def _run(
     site: Site,
     kind: StackKind,
@@ -103,35 +115,36 @@ def _run(
 ) -> Outcome:
     from pulumi import automation
 
-    lock = target.state / "locks" / f"{kind}.{site.stack}"
-    with exclusive(lock, what=f"stack '{kind}/{site.stack}'"):
-        try:
-            return _locked_run(site, kind, target, action, say)
-        except automation.StackNotFoundError:
-            return Outcome(kind, {}, 0, {}, {})
-        except automation.CommandError as error:
-            raise _tool_error(kind, site, action, error) from None
+    try:
+        return _run_engine(site, kind, target, action, say)
+    except automation.StackNotFoundError:
+        return Outcome(kind, {}, 0, {}, {})
+    except automation.CommandError as error:
+        raise _tool_error(kind, site, action, error) from None
 
 
-def _locked_run(
+def _run_engine(
     site: Site,
     kind: StackKind,
     target: Target,
     action: Literal["preview", "up", "down"],
     say: Callable[[str], None],
 ) -> Outcome:
-    backend = target.backend_folder
-    if backend is not None and clear_dead_locks(backend, kind, site.stack):
-        say(f"{kind}: the last run was killed; its lock is removed")
+    if action != "preview":
+        backend = target.backend_folder
+        if backend is not None and clear_dead_locks(backend, kind, site.stack):
+            say(f"{kind}: the last run was killed; its lock is removed")
     stack = _open(site, kind, target, create=action != "down")
     if action != "preview":
         _settle(stack, kind, say)
     progress = Progress(kind, dry_run=action == "preview")
+    outputs: dict[str, Any] = {}
     quiet: Callable[[str], None] = lambda _line: None  # noqa: E731
     if action == "preview":
         stack.preview(on_event=progress, on_output=quiet, on_error=quiet)
     elif action == "up":
-        stack.up(on_event=progress, on_output=quiet, on_error=quiet)
+        done = stack.up(on_event=progress, on_output=quiet, on_error=quiet)
+        outputs = _plain(done.outputs)
     else:
         stack.destroy(exclude_protected=True, on_event=progress, on_output=quiet, on_error=quiet)
     retained: tuple[str, ...] = ()
@@ -140,7 +153,6 @@ def _locked_run(
         retained = tuple(f"{_token(r)} {r.get('id', '')}".strip() for r in left)
         if not left:
             stack.workspace.remove_stack(site.stack)
-    outputs = _plain(stack.outputs()) if action == "up" else {}
     return Outcome(
         kind, dict(progress.changes), progress.unchanged, progress.details, outputs, retained
     )
@@ -171,9 +183,7 @@ def _open(site: Site, kind: StackKind, target: Target, *, create: bool) -> autom
     )
     program = inline_program(kind, site.blueprint, site.layers, site.name)
     opener = automation.create_or_select_stack if create else automation.select_stack
-    stack = opener(
-        stack_name=site.stack, project_name=kind, program=program, opts=options
-    )
+    stack = opener(stack_name=site.stack, project_name=kind, program=program, opts=options)
     stack.set_config("aws:region", automation.ConfigValue(site.region))
     return stack
 
@@ -185,17 +195,18 @@ def _settle(stack: automation.Stack, kind: str, say: Callable[[str], None]) -> N
     that did succeed is refused or adopted by the provider, never duplicated silently.
     """
     deployment = stack.export_stack()
-    pending = deployment.deployment.get("pending_operations") or []
+    content = dict(deployment.deployment or {})
+    pending = content.get("pending_operations") or []
     if not pending:
         return
     names = ", ".join(op["resource"]["urn"].rsplit("::", 1)[-1] for op in pending)
     say(f"{kind}: the last run was cut off during {names}; it is repeated")
-    deployment.deployment["pending_operations"] = []
+    deployment.deployment = {**content, "pending_operations": []}
     stack.import_stack(deployment)
 
 
 def _resources(stack: automation.Stack) -> Sequence[Mapping[str, Any]]:
-    return stack.export_stack().deployment.get("resources") or []
+    return (stack.export_stack().deployment or {}).get("resources") or []
 
 
 def _is_provider(resource: Mapping[str, Any]) -> bool:

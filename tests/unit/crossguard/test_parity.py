@@ -1,0 +1,189 @@
+"""The same verdicts on the command line, in a stack's program and in the engine's analyzer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent import futures
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf.struct_pb2 import Struct
+from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
+
+from rackwright.crossguard.decode import decode
+from rackwright.crossguard.server import BLUEPRINT, Analyzer, describe, judge_spec
+from rackwright.model.cluster import Blueprint
+from rackwright.policy.api import Outcome
+from rackwright.policy.check import check_blueprint
+from rackwright.policy.engine import Report
+from rackwright.provision import program
+from rackwright.render.blueprints import find_template, write_blueprint
+from rackwright.spec.loader import load_tree, validate
+
+ROOT = "rackwright:cluster:Cluster"
+QUOTA = "sites: [{name: cloud, limits: {quotas: {L-417A185B: 100}}}]\n"
+DATED = """
+sites:
+  - name: cloud
+    node_groups:
+      - name: train
+        capacity:
+          kind: capacity-block
+          id: cr-0123456789abcdef0
+          ends: 2026-12-01T11:30:00Z
+"""
+CASES = ("passing", "violating", "dated")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made: Path = tmp_path_factory.mktemp("demo")
+    write_blueprint(find_template("hybrid-h100"), made, {})
+    (made / "quota.yaml").write_text(QUOTA)
+    (made / "dated.yaml").write_text(DATED)
+    return made
+
+
+@pytest.fixture(params=CASES)
+def layers(request: pytest.FixtureRequest, folder: Path) -> tuple[Path, ...]:
+    names = {"passing": (), "violating": ("five-per-rack", "quota"), "dated": ("dated",)}
+    return tuple(folder / f"{name}.yaml" for name in names[request.param])
+
+
+@pytest.fixture
+def stub() -> Iterator[Any]:
+    """The analyzer behind a real channel."""
+    server = grpc.server(futures.ThreadPoolExecutor(max_workers=2))
+    analyzer_pb2_grpc.add_AnalyzerServicer_to_server(Analyzer(), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        yield analyzer_pb2_grpc.AnalyzerStub(channel)
+    server.stop(grace=None)
+
+
+def read(folder: Path, layers: tuple[Path, ...]) -> Blueprint:
+    return validate(load_tree(folder / "blueprint.yaml", layers=layers), Blueprint).value
+
+
+def wired(blueprint: Blueprint) -> Struct:
+    """The inputs of the root component as the engine carries them."""
+    made = Struct()
+    made.update({"spec": blueprint.model_dump(mode="json")})
+    return made
+
+
+def verdicts(report: Report) -> set[tuple[Any, ...]]:
+    return {
+        (r.policy, r.enforcement, r.outcome, r.subject.name, r.value, r.limit, r.message)
+        for r in report.results
+    }
+
+
+def test_a_blueprint_survives_the_wire(folder: Path, layers: tuple[Path, ...]) -> None:
+    blueprint = read(folder, layers)
+    assert Blueprint.model_validate(decode(wired(blueprint))["spec"]) == blueprint
+
+
+def test_all_three_entrances_agree(folder: Path, layers: tuple[Path, ...], stub: Any) -> None:
+    path = folder / "blueprint.yaml"
+    checked = check_blueprint(path, layers=layers)
+    loaded, _ = program._load(program.StackSource(path, layers))
+    properties = wired(read(folder, layers))
+    assert verdicts(program._judge(loaded)) == verdicts(checked)
+    assert verdicts(judge_spec(decode(properties)["spec"])) == verdicts(checked)
+    assert len(verdicts(checked)) > 20
+
+    request = analyzer_pb2.AnalyzeRequest(type=ROOT, urn="urn:x", name="x", properties=properties)
+    told = {
+        (d.policyName, d.enforcementLevel, d.message) for d in stub.Analyze(request).diagnostics
+    }
+    levels = {"mandatory": analyzer_pb2.MANDATORY, "advisory": analyzer_pb2.ADVISORY}
+    assert told == {
+        (r.policy, levels[r.enforcement.value], describe(r))
+        for r in checked.results
+        if r.outcome in {Outcome.FAIL, Outcome.UNKNOWN}
+    }
+    blocking = any(level == analyzer_pb2.MANDATORY for _, level, _ in told)
+    assert blocking == (checked.exit_code != 0)
+
+
+def test_the_cases_are_what_they_claim(folder: Path) -> None:
+    path = folder / "blueprint.yaml"
+    assert check_blueprint(path).exit_code == 0
+    layers = (folder / "five-per-rack.yaml", folder / "quota.yaml")
+    failed = {r.policy for r in check_blueprint(path, layers=layers).results if r.blocks}
+    assert "AWS-004" in failed
+    assert any(policy.startswith(("PWR", "RACK")) for policy in failed)
+
+
+UNKNOWN_STRING = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"name": UNKNOWN_STRING}, "not known yet"),
+        ({"apiVersion": "rackwright/v1", "name": "x"}, "sites"),
+        ("text", "<inputs>"),
+    ],
+)
+def test_what_is_no_blueprint_blocks(spec: Any, said: str, stub: Any) -> None:
+    properties = Struct()
+    properties.update({"spec": spec})
+    request = analyzer_pb2.AnalyzeRequest(type=ROOT, urn="urn:x", name="x", properties=properties)
+    (found,) = stub.Analyze(request).diagnostics
+    assert (found.policyName, found.enforcementLevel) == (BLUEPRINT, analyzer_pb2.MANDATORY)
+    assert said in found.message
+
+
+def configure(stub: Any, **levels: int) -> None:
+    """Configure as the engine does: every policy, the named ones changed."""
+    info = stub.GetAnalyzerInfo(analyzer_pb2.google_dot_protobuf_dot_empty__pb2.Empty())
+    chosen = {p.name: p.enforcementLevel for p in info.policies} | {
+        name.replace("_", "-"): level for name, level in levels.items()
+    }
+    stub.Configure(
+        analyzer_pb2.ConfigureAnalyzerRequest(
+            policyConfig={
+                name: analyzer_pb2.PolicyConfig(enforcementLevel=level)
+                for name, level in chosen.items()
+            }
+        )
+    )
+
+
+def open_template() -> Any:
+    properties = Struct()
+    properties.update({"metadataOptions": {"httpTokens": "optional"}})
+    token = "aws:ec2/launchTemplate:LaunchTemplate"
+    return analyzer_pb2.AnalyzeRequest(type=token, urn="urn:t", name="t", properties=properties)
+
+
+@pytest.mark.parametrize(
+    ("levels", "expected"),
+    [
+        ({}, [analyzer_pb2.MANDATORY]),
+        ({"RES_001": analyzer_pb2.ADVISORY}, [analyzer_pb2.ADVISORY]),
+        ({"RES_001": analyzer_pb2.DISABLED}, []),
+    ],
+)
+def test_the_pack_s_configuration_decides(
+    levels: dict[str, int], expected: list[int], stub: Any
+) -> None:
+    configure(stub, **levels)
+    assert [d.enforcementLevel for d in stub.Analyze(open_template()).diagnostics] == expected
+
+
+def test_configuring_with_the_defaults_changes_nothing(folder: Path, stub: Any) -> None:
+    properties = wired(read(folder, (folder / "five-per-rack.yaml",)))
+    request = analyzer_pb2.AnalyzeRequest(type=ROOT, urn="urn:x", name="x", properties=properties)
+    before = stub.Analyze(request)
+    configure(stub, blueprint=analyzer_pb2.DISABLED)
+    assert stub.Analyze(request) == before
+    assert {d.enforcementLevel for d in before.diagnostics} == {
+        analyzer_pb2.MANDATORY,
+        analyzer_pb2.ADVISORY,
+    }
