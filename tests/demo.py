@@ -73,7 +73,7 @@ def list_resources(blueprint: Path) -> dict[str, list[str]]:
     session = boto3.Session("embedded", "embedded", region_name="us-east-1")
     endpoint = json.loads(status.stdout)["endpoint"]
 
-    def client(service: str):  # noqa: ANN202 - boto3 clients have no static type
+    def client(service: str):
         return session.client(service, endpoint_url=endpoint)
 
     ec2, groups = client("ec2"), client("autoscaling").describe_auto_scaling_groups()
@@ -100,7 +100,7 @@ def list_resources(blueprint: Path) -> dict[str, list[str]]:
     return {kind: sorted(items) for kind, items in found.items()}
 
 
-def count_efa(ec2, template: str) -> int:  # noqa: ANN001 - see above
+def count_efa(ec2, template: str) -> int:
     """Number of EFA interfaces in the newest version of a launch template."""
     versions = ec2.describe_launch_template_versions(
         LaunchTemplateId=template, Versions=["$Latest"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pulumi_policy import EnforcementLevel, PolicyPack, ResourceValidationPolicy
 
 
-def require_tokens(args, report_violation) -> None:  # noqa: ANN001 - pulumi-policy's callback
+def require_tokens(args, report_violation) -> None:
     """Refuse version 1 of the metadata service."""
-    if args.resource_type == "aws:ec2/launchTemplate:LaunchTemplate":
-        if args.props["metadataOptions"]["httpTokens"] != "required":
-            report_violation("httpTokens is not required")
+    if args.resource_type != "aws:ec2/launchTemplate:LaunchTemplate":
+        return
+    if args.props["metadataOptions"]["httpTokens"] != "required":
+        report_violation("httpTokens is not required")
 
 
 PolicyPack(

@@ -133,10 +133,7 @@ def load_catalogue(folders: Sequence[Path] = ()) -> Catalogue:
 
 
 def _load_entry(path: Path, kind: type[E], patch: Mapping[str, Any]) -> E:
-    if patch:
-        entry = _load_patched(path, kind, patch)
-    else:
-        entry = load(path, kind).value
+    entry = _load_patched(path, kind, patch) if patch else load(path, kind).value
     if entry.id != path.stem:
         raise SpecError(
             f"'{path}' describes '{entry.id}'", hint=f"call the file '{entry.id}.yaml'"
@@ -150,7 +147,7 @@ def _load_patched(path: Path, kind: type[E], patch: Mapping[str, Any]) -> E:
     cited = set(_cited(data))
     sources = {key: value for key, value in data["sources"].items() if key in cited}
     example = {"title": "a number of this example", "date": "2026-01-01", "confidence": "official"}
-    sources.update({key: example for key in sorted(cited - set(sources))})
+    sources.update(dict.fromkeys(sorted(cited - set(sources)), example))
     return validate(Tree(tree.root, {**data, "sources": sources}, tree.files), kind).value
 
 

@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader has gone; without this the interpreter complains when it flushes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.CLEAN)
-    except Exception as error:  # noqa: BLE001 - the last line of defence against a traceback
+    except Exception as error:
         if debug:
             raise
         sys.stderr.write(

@@ -1,0 +1,1 @@
+"""What a blueprint and a catalogue may say."""

@@ -1,0 +1,1 @@
+"""Expansion of a blueprint, and its arithmetic."""

@@ -32,9 +32,8 @@ def contributors(
 ) -> tuple[Contributor, ...]:
     """Devices by product and by their value of ``column``, the largest sum first.
 
-    Args:
-        classes: the rack classes to look at; None for all.
-        per_rack: count the devices of one rack of each class, not of all its racks.
+    ``classes`` restricts them to some rack classes. With ``per_rack`` the devices of one rack of
+    each class count, not those of all its racks.
     """
     counts: dict[tuple[str, float], int] = {}
     for row, racks in _devices(site, classes):
@@ -46,9 +45,7 @@ def contributors(
     return tuple(sorted(found, key=lambda c: (-c.total, c.name)))
 
 
-def unknowns(
-    site: SitePlan, column: str, classes: Iterable[int] | None = None
-) -> tuple[str, ...]:
+def unknowns(site: SitePlan, column: str, classes: Iterable[int] | None = None) -> tuple[str, ...]:
     """Which products lack ``column``, like ``dgx-b300: published weight``."""
     lacking = {row["entry"] for row, _ in _devices(site, classes) if row[column] is None}
     noun = NAMES.get(column, column)
@@ -62,9 +59,7 @@ def subject(site: SitePlan, row: Mapping[str, Any], suffix: str = "") -> Subject
     return Subject(name, to_path(row["path"]))
 
 
-def _devices(
-    site: SitePlan, classes: Iterable[int] | None
-) -> Iterator[tuple[dict[str, Any], int]]:
+def _devices(site: SitePlan, classes: Iterable[int] | None) -> Iterator[tuple[dict[str, Any], int]]:
     """Device rows, each with the number of racks of its class."""
     wanted = None if classes is None else set(classes)
     racks = {row["rack_class"]: row["count"] for row in rows_of(site.rack_classes)}

@@ -198,7 +198,7 @@ def _sentence(measure: Measure) -> str:
 
 def fingerprint(policy: str, subject: Subject, what: str) -> str:
     """Sixteen hex digits that name a rule and a subject, by names and never by position."""
-    text = "\n".join((policy, subject.name, what))
+    text = f"{policy}\n{subject.name}\n{what}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

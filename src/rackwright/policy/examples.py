@@ -106,7 +106,7 @@ def judge(policy: type[Policy], example: Example, pack: Path) -> tuple[Result, .
     data = {"policies": {policy.id: {"parameters": example.parameters}}}
     parameters = Tree(_item(data), data, ("<example>",))
     (configured,) = configure([policy], settings, parameters)
-    return evaluate(loaded.plan, [configured], {}, lambda path: tree.locate(path)).results
+    return evaluate(loaded.plan, [configured], {}, tree.locate).results
 
 
 @lru_cache(maxsize=1)

@@ -55,8 +55,8 @@ def configure(
         try:
             made.append(policy.model_validate(parameters))
         except ValidationError as error:
-            path = ("policies", policy.id, "parameters")
-            errors += to_spec_errors(error, tree, policy, path).errors
+            prefix = ("policies", policy.id, "parameters")
+            errors += to_spec_errors(error, tree, policy, prefix).errors
     if errors:
         raise SpecErrors(errors)
     return tuple(made)

@@ -44,7 +44,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 - the output is YAML and shell configuration, never HTML
+        autoescape=False,
     )
 
 

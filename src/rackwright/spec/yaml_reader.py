@@ -100,7 +100,8 @@ def _check_depth(text: str, name: str) -> None:
             if isinstance(event, yaml.CollectionStartEvent):
                 depth += 1
                 if depth > DEEPEST:
-                    where = Location(name, event.start_mark.line + 1, event.start_mark.column + 1)
+                    mark: Any = event.start_mark
+                    where = Location(name, mark.line + 1, mark.column + 1)
                     message = f"nested more than {DEEPEST} deep"
                     raise SpecErrors([SpecError(message, location=where)])
             elif isinstance(event, yaml.CollectionEndEvent):

@@ -30,10 +30,12 @@ def dead_pid() -> int:
 
 
 def test_a_second_holder_is_refused_with_the_first_ones_pid(tmp_path: Path) -> None:
-    with exclusive(tmp_path / "lock", what="stack 'x'"):
-        with pytest.raises(ExternalToolError, match=f"process {os.getpid()}"):
-            with exclusive(tmp_path / "lock", what="stack 'x'"):
-                pass
+    with (
+        exclusive(tmp_path / "lock", what="stack 'x'"),
+        pytest.raises(ExternalToolError, match=f"process {os.getpid()}"),
+        exclusive(tmp_path / "lock", what="stack 'x'"),
+    ):
+        pass
     with exclusive(tmp_path / "lock", what="stack 'x'"):
         pass
 

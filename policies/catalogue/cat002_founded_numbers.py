@@ -1,0 +1,42 @@
+"""CAT-002: numbers in use are founded, not estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.model.hardware import Confidence
+from rackwright.plan.model import Plan, Subject
+from rackwright.plan.usage import used_entries
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+
+
+class FoundedNumbers(Policy):
+    """No product in use rests on estimates, unless the site allows them."""
+
+    id: ClassVar[str] = "CAT-002"
+    title: ClassVar[str] = "Numbers in use are founded, not estimated"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "catalogue"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure of the estimates of each product of each site."""
+        for use in used_entries(plan):
+            if use.allow_estimates:
+                continue
+            sources = use.entry.sources
+            guessed = [
+                name
+                for name, fact in use.entry.facts()
+                if sources[fact.source].confidence is Confidence.ESTIMATE
+            ]
+            named = f" ({', '.join(guessed)})" if guessed else ""
+            yield Measure(
+                Subject(f"{use.site} {use.entry.id}", use.path),
+                value=len(guessed),
+                limit=0,
+                unit="estimates",
+                what=f"number of estimates in the catalogue entry of {use.entry.name}{named}",
+                fix="find a source for them, measure them, or set 'allow_estimates: true'",
+            )

@@ -1,0 +1,43 @@
+"""CAT-003: published heat and power of a product agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rackwright.model.hardware import Device, fact_value
+from rackwright.plan.model import Plan, Subject
+from rackwright.plan.usage import used_entries
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+
+
+class HeatAndPower(Policy):
+    """Heat and input power differ by a few percent at most; cooling uses the larger one."""
+
+    id: ClassVar[str] = "CAT-003"
+    title: ClassVar[str] = "Published heat and power agree"
+    severity: ClassVar[Severity] = Severity.LOW
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "catalogue"
+    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
+
+    difference_percent: Annotated[float, Field(ge=0)] = 5
+    """Largest difference, as a share of the power."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each node and switch whose maker publishes a heat."""
+        for use in used_entries(plan):
+            if not isinstance(use.entry, Device) or use.entry.heat is None:
+                continue
+            heat, power = use.entry.heat.value, fact_value(use.entry.max_power)
+            yield Measure(
+                Subject(f"{use.site} {use.entry.id}", use.path),
+                value=None if not power else 100 * abs(heat - power) / power,
+                limit=self.difference_percent,
+                unit="%",
+                what=f"difference between the published heat ({heat / 1000:.2f} kW) and power",
+                fix="nothing to do in the blueprint: cooling uses the larger one, power the rating",
+                missing=() if power else (f"{use.entry.id}: published power",),
+            )

@@ -1,0 +1,63 @@
+"""CAT-004: catalogue entries in use do not contradict themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.model.hardware import Device, Switch, fact_value
+from rackwright.plan.model import Plan, Subject
+from rackwright.plan.usage import Use, used_entries
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+
+_CORDLESS = frozenset({"hardwired", "busbar"})
+
+
+class ConsistentEntries(Policy):
+    """Cages make up the ports, and the power supplies make up the power."""
+
+    id: ClassVar[str] = "CAT-004"
+    title: ClassVar[str] = "Catalogue entries in use do not contradict themselves"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "catalogue"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Measures for switches with cages and for devices with power supplies."""
+        for use in used_entries(plan):
+            at = Subject(f"{use.site} {use.entry.id}", use.path)
+            if isinstance(use.entry, Switch) and use.entry.cages is not None:
+                yield Measure(
+                    at,
+                    value=use.entry.radix,
+                    limit=use.entry.cages.value * use.entry.ports_per_cage,
+                    unit="ports",
+                    what=f"ports of {use.entry.name} against its cages",
+                    fix="correct 'radix', 'cages' or 'ports_per_cage' in the catalogue entry",
+                )
+            if isinstance(use.entry, Device) and use.entry.power_supplies is not None:
+                yield from _supplies(use, at)
+
+
+def _supplies(use: Use, at: Subject) -> Iterator[Measure]:
+    entry = use.entry
+    assert isinstance(entry, Device)  # noqa: S101 - the caller looked
+    supplies = entry.power_supplies
+    if supplies is None or supplies.inlet in _CORDLESS or supplies.rating is None:
+        return
+    needed = fact_value(supplies.full_performance)
+    power = fact_value(entry.max_power)
+    missing = []
+    if needed is None:
+        missing.append(f"{entry.id}: supplies that full performance needs")
+    if power is None:
+        missing.append(f"{entry.id}: published power")
+    yield Measure(
+        at,
+        value=power,
+        limit=None if needed is None else needed * supplies.rating.value,
+        unit="W",
+        what=f"power of {entry.name} against the supplies that full performance needs",
+        fix="correct 'max_power' or 'power_supplies' in the catalogue entry",
+        missing=tuple(missing),
+    )

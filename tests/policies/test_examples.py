@@ -1,0 +1,71 @@
+"""Every example of every built-in policy, and what each policy must come with."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from rackwright.policy.api import Measure, Outcome, Policy
+from rackwright.policy.examples import KINDS, Example, judge, load_examples, run_example
+from rackwright.policy.packs import builtin_pack, documentation, load_packs
+
+POLICIES = load_packs()
+EXAMPLES = [(policy, example) for policy in POLICIES for example in load_examples(policy)]
+HEADINGS = ("What it does", "Why", "Source", "How to fix")
+ALWAYS_DECIDED = "## Unknown"
+"""A policy that can always be decided says so under this heading instead of an example."""
+NEVER_FAILS = "This policy never fails"
+
+
+def ids(pair: tuple[type[Policy], Example]) -> str:
+    return f"{pair[0].id} {pair[1].name}"
+
+
+@pytest.mark.parametrize("pair", EXAMPLES, ids=ids)
+def test_example(pair: tuple[type[Policy], Example]) -> None:
+    problem = run_example(pair[0], pair[1], builtin_pack())
+    assert problem is None, problem
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.id)
+def test_a_policy_has_examples_of_every_kind(policy: type[Policy]) -> None:
+    text = documentation(policy).read_text()
+    kinds = {example.kind for example in load_examples(policy)}
+    needed = set(KINDS)
+    if ALWAYS_DECIDED in text:
+        needed -= {"unknown"} if NEVER_FAILS not in text else {"fail"}
+    assert needed <= kinds
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.id)
+def test_a_policy_is_documented(policy: type[Policy]) -> None:
+    text = documentation(policy).read_text()
+    assert text.startswith(f"# {policy.id}: ")
+    for heading in HEADINGS:
+        assert f"\n## {heading}\n" in text, heading
+    for name in policy.model_fields:
+        assert f"`{name}`" in text, f"the parameter {name} is not documented"
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.id)
+def test_a_failing_measure_says_how_to_fix_it(policy: type[Policy]) -> None:
+    for example in load_examples(policy):
+        for result in judge(policy, example, builtin_pack()):
+            if result.outcome is Outcome.FAIL:
+                assert result.fix, f"{example.name}: {result.message}"
+                assert re.search(r"[a-z]", result.fix)
+            if result.outcome is Outcome.UNKNOWN:
+                assert result.missing, f"{example.name}: {result.message}"
+
+
+def test_a_value_at_its_limit_passes_and_one_beyond_fails() -> None:
+    from rackwright.plan.model import Subject
+
+    at = Subject("x", ())
+    assert Measure(at, 10.0, 10.0, "W", "x").outcome is Outcome.PASS
+    assert Measure(at, 10.0 + 1e-6, 10.0, "W", "x").outcome is Outcome.FAIL
+    assert Measure(at, 10.0, 10.0, "W", "x", sense="at_least").outcome is Outcome.PASS
+    assert Measure(at, 10.0 - 1e-6, 10.0, "W", "x", sense="at_least").outcome is Outcome.FAIL
+    assert Measure(at, None, 10.0, "W", "x").outcome is Outcome.UNKNOWN
+    assert Measure(at, 10.0, None, "W", "x").outcome is Outcome.UNKNOWN
