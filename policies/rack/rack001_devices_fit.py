@@ -1,0 +1,62 @@
+"""RACK-001: every device has a place in its rack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from rackwright.plan.contributors import contributors, subject, unknowns
+from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.tables import rows_of, to_path
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fixes import place_fewer
+from rackwright.policy.racks import is_over
+
+
+class DevicesFit(Policy):
+    """The devices of a rack fit into its units without overlap."""
+
+    id: ClassVar[str] = "RACK-001"
+    title: ClassVar[str] = "Every device has a place in its rack"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "rack"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each class of racks, and a finding for products without a place."""
+        for site in plan.onprem:
+            for row in rows_of(site.rack_classes):
+                yield _height(site, row)
+                yield from _homeless(site, row)
+
+
+def _height(site: SitePlan, row: dict[str, Any]) -> Measure:
+    number, value, limit = row["rack_class"], row["used_u"], row["height_u"]
+    over = is_over(value, limit)
+    shares = contributors(site, "height_u", [number], per_rack=True) if over else ()
+    return Measure(
+        subject(site, row),
+        value=value,
+        limit=limit,
+        unit="U",
+        what="height of all devices",
+        contributors=shares,
+        fix=place_fewer(shares, value - limit) if over else None,
+        missing=unknowns(site, "height_u", [number]),
+    )
+
+
+def _homeless(site: SitePlan, row: dict[str, Any]) -> Iterator[Finding]:
+    """What found no free place, by product; a device of unknown height is the measure's matter."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for device in rows_of(site.devices):
+        if device["rack_class"] == row["rack_class"] and not device["fits"] and device["height_u"]:
+            found.setdefault((device["entry"], device["path"]), []).append(device["height_u"])
+    at = subject(site, row)
+    for (entry, path), heights in found.items():
+        yield Finding(
+            Subject(f"{at.name} {entry}", to_path(path)),
+            ok=False,
+            message=f"{len(heights)} × {entry} of {heights[0]:g} U have no free place in one piece",
+            fix=f"place {len(heights)} fewer {entry} in a rack, or change 'start_unit'",
+        )

@@ -1,0 +1,49 @@
+"""RACK-002: a rack draws no more than its place in the hall allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.contributors import contributors, subject, unknowns
+from rackwright.plan.model import Plan
+from rackwright.plan.tables import rows_of
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fixes import either, place_fewer, provide
+from rackwright.policy.racks import is_over
+
+
+class Density(Policy):
+    """The power of a rack stays inside the limit of its cooling mode."""
+
+    id: ClassVar[str] = "RACK-002"
+    title: ClassVar[str] = "A rack draws no more than its place in the hall allows"
+    severity: ClassVar[Severity] = Severity.CRITICAL
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "rack"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each class of racks."""
+        for site in plan.onprem:
+            for row in rows_of(site.rack_classes):
+                number, value, limit = row["rack_class"], row["power_w"], row["power_limit_w"]
+                over = is_over(value, limit)
+                shares = contributors(site, "power_w", [number], per_rack=True) if over else ()
+                missing = unknowns(site, "power_w", [number])
+                if limit is None:
+                    missing += ("'power_limit' in the cooling of the racks",)
+                yield Measure(
+                    subject(site, row),
+                    value=value,
+                    limit=limit,
+                    unit="W",
+                    what=f"power with cooling mode '{row['mode']}'",
+                    contributors=shares,
+                    fix=either(
+                        place_fewer(shares, value - limit),
+                        provide(value, "W", "cooling and a 'power_limit'"),
+                    )
+                    if over
+                    else None,
+                    missing=missing,
+                )

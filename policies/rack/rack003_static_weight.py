@@ -1,0 +1,60 @@
+"""RACK-003: a rack carries the weight of its content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from rackwright.plan.contributors import contributors, subject, unknowns
+from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.tables import rows_of
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fixes import either, place_fewer, provide
+from rackwright.policy.racks import is_over
+
+
+class StaticWeight(Policy):
+    """The content of a rack weighs no more than the rack is rated for."""
+
+    id: ClassVar[str] = "RACK-003"
+    title: ClassVar[str] = "A rack carries the weight of its content"
+    severity: ClassVar[Severity] = Severity.CRITICAL
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "rack"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure at rest for each class of racks, and one in motion where a rating is known."""
+        for site in plan.onprem:
+            for row in rows_of(site.rack_classes):
+                yield _weight(site, row, "static_rating_kg", "weight of the content")
+                if row["dynamic_rating_kg"] is not None:
+                    what = "weight of the content when the rack is rolled"
+                    yield _weight(site, row, "dynamic_rating_kg", what)
+
+
+def _weight(site: SitePlan, row: dict[str, Any], rating: str, what: str) -> Measure:
+    number, value, limit = row["rack_class"], row["content_kg"], row[rating]
+    over = is_over(value, limit)
+    rolled = rating == "dynamic_rating_kg"
+    shares = contributors(site, "weight_kg", [number], per_rack=True) if over else ()
+    missing = unknowns(site, "weight_kg", [number])
+    if limit is None:
+        missing += (f"{row['type']}: static rating",)
+    fix = None
+    if over:
+        later = "install devices after the rack stands"
+        fix = either(
+            place_fewer(shares, value - limit),
+            later if rolled else provide(value, "kg", "a rack with a rating"),
+        )
+    return Measure(
+        subject(site, row),
+        value=value,
+        limit=limit,
+        unit="kg",
+        what=what,
+        contributors=shares,
+        fix=fix,
+        missing=missing,
+        advisory=rolled,
+    )
