@@ -9,7 +9,8 @@ def merge(base: Item, layer: Item) -> Item:
     """``base`` with ``layer`` over it; every value keeps the position that it came from.
 
     Mappings merge by key, and ``null`` removes a key. Lists whose items all have a ``name`` merge
-    by name, new names go to the end. Any other value, an empty list included, is replaced.
+    by name, new names go to the end. Any other value is replaced, and so is a list by an
+    empty one or by one that gives a name twice.
     """
     if isinstance(base.value, dict) and isinstance(layer.value, dict):
         merged = dict(base.value)
@@ -23,7 +24,7 @@ def merge(base: Item, layer: Item) -> Item:
             else:
                 merged[key] = entry
         return Item(merged, base.file, base.line, base.column)
-    if _is_named(base) and _is_named(layer):
+    if _is_named(base) and _is_named(layer) and not _has_twins(layer):
         return _merge_named(base, layer)
     return layer
 
@@ -31,6 +32,10 @@ def merge(base: Item, layer: Item) -> Item:
 def _is_named(item: Item) -> bool:
     items = item.value
     return isinstance(items, list) and bool(items) and all(_name(i) is not None for i in items)
+
+
+def _has_twins(item: Item) -> bool:
+    return len({_name(child) for child in item.value}) < len(item.value)
 
 
 def _name(item: Item) -> str | None:
