@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
-
 from rackwright.model.hardware import fact_value
 from rackwright.plan.aws import GroupPlan
+from rackwright.plan.model import Plan, Subject
 from rackwright.plan.nic import UnknownLayoutError
+from rackwright.policy.api import Finding, Measure, Policy, Severity
 
 
 class EfaLayout(Policy):

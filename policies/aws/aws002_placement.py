@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
-
 from rackwright.model.aws import OnDemand
 from rackwright.plan.aws import AwsSitePlan, GroupPlan
 from rackwright.plan.launch import required_group
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
 
 
 class PlacementRule(Policy):

@@ -7,10 +7,10 @@ from ipaddress import ip_network
 from typing import Annotated, ClassVar
 
 from pydantic import Field
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
 
+from rackwright.plan.model import Plan, Subject
 from rackwright.plan.security import SecurityRule, network_rules, storage_rules
+from rackwright.policy.api import Finding, Measure, Policy, Severity
 
 
 class OpenPorts(Policy):

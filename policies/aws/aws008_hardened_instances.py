@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
 
 from rackwright.plan.launch import server_args
+from rackwright.plan.model import Plan, Subject
 from rackwright.plan.nic import LayoutError
+from rackwright.policy.api import Finding, Measure, Policy, Severity
 
 ROOT_DEVICES = frozenset({"/dev/sda1", "/dev/xvda"})
 """Root devices of the images of Ubuntu, Red Hat, Debian and Amazon Linux."""

@@ -8,10 +8,10 @@ from pathlib import PurePosixPath
 from typing import Annotated, ClassVar
 
 from pydantic import Field
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
 
 from rackwright.plan import storage
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
 
 
 class DataRepositories(Policy):
