@@ -8,8 +8,9 @@ from typing import ClassVar
 from rackwright.plan.model import Plan
 from rackwright.plan.power_shares import circuit_contributors
 from rackwright.plan.tables import rows_of
+from rackwright.plan.what_if import most_on_circuits
 from rackwright.policy.api import Finding, Measure, Policy, Severity
-from rackwright.policy.fixes import either, place_fewer, provide
+from rackwright.policy.fixes import either, hold, provide
 from rackwright.policy.racks import RackNames, is_over, unknown_devices
 
 
@@ -40,9 +41,7 @@ class FeedCapacity(Policy):
                     unit="W",
                     what="load that the busiest line implies",
                     contributors=shares,
-                    fix=either(
-                        place_fewer(shares, value - limit), provide(value, "W", "a circuit")
-                    )
+                    fix=either(place_fewer(shares, value - limit), provide(value, "W", "a circuit"))
                     if over
                     else None,
                     missing=missing,

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.power_shares import circuit_contributors
 from rackwright.plan.tables import rows_of
+from rackwright.plan.what_if import most_on_circuits
 from rackwright.policy.api import Finding, Measure, Policy, Severity
-from rackwright.policy.fixes import either, place_fewer, provide
+from rackwright.policy.fixes import either, hold, provide
 from rackwright.policy.racks import RackNames, is_over, unknown_devices
 
 
@@ -27,7 +28,7 @@ class FeedLoss(Policy):
         for site in plan.onprem:
             names = RackNames(site)
             for row in _worst(site):
-                yield _measure(site, names, row)
+                yield _measure(plan, site, names, row)
 
 
 def _worst(site: SitePlan) -> Iterator[dict[str, Any]]:
@@ -44,7 +45,7 @@ def _worst(site: SitePlan) -> Iterator[dict[str, Any]]:
     yield from found.values()
 
 
-def _measure(site: SitePlan, names: RackNames, row: dict[str, Any]) -> Measure:
+def _measure(plan: Plan, site: SitePlan, names: RackNames, row: dict[str, Any]) -> Measure:
     number, value, limit = row["rack_class"], row["implied_w"], row["usable_w"]
     over = is_over(value, limit)
     shares = circuit_contributors(site, number, row["feed"], row["lost"]) if over else ()
@@ -59,7 +60,7 @@ def _measure(site: SitePlan, names: RackNames, row: dict[str, Any]) -> Measure:
         what=f"load that the busiest line implies after losing {row['lost_kind']} {row['lost']}",
         contributors=shares,
         fix=either(
-            place_fewer(shares, value - limit),
+            hold(most_on_circuits(site, plan.catalogue, number, after_losses=True)),
             provide(value, "W", "circuits"),
             "give the rack one more feed",
         )

@@ -40,7 +40,9 @@ class LivingSupplies(Policy):
         alive, needed = row["alive"], row["needed_full"]
         known_degraded = row["state"] == "degraded" and facts["degraded_power_w"] is not None
         if self.accept_degraded and known_degraded:
-            text = f"{alive} living supplies after losing {row['lost']}: degraded, which is accepted"
+            text = (
+                f"{alive} living supplies after losing {row['lost']}: degraded, which is accepted"
+            )
             return Finding(at, ok=True, message=text)
         missing = []
         if needed is None:
@@ -69,7 +71,9 @@ def _fix(alive: int | None, needed: int | None, count: int | None) -> str | None
     if spare <= 0:
         return f"none of the {count} supplies is spare; choose a product with spare ones"
     feeds = -(-count // spare)
-    return f"spread the {count} supplies over {feeds} feeds, so that each loss takes {spare} at most"
+    return (
+        f"spread the {count} supplies over {feeds} feeds, so that each loss takes {spare} at most"
+    )
 
 
 def _facts(site: SitePlan) -> dict[tuple[int, str], dict[str, Any]]:

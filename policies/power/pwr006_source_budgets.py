@@ -79,9 +79,7 @@ def _areas(site: SitePlan) -> Iterator[Measure]:
 def _nodes(site: SitePlan, key: str, name: str) -> tuple[Contributor, ...]:
     """Devices of a row or hall by product."""
     counts = {
-        row["rack_class"]: row["count"]
-        for row in rows_of(site.rack_classes)
-        if row[key] == name
+        row["rack_class"]: row["count"] for row in rows_of(site.rack_classes) if row[key] == name
     }
     found: dict[tuple[str, float], int] = {}
     for row in rows_of(site.devices):

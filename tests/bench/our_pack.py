@@ -14,7 +14,10 @@ def require_tokens(resource: Resource):
 
 RULES = tuple(
     ResourceRule(
-        f"rule-{n:02d}", "tokens", frozenset({"aws:ec2/launchTemplate:LaunchTemplate"}), require_tokens
+        f"rule-{n:02d}",
+        "tokens",
+        frozenset({"aws:ec2/launchTemplate:LaunchTemplate"}),
+        require_tokens,
     )
     for n in range(30)
 )

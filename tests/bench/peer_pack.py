@@ -17,7 +17,9 @@ PolicyPack(
     name="peer",
     enforcement_level=EnforcementLevel.MANDATORY,
     policies=[
-        ResourceValidationPolicy(name=f"rule-{n:02d}", description="tokens", validate=require_tokens)
+        ResourceValidationPolicy(
+            name=f"rule-{n:02d}", description="tokens", validate=require_tokens
+        )
         for n in range(30)
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,8 @@ from typing import Any
 
 import psutil
 import pytest
+
+from rackwright.crossguard.decode import SECRET, SIGNATURE_KEY
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 KINDS = {"aws-network", "aws-storage", "aws-cluster"}
@@ -41,6 +44,25 @@ def names_of(lab: Any, cluster: str) -> dict[str, list[str]]:
     }
 
 
+def assert_secrets_are_encrypted(lab: Any, stack: str) -> None:
+    """The SSM parameter's value, which the provider's schema calls secret, is ciphertext only."""
+    state = lab.folder / "state/local"
+    text = (state / f"pulumi/.pulumi/stacks/aws-network/{stack}.json").read_text()
+    deployment = json.loads(text)["checkpoint"]["latest"]
+    assert deployment["secrets_providers"]["type"] == "passphrase"
+    (parameter,) = [r for r in deployment["resources"] if r["type"].endswith(":Parameter")]
+    for values in (parameter["inputs"], parameter["outputs"]):
+        assert values["value"][SIGNATURE_KEY] == SECRET
+        assert set(values["value"]) == {SIGNATURE_KEY, "ciphertext"}
+    (known,) = lab.client("ssm").get_parameters(Names=[parameter["id"]])["Parameters"]
+    assert "vpc_id" in json.loads(known["Value"])
+    for plain in (known["Value"], json.dumps(known["Value"])[1:-1]):
+        assert plain not in text
+    passphrase = state / "passphrase"
+    assert passphrase.stat().st_mode & 0o777 == 0o600
+    assert passphrase.read_text() not in text
+
+
 def test_life_of_a_cluster(lab: Any) -> None:
     blueprint = lab.blueprint("life")
     created = lab.stacks("up", blueprint, "--yes")
@@ -48,6 +70,8 @@ def test_life_of_a_cluster(lab: Any) -> None:
     assert all(stack["changes"]["create"] > 0 for stack in created.values())
     exists = names_of(lab, "life")
     assert [len(exists[k]) for k in ("vpcs", "templates", "groups", "file systems")] == [1, 1, 1, 1]
+
+    assert_secrets_are_encrypted(lab, "life-cloud")
 
     again = lab.stacks("up", blueprint, "--yes")
     assert [stack["changes"] for stack in again.values()] == [{}, {}, {}]
@@ -88,6 +112,14 @@ def test_an_api_failure_halfway_then_up_completes(lab: Any) -> None:
     assert [s["changes"] for s in lab.stacks("up", blueprint, "--yes").values()] == [{}, {}, {}]
 
 
+def wait_for_call(lab: Any, operation: str, before: int, process: Any, log: Path) -> None:
+    deadline = time.monotonic() + 240
+    while lab.calls().count(operation) == before:
+        assert process.poll() is None, log.read_text()
+        assert time.monotonic() < deadline, log.read_text()
+        time.sleep(0.2)
+
+
 @pytest.mark.parametrize("operation", ["CreateVpc", "CreateLaunchTemplate"])
 def test_kill_9_of_the_engine_then_up_completes(lab: Any, operation: str) -> None:
     cluster = f"killed-{operation.lower()}"
@@ -102,11 +134,7 @@ def test_kill_9_of_the_engine_then_up_completes(lab: Any, operation: str) -> Non
             stdout=output,
             stderr=subprocess.STDOUT,
         )
-        deadline = time.monotonic() + 240
-        while lab.calls().count(operation) == before:
-            assert process.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.2)
+        wait_for_call(lab, operation, before, process, log)
         engines = [p for p in psutil.Process(process.pid).children(True) if p.name() == "pulumi"]
         assert engines
         for engine in engines:
@@ -117,3 +145,36 @@ def test_kill_9_of_the_engine_then_up_completes(lab: Any, operation: str) -> Non
     exists = names_of(lab, cluster)
     assert [len(exists[k]) for k in ("vpcs", "templates", "groups", "file systems")] == [1, 1, 1, 1]
     assert [s["changes"] for s in lab.stacks("up", blueprint, "--yes").values()] == [{}, {}, {}]
+
+
+def test_a_second_up_is_refused_and_an_interrupted_one_goes_on(lab: Any) -> None:
+    blueprint = lab.blueprint("stopped")
+    before = lab.calls().count("CreateVpc")
+    lab.inject(operation="CreateVpc", times=1, latency_s=10)
+    log = Path(lab.folder / "stopped.log")
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            lab.command("up", blueprint, "--target", "local", "--yes"),
+            env=lab.environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        wait_for_call(lab, "CreateVpc", before, process, log)
+        second = subprocess.run(
+            lab.command("up", blueprint, "--target", "local", "--yes"),
+            env=lab.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        engines = [p for p in psutil.Process(process.pid).children(True) if p.name() == "pulumi"]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=120) == 130, log.read_text()
+    assert second.returncode == 4, second.stderr
+    assert f"process {process.pid}" in second.stderr
+    assert "Traceback" not in second.stderr + log.read_text()
+    assert engines
+    assert not any(engine.is_running() for engine in engines), "the engine is not left behind"
+    lab.stacks("up", blueprint, "--yes")
+    exists = names_of(lab, "stopped")
+    assert [len(exists[k]) for k in ("vpcs", "templates", "groups", "file systems")] == [1, 1, 1, 1]

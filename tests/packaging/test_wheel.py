@@ -25,7 +25,9 @@ def run(*command: object, cwd: Path, env: dict[str, str] | None = None) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, f"{command} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
+    assert done.returncode == 0, (
+        f"{command} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
+    )
     return done.stdout
 
 
@@ -69,9 +71,7 @@ def test_the_wheel_runs_the_main_job_elsewhere(installed: Path, tmp_path: Path) 
     blueprint = tmp_path / "demo/blueprint.yaml"
     assert "0 failed" in run(rackwright, "check", blueprint, cwd=tmp_path, env=env)
     try:
-        shown = run(
-            rackwright, "preview", blueprint, "--target", "local", cwd=tmp_path, env=env
-        )
+        shown = run(rackwright, "preview", blueprint, "--target", "local", cwd=tmp_path, env=env)
         assert "to create" in shown
     finally:
         stop = "from rackwright.provision.embedded import control; import pathlib, sys; "

@@ -135,9 +135,7 @@ def load_catalogue(folders: Sequence[Path] = ()) -> Catalogue:
 def _load_entry(path: Path, kind: type[E], patch: Mapping[str, Any]) -> E:
     entry = _load_patched(path, kind, patch) if patch else load(path, kind).value
     if entry.id != path.stem:
-        raise SpecError(
-            f"'{path}' describes '{entry.id}'", hint=f"call the file '{entry.id}.yaml'"
-        )
+        raise SpecError(f"'{path}' describes '{entry.id}'", hint=f"call the file '{entry.id}.yaml'")
     return entry
 
 
@@ -156,7 +154,11 @@ def _overlay(data: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any
     for key, value in patch.items():
         if value is None:
             merged.pop(key, None)
-        elif isinstance(value, Mapping) and isinstance(merged.get(key), Mapping) and "value" not in value:
+        elif (
+            isinstance(value, Mapping)
+            and isinstance(merged.get(key), Mapping)
+            and "value" not in value
+        ):
             merged[key] = _overlay(merged[key], value)
         else:
             merged[key] = value

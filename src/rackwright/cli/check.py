@@ -74,9 +74,7 @@ def _parse_output(text: str) -> tuple[str, Path]:
     return form, Path(name)
 
 
-def _render(
-    report: Report, form: str, arguments: argparse.Namespace, *, colour: bool
-) -> str:
+def _render(report: Report, form: str, arguments: argparse.Namespace, *, colour: bool) -> str:
     if form == "json":
         from rackwright.report.json import render_json
 

@@ -40,7 +40,9 @@ def _list(*, as_json: bool) -> int:
             }
             for policy in policies
         ]
-        sys.stdout.write(json.dumps({"schema": "rackwright.policies/v1", "policies": rows}, indent=2))
+        sys.stdout.write(
+            json.dumps({"schema": "rackwright.policies/v1", "policies": rows}, indent=2)
+        )
         sys.stdout.write("\n")
         return ExitCode.CLEAN
     for policy in policies:

@@ -14,7 +14,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``schema``."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     export = actions.add_parser("export", help="write the schemas")
-    export.add_argument("--output", type=Path, help="folder to write to; else stdout, blueprint only")
+    export.add_argument(
+        "--output", type=Path, help="folder to write to; else stdout, blueprint only"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,7 +35,9 @@ def run(arguments: argparse.Namespace) -> int:
         return ExitCode.CLEAN
     for folder, kind in FOLDERS.items():
         documents[f"catalog-{folder}"] = export_schema(
-            kind, title=f"Rackwright catalogue: {folder}", schema_id=f"urn:rackwright:catalog:{folder}:v1"
+            kind,
+            title=f"Rackwright catalogue: {folder}",
+            schema_id=f"urn:rackwright:catalog:{folder}:v1",
         )
     arguments.output.mkdir(parents=True, exist_ok=True)
     for name, document in documents.items():

@@ -119,7 +119,9 @@ def _render(verb: str, site: Site, outcomes: Sequence[Outcome], endpoint: str | 
         lines.append(f"{outcome.kind}/{site.stack}: {_summary(verb, outcome)}")
         lines += [f"  {name}: {', '.join(diff)}" for name, diff in outcome.details.items()]
         if verb in {"up", "status"}:
-            lines += [f"  {key} = {_short(value)}" for key, value in sorted(outcome.outputs.items())]
+            lines += [
+                f"  {key} = {_short(value)}" for key, value in sorted(outcome.outputs.items())
+            ]
         lines += [f"  retained: {item}" for item in outcome.retained]
     if not outcomes:
         lines.append(f"{site.stack}: nothing is provisioned")

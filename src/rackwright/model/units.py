@@ -17,7 +17,9 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-_PATTERN = re.compile(r"([+-]?\d+(?:[_,]\d{3})*(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*(\S.*)?", re.ASCII)
+_PATTERN = re.compile(
+    r"([+-]?\d+(?:[_,]\d{3})*(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*(\S.*)?", re.ASCII
+)
 _LONGEST = 64
 """Longest text read as a quantity; anything beyond it is hostile."""
 
@@ -53,8 +55,7 @@ class Dimension:
             ]
             suggestion = f"; did you mean '{near[0]}'?" if near else ""
             raise ValueError(
-                f"'{unit}' is not a unit of {self.name} "
-                f"({', '.join(self.factors)}){suggestion}"
+                f"'{unit}' is not a unit of {self.name} ({', '.join(self.factors)}){suggestion}"
             )
         try:
             value = Decimal(number.replace("_", "").replace(",", "")) * factor
@@ -93,7 +94,9 @@ class Quantity:
             try:
                 return dimension.parse(value)
             except ValueError as error:
-                raise PydanticCustomError("quantity", "{message}", {"message": str(error)}) from None
+                raise PydanticCustomError(
+                    "quantity", "{message}", {"message": str(error)}
+                ) from None
         raise PydanticCustomError(
             "quantity",
             "'{value}' has no unit; write it like '{value} {unit}'",
@@ -128,35 +131,65 @@ def _factors(**units: str) -> dict[str, Decimal]:
 _BTU_H = Decimal(1) / Decimal("3.412")
 """Watts per BTU/h, with the rounded constant that data sheets use."""
 
-POWER = Dimension(
-    "power", "W", {**_factors(W="1", kW="1e3", MW="1e6", GW="1e9"), "BTU/h": _BTU_H}
-)
+POWER = Dimension("power", "W", {**_factors(W="1", kW="1e3", MW="1e6", GW="1e9"), "BTU/h": _BTU_H})
 APPARENT_POWER = Dimension("apparent power", "VA", _factors(VA="1", kVA="1e3", MVA="1e6"))
 VOLTAGE = Dimension("voltage", "V", _factors(V="1", kV="1e3"))
 CURRENT = Dimension("current", "A", _factors(A="1", mA="1e-3", kA="1e3"))
 MASS = Dimension("mass", "kg", {**_factors(kg="1", g="1e-3", t="1e3"), "lb": Decimal("0.45359237")})
-LENGTH = Dimension("length", "m", {**_factors(m="1", mm="1e-3", cm="1e-2", km="1e3"),
-                                   "ft": Decimal("0.3048"), "in": Decimal("0.0254")})
-TEMPERATURE = Dimension("temperature", "°C",
-                        {"°C": Decimal(1), "degC": Decimal(1), "°F": Decimal(5) / Decimal(9)},
-                        minimum=-273.15, offsets={"°F": Decimal(-160) / Decimal(9)})
+LENGTH = Dimension(
+    "length",
+    "m",
+    {
+        **_factors(m="1", mm="1e-3", cm="1e-2", km="1e3"),
+        "ft": Decimal("0.3048"),
+        "in": Decimal("0.0254"),
+    },
+)
+TEMPERATURE = Dimension(
+    "temperature",
+    "°C",
+    {"°C": Decimal(1), "degC": Decimal(1), "°F": Decimal(5) / Decimal(9)},
+    minimum=-273.15,
+    offsets={"°F": Decimal(-160) / Decimal(9)},
+)
 TEMPERATURE_DIFFERENCE = Dimension("temperature difference", "K", _factors(K="1"))
 AIRFLOW = Dimension("airflow", "CFM", {"CFM": Decimal(1), "m3/h": Decimal(1) / Decimal("1.699011")})
-LIQUID_FLOW = Dimension("liquid flow", "L/min",
-                        {"L/min": Decimal(1), "m3/h": Decimal(1000) / Decimal(60)})
-PRESSURE = Dimension("pressure", "kPa", {**_factors(kPa="1", Pa="1e-3", bar="100"),
-                                         "psi": Decimal("6.894757")})
+LIQUID_FLOW = Dimension(
+    "liquid flow", "L/min", {"L/min": Decimal(1), "m3/h": Decimal(1000) / Decimal(60)}
+)
+PRESSURE = Dimension(
+    "pressure", "kPa", {**_factors(kPa="1", Pa="1e-3", bar="100"), "psi": Decimal("6.894757")}
+)
 FLOOR_LOAD = Dimension("floor load", "kg/m2", {"kg/m2": Decimal(1), "kg/m²": Decimal(1)})
 DATA_RATE = Dimension("data rate", "Gbps", _factors(Gbps="1", Mbps="1e-3", Tbps="1e3"))
-DATA_SIZE = Dimension("data size", "GiB", {
-    "GiB": Decimal(1), "MiB": Decimal(1) / 1024, "TiB": Decimal(1024), "PiB": Decimal(1024**2),
-    "GB": Decimal(10**9) / Decimal(2**30), "TB": Decimal(10**12) / Decimal(2**30)})
-THROUGHPUT = Dimension("throughput", "MB/s", {"MB/s": Decimal(1), "GB/s": Decimal(1000),
-                                              "TB/s": Decimal(10**6)})
+DATA_SIZE = Dimension(
+    "data size",
+    "GiB",
+    {
+        "GiB": Decimal(1),
+        "MiB": Decimal(1) / 1024,
+        "TiB": Decimal(1024),
+        "PiB": Decimal(1024**2),
+        "GB": Decimal(10**9) / Decimal(2**30),
+        "TB": Decimal(10**12) / Decimal(2**30),
+    },
+)
+THROUGHPUT = Dimension(
+    "throughput", "MB/s", {"MB/s": Decimal(1), "GB/s": Decimal(1000), "TB/s": Decimal(10**6)}
+)
 THROUGHPUT_DENSITY = Dimension("throughput per capacity", "MB/s/TiB", {"MB/s/TiB": Decimal(1)})
 RACK_UNITS = Dimension("rack height", "U", {"U": Decimal(1), "OU": Decimal("1.0799")})
-DURATION = Dimension("duration", "s", {"s": Decimal(1), "ms": Decimal("1e-3"), "min": Decimal(60),
-                                       "h": Decimal(3600), "d": Decimal(86400)})
+DURATION = Dimension(
+    "duration",
+    "s",
+    {
+        "s": Decimal(1),
+        "ms": Decimal("1e-3"),
+        "min": Decimal(60),
+        "h": Decimal(3600),
+        "d": Decimal(86400),
+    },
+)
 FRACTION = Dimension("percentage", "%", {"%": Decimal(1)})
 
 Watts = Annotated[float, Quantity(POWER)]

@@ -297,9 +297,7 @@ def _source_rows(
     ]
 
 
-def _demand(
-    cls: RackClass, rack: racks.Rack, outages: Sequence[Mapping[str, bool]]
-) -> FeedDemand:
+def _demand(cls: RackClass, rack: racks.Rack, outages: Sequence[Mapping[str, bool]]) -> FeedDemand:
     """The rack's draw on its feeds for every set of feeds that one lost source kills."""
     sources = tuple(feed.source for feed in rack.group.feeds)
     sets = {frozenset(n for n, s in enumerate(sources) if not alive[s]) for alive in outages}

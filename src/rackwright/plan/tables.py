@@ -36,9 +36,7 @@ RACK_CLASSES = (
     | _columns(_FLAG, "leak_detection isolation blanking has_liquid")
 )
 DEVICES = (
-    _columns(
-        _WHOLE, "rack_class device psu_count full_performance degraded"
-    )
+    _columns(_WHOLE, "rack_class device psu_count full_performance degraded")
     | _columns(
         _TEXT,
         "kind entry group path air_direction psu_inlet medium water_class connector psus",
@@ -74,12 +72,12 @@ LOSSES = (
     | _columns(_TEXT, "lost lost_kind feed path")
     | _columns(_REAL, "load_w implied_w usable_w")
 )
-DEVICE_LOSSES = _columns(
-    _WHOLE, "rack_class devices alive needed_full needed_degraded"
-) | _columns(_TEXT, "entry group lost state path")
-SOURCES = _columns(
-    _TEXT, "source kind path redundancy worst_lost ancestors"
-) | _columns(_REAL, "capacity_w overload_w load_w worst_w peak_w imbalance")
+DEVICE_LOSSES = _columns(_WHOLE, "rack_class devices alive needed_full needed_degraded") | _columns(
+    _TEXT, "entry group lost state path"
+)
+SOURCES = _columns(_TEXT, "source kind path redundancy worst_lost ancestors") | _columns(
+    _REAL, "capacity_w overload_w load_w worst_w peak_w imbalance"
+)
 ROWS = _columns(_TEXT, "hall row path") | _columns(
     _REAL, "power_w heat_air_w heat_liquid_w weight_kg power_limit_w"
 )

@@ -106,9 +106,7 @@ def enforcement_of(
     return Enforcement(setting.enforcement)
 
 
-def _run(
-    policy: Policy, enforcement: Enforcement, plan: Plan, locate: Locate
-) -> Iterable[Result]:
+def _run(policy: Policy, enforcement: Enforcement, plan: Plan, locate: Locate) -> Iterable[Result]:
     blueprint = Subject(plan.blueprint.name, ())
     try:
         found = [_result(policy, enforcement, item, locate) for item in policy.check(plan)]
@@ -136,9 +134,7 @@ def _bare(
     )
 
 
-def _result(
-    policy: Policy, enforcement: Enforcement, item: object, locate: Locate
-) -> Result:
+def _result(policy: Policy, enforcement: Enforcement, item: object, locate: Locate) -> Result:
     if not isinstance(item, (Measure, Finding)):
         raise TypeError(f"check yielded a {type(item).__name__}, not a Measure or a Finding")
     effective = Enforcement.ADVISORY if item.advisory else enforcement
@@ -179,7 +175,9 @@ def _sentence(measure: Measure) -> str:
             known.append(f"it is {format_quantity(measure.value, measure.unit)}")
         if measure.limit is not None:
             known.append(f"the limit is {format_quantity(measure.limit, measure.unit)}")
-        missing = "; ".join(measure.missing) or ("the limit" if measure.limit is None else "the value")
+        missing = "; ".join(measure.missing) or (
+            "the limit" if measure.limit is None else "the value"
+        )
         known_text = f" ({', '.join(known)})" if known else ""
         return f"{measure.what} cannot be judged{known_text}; not known: {missing}"
     value = format_quantity(measure.value, measure.unit)

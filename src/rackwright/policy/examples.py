@@ -77,9 +77,7 @@ def load_examples(policy: type[Policy]) -> tuple[Example, ...]:
     except ValidationError as error:
         raise SpecErrors(
             [
-                SpecError(
-                    f"{tree.describe(loc)}: {detail['msg']}", location=tree.locate(loc)
-                )
+                SpecError(f"{tree.describe(loc)}: {detail['msg']}", location=tree.locate(loc))
                 for detail in error.errors()
                 for loc in [tuple(detail["loc"])]
             ]

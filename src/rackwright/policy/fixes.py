@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from rackwright.plan.model import Contributor
+from rackwright.plan.what_if import Fewer
 from rackwright.report.quantities import format_quantity
 
 
@@ -20,6 +21,11 @@ def place_fewer(contributors: Sequence[Contributor], over: float) -> str | None:
     if stay < 0:
         return None
     return f"keep at most {stay:,} of {largest.count:,} × {largest.name}"
+
+
+def hold(fewer: Fewer | None) -> str | None:
+    """What a rack may hold."""
+    return None if fewer is None else f"place at most {fewer.most:,} {fewer.entry} in a rack"
 
 
 def provide(limit: float, unit: str, what: str) -> str:

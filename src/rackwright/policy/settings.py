@@ -38,7 +38,10 @@ def configure(
                 )
             )
         elif setting.enforcement is not None and not setting.reason:
-            lowered = _STRENGTH[Enforcement(setting.enforcement)] < _STRENGTH[known[policy_id].enforcement]
+            lowered = (
+                _STRENGTH[Enforcement(setting.enforcement)]
+                < _STRENGTH[known[policy_id].enforcement]
+            )
             if lowered:
                 errors.append(
                     SpecError(

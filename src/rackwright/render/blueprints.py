@@ -39,7 +39,9 @@ def list_templates() -> list[BlueprintTemplate]:
     """Every built-in blueprint template, by name."""
     from rackwright.spec.loader import load
 
-    folders = sorted(p.parent for p in (bundled("templates") / "blueprints").glob("*/template.yaml"))
+    folders = sorted(
+        p.parent for p in (bundled("templates") / "blueprints").glob("*/template.yaml")
+    )
     return [
         BlueprintTemplate(f.name, f, load(f / "template.yaml", TemplateManifest).value)
         for f in folders

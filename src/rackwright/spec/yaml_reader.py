@@ -32,7 +32,9 @@ _WORDS: dict[str, Any] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 _CORE = "tag:yaml.org,2002:"
-_SCALAR_TAGS = frozenset(_CORE + t for t in ("null", "bool", "int", "float", "timestamp", "str", "value"))
+_SCALAR_TAGS = frozenset(
+    _CORE + t for t in ("null", "bool", "int", "float", "timestamp", "str", "value")
+)
 _HIDDEN = frozenset({"Cc", "Cf", "Cs"})
 
 
@@ -55,7 +57,9 @@ def read_file(path: Path) -> Item:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise SpecErrors([SpecError("the file is not UTF-8", location=Location(name, line, 1))]) from None
+        raise SpecErrors(
+            [SpecError("the file is not UTF-8", location=Location(name, line, 1))]
+        ) from None
     return read_text(text, name)
 
 

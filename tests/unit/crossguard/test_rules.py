@@ -31,7 +31,12 @@ def outcomes(rule_id: str, token: str, *, protect: bool = False, **inputs: Any) 
         ("RES-001", TEMPLATE, {"metadataOptions": UNKNOWN}, ["unknown"]),
         ("RES-002", TEMPLATE, {"blockDeviceMappings": [{"ebs": {"encrypted": "true"}}]}, []),
         ("RES-002", TEMPLATE, {"blockDeviceMappings": [{"ebs": {}}]}, ["fail"]),
-        ("RES-002", TEMPLATE, {"blockDeviceMappings": [{"ebs": {"encrypted": UNKNOWN}}]}, ["unknown"]),
+        (
+            "RES-002",
+            TEMPLATE,
+            {"blockDeviceMappings": [{"ebs": {"encrypted": UNKNOWN}}]},
+            ["unknown"],
+        ),
         ("RES-002", INSTANCE, {"rootBlockDevice": {"encrypted": True}}, []),
         ("RES-002", INSTANCE, {}, ["fail"]),
         ("RES-003", INGRESS, {"cidrIpv4": "10.0.0.0/8"}, []),

@@ -30,7 +30,10 @@ def test_values_are_placed(tmp_path: Path) -> None:
         ("{% for i in range(10**9) %}x{% endfor %}", "power operator"),
         ("{% for i in range(1000000000) %}x{% endfor %}", "range"),
         ("{{ 1 / 0 }}", "division"),
-        ("{% for a in range(99999) %}{% for b in range(999) %}xxxxxxxx{% endfor %}{% endfor %}", "more than"),
+        (
+            "{% for a in range(99999) %}{% for b in range(999) %}xxxxxxxx{% endfor %}{% endfor %}",
+            "more than",
+        ),
     ],
 )
 def test_hostile_or_wrong_templates_end_with_an_error(
