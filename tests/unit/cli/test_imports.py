@@ -1,0 +1,47 @@
+"""What a command loads: start-up is fast because it loads little, which does not depend on clocks."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rackwright.render.blueprints import find_template, write_blueprint
+
+PROBE = """
+import json, sys
+from rackwright.cli import main
+code = main(sys.argv[1:])
+names = {name.partition(".")[0] for name in sys.modules}
+print("\\n" + json.dumps([int(code), sorted(names)]))
+"""
+
+
+def loaded_by(*arguments: object, expect: int = 0) -> set[str]:
+    """The packages that a command has loaded when it ends with ``expect``."""
+    command = [sys.executable, "-c", PROBE, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    code, names = json.loads(done.stdout.splitlines()[-1])
+    assert code == expect, done.stdout + done.stderr
+    return set(names)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expect"), [(["--help"], 0), (["--version"], 0), (["chekc"], 2)]
+)
+def test_help_loads_no_library(arguments: list[str], expect: int) -> None:
+    heavy = {"pulumi", "ansible", "ansible_runner", "pydantic", "polars", "yaml", "boto3", "moto"}
+    loaded = loaded_by(*arguments, expect=expect)
+    assert "rackwright" in loaded
+    assert not loaded & (heavy | {"grpc", "jinja2", "numpy", "pandas"})
+
+
+def test_check_loads_nothing_that_provisions(tmp_path: Path) -> None:
+    write_blueprint(find_template("hybrid-h100"), tmp_path, {})
+    loaded = loaded_by("check", tmp_path / "blueprint.yaml")
+    assert {"pydantic", "polars"} <= loaded
+    provisioning = {"pulumi", "pulumi_aws", "ansible", "ansible_runner", "boto3", "botocore"}
+    assert not loaded & (provisioning | {"moto", "grpc", "numpy", "pandas"})
