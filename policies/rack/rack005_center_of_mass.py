@@ -1,0 +1,51 @@
+"""RACK-005: the centre of mass of a rack is low."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rackwright.plan.contributors import contributors, subject, unknowns
+from rackwright.plan.model import Plan
+from rackwright.plan.tables import rows_of
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.racks import is_over
+
+
+class CenterOfMass(Policy):
+    """The centre of mass of a rack's content lies in its lower part."""
+
+    id: ClassVar[str] = "RACK-005"
+    title: ClassVar[str] = "The centre of mass of a rack is low"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "rack"
+    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
+
+    share: Annotated[float, Field(gt=0, le=1)] = 0.5
+    """Highest centre of mass as a share of the rack's height."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each class of racks."""
+        for site in plan.onprem:
+            for row in rows_of(site.rack_classes):
+                number, value = row["rack_class"], row["center_of_mass_u"]
+                limit = self.share * row["height_u"]
+                over = is_over(value, limit)
+                missing = unknowns(site, "weight_kg", [number])
+                yield Measure(
+                    subject(site, row),
+                    value=value,
+                    limit=limit,
+                    unit="U",
+                    what="height of the centre of mass",
+                    contributors=contributors(site, "weight_kg", [number], per_rack=True)
+                    if over
+                    else (),
+                    fix=f"lower the devices by {value - limit:.1f} U on average, the heaviest first"
+                    if over
+                    else None,
+                    missing=missing or (("a place for each device",) if value is None else ()),
+                )

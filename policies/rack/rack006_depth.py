@@ -1,0 +1,80 @@
+"""RACK-006: a rack is deep enough for its devices and their cables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from rackwright.model.hardware import Node
+from rackwright.plan.contributors import subject, unknowns
+from rackwright.plan.model import Contributor, Plan, SitePlan
+from rackwright.plan.tables import rows_of
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fixes import either, provide
+from rackwright.policy.racks import is_over
+
+
+class Depth(Policy):
+    """The deepest device and the bend of its cables stay inside the rack."""
+
+    id: ClassVar[str] = "RACK-006"
+    title: ClassVar[str] = "A rack is deep enough for devices and cables"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "rack"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each class of racks that is not a product of its own."""
+        for site in plan.onprem:
+            for row in rows_of(site.rack_classes):
+                mounted = _mounted(site, row["rack_class"])
+                if mounted and not any(
+                    plan.catalogue.get(Node, device["entry"]).whole_rack
+                    for device in mounted
+                    if device["kind"] == "node"
+                ):
+                    yield _depth(site, row, mounted)
+
+
+def _mounted(site: SitePlan, number: int) -> list[dict[str, Any]]:
+    """Nodes and switches on the rails of a rack."""
+    return [
+        device
+        for device in rows_of(site.devices)
+        if device["rack_class"] == number
+        and device["kind"] in {"node", "switch"}
+        and device["height_u"] != 0
+    ]
+
+
+def _depth(site: SitePlan, row: dict[str, Any], mounted: list[dict[str, Any]]) -> Measure:
+    deepest, allowance, limit = row["deepest_m"], row["cable_allowance_m"], row["rack_depth_m"]
+    entries = {device["entry"] for device in mounted}
+    missing = [
+        m for m in unknowns(site, "depth_m", [row["rack_class"]]) if m.split(":")[0] in entries
+    ]
+    if allowance is None:
+        missing.append("'cable_allowance' of the racks")
+    value = None if deepest is None or allowance is None else deepest + allowance
+    over = is_over(value, limit)
+    shares: list[Contributor] = []
+    fix = None
+    if value is not None and over:
+        guilty = [device["entry"] for device in mounted if device["depth_m"] == deepest]
+        shares = [Contributor(name, 1, deepest) for name in sorted(set(guilty))]
+        shares.append(Contributor("cable allowance", 1, allowance))
+        room = limit - allowance
+        fix = either(
+            provide(value, "m", "a rack with a depth"),
+            f"choose devices of at most {1000 * room:.0f} mm" if room > 0 else None,
+        )
+    return Measure(
+        subject(site, row),
+        value=value,
+        limit=limit,
+        unit="m",
+        what="depth of the deepest device with its cables",
+        contributors=tuple(shares),
+        fix=fix,
+        missing=tuple(missing),
+    )

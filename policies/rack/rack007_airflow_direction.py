@@ -1,0 +1,62 @@
+"""RACK-007: all devices of a rack move air the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from rackwright.plan.contributors import subject
+from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.tables import rows_of, to_path
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+
+
+class AirflowDirection(Policy):
+    """Air passes every device in the direction in which it passes the rack."""
+
+    id: ClassVar[str] = "RACK-007"
+    title: ClassVar[str] = "All devices of a rack move air the same way"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "rack"
+    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A finding for each group of devices in each class of racks."""
+        for site in plan.onprem:
+            for row in rows_of(site.rack_classes):
+                yield from _groups(site, row)
+
+
+def _groups(site: SitePlan, row: dict[str, Any]) -> Iterator[Finding]:
+    at = subject(site, row)
+    seen = set()
+    for device in rows_of(site.devices):
+        if device["rack_class"] != row["rack_class"] or device["kind"] not in {"node", "switch"}:
+            continue
+        if device["path"] in seen or device["heat_air_w"] == 0:
+            continue
+        seen.add(device["path"])
+        where = Subject(f"{at.name} {device['group']}", to_path(device["path"]))
+        yield _judge(device, row["air_direction"], where)
+
+
+def _judge(device: dict[str, Any], rack: str, at: Subject) -> Finding:
+    entry, own = device["entry"], device["air_direction"]
+    if own is None:
+        remedy = "state 'air_direction' of the tier, as ordered"
+        return Finding(
+            at,
+            ok=None,
+            message=f"air passes the rack {rack}; it is not stated how it passes {entry}",
+            fix=remedy if device["kind"] == "switch" else "add 'airflow_direction' to its entry",
+            missing=(f"{entry}: airflow direction",),
+        )
+    if own in {rack, "passive"}:
+        return Finding(at, ok=True, message=f"air passes {entry} {own}, the rack {rack}")
+    return Finding(
+        at,
+        ok=False,
+        message=f"air passes {entry} {own}, but the rack {rack}",
+        fix=f"order {entry} with the airflow {rack}, or mount it the other way round",
+    )

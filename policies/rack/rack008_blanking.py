@@ -1,0 +1,74 @@
+"""RACK-008: dense racks have blanking panels and a contained aisle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from rackwright.model.units import Watts
+from rackwright.plan.contributors import subject, unknowns
+from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.tables import rows_of
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.report.quantities import format_quantity
+
+
+class Blanking(Policy):
+    """Exhaust air finds no way back to the inlets of a dense rack."""
+
+    id: ClassVar[str] = "RACK-008"
+    title: ClassVar[str] = "Dense racks have blanking panels and a contained aisle"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "rack"
+    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
+
+    density: Watts = 15_000.0
+    """Power of a rack above which both are needed."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Two findings for each class of racks: panels and containment."""
+        for site in plan.onprem:
+            airs = {hall.name: hall.air for hall in site.site.halls}
+            for row in rows_of(site.rack_classes):
+                air = airs[row["hall"]]
+                contained = None if air is None else air.containment != "none"
+                yield self._judge(site, row, *_PANELS, present=row["blanking"])
+                yield self._judge(site, row, *_CONTAINMENT, present=contained)
+
+    def _judge(
+        self,
+        site: SitePlan,
+        row: dict[str, Any],
+        noun: str,
+        option: str,
+        fix: str,
+        *,
+        present: bool | None,
+    ) -> Finding:
+        at, power = subject(site, row), row["power_w"]
+        if present:
+            return Finding(at, ok=True, message=f"there are {noun}")
+        if power is None:
+            missing = unknowns(site, "power_w", [row["rack_class"]])
+            return Finding(at, ok=None, message=f"{noun} may be needed", missing=missing)
+        threshold = format_quantity(self.density, "W")
+        if power <= self.density:
+            message = f"the rack needs no {noun} up to {threshold}"
+            return Finding(at, ok=True, message=message)
+        message = f"the rack draws {format_quantity(power, 'W')}, above {threshold} it needs {noun}"
+        if present is None:
+            return Finding(at, ok=None, message=message, missing=(option,), fix=fix)
+        return Finding(at, ok=False, message=message, fix=fix)
+
+
+_PANELS = (
+    "blanking panels",
+    "'blanking' of the racks",
+    "close empty units and set 'blanking: true'",
+)
+_CONTAINMENT = (
+    "contained aisles",
+    "'air' of the hall",
+    "contain the hot or the cold aisle and set 'containment'",
+)
