@@ -13,6 +13,20 @@ from rackwright.errors import SpecError, SpecErrors
 from rackwright.spec.suggest import did_you_mean
 from rackwright.spec.tree import Path, Tree
 
+_EXPECTED: Mapping[str, str] = {
+    **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "a mapping"),
+    **dict.fromkeys(("tuple_type", "list_type"), "a list"),
+    "string_type": "text",
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing"), "a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
+    "greater_than": "above {gt:g}",
+    "greater_than_equal": "{ge:g} or more",
+    "less_than": "below {lt:g}",
+    "less_than_equal": "{le:g} or less",
+}
+"""What pydantic wanted, by the kind of its error."""
+
 
 def to_spec_errors(
     error: ValidationError, tree: Tree, model: type[BaseModel], prefix: Path = ()
@@ -70,6 +84,10 @@ def _explain(
         return f"{context['discriminator']} is missing", None
     if kind == "string_pattern_mismatch":
         return f"{_quote(given)} does not match {context['pattern']}", None
+    if kind in _EXPECTED:
+        return f"{_quote(given)} is not {_EXPECTED[kind].format(**context)}", None
+    if kind == "too_short":
+        return f"{context['actual_length']} given, at least {context['min_length']} needed", None
     text = str(detail["msg"])
     for noise in ("Value error, ", "Assertion failed, "):
         text = text.removeprefix(noise)
@@ -83,7 +101,13 @@ def _is_scalar(value: object) -> bool:
 
 
 def _quote(value: object) -> str:
-    text = "nothing" if value is None else f"'{value}'"
+    if value is None:
+        return "nothing"
+    if isinstance(value, (Mapping, list)):
+        return "a mapping" if isinstance(value, Mapping) else "a list"
+    if isinstance(value, bool):
+        return f"'{str(value).lower()}'"
+    text = f"'{value}'"
     return text if len(text) <= 80 else text[:76] + "...'"
 
 
