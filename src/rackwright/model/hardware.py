@@ -26,6 +26,7 @@ from rackwright.model.units import (
     LitresPerMinute,
     Metres,
     RackUnits,
+    Seconds,
     Volts,
     Watts,
 )
@@ -223,15 +224,26 @@ class Node(Device):
     ports: tuple[NetworkPort, ...] = ()
 
 
+class Uplinks(Model):
+    """Equal ports of a switch that run at another rate than its radix."""
+
+    count: Annotated[int, Field(gt=0)]
+    rate: Fact[GigabitsPerSecond]
+
+
 class Switch(Device):
     """A network switch."""
 
     kind: Literal["switch"]
     technology: Literal["infiniband", "ethernet"]
     radix: Annotated[int, Field(gt=0)]
-    """Logical ports."""
+    """Logical ports of one switch."""
+    switches: Annotated[int, Field(gt=0)] = 1
+    """Independent switches in one chassis, each with ``radix`` ports."""
     rate: Fact[GigabitsPerSecond]
     """Rate of one logical port."""
+    uplinks: Uplinks | None = None
+    """Ports beside those of the radix."""
     cages: Fact[int] | None = None
     ports_per_cage: Annotated[int, Field(gt=0)] = 1
 
@@ -272,8 +284,8 @@ class PowerShelf(Entry):
     supplies: Annotated[int, Field(gt=0)]
     rating_n_plus_1: Fact[Watts] | None = None
     """Usable power with one supply lost."""
-    backup: Fact[float] | None = None
-    """Battery backup at full load, in seconds."""
+    backup: Fact[Seconds] | None = None
+    """Battery backup at full load."""
     height: Fact[RackUnits] | None = None
     weight: Fact[Kilograms] | None = None
 
@@ -325,8 +337,9 @@ class Cable(Entry):
     part: str
     medium: Literal["dac", "acc", "aoc", "mmf", "smf"]
     technology: tuple[Literal["infiniband", "ethernet"], ...]
-    rate: Fact[GigabitsPerSecond]
+    rate: Fact[GigabitsPerSecond] | None = None
     reach: Fact[Metres]
+    """On OM4 where the fibre is multi-mode."""
     reach_om3: Fact[Metres] | None = None
 
 
