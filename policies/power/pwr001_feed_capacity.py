@@ -41,7 +41,10 @@ class FeedCapacity(Policy):
                     unit="W",
                     what="load that the busiest line implies",
                     contributors=shares,
-                    fix=either(place_fewer(shares, value - limit), provide(value, "W", "a circuit"))
+                    fix=either(
+                        hold(most_on_circuits(site, plan.catalogue, number, after_losses=False)),
+                        provide(value, "W", "a circuit"),
+                    )
                     if over
                     else None,
                     missing=missing,
