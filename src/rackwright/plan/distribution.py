@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rackwright.model.power import PowerSource, SitePower
 from rackwright.plan.electrical import Legs, circuit_capacity
 from rackwright.plan.model import Path
+from rackwright.plan.outages import Outages
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
 
@@ -151,22 +152,18 @@ def check_sources(power: SitePower, path: Path) -> list[PlanProblem]:
 def judge_sources(power: SitePower, demands: Sequence[FeedDemand]) -> list[SourceLoad]:
     """The load of every source, normally and in its worst case."""
     tree = Tree(power.sources)
-    everything = tree.alive(None)
-    base = _leaf_loads(demands)
-    normal = tree.push_up(base, everything)
+    outages = Outages(tree)
+    normal = tree.push_up(_leaf_loads(demands), tree.alive(None))
     worst: dict[str, tuple[float | None, str | None]] = {n: (normal[n], None) for n in tree.order}
     users: dict[str, list[FeedDemand]] = {}
     for demand in demands:
         for source in dict.fromkeys(demand.sources):
             users.setdefault(source, []).append(demand)
-    for lost in tree.sources:
-        alive = tree.alive(lost)
-        dead = {name for name, lives in alive.items() if not lives}
-        affected = list({id(d): d for name in dead for d in users.get(name, [])}.values())
-        loads = tree.push_up(_shift(base, affected, dead), alive)
-        for name, load in loads.items():
+    for lost, dead in outages.dead.items():
+        affected = {id(d): d for name in dead for d in users.get(name, [])}.values()
+        for name, load in outages.loads_without(lost, normal, affected).items():
             so_far = worst[name][0]
-            if name == lost or not alive[name] or so_far is None:
+            if so_far is None:
                 continue
             if load is None or load > so_far * _NOISE:
                 worst[name] = (load, lost)
@@ -185,29 +182,12 @@ def judge_sources(power: SitePower, demands: Sequence[FeedDemand]) -> list[Sourc
 def _leaf_loads(demands: Sequence[FeedDemand]) -> Loads:
     loads: Loads = {}
     for demand in demands:
-        _add(loads, demand, demand.normal, 1)
+        for source, watts in zip(demand.sources, demand.normal, strict=True):
+            so_far = loads.get(source, 0.0)
+            loads[source] = (
+                None if watts is None or so_far is None else so_far + watts * demand.racks
+            )
     return loads
-
-
-def _shift(base: Loads, affected: Sequence[FeedDemand], dead: set[str]) -> Loads:
-    """``base`` with the racks in ``affected`` moved off their dead feeds."""
-    loads = dict(base)
-    for demand in affected:
-        gone = frozenset(n for n, source in enumerate(demand.sources) if source in dead)
-        _add(loads, demand, demand.normal, -1)
-        after = demand.without.get(gone)
-        if after is None:
-            after = (None,) * len(demand.sources)
-        _add(loads, demand, after, 1)
-    return loads
-
-
-def _add(loads: Loads, demand: FeedDemand, each: Sequence[float | None], sign: int) -> None:
-    for source, watts in zip(demand.sources, each, strict=True):
-        so_far = loads.get(source, 0.0)
-        loads[source] = (
-            None if watts is None or so_far is None else so_far + sign * watts * demand.racks
-        )
 
 
 def add_legs(total: Legs, legs: Legs, times: int) -> Legs:

@@ -36,6 +36,7 @@ from rackwright.plan.distribution import (
 from rackwright.plan.electrical import Legs, imbalance, rotate
 from rackwright.plan.facility import hall_rows, loop_rows, row_rows, totals_row
 from rackwright.plan.model import Path, Plan, SitePlan
+from rackwright.plan.outages import Outages
 from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.spec.suggest import did_you_mean
 
@@ -273,7 +274,7 @@ def _source_rows(
     site: OnPremSite, path: Path, classes: Sequence[RackClass], built: Sequence[racks.Rack]
 ) -> list[dict[str, Any]]:
     tree = Tree(site.power.sources)
-    outages = [tree.alive(name) for name in tree.order]
+    outages = Outages(tree)
     demands = [_demand(cls, rack, outages) for cls, rack in zip(classes, built, strict=True)]
     judged = judge_sources(site.power, demands)
     peaks = _peaks(tree, classes, built)
@@ -297,15 +298,14 @@ def _source_rows(
     ]
 
 
-def _demand(cls: RackClass, rack: racks.Rack, outages: Sequence[Mapping[str, bool]]) -> FeedDemand:
+def _demand(cls: RackClass, rack: racks.Rack, outages: Outages) -> FeedDemand:
     """The rack's draw on its feeds for every set of feeds that one lost source kills."""
     sources = tuple(feed.source for feed in rack.group.feeds)
-    sets = {frozenset(n for n, s in enumerate(sources) if not alive[s]) for alive in outages}
     return FeedDemand(
         sources=sources,
         racks=len(cls.racks),
         normal=rack.feed_loads(frozenset()),
-        without={dead: rack.feed_loads(dead) for dead in sets if dead},
+        without={dead: rack.feed_loads(dead) for dead in outages.dead_feeds(sources)},
     )
 
 
