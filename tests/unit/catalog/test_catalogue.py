@@ -1,0 +1,300 @@
+"""The built-in catalogue: every entry consistent, known products against independent numbers."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from factories import CATALOGUE
+from rackwright.catalog.loader import FOLDERS
+from rackwright.model.hardware import (
+    Cable,
+    Confidence,
+    Instance,
+    Node,
+    Pdu,
+    PowerShelf,
+    RackType,
+    Switch,
+    fact_value,
+)
+from rackwright.resources import bundled
+
+FILES = sorted((bundled("inventory") / "catalog").rglob("*.yaml"))
+EVERYTHING = [(kind, entry_id) for kind in FOLDERS.values() for entry_id in CATALOGUE.ids(kind)]
+
+
+def every(kind):
+    return [CATALOGUE.get(kind, entry_id) for entry_id in CATALOGUE.ids(kind)]
+
+
+def test_every_file_is_an_entry_of_its_folder():
+    assert len(FILES) == len(EVERYTHING)
+    assert {path.parent.name for path in FILES} == set(FOLDERS)
+    assert len(list(CATALOGUE.load_all())) == len(FILES)
+
+
+@pytest.mark.parametrize(("kind", "entry_id"), EVERYTHING, ids=[e for _, e in EVERYTHING])
+def test_an_entry_is_called_like_its_file_and_every_number_has_a_source(kind, entry_id):
+    entry = CATALOGUE.get(kind, entry_id)
+    assert entry.id == entry_id == CATALOGUE.source_of(kind, entry_id).stem
+    for name, fact in entry.facts():
+        source = entry.sources[fact.source]
+        assert source.title, name
+        assert source.date.year >= 2016
+        assert source.confidence in Confidence
+
+
+def test_no_entry_rests_on_an_estimate_alone():
+    for entry in CATALOGUE.load_all():
+        confidences = {source.confidence for source in entry.sources.values()}
+        assert not confidences or confidences != {Confidence.ESTIMATE}, entry.id
+
+
+def test_cages_hold_all_logical_ports():
+    for switch in every(Switch):
+        if switch.cages is not None:
+            assert switch.cages.value * switch.ports_per_cage == switch.radix, switch.id
+
+
+def devices():
+    return [*every(Node), *every(Switch)]
+
+
+def test_the_power_supplies_can_carry_the_nameplate():
+    judged = 0
+    for device in devices():
+        psus = device.power_supplies
+        rating, power = fact_value(psus.rating) if psus else None, fact_value(device.max_power)
+        if psus is None or rating is None or power is None:
+            continue
+        judged += 1
+        assert psus.count * rating >= power, device.id
+        needed = fact_value(psus.full_performance)
+        if needed is not None:
+            assert needed * rating >= power, device.id
+    assert judged >= 5
+
+
+def test_living_supplies_are_ordered():
+    for device in devices():
+        psus = device.power_supplies
+        if psus is None:
+            continue
+        full, degraded = fact_value(psus.full_performance), fact_value(psus.degraded)
+        assert full is None or 1 <= full <= psus.count, device.id
+        assert degraded is None or full is None or degraded <= full, device.id
+
+
+def test_typical_is_below_maximum_is_below_peak():
+    for device in devices():
+        ladder = [
+            fact_value(power)
+            for power in (device.typical_power, device.max_power, device.peak_power)
+            if power is not None
+        ]
+        assert ladder == sorted(ladder), device.id
+
+
+def test_ranges_have_two_ends_in_order():
+    for device in devices():
+        for low, high in (
+            (device.inlet_min, device.inlet_max),
+            (device.voltage_min, device.voltage_max),
+        ):
+            if low is not None and high is not None:
+                assert low.value < high.value, device.id
+
+
+def test_the_liquid_never_takes_more_than_there_is():
+    for device in devices():
+        if device.liquid and device.liquid.heat and device.max_power:
+            assert device.liquid.heat.value <= device.max_power.value, device.id
+        assert device.liquid is None or device.medium != "air", device.id
+
+
+def test_named_connectors_exist():
+    connectors = set(CATALOGUE.ids(FOLDERS["connectors"]))
+    for device in devices():
+        if device.liquid and device.liquid.connector:
+            assert device.liquid.connector in connectors
+
+
+@pytest.mark.parametrize(
+    ("entry_id", "gpus", "units", "watts", "kilograms", "cfm", "supplies", "full"),
+    [
+        ("dgx-a100", 8, 6, 6_500, 123.2, 840, 6, 3),
+        ("dgx-h100", 8, 8, 10_200, 130.45, 1105, 6, 4),
+        ("dgx-h200", 8, 8, 10_200, 130.45, 1105, 6, 4),
+        ("dgx-b200", 8, 10, 14_300, 142.4, 2145, 6, 5),
+        ("dgx-b300", 8, 10, 14_500, 168, 1500, 12, 6),
+    ],
+)
+def test_dgx_systems(entry_id, gpus, units, watts, kilograms, cfm, supplies, full):
+    node = CATALOGUE.get(Node, entry_id)
+    assert node.accelerators.count == gpus
+    found = [node.height, node.max_power, node.weight, node.airflow]
+    assert [fact.value for fact in found] == [units, watts, kilograms, cfm]
+    assert node.power_supplies.count == supplies
+    assert node.power_supplies.full_performance.value == full
+
+
+def test_the_dgx_h100_gives_off_more_heat_than_it_takes_in_and_says_so():
+    node = CATALOGUE.get(Node, "dgx-h100")
+    assert round(node.heat.value / 1000, 1) == 11.3
+    assert node.heat.value > node.max_power.value
+    assert any("11.3 kW" in note for note in node.notes)
+
+
+def test_compute_adapters_of_the_dgx_h100():
+    """Those that ``ibdev2netdev`` numbers 0, 3 to 6 and 9 to 11; the others serve storage."""
+    (compute,) = [p for p in CATALOGUE.get(Node, "dgx-h100").ports if p.role == "compute"]
+    assert sorted(int(name.removeprefix("mlx5_")) for name in compute.names) == [
+        0,
+        3,
+        4,
+        5,
+        6,
+        9,
+        10,
+        11,
+    ]
+    assert len(set(compute.cages)) == compute.count == 8
+    assert compute.rate.value == 400
+
+
+def test_an_nvl72_is_eighteen_hosts_and_a_whole_rack():
+    for entry_id in ("gb200-nvl72", "gb300-nvl72"):
+        node = CATALOGUE.get(Node, entry_id)
+        assert (node.hosts, node.accelerators.count) == (18, 72)
+        assert node.whole_rack
+        assert node.rack_weight_included
+    assert CATALOGUE.get(Node, "gb200-nvl72").liquid.heat.value == 115_000
+
+
+@pytest.mark.parametrize(
+    ("entry_id", "radix", "rate"),
+    [("qm8700", 40, 200), ("qm9700", 64, 400), ("q3400-ra", 144, 800)],
+)
+def test_infiniband_switches(entry_id, radix, rate):
+    switch = CATALOGUE.get(Switch, entry_id)
+    assert (switch.technology, switch.radix, switch.rate.value) == ("infiniband", radix, rate)
+
+
+def test_a_pdus_name_says_its_rating():
+    for pdu in every(Pdu):
+        match = re.match(r"pdu-(\d+)v-(\d+)a", pdu.id)
+        if match:
+            assert (pdu.voltage.value, pdu.current.value) == tuple(map(float, match.groups()))
+
+
+def test_branches_of_a_pdu_carry_its_outlets():
+    for pdu in every(Pdu):
+        if pdu.branch_rating is not None:
+            assert pdu.branch_rating.value <= pdu.current.value, pdu.id
+        kinds = [outlet.type for outlet in pdu.outlets or ()]
+        assert len(kinds) == len(set(kinds)), pdu.id
+
+
+def test_a_shelf_without_one_supply_carries_less():
+    for shelf in every(PowerShelf):
+        if shelf.rating_n_plus_1 is not None:
+            assert shelf.rating_n_plus_1.value < shelf.rating.value
+    assert CATALOGUE.get(PowerShelf, "orv3-hpr-33kw").rating_n_plus_1.value == 27_500
+
+
+def test_racks_are_as_high_as_they_are_called():
+    for rack in every(RackType):
+        assert rack.height.value == int(re.search(r"(\d+)u", rack.id).group(1))
+
+
+def test_older_fibre_reaches_less_far():
+    for cable in every(Cable):
+        if cable.reach_om3 is not None:
+            assert cable.reach_om3.value <= cable.reach.value
+            assert cable.medium == "mmf"
+        if cable.medium == "dac":
+            assert cable.reach.value <= 5
+
+
+# type, accelerators, MiB each, vCPUs, MiB of memory, EFA, cards, interfaces on each card, Gbps, GB
+EC2 = """
+p3dn.24xlarge      8  32768   96  786432  1  1   15  100  1800
+p4d.24xlarge       8  40960   96 1179648  4  4   15  400  8000
+p4de.24xlarge      8  81920   96 1179648  4  4   15  400  8000
+p5.4xlarge         1  81920   16  262144  1  1    4  100  3800
+p5.48xlarge        8  81920  192 2097152 32 32    2 3200 30400
+p5e.48xlarge       8 144384  192 2097152 32 32    2 3200 30400
+p5en.48xlarge      8 144384  192 2097152 16 16    4 3200 30400
+p6-b200.48xlarge   8 183359  192 2097152  8  8    4 3200 30400
+p6-b300.48xlarge   8 275040  192 4194304 16 17    4 6400 30400
+p6e-gb200.36xlarge 4      -    -       -  - 17  2/1    -     -
+g6e.24xlarge       4  45776   96  786432  2  2   10  200  3800
+g6e.48xlarge       8  45776  192 1572864  4  4   10  400  7600
+g7e.24xlarge       4  98304   96 1048576  2  2   10  800  7600
+g7e.48xlarge       8  98304  192 2097152  4  4   10 1600 15200
+g5.48xlarge        8  22888  192  786432  1  1    -  100  7600
+g6.48xlarge        8  22888  192  786432  1  1    -  100  7520
+g4dn.metal         8  16384   96  393216  1  1    -  100  1800
+trn1.32xlarge      -      -  128  524288  8  8    5  800  7600
+trn1n.32xlarge     -      -  128  524288 16 16    - 1600  7600
+trn2.48xlarge      -      -  192 2097152 16  -    - 3200  7600
+"""
+ROWS = [line.split() for line in EC2.strip().splitlines()]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
+def test_ec2_instance_types(row):
+    """Typed by hand from the EC2 table; ``-`` where it has no number to hold against."""
+    name, *numbers, per_card, gbps, storage = row
+    entry = CATALOGUE.get(Instance, name)
+    count, each, vcpus, memory, efa, cards = numbers
+    assert (entry.instance_type, entry.provider) == (name, "aws")
+    known = {
+        "accelerators": (count, entry.accelerators and entry.accelerators.count),
+        "memory of each": (each, entry.accelerators and _mib(entry.accelerators.memory)),
+        "vcpus": (vcpus, fact_value(entry.vcpus)),
+        "memory": (memory, _mib(entry.memory)),
+        "efa": (efa, fact_value(entry.efa_interfaces)),
+        "cards": (cards, entry.cards and len(entry.cards.value)),
+        "bandwidth": (gbps, fact_value(entry.bandwidth)),
+    }
+    for what, (expected, found) in known.items():
+        if expected != "-" and found is not None:
+            assert found == int(expected), what
+    if storage != "-" and entry.local_storage is not None:
+        assert entry.local_storage.value * 2**30 / 10**9 == pytest.approx(int(storage))
+    if per_card != "-" and entry.cards is not None:
+        even, odd = ([*per_card.split("/")] * 2)[:2]
+        for card in entry.cards.value:
+            assert card.interfaces == int(odd if card.index % 2 else even)
+
+
+def _mib(fact):
+    return None if fact is None else fact.value * 1024
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
+def test_what_the_ec2_table_knows_the_catalogue_knows(row):
+    """Cards without a published number of interfaces and unverified values stay unknown."""
+    entry = CATALOGUE.get(Instance, row[0])
+    found = [entry.vcpus, entry.memory, entry.efa_interfaces, entry.bandwidth, entry.local_storage]
+    for expected, fact in zip([*row[3:6], *row[8:]], found, strict=True):
+        if expected != "-":
+            assert fact is not None
+    assert (entry.cards is not None) == (row[7] != "-")
+
+
+def test_cards_take_as_many_efa_interfaces_as_the_type():
+    for entry in every(Instance):
+        if entry.cards is None or entry.efa_interfaces is None:
+            continue
+        able = [card for card in entry.cards.value if card.efa]
+        assert len(able) == entry.efa_interfaces.value, entry.id
+        assert [card.index for card in entry.cards.value] == list(range(len(entry.cards.value)))
+
+
+def test_the_first_card_of_a_b300_takes_no_efa():
+    cards = CATALOGUE.get(Instance, "p6-b300.48xlarge").cards.value
+    assert [card.index for card in cards if not card.efa] == [0]

@@ -1,0 +1,172 @@
+"""Looking products up, and refusing entries that are wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from rackwright.catalog.loader import UnknownEntryError, load_catalogue
+from rackwright.errors import SpecError, SpecErrors
+from rackwright.model.hardware import Node, Pdu, Switch, fact_value
+
+CONNECTOR = """\
+kind: connector
+id: {id}
+vendor: Somebody
+name: Quick
+flow: {{value: 9 L/min, source: {cited}}}
+sources:
+  sheet: {{title: A data sheet, date: 2026-11-21, confidence: official}}
+{more}"""
+
+
+def a_folder(tmp_path, *, file="quick", entry_id="quick", cited="sheet", more=""):
+    folder = tmp_path / "team" / "connectors"
+    folder.mkdir(parents=True)
+    text = CONNECTOR.format(id=entry_id, cited=cited, more=more)
+    (folder / f"{file}.yaml").write_text(text)
+    return load_catalogue([folder.parent])
+
+
+def connector(catalogue, entry_id="quick"):
+    from rackwright.model.hardware import Connector
+
+    return catalogue.get(Connector, entry_id)
+
+
+def test_a_teams_entry_stands_beside_the_built_in_ones(tmp_path):
+    catalogue = a_folder(tmp_path)
+    assert connector(catalogue).flow.value == 9
+    assert connector(catalogue) is connector(catalogue), "an entry is read once"
+    assert catalogue.get(Node, "dgx-h100").id == "dgx-h100"
+
+
+def test_an_unknown_id_is_answered_with_the_nearest():
+    with pytest.raises(UnknownEntryError) as caught:
+        load_catalogue().get(Node, "dgx-h1000")
+    assert caught.value.summary == "there is no node 'dgx-h1000' in the catalogue"
+    assert caught.value.hint == "did you mean 'dgx-h100'?"
+    assert caught.value.code == "catalogue-unknown"
+
+
+def test_an_id_of_another_kind_is_unknown():
+    with pytest.raises(UnknownEntryError, match="there is no switch 'dgx-h100'"):
+        load_catalogue().get(Switch, "dgx-h100")
+    with pytest.raises(UnknownEntryError) as caught:
+        load_catalogue().get(Pdu, "zzzzzz")
+    assert caught.value.hint.startswith("the catalogue has: pdu-208v-30a, ")
+
+
+@pytest.mark.parametrize("entry_id", ["../nodes/dgx-h100", "nodes/dgx-h100", "", "dgx-h100.yaml"])
+def test_an_id_is_no_path(entry_id):
+    with pytest.raises(UnknownEntryError):
+        load_catalogue().get(Node, entry_id)
+
+
+def test_no_entry_shadows_another_silently(tmp_path):
+    with pytest.raises(SpecError) as caught:
+        a_folder(tmp_path, file="uqd04", entry_id="uqd04")
+    assert caught.value.summary.startswith("the connector 'uqd04' is in the catalogue twice: ")
+    assert str(tmp_path) in caught.value.summary
+    assert caught.value.hint == "give the team's entry another id"
+
+
+def test_one_id_in_two_team_folders(tmp_path):
+    one = a_folder(tmp_path / "one")
+    assert connector(one)
+    a_folder(tmp_path / "two")
+    with pytest.raises(SpecError, match="twice"):
+        load_catalogue([tmp_path / "one" / "team", tmp_path / "two" / "team"])
+
+
+def test_a_file_is_called_like_its_entry(tmp_path):
+    catalogue = a_folder(tmp_path, entry_id="quicker")
+    with pytest.raises(SpecError) as caught:
+        connector(catalogue)
+    assert caught.value.summary.endswith("describes 'quicker'")
+    assert caught.value.hint == "call the file 'quicker.yaml'"
+
+
+def test_a_source_that_is_not_listed(tmp_path):
+    with pytest.raises(SpecErrors, match="the source 'blog' is cited but not listed"):
+        connector(a_folder(tmp_path, cited="blog"))
+
+
+def test_a_source_that_nothing_cites(tmp_path):
+    more = "  blog: {title: A blog, date: 2026-01-01, confidence: estimate}\n"
+    with pytest.raises(SpecErrors, match="the source 'blog' is listed but no number cites it"):
+        connector(a_folder(tmp_path, more=more))
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("flw: 1\n", "unknown key 'flw'"),
+        ("max_fluid: 60 °C\n", "'60 °C' is not a mapping"),
+        ("max_fluid: {value: 60, source: sheet}\n", "'60' has no unit"),
+        ("max_fluid: {value: 60 °C}\n", "'source' is missing"),
+        ("max_fluid: {value: 60 kW, source: sheet}\n", "'kW' is not a unit of temperature"),
+    ],
+)
+def test_an_entry_is_judged_like_a_blueprint(tmp_path, more, message):
+    with pytest.raises(SpecErrors) as caught:
+        connector(a_folder(tmp_path, more=more))
+    (error,) = caught.value.errors
+    assert message in error.summary
+    assert error.location.line == 8
+
+
+def test_a_wrong_entry_hurts_only_those_who_ask_for_it(tmp_path):
+    catalogue = a_folder(tmp_path, more="flw: 1\n")
+    assert catalogue.get(Node, "dgx-h100")
+    with pytest.raises(SpecErrors):
+        list(catalogue.load_all())
+
+
+def test_the_wrong_kind_in_a_folder(tmp_path):
+    folder = tmp_path / "nodes"
+    folder.mkdir()
+    (folder / "quick.yaml").write_text(CONNECTOR.format(id="quick", cited="sheet", more=""))
+    with pytest.raises(SpecErrors, match="'connector' is not one of 'node'"):
+        load_catalogue([tmp_path]).get(Node, "quick")
+
+
+def test_patches_change_numbers_and_make_them_unknown():
+    original = load_catalogue()
+    patched = original.patched(
+        {"dgx-h100": {"max_power": {"value": "11 kW", "source": "example"}, "weight": None}}
+    )
+    node = patched.get(Node, "dgx-h100")
+    assert (node.max_power.value, node.weight) == (11_000, None)
+    assert fact_value(node.height) == 8, "what is not named stays"
+    assert "resellers" in node.sources
+    assert original.get(Node, "dgx-h100").max_power.value == 10_200
+
+
+def test_patches_reach_into_parts_and_drop_sources_that_nothing_cites_any_more():
+    catalogue = load_catalogue().patched(
+        {"dgx-h100": {"power_supplies": {"full_performance": None}, "accelerators": None}}
+    )
+    node = catalogue.get(Node, "dgx-h100")
+    assert (node.power_supplies.count, node.power_supplies.full_performance) == (6, None)
+    assert node.accelerators is None
+    assert "tdp" not in node.sources
+
+
+def test_patches_add_up_and_the_later_one_wins_for_its_entry():
+    catalogue = load_catalogue().patched({"dgx-h100": {"weight": None}})
+    catalogue = catalogue.patched({"dgx-h200": {"weight": None}})
+    assert catalogue.get(Node, "dgx-h100").weight is None
+    assert catalogue.get(Node, "dgx-h200").weight is None
+    again = catalogue.patched({"dgx-h100": {"height": None}})
+    assert again.get(Node, "dgx-h100").weight is not None
+
+
+def test_a_patch_is_judged_like_an_entry():
+    with pytest.raises(SpecErrors, match="has no unit"):
+        load_catalogue().patched({"dgx-h100": {"weight": {"value": 5, "source": "example"}}}).get(
+            Node, "dgx-h100"
+        )
+    with pytest.raises(SpecErrors, match="unknown key 'wieght'"):
+        load_catalogue().patched({"dgx-h100": {"wieght": {"value": "5 kg", "source": "x"}}}).get(
+            Node, "dgx-h100"
+        )
