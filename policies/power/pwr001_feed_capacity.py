@@ -8,7 +8,7 @@ from typing import ClassVar
 from rackwright.plan.model import Plan
 from rackwright.plan.power_shares import circuit_contributors
 from rackwright.plan.tables import rows_of
-from rackwright.plan.what_if import most_on_circuits
+from rackwright.plan.what_if import CircuitRoom
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import either, hold, provide
 from rackwright.policy.racks import RackNames, is_over, unknown_devices
@@ -27,6 +27,7 @@ class FeedCapacity(Policy):
         """A measure for each circuit of each class of racks."""
         for site in plan.onprem:
             names = RackNames(site)
+            room = CircuitRoom(site, plan.catalogue, after_losses=False)
             for row in rows_of(site.circuits):
                 number, value, limit = row["rack_class"], row["implied_w"], row["usable_w"]
                 over = is_over(value, limit)
@@ -42,7 +43,7 @@ class FeedCapacity(Policy):
                     what="load that the busiest line implies",
                     contributors=shares,
                     fix=either(
-                        hold(most_on_circuits(site, plan.catalogue, number, after_losses=False)),
+                        hold(room.most(number)),
                         provide(value, "W", "a circuit"),
                     )
                     if over

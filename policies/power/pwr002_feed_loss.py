@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.power_shares import circuit_contributors
 from rackwright.plan.tables import rows_of
-from rackwright.plan.what_if import most_on_circuits
+from rackwright.plan.what_if import CircuitRoom
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import either, hold, provide
 from rackwright.policy.racks import RackNames, is_over, unknown_devices
@@ -27,8 +27,9 @@ class FeedLoss(Policy):
         """A measure for the worst loss of each circuit of each class of racks."""
         for site in plan.onprem:
             names = RackNames(site)
+            room = CircuitRoom(site, plan.catalogue, after_losses=True)
             for row in _worst(site):
-                yield _measure(plan, site, names, row)
+                yield _measure(site, names, room, row)
 
 
 def _worst(site: SitePlan) -> Iterator[dict[str, Any]]:
@@ -45,7 +46,7 @@ def _worst(site: SitePlan) -> Iterator[dict[str, Any]]:
     yield from found.values()
 
 
-def _measure(plan: Plan, site: SitePlan, names: RackNames, row: dict[str, Any]) -> Measure:
+def _measure(site: SitePlan, names: RackNames, room: CircuitRoom, row: dict[str, Any]) -> Measure:
     number, value, limit = row["rack_class"], row["implied_w"], row["usable_w"]
     over = is_over(value, limit)
     shares = circuit_contributors(site, number, row["feed"], row["lost"]) if over else ()
@@ -60,7 +61,7 @@ def _measure(plan: Plan, site: SitePlan, names: RackNames, row: dict[str, Any]) 
         what=f"load that the busiest line implies after losing {row['lost_kind']} {row['lost']}",
         contributors=shares,
         fix=either(
-            hold(most_on_circuits(site, plan.catalogue, number, after_losses=True)),
+            hold(room.most(number)),
             provide(value, "W", "circuits"),
             "give the rack one more feed",
         )

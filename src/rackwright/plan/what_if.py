@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from rackwright.catalog.loader import Catalogue
-from rackwright.plan.assignment import Load, RackClass, assign, list_loads, place_groups
+from rackwright.plan.assignment import Load, PlacedGroup, RackClass, list_loads
 from rackwright.plan.model import SitePlan
 from rackwright.plan.rack import Rack, build_rack
-from rackwright.plan.tables import to_text
+from rackwright.plan.tables import to_path, to_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,36 +30,72 @@ class Fewer:
     most: int
 
 
-def most_on_circuits(
-    site: SitePlan, catalogue: Catalogue, rack_class: int, *, after_losses: bool
-) -> Fewer | None:
-    """How many units of the largest group every circuit of a rack carries.
+class CircuitRoom:
+    """What the circuits of a site's racks would carry; racks that are alike are worked out once."""
 
-    With ``after_losses`` the survivors carry them after any single feed or PDU is lost as well.
-    None when the rack fits as it is, when not even one unit would fit, or when something is
-    unknown.
-    """
-    loads = list_loads(site.site, site.path)
-    found = assign(place_groups(site.site, site.path), loads, [])[rack_class]
-    rack = build_rack(found, loads, site.site, catalogue)
-    if _fits(rack, after_losses=after_losses) is not False:
+    def __init__(self, site: SitePlan, catalogue: Catalogue, *, after_losses: bool) -> None:
+        self._site = site
+        self._catalogue = catalogue
+        self._after_losses = after_losses
+        self._loads = list_loads(site.site, site.path)
+        self._found: dict[Hashable, Fewer | None] = {}
+
+    def most(self, rack_class: int) -> Fewer | None:
+        """How many units of the largest group every circuit of a rack carries.
+
+        With ``after_losses`` the survivors carry them after any single feed or PDU is lost too.
+        None when the rack fits as it is, when not even one unit would fit, or when something is
+        unknown.
+        """
+        described = _describe(self._site, rack_class, self._loads)
+        key = _key(described)
+        if key not in self._found:
+            self._found[key] = self._search(described)
+        return self._found[key]
+
+    def _search(self, described: RackClass) -> Fewer | None:
+        rack = self._build(described)
+        if _fits(rack, after_losses=self._after_losses) is not False:
+            return None
+        index, placed = _largest(described, self._loads, rack)
+        for most in range(placed - 1, 0, -1):
+            content = tuple((n, most if n == index else count) for n, count in described.content)
+            smaller = self._build(replace(described, content=content))
+            if _fits(smaller, after_losses=self._after_losses):
+                group = self._loads[index].group
+                return Fewer(group.name, group.type, placed, most)
         return None
-    index, placed = _largest(found, loads, rack)
-    for most in range(placed - 1, 0, -1):
-        content = tuple((n, most if n == index else count) for n, count in found.content)
-        smaller = build_rack(replace(found, content=content), loads, site.site, catalogue)
-        if _fits(smaller, after_losses=after_losses):
-            group = loads[index].group
-            return Fewer(group.name, group.type, placed, most)
-    return None
+
+    def _build(self, described: RackClass) -> Rack:
+        return build_rack(described, self._loads, self._site.site, self._catalogue)
 
 
-def _largest(found: RackClass, loads: list[Load], rack: Rack) -> tuple[int, int]:
+def _describe(site: SitePlan, rack_class: int, loads: Sequence[Load]) -> RackClass:
+    """The class as it was assigned, read back from the tables."""
+    (row,) = site.rack_classes.filter(site.rack_classes["rack_class"] == rack_class).to_dicts()
+    path = to_path(row["path"])
+    hall, line, group = (int(path[n]) for n in (-5, -3, -1))
+    found: Any = site.site.halls[hall].rows[line].rack_groups[group]
+    paths = site.devices.filter(site.devices["rack_class"] == rack_class)["path"].to_list()
+    content = [(index, paths.count(to_text(load.path))) for index, load in enumerate(loads)]
+    return RackClass(
+        PlacedGroup(found, hall, line, path, ()),
+        tuple((index, count) for index, count in content if count),
+    )
+
+
+def _key(described: RackClass) -> Hashable:
+    group = described.group.group
+    feeds = tuple((feed.name, feed.pdu, feed.pdus, feed.circuit) for feed in group.feeds)
+    return described.content, described.group.hall, group.type, group.shelves, feeds
+
+
+def _largest(described: RackClass, loads: Sequence[Load], rack: Rack) -> tuple[int, int]:
     """Index and units of the group that draws most power in the rack."""
     power: dict[str, float] = {}
     for device in rack.devices:
         power[device.path] = power.get(device.path, 0.0) + (device.power or 0.0)
-    return max(found.content, key=lambda pair: power.get(to_text(loads[pair[0]].path), 0.0))
+    return max(described.content, key=lambda pair: power.get(to_text(loads[pair[0]].path), 0.0))
 
 
 def _fits(rack: Rack, *, after_losses: bool) -> bool | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 import factories
-from rackwright.plan.what_if import Fewer, most_on_circuits
+from rackwright.plan.what_if import CircuitRoom, Fewer
 
 
 def most(count: int, watts: str, *, after_losses: bool = False, feeds: str = "ABC") -> Fewer | None:
@@ -28,7 +28,7 @@ def most(count: int, watts: str, *, after_losses: bool = False, feeds: str = "AB
         halls=[factories.a_hall(rows=[factories.a_row(group)])],
         node_groups=[factories.some_nodes(count=count, per_rack=count)],
     )
-    return most_on_circuits(site, catalogue, 0, after_losses=after_losses)
+    return CircuitRoom(site, catalogue, after_losses=after_losses).most(0)
 
 
 def test_six_nodes_of_18_kw_are_two_too_many():
@@ -54,6 +54,24 @@ def test_not_even_one_node_fits():
 
 def test_what_is_unknown_gives_no_answer():
     assert most(6, "unknown") is None
+
+
+def test_the_largest_group_of_a_mixed_rack_is_named():
+    catalogue = factories.CATALOGUE.patched(
+        {"dgx-h100": {"max_power": {"value": "18 kW", "source": "x"}}}
+    )
+    site = factories.a_site_plan(
+        catalogue,
+        node_groups=[
+            factories.some_nodes("small", type="cpu-2u", count=2, per_rack=2),
+            factories.some_nodes(count=5, per_rack=5),
+        ],
+    )
+    room = CircuitRoom(site, catalogue, after_losses=True)
+    found = room.most(0)
+    assert found is not None
+    assert (found.group, found.placed) == ("dgx", 5)
+    assert room.most(0) is found
 
 
 @pytest.mark.parametrize("feeds", ["AB", "ABC"])
