@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.engine import Report, Result
 from rackwright.report.quantities import format_quantity
@@ -9,6 +11,7 @@ from rackwright.report.quantities import format_quantity
 _SHOWN = (Outcome.ERROR, Outcome.FAIL, Outcome.UNKNOWN)
 _COLOURS = {Outcome.ERROR: "35", Outcome.FAIL: "31", Outcome.UNKNOWN: "33", Outcome.PASS: "32"}
 _MOST_CONTRIBUTORS = 4
+_MOST_SUBJECTS = 6
 
 
 def render_text(
@@ -16,7 +19,7 @@ def render_text(
 ) -> str:
     """The findings, then one line with the verdict; ``verbose`` shows what passes as well."""
     shown = [r for r in report.results if verbose or r.outcome in _SHOWN]
-    blocks = [_block(result, colour=colour) for result in shown]
+    blocks = [_block(same, colour=colour) for same in _alike(shown)]
     return "\n\n".join([*blocks, summary(report)]) + "\n"
 
 
@@ -37,7 +40,18 @@ def summary(report: Report) -> str:
     return f"{report.blueprint}: {', '.join(parts)} ({report.policies} policies): {text}"
 
 
-def _block(result: Result, *, colour: bool) -> str:
+def _alike(results: Sequence[Result]) -> list[list[Result]]:
+    """Results that differ in their subject only, together."""
+    groups: dict[tuple[object, ...], list[Result]] = {}
+    for result in results:
+        key = (result.policy, result.outcome, result.enforcement, result.message, result.fix)
+        groups.setdefault(key, []).append(result)
+    return list(groups.values())
+
+
+def _block(results: Sequence[Result], *, colour: bool) -> str:
+    """One finding, and where else it holds."""
+    result = results[0]
     word = {
         Outcome.PASS: "pass",
         Outcome.NOT_APPLICABLE: "n/a",
@@ -51,6 +65,10 @@ def _block(result: Result, *, colour: bool) -> str:
         head = f"\033[{_COLOURS[result.outcome]}m{head}\033[0m"
     where = f"  {result.location}" if result.location else ""
     lines = [f"{head}{where}  {result.subject.name}", f"  {result.message}"]
+    if others := [r.subject.name for r in results[1:]]:
+        named = ", ".join(others[:_MOST_SUBJECTS])
+        more = len(others) - _MOST_SUBJECTS
+        lines.append(f"  the same: {named}" + (f" and {more:,} more" if more > 0 else ""))
     if result.outcome in _SHOWN:
         if because := _because(result):
             lines.append(f"  because {because}")

@@ -52,6 +52,8 @@ def _convert(
     message, hint = _explain(detail, loc, model)
     where = tree.describe(path[:-1] if at_key else path)
     text = f"{where}: {message}" if where else message
+    if kind == "union_tag_invalid":
+        path = (*path, str(detail["ctx"]["discriminator"]).strip("'"))
     return SpecError(text, hint=hint, location=tree.locate(path, key=at_key))
 
 

@@ -1,0 +1,127 @@
+"""Whole reports, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from rackwright.errors import Location
+from rackwright.plan.model import Contributor, Subject
+from rackwright.policy.api import Enforcement, Outcome, Severity
+from rackwright.policy.engine import Report, Result
+from rackwright.report.json import SCHEMA, render_json
+from rackwright.report.quantities import format_quantity
+from rackwright.report.text import render_text
+
+FAIL = Result(
+    policy="PWR-002",
+    title="Survivors carry the load",
+    severity=Severity.HIGH,
+    enforcement=Enforcement.MANDATORY,
+    outcome=Outcome.FAIL,
+    subject=Subject("sjc1 rack r12 feed B", ("sites", 0)),
+    location=Location("atlas.yaml", 42, 9),
+    message="load is 46.2 kW; the limit is 41.5 kW: 4.7 kW (11 %) over",
+    value=46_200,
+    limit=41_500,
+    unit="W",
+    contributors=(Contributor("dgx-h100", 4, 10_200), Contributor("qm9700", 2, 1_720)),
+    fix="keep at most 3 of 4 × dgx-h100",
+    fingerprint="0123456789abcdef",
+)
+PASS = replace(FAIL, outcome=Outcome.PASS, fix=None, contributors=())
+
+
+def test_text_of_a_failure() -> None:
+    assert render_text(Report("atlas", (FAIL, PASS), 2)) == (
+        "PWR-002 high  atlas.yaml:42:9  sjc1 rack r12 feed B\n"
+        "  load is 46.2 kW; the limit is 41.5 kW: 4.7 kW (11 %) over\n"
+        "  because 4 × dgx-h100 at 10.2 kW + 2 × qm9700 at 1.72 kW\n"
+        "  fix: keep at most 3 of 4 × dgx-h100\n"
+        "  explain: rackwright explain PWR-002\n"
+        "\n"
+        "atlas: 1 passed, 1 failed, 0 warned, 0 unknown (2 policies): refused\n"
+    )
+
+
+def test_findings_that_differ_in_their_subject_only_are_told_once() -> None:
+    others = tuple(replace(FAIL, subject=Subject(f"rack {n}", ())) for n in range(8))
+    text = render_text(Report("atlas", (FAIL, *others), 1))
+    assert text.count("fix:") == 1
+    assert "  the same: rack 0, rack 1, rack 2, rack 3, rack 4, rack 5 and 2 more\n" in text
+
+
+def test_what_passes_is_shown_when_asked_for() -> None:
+    assert "PWR-002 pass" in render_text(Report("atlas", (PASS,), 1), verbose=True)
+    assert "PWR-002" not in render_text(Report("atlas", (PASS,), 1))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "verdict"),
+    [
+        (Outcome.ERROR, "1 crashed (1 policies): a policy crashed"),
+        (Outcome.UNKNOWN, "1 unknown (1 policies): refused: unknown is not a pass"),
+        (Outcome.NOT_APPLICABLE, "(1 policies): nothing to check"),
+        (Outcome.PASS, "(1 policies): ok"),
+    ],
+)
+def test_the_verdict(outcome: Outcome, verdict: str) -> None:
+    report = Report("atlas", (replace(FAIL, outcome=outcome),), 1)
+    assert render_text(report).rstrip().endswith(verdict)
+
+
+def test_colour_only_when_asked_for() -> None:
+    report = Report("atlas", (FAIL,), 1)
+    assert "\033[31m" in render_text(report, colour=True)
+    assert "\033" not in render_text(report)
+
+
+def test_json_holds_everything() -> None:
+    document = json.loads(render_json(Report("atlas", (FAIL,), 1)))
+    assert document["schema"] == SCHEMA == "rackwright.check/v1"
+    assert document["exit_code"] == 5
+    assert document["counts"]["fail"] == 1
+    (result,) = document["results"]
+    assert result == {
+        "policy": "PWR-002",
+        "title": "Survivors carry the load",
+        "severity": "high",
+        "enforcement": "mandatory",
+        "outcome": "fail",
+        "blocks": True,
+        "subject": "sjc1 rack r12 feed B",
+        "path": ["sites", 0],
+        "location": {"file": "atlas.yaml", "line": 42, "column": 9},
+        "message": "load is 46.2 kW; the limit is 41.5 kW: 4.7 kW (11 %) over",
+        "value": 46200,
+        "limit": 41500,
+        "unit": "W",
+        "contributors": [
+            {"name": "dgx-h100", "count": 4, "each": 10200},
+            {"name": "qm9700", "count": 2, "each": 1720},
+        ],
+        "fix": "keep at most 3 of 4 × dgx-h100",
+        "missing": [],
+        "fingerprint": "0123456789abcdef",
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (46_200, "W", "46.2 kW"),
+        (999, "W", "999 W"),
+        (0, "W", "0 W"),
+        (1_200_000, "W", "1.2 MW"),
+        (-4_700, "W", "-4.7 kW"),
+        (0.05, "m", "50 mm"),
+        (10.789, "%", "10.79 %"),
+        (3, "power supplies", "3 power supplies"),
+        (38_400, "GiB", "37.5 TiB"),
+        (58_532, "CFM", "58,532 CFM"),
+    ],
+)
+def test_quantities(value: float, unit: str, text: str) -> None:
+    assert format_quantity(value, unit) == text
