@@ -1,0 +1,56 @@
+"""COOL-001: the air handlers of a hall carry its heat with one of them lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+from typing import Any, ClassVar
+
+from rackwright.plan.contributors import contributors, unknowns
+from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.tables import rows_of, to_path
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fixes import either, place_fewer
+from rackwright.policy.racks import is_over
+
+
+class AirHeat(Policy):
+    """Heat into the air of a hall stays inside the capacity of its air handlers less one."""
+
+    id: ClassVar[str] = "COOL-001"
+    title: ClassVar[str] = "Air handlers carry the heat of a hall with one of them lost"
+    severity: ClassVar[Severity] = Severity.CRITICAL
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "cooling"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each hall that has heat in its air."""
+        for site in plan.onprem:
+            for row in rows_of(site.halls):
+                if row["heat_air_w"] != 0:
+                    yield _hall(site, row)
+
+
+def _hall(site: SitePlan, row: dict[str, Any]) -> Measure:
+    classes = [r["rack_class"] for r in rows_of(site.rack_classes) if r["hall"] == row["hall"]]
+    value, limit = row["heat_air_w"], row["air_capacity_n1_w"]
+    over = is_over(value, limit)
+    shares = contributors(site, "heat_air_w", classes, per_rack=False) if over else ()
+    fix = None
+    if over:
+        each = row["air_capacity_w"] / row["handlers"]
+        more = ceil((value - limit) / each - 1e-9)
+        fix = either(place_fewer(shares, value - limit), f"add {more} × {row['handler']}")
+    missing = unknowns(site, "heat_air_w", classes)
+    if limit is None:
+        missing += (f"'air' of the hall '{row['hall']}'",)
+    return Measure(
+        Subject(f"{site.site.name} hall {row['hall']}", to_path(row["path"])),
+        value=value,
+        limit=limit,
+        unit="W",
+        what="heat into the air, one air handler lost,",
+        contributors=shares,
+        fix=fix,
+        missing=missing,
+    )

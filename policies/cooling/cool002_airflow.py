@@ -1,0 +1,59 @@
+"""COOL-002: the air handlers of a hall move enough air with one of them lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+from typing import Any, ClassVar
+
+from rackwright.plan.contributors import contributors, unknowns
+from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.tables import rows_of, to_path
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fixes import either, place_fewer
+from rackwright.policy.racks import is_over
+
+
+class Airflow(Policy):
+    """The air that devices draw, and what leaks past them, is supplied at the site's altitude."""
+
+    id: ClassVar[str] = "COOL-002"
+    title: ClassVar[str] = "Air handlers move enough air with one of them lost"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "cooling"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each hall with heat in its air and air handlers."""
+        for site in plan.onprem:
+            for row in rows_of(site.halls):
+                if row["handler"] is not None and row["heat_air_w"] != 0:
+                    yield _hall(site, row)
+
+
+def _hall(site: SitePlan, row: dict[str, Any]) -> Measure:
+    classes = [r["rack_class"] for r in rows_of(site.rack_classes) if r["hall"] == row["hall"]]
+    density = row["density_ratio"] or 1.0
+    supply, limit = row["supply_cfm"], row["air_supply_n1_cfm"]
+    value = None if supply is None else supply / density
+    over = is_over(value, limit)
+    shares = contributors(site, "airflow_cfm", classes, per_rack=False) if over else ()
+    fix = None
+    if over and value is not None:
+        each = row["air_supply_cfm"] / row["handlers"]
+        more = ceil((value - limit) / each - 1e-9)
+        drawn = (value - limit) * row["airflow_cfm"] / value
+        fix = either(place_fewer(shares, drawn), f"add {more} × {row['handler']}")
+    missing = unknowns(site, "airflow_cfm", classes)
+    if limit is None:
+        missing += (f"{row['handler']}: published airflow",)
+    return Measure(
+        Subject(f"{site.site.name} hall {row['hall']}", to_path(row["path"])),
+        value=value,
+        limit=limit,
+        unit="CFM",
+        what="airflow with leakage, one air handler lost,",
+        contributors=shares,
+        fix=fix,
+        missing=missing,
+    )

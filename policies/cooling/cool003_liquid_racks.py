@@ -1,0 +1,68 @@
+"""COOL-003: liquid-cooled devices stand in liquid-cooled racks, and their heat is split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from rackwright.plan.contributors import subject
+from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.tables import rows_of, to_path
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.report.quantities import format_quantity
+
+
+class LiquidRacks(Policy):
+    """What needs liquid gets it, and it is known what is left for the air."""
+
+    id: ClassVar[str] = "COOL-003"
+    title: ClassVar[str] = "Liquid-cooled devices stand in liquid-cooled racks"
+    severity: ClassVar[Severity] = Severity.CRITICAL
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "cooling"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Two findings for each group of liquid-cooled devices in each class of racks."""
+        for site in plan.onprem:
+            for row in rows_of(site.rack_classes):
+                yield from _rack(site, row)
+
+
+def _rack(site: SitePlan, row: dict[str, Any]) -> Iterator[Finding]:
+    at = subject(site, row)
+    seen = set()
+    for device in site.devices_of(row["rack_class"]):
+        if device["medium"] == "air":
+            continue
+        if device["path"] not in seen:
+            seen.add(device["path"])
+            where = Subject(f"{at.name} {device['group']}", to_path(device["path"]))
+            yield _mode(device, row["mode"], where)
+            yield _split(device, where)
+
+
+def _mode(device: dict[str, Any], mode: str, at: Subject) -> Finding:
+    entry, medium = device["entry"], device["medium"]
+    if mode == "liquid":
+        return Finding(at, ok=True, message=f"{entry} ({medium}) is in a liquid-cooled rack")
+    return Finding(
+        at,
+        ok=False,
+        message=f"{entry} needs liquid ({medium}), its rack has cooling mode '{mode}'",
+        fix="put the racks on a loop: 'cooling: {mode: liquid, loop: …}'",
+    )
+
+
+def _split(device: dict[str, Any], at: Subject) -> Finding:
+    entry, air, liquid = device["entry"], device["heat_air_w"], device["heat_liquid_w"]
+    if air is None or liquid is None:
+        power = ("published power",) if device["power_w"] is None else ()
+        missing = power or ("published heat into the liquid",)
+        return Finding(
+            at,
+            ok=None,
+            message=f"how the heat of {entry} is split between liquid and air",
+            missing=tuple(f"{entry}: {what}" for what in missing),
+        )
+    split = f"{format_quantity(liquid, 'W')} into liquid and {format_quantity(air, 'W')} into air"
+    return Finding(at, ok=True, message=f"{entry} gives {split}")

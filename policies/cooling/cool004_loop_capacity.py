@@ -1,0 +1,131 @@
+"""COOL-004: the CDUs of a loop carry its heat and flow with one of them lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+from typing import Any, ClassVar
+
+from rackwright.plan.contributors import contributors, unknowns
+from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.tables import rows_of, to_path
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fixes import either, place_fewer
+from rackwright.policy.racks import is_over
+from rackwright.report.quantities import format_quantity
+
+
+class LoopCapacity(Policy):
+    """Heat and flow of a loop stay inside its CDUs less one, on the basis of their rating."""
+
+    id: ClassVar[str] = "COOL-004"
+    title: ClassVar[str] = "CDUs carry the heat and flow of a loop with one of them lost"
+    severity: ClassVar[Severity] = Severity.CRITICAL
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "cooling"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Measures of heat, flow and approach for each loop that carries heat."""
+        for site in plan.onprem:
+            for row in rows_of(site.loops):
+                if row["heat_w"] != 0:
+                    at = Subject(f"{site.site.name} loop {row['loop']}", to_path(row["path"]))
+                    yield _heat(site, row, at)
+                    yield _flow(site, row, at)
+                    if row["flow_limit_lpm"] is not None:
+                        yield _pipes(site, row, at)
+                    yield _approach(row, at)
+
+
+def _classes(site: SitePlan, row: dict[str, Any]) -> list[int]:
+    return [r["rack_class"] for r in rows_of(site.rack_classes) if r["loop"] == row["loop"]]
+
+
+def _missing(site: SitePlan, row: dict[str, Any]) -> tuple[str, ...]:
+    """What keeps the heat of the loop from being known."""
+    classes = _classes(site, row)
+    doors = tuple(
+        f"'rear_door_capacity' of racks {r['racks']}"
+        for r in rows_of(site.rack_classes)
+        if r["loop"] == row["loop"]
+        and r["mode"] == "rear-door"
+        and r["rear_door_capacity_w"] is None
+    )
+    return unknowns(site, "heat_liquid_w", classes) + doors
+
+
+def _heat(site: SitePlan, row: dict[str, Any], at: Subject) -> Measure:
+    value, limit = row["heat_w"], row["capacity_n1_w"]
+    over = is_over(value, limit)
+    shares = contributors(site, "heat_liquid_w", _classes(site, row), per_rack=False)
+    fix = None
+    if over:
+        more = ceil((value - limit) / (row["capacity_w"] / row["cdus"]) - 1e-9)
+        fix = either(place_fewer(shares, value - limit), f"add {more} × {row['cdu']}")
+    return Measure(
+        at,
+        value=value,
+        limit=limit,
+        unit="W",
+        what="heat into the loop, one CDU lost,",
+        contributors=shares if over else (),
+        fix=fix,
+        missing=_missing(site, row),
+    )
+
+
+def _flow(site: SitePlan, row: dict[str, Any], at: Subject) -> Measure:
+    value, limit = row["flow_lpm"], row["cdu_flow_n1_lpm"]
+    over = is_over(value, limit)
+    fix = None
+    if over:
+        more = ceil((value - limit) / (row["cdu_flow_lpm"] / row["cdus"]) - 1e-9)
+        fix = either(f"add {more} × {row['cdu']}", "raise 'temperature_rise'")
+    missing = _missing(site, row)
+    if limit is None:
+        missing += (f"{row['cdu']}: published flow",)
+    return Measure(
+        at,
+        value=value,
+        limit=limit,
+        unit="L/min",
+        what="flow of the loop, one CDU lost,",
+        fix=fix,
+        missing=missing,
+    )
+
+
+def _pipes(site: SitePlan, row: dict[str, Any], at: Subject) -> Measure:
+    value, limit = row["flow_lpm"], row["flow_limit_lpm"]
+    rise = None if not is_over(value, limit) else row["rise_k"] * value / limit
+    return Measure(
+        at,
+        value=value,
+        limit=limit,
+        unit="L/min",
+        what="flow of the loop through its piping",
+        fix=None if rise is None else f"raise 'temperature_rise' to {rise:.1f} K",
+        missing=_missing(site, row),
+    )
+
+
+def _approach(row: dict[str, Any], at: Subject) -> Measure:
+    value, limit = row["approach_k"], row["catalogue_approach_k"]
+    missing = []
+    if value is None:
+        missing.append(f"'approach' of the loop '{row['loop']}'")
+    if limit is None:
+        missing.append(f"{row['cdu']}: approach of its rating")
+    short = is_over(limit, value)
+    return Measure(
+        at,
+        value=value,
+        limit=limit,
+        unit="K",
+        what=f"approach at which the capacity of {row['cdu']} is used",
+        sense="at_least",
+        fix=f"plan with {format_quantity(limit, 'K')}, or use the capacity at this approach"
+        if short
+        else None,
+        missing=tuple(missing),
+    )

@@ -1,0 +1,120 @@
+"""COOL-005: facility water and coolant are cool enough for the equipment, and not too cold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from rackwright.model.units import Kelvin
+from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.tables import rows_of, to_path
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.racks import is_over
+
+WATER_CLASSES = ("W17", "W27", "W32", "W40", "W45", "W+")
+"""From the coldest to the warmest."""
+
+
+class WaterTemperature(Policy):
+    """The water class suits the equipment; the supply lies above facility water and dew point."""
+
+    id: ClassVar[str] = "COOL-005"
+    title: ClassVar[str] = "Water class and supply temperature suit the equipment"
+    severity: ClassVar[Severity] = Severity.CRITICAL
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "cooling"
+
+    dew_point_margin: Kelvin = 2.0
+    """Least distance of the supply from the dew point."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A finding for each product on a loop, and measures of the loop's supply temperature."""
+        for site in plan.onprem:
+            for row in rows_of(site.loops):
+                if row["heat_w"] != 0:
+                    yield from self._loop(site, row)
+
+    def _loop(self, site: SitePlan, row: dict[str, Any]) -> Iterator[Measure | Finding]:
+        name = f"{site.site.name} loop {row['loop']}"
+        at = Subject(name, to_path(row["path"]))
+        for device in _products(site, row["loop"]):
+            where = Subject(f"{name} {device['entry']}", at.path)
+            yield _water_class(row, device, where)
+            if device["max_supply_c"] is not None:
+                yield _warmest(row, device, where)
+        yield _above(at, row, "facility_temperature", row["facility_c"], row["approach_k"])
+        yield _above(at, row, "dew_point", row["dew_point_c"], self.dew_point_margin)
+
+
+def _products(site: SitePlan, loop: str) -> Iterator[dict[str, Any]]:
+    """The liquid-cooled products on a loop, each once."""
+    classes = {r["rack_class"] for r in rows_of(site.rack_classes) if r["loop"] == loop}
+    seen = set()
+    for device in rows_of(site.devices):
+        on_loop = device["rack_class"] in classes and device["medium"] != "air"
+        if on_loop and device["entry"] not in seen:
+            seen.add(device["entry"])
+            yield device
+
+
+def _water_class(row: dict[str, Any], device: dict[str, Any], at: Subject) -> Finding:
+    facility, own, entry = row["facility_class"], device["water_class"], device["entry"]
+    missing = []
+    if facility is None:
+        missing.append(f"'facility_class' of the loop '{row['loop']}'")
+    if own is None:
+        missing.append(f"{entry}: water class")
+    if missing:
+        message = f"whether the facility water suits {entry}"
+        return Finding(at, ok=None, message=message, missing=tuple(missing))
+    if WATER_CLASSES.index(facility) <= WATER_CLASSES.index(own):
+        message = f"the facility water is class {facility}, {entry} takes {own}"
+        return Finding(at, ok=True, message=message)
+    return Finding(
+        at,
+        ok=False,
+        message=f"the facility water is class {facility}, {entry} takes at most {own}",
+        fix=f"provide facility water of class {own}, or colder",
+    )
+
+
+def _warmest(row: dict[str, Any], device: dict[str, Any], at: Subject) -> Measure:
+    value, limit = row["supply_c"], device["max_supply_c"]
+    return Measure(
+        at,
+        value=value,
+        limit=limit,
+        unit="°C",
+        what="supply temperature of the loop",
+        fix=f"lower 'supply_temperature' to {limit:g} °C" if is_over(value, limit) else None,
+        missing=("'supply_temperature' of the loop",) if value is None else (),
+    )
+
+
+def _above(
+    at: Subject, row: dict[str, Any], option: str, base: float | None, margin: float | None
+) -> Measure:
+    """The supply lies by ``margin`` above ``base``."""
+    words = option.replace("_", " ")
+    value = row["supply_c"]
+    limit = None if base is None or margin is None else base + margin
+    missing = []
+    if value is None:
+        missing.append("'supply_temperature' of the loop")
+    if base is None:
+        missing.append(f"'{option}' of the loop")
+    if margin is None:
+        missing.append("'approach' of the loop")
+    fix = None
+    if limit is not None and is_over(limit, value):
+        fix = f"raise 'supply_temperature' to {limit:g} °C, or lower the {words}"
+    return Measure(
+        at,
+        value=value,
+        limit=limit,
+        unit="°C",
+        what=f"supply temperature above the {words}",
+        sense="at_least",
+        fix=fix,
+        missing=tuple(missing),
+    )
