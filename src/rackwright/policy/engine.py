@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import sys
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from rackwright.errors import Location
 from rackwright.exit_codes import ExitCode
 from rackwright.model.cluster import PolicySetting
-from rackwright.plan.model import Contributor, Path, Plan, Subject
+from rackwright.plan.model import Contributor, Plan, Subject
+from rackwright.plan.model import Path as SpecPath
 from rackwright.policy.api import Enforcement, Finding, Measure, Outcome, Policy, Severity
+from rackwright.policy.yielded import checked
 from rackwright.report.quantities import format_quantity
 
-Locate = Callable[[Path], Location | None]
+Locate = Callable[[SpecPath], Location | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,11 @@ class Result:
 
 @dataclass(frozen=True)
 class Report:
-    """The results of all policies, in a fixed order."""
+    """The results of all policies, in a fixed order.
+
+    Attributes:
+        policies: how many judged; disabled ones do not count.
+    """
 
     blueprint: str
     results: tuple[Result, ...]
@@ -88,12 +97,14 @@ def evaluate(
 ) -> Report:
     """The report of ``policies`` about ``plan``."""
     results: list[Result] = []
+    judging = 0
     for policy in policies:
         enforcement = enforcement_of(policy, settings)
         if enforcement is not Enforcement.DISABLED:
+            judging += 1
             results += _run(policy, enforcement, plan, locate)
     results.sort(key=_order)
-    return Report(plan.blueprint.name, tuple(results), len(policies))
+    return Report(plan.blueprint.name, tuple(results), judging)
 
 
 def enforcement_of(
@@ -110,12 +121,21 @@ def _run(policy: Policy, enforcement: Enforcement, plan: Plan, locate: Locate) -
     blueprint = Subject(plan.blueprint.name, ())
     try:
         found = [_result(policy, enforcement, item, locate) for item in policy.check(plan)]
-    except Exception as error:  # noqa: BLE001 - a policy that raises must never pass
-        text = f"the policy failed: {type(error).__name__}: {error}"
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a policy that raises must never pass
+        text = f"the policy failed{_where(error, policy)}: {type(error).__name__}: {error}"
+        text = " ".join(text.split())
         return [_bare(policy, enforcement, Outcome.ERROR, blueprint, text)]
     if found:
         return found
     return [_bare(policy, enforcement, Outcome.NOT_APPLICABLE, blueprint, "nothing to judge")]
+
+
+def _where(error: BaseException, policy: Policy) -> str:
+    """The line of the policy's own file that raised, like `` in pwr001_feed_capacity.py:40``."""
+    module = sys.modules.get(type(policy).__module__)
+    frames = traceback.extract_tb(error.__traceback__)
+    inside = [frame for frame in frames if frame.filename == getattr(module, "__file__", None)]
+    return f" in {Path(inside[-1].filename).name}:{inside[-1].lineno}" if inside else ""
 
 
 def _bare(
@@ -134,9 +154,8 @@ def _bare(
     )
 
 
-def _result(policy: Policy, enforcement: Enforcement, item: object, locate: Locate) -> Result:
-    if not isinstance(item, (Measure, Finding)):
-        raise TypeError(f"check yielded a {type(item).__name__}, not a Measure or a Finding")
+def _result(policy: Policy, enforcement: Enforcement, yielded: object, locate: Locate) -> Result:
+    item = checked(yielded)
     effective = Enforcement.ADVISORY if item.advisory else enforcement
     measure = item if isinstance(item, Measure) else None
     what = measure.what if measure else ""
@@ -188,9 +207,13 @@ def _sentence(measure: Measure) -> str:
     noun = "limit" if measure.sense == "at_most" else "minimum"
     sentence = f"{measure.what} is {value}; the {noun} is {limit}"
     if measure.outcome is Outcome.FAIL:
-        share = f" ({100 * gap / abs(measure.limit):.0f} %)" if measure.limit else ""
+        if measure.unit == "%":  # a share of a share says nothing
+            difference = f"{format_quantity(gap, '')} points"
+        else:
+            share = f" ({100 * gap / abs(measure.limit):.0f} %)" if measure.limit else ""
+            difference = f"{format_quantity(gap, measure.unit)}{share}"
         side = "over" if measure.sense == "at_most" else "short"
-        sentence += f": {format_quantity(gap, measure.unit)}{share} {side}"
+        sentence += f": {difference} {side}"
     return sentence
 
 

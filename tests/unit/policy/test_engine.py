@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from policy_factories import HERE, a_measure, a_policy, report_of
 
+from policy_factories import HERE, a_measure, a_policy, report_of
 from rackwright.model.cluster import PolicySetting
 from rackwright.plan.model import Contributor, Subject
 from rackwright.policy.api import Enforcement, Finding, Measure, Outcome
@@ -112,10 +112,10 @@ def test_nothing_judged_is_not_clean() -> None:
 
 
 def test_a_crash_weighs_more_than_a_violation_and_that_more_than_an_unknown() -> None:
-    crash = a_policy("x", id="TST-001")
-    fail = a_policy(a_measure(3.0), id="TST-002")
-    unknown = a_policy(a_measure(None), id="TST-003")
-    passing = a_policy(a_measure(), id="TST-004")
+    crash = a_policy("x", policy_id="TST-001")
+    fail = a_policy(a_measure(3.0), policy_id="TST-002")
+    unknown = a_policy(a_measure(None), policy_id="TST-003")
+    passing = a_policy(a_measure(), policy_id="TST-004")
     assert report_of(passing, unknown, fail, crash).exit_code == 1
     assert report_of(passing, unknown, fail).exit_code == 5
     assert report_of(passing, unknown).exit_code == 6
@@ -124,7 +124,7 @@ def test_a_crash_weighs_more_than_a_violation_and_that_more_than_an_unknown() ->
 def test_a_disabled_policy_neither_runs_nor_counts() -> None:
     settings = {"TST-001": PolicySetting(enforcement="disabled", reason="a test")}
     report = report_of(
-        a_policy(check=raises), a_policy(a_measure(), id="TST-002"), settings=settings
+        a_policy(check=raises), a_policy(a_measure(), policy_id="TST-002"), settings=settings
     )
     assert [r.policy for r in report.results] == ["TST-002"]
     assert report.policies == 1
@@ -140,7 +140,7 @@ def test_the_order_of_policies_and_results_does_not_matter() -> None:
     reports = {
         report_of(*policies).results
         for order in itertools.permutations(items)
-        for first, second in [(a_policy(*order), a_policy(*order, id="TST-002"))]
+        for first, second in [(a_policy(*order), a_policy(*order, policy_id="TST-002"))]
         for policies in [(first, second), (second, first)]
     }
     assert len(reports) == 1
