@@ -92,7 +92,7 @@ def test_ten_mistakes_are_ten_errors(tmp_path: Path, capsys: pytest.CaptureFixtu
         "11:21:",
         "12:37:",
         "15:9:",
-        "15:85:",
+        "15:87:",
         "16:5:",
     ]
     for hint in ("'owner'", "'onprem'", "'ups'", "'kW'", "'fabrics'"):

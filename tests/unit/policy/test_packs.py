@@ -70,7 +70,7 @@ def test_a_broken_rule_names_its_file_and_line(
 
 def test_documentation_and_examples_are_needed(tmp_path: Path) -> None:
     pack = write(tmp_path, "acme001_mine", RULE.format(id="ACME-001"), siblings=False)
-    with pytest.raises(PolicyLoadError, match="acme001_mine.md"):
+    with pytest.raises(PolicyLoadError, match=r"acme001_mine\.md"):
         load_pack(pack)
 
 
