@@ -1,0 +1,66 @@
+"""COOL-007: the inlet temperature suits the class at the site's altitude."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from rackwright.model.cooling import AirClass
+from rackwright.model.onprem import ASHRAE_ALLOWABLE
+from rackwright.model.units import Metres
+from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.tables import rows_of, to_path
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.racks import is_over
+
+METRES_PER_KELVIN: Mapping[AirClass, float] = {
+    "A1": 300.0,
+    "A2": 300.0,
+    "A3": 175.0,
+    "A4": 125.0,
+    "H1": 300.0,
+}
+"""Climb that costs 1 K of the allowable maximum."""
+
+
+class Altitude(Policy):
+    """Thin air cools less: the allowable inlet temperature falls with the altitude."""
+
+    id: ClassVar[str] = "COOL-007"
+    title: ClassVar[str] = "Inlet temperature suits the altitude of the site"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "cooling"
+    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
+
+    start: Metres = 900.0
+    """Altitude up to which the class holds unchanged."""
+    metres_per_kelvin: dict[AirClass, Metres] = {}
+    """Climb that costs 1 K of the allowable maximum, where it differs from ASHRAE's."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each hall with air handlers."""
+        for site in plan.onprem:
+            for row in rows_of(site.halls):
+                if row["inlet_c"] is not None:
+                    yield self._hall(site, row)
+
+    def _hall(self, site: SitePlan, row: dict[str, Any]) -> Measure:
+        altitude, value, ashrae = site.site.altitude, row["inlet_c"], row["ashrae_class"]
+        limit = None
+        if altitude is not None:
+            climb = {**METRES_PER_KELVIN, **self.metres_per_kelvin}[ashrae]
+            limit = ASHRAE_ALLOWABLE[ashrae][1] - max(0.0, altitude - self.start) / climb
+        fix = None
+        if limit is not None and is_over(value, limit):
+            fix = f"lower 'inlet_temperature' to {limit:.1f} °C"
+        where = "this altitude" if altitude is None else f"{altitude:,.0f} m"
+        return Measure(
+            Subject(f"{site.site.name} hall {row['hall']}", (*to_path(row["path"]), "air")),
+            value=value,
+            limit=limit,
+            unit="°C",
+            what=f"inlet temperature (allowable of {ashrae} at {where})",
+            fix=fix,
+            missing=(f"'altitude' of the site '{site.site.name}'",) if altitude is None else (),
+        )

@@ -1,0 +1,110 @@
+"""COOL-008: the quick connectors stand the flow, temperature and pressure of the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from rackwright.model.hardware import Connector, fact_value
+from rackwright.plan.contributors import subject
+from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.tables import rows_of, to_path
+from rackwright.plan.thermal import coolant_flow
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.racks import is_over
+from rackwright.report.quantities import format_quantity
+
+
+class Connectors(Policy):
+    """The coolant through a device's quick connector stays inside the connector's limits."""
+
+    id: ClassVar[str] = "COOL-008"
+    title: ClassVar[str] = "Quick connectors stand flow, temperature and pressure"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "cooling"
+    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Three measures for each group of liquid-cooled devices on a loop."""
+        for site in plan.onprem:
+            loops = {row["loop"]: row for row in rows_of(site.loops)}
+            for row in rows_of(site.rack_classes):
+                loop = loops.get(row["loop"])
+                if loop is None:
+                    continue
+                for device, at in _liquid(site, row):
+                    yield from _device(plan, loop, device, at)
+
+
+def _liquid(site: SitePlan, row: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Subject]]:
+    """The liquid-cooled devices of a rack, each group once."""
+    seen = set()
+    name = subject(site, row).name
+    for device in rows_of(site.devices):
+        if device["rack_class"] != row["rack_class"] or device["medium"] == "air":
+            continue
+        if device["path"] not in seen:
+            seen.add(device["path"])
+            yield device, Subject(f"{name} {device['group']}", to_path(device["path"]))
+
+
+def _device(
+    plan: Plan, loop: dict[str, Any], device: dict[str, Any], at: Subject
+) -> Iterator[Measure | Finding]:
+    entry = device["entry"]
+    if device["connector"] is None:
+        yield Finding(
+            at,
+            ok=None,
+            message=f"whether the quick connectors of {entry} stand the loop",
+            missing=(f"{entry}: connector",),
+        )
+        return
+    part = plan.catalogue.get(Connector, device["connector"])
+    flow, heat = device["flow_lpm"], device["heat_liquid_w"]
+    if heat is not None:
+        needed = coolant_flow(heat, loop["rise_k"], loop["fluid"])
+        flow = max(needed, flow or 0.0)
+    supply, rise = loop["supply_c"], loop["rise_k"]
+    warm = None if supply is None else supply + rise
+    lacking = f"{entry}: published heat into the liquid"
+    yield _measure(at, part.id, "flow", flow, fact_value(part.flow), "L/min", lacking)
+    lacking = f"'supply_temperature' of the loop '{loop['loop']}'"
+    yield _measure(at, part.id, "temperature", warm, fact_value(part.max_fluid), "°C", lacking)
+    pressure, most = loop["pressure_kpa"], fact_value(part.max_pressure)
+    lacking = f"'pressure' of the loop '{loop['loop']}'"
+    yield _measure(at, part.id, "pressure", pressure, most, "kPa", lacking)
+
+
+_REMEDIES = {
+    "flow": "choose a connector for {0}, or raise 'temperature_rise'",
+    "temperature": "lower the return temperature to {1}",
+    "pressure": "lower the loop's 'pressure' to {1}",
+}
+
+
+def _measure(
+    at: Subject,
+    part: str,
+    what: str,
+    value: float | None,
+    limit: float | None,
+    unit: str,
+    lacking: str,
+) -> Measure:
+    fix = None
+    if value is not None and limit is not None and is_over(value, limit):
+        fix = _REMEDIES[what].format(format_quantity(value, unit), format_quantity(limit, unit))
+    missing = [lacking] if value is None else []
+    if limit is None:
+        missing.append(f"{part}: published {what}")
+    return Measure(
+        at,
+        value=value,
+        limit=limit,
+        unit=unit,
+        what=f"coolant {what} at the connector {part}",
+        fix=fix,
+        missing=tuple(missing),
+    )

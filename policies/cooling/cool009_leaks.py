@@ -1,0 +1,50 @@
+"""COOL-009: racks with liquid detect leaks and shut themselves off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.contributors import subject
+from rackwright.plan.model import Plan, Subject
+from rackwright.plan.tables import rows_of
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+
+MEASURES = (
+    ("leak_detection", "leak detection"),
+    ("isolation", "valves that shut the rack off when it leaks"),
+)
+"""Option of the rack's cooling, and what it stands for."""
+
+
+class Leaks(Policy):
+    """Every rack with liquid has leak detection and isolation."""
+
+    id: ClassVar[str] = "COOL-009"
+    title: ClassVar[str] = "Racks with liquid detect leaks and shut themselves off"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "cooling"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Two findings for each class of racks with liquid."""
+        for site in plan.onprem:
+            for row in rows_of(site.rack_classes):
+                if row["has_liquid"]:
+                    for option, noun in MEASURES:
+                        yield _judge(subject(site, row), option, noun, present=row[option])
+
+
+def _judge(at: Subject, option: str, noun: str, *, present: bool | None) -> Finding:
+    where = Subject(at.name, (*at.path, "cooling"))
+    if present is None:
+        message, missing = f"whether the rack has {noun}", (f"'{option}' in the cooling",)
+        return Finding(where, ok=None, message=message, missing=missing)
+    if present:
+        return Finding(where, ok=True, message=f"the rack has {noun}")
+    return Finding(
+        where,
+        ok=False,
+        message=f"the rack has liquid and no {noun}",
+        fix=f"install {noun} and set '{option}: true'",
+    )

@@ -1,0 +1,80 @@
+"""COOL-010: the facility stays inside its PUE budget and its utility contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from rackwright.plan.contributors import contributors, unknowns
+from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.tables import rows_of
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.fixes import either, place_fewer, provide
+from rackwright.policy.racks import is_over
+from rackwright.report.quantities import format_quantity
+
+
+class Efficiency(Policy):
+    """Expected PUE and facility power stay inside what was budgeted and contracted."""
+
+    id: ClassVar[str] = "COOL-010"
+    title: ClassVar[str] = "The facility stays inside its PUE budget and utility contract"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.1"
+    family: ClassVar[str] = "cooling"
+    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Two measures for each site: PUE and facility power."""
+        for site in plan.onprem:
+            for row in rows_of(site.totals):
+                yield _pue(site, row)
+                yield _contract(site, row)
+
+
+def _pue(site: SitePlan, row: dict[str, Any]) -> Measure:
+    value, limit, power = row["pue"], site.site.pue_budget, row["it_power_w"]
+    fix = None
+    if limit is not None and is_over(value, limit):
+        fix = "lower the facility's overhead"
+        if power is not None:
+            fix += f" by {format_quantity((value - limit) * power, 'W')}"
+    missing = [] if value is not None else ["'pue' of the site"]
+    if limit is None:
+        missing.append("'pue_budget' of the site")
+    return Measure(
+        Subject(f"site {site.site.name}", site.path),
+        value=value,
+        limit=limit,
+        unit="",
+        what="PUE",
+        fix=fix,
+        missing=tuple(missing),
+    )
+
+
+def _contract(site: SitePlan, row: dict[str, Any]) -> Measure:
+    value, limit = row["facility_w"], row["contract_w"]
+    over = is_over(value, limit)
+    shares = ()
+    fix = None
+    if over:
+        devices = contributors(site, "power_w", per_rack=False)
+        shares = tuple(replace(device, each=device.each * row["pue"]) for device in devices)
+        fix = either(place_fewer(shares, value - limit), provide(value, "W", "a contract"))
+    missing = unknowns(site, "power_w")
+    if row["pue"] is None:
+        missing += ("'pue' of the site",)
+    if limit is None:
+        missing += ("'contract' of the site's power",)
+    return Measure(
+        Subject(f"site {site.site.name}", site.path),
+        value=value,
+        limit=limit,
+        unit="W",
+        what="power of the facility (IT power × PUE)",
+        contributors=shares,
+        fix=fix,
+        missing=missing,
+    )
