@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import types
-import typing
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal, get_args, get_origin
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from rackwright.errors import SpecError, SpecErrors
-from rackwright.spec.suggest import did_you_mean
+from rackwright.spec.suggest import did_you_mean, nearest
 from rackwright.spec.tree import Path, Tree
+from rackwright.spec.typewalk import Place, names, walk
+from rackwright.spec.unions import NO_MEMBER, Found, collapse
 
 _EXPECTED: Mapping[str, str] = {
     **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "a mapping"),
@@ -27,69 +28,137 @@ _EXPECTED: Mapping[str, str] = {
 }
 """What pydantic wanted, by the kind of its error."""
 
+_MOST_GUESSES = 200
+"""Unknown keys of one document for which a suggestion is sought; more are no slips of the pen."""
 
-def to_spec_errors(
-    error: ValidationError, tree: Tree, model: type[BaseModel], prefix: Path = ()
-) -> SpecErrors:
-    """Every error of ``error`` with its position in ``tree``, below ``prefix``."""
-    found: dict[tuple[object, str], SpecError] = {}
-    details = [(tuple(d["loc"]), d) for d in error.errors(include_url=False)]
-    broken = {loc[:depth] for loc, _ in details for depth in range(len(loc))}
-    for loc, detail in details:
-        if detail["type"] == "too_short" and loc in broken:
-            continue  # pydantic does not count the items that are wrong themselves
-        path = prefix + _yaml_path(_value_at(tree.data, prefix), loc)
-        spec_error = _convert(detail, path, loc, tree, model)
-        found.setdefault((spec_error.location, spec_error.summary), spec_error)
-    return SpecErrors(list(found.values()))
+_Explanation = tuple[str, str | None]
+"""A message and its hint."""
 
 
-def _convert(
-    detail: Any, path: Path, loc: tuple[str | int, ...], tree: Tree, model: type[BaseModel]
-) -> SpecError:
-    kind = detail["type"]
-    at_key = kind == "extra_forbidden"
-    message, hint = _explain(detail, loc, model)
-    where = tree.describe(path[:-1] if at_key else path)
-    text = f"{where}: {message}" if where else message
-    if kind == "union_tag_invalid":
-        path = (*path, str(detail["ctx"]["discriminator"]).strip("'"))
-    return SpecError(text, hint=hint, location=tree.locate(path, key=at_key))
+def to_spec_errors(error: ValidationError, tree: Tree, model: Any, prefix: Path = ()) -> SpecErrors:
+    """Every error of ``error`` with its position in ``tree``, below ``prefix``.
+
+    Args:
+        error: what pydantic found.
+        tree: the document.
+        model: the model, or other type, that the part at ``prefix`` was validated as.
+        prefix: where in the document that part is.
+    """
+    reader = _Reader(tree, model, prefix)
+    found = collapse([(d, walk(model, reader.data, d["loc"])) for d in _details(error)])
+    misspelt = reader.guess(found)
+    errors: dict[tuple[object, str], SpecError] = {}
+    for detail, place in found:
+        if detail["type"] == "missing" and place.path in misspelt:
+            continue  # it is there, in another spelling, and told as such
+        spec_error = reader.convert(detail, place)
+        errors.setdefault((spec_error.location, spec_error.summary), spec_error)
+    return SpecErrors(list(errors.values()))
 
 
-def _explain(
-    detail: Any, loc: tuple[str | int, ...], model: type[BaseModel]
-) -> tuple[str, str | None]:
+def _details(error: ValidationError) -> list[Mapping[str, Any]]:
+    details = error.errors(include_url=False)
+    broken = {d["loc"][:depth] for d in details for depth in range(len(d["loc"]))}
+    # Pydantic does not count the items that are wrong themselves.
+    return [d for d in details if d["type"] != "too_short" or d["loc"] not in broken]
+
+
+class _Reader:
+    """Turns the errors of one validation into ours."""
+
+    def __init__(self, tree: Tree, model: Any, prefix: Path) -> None:
+        self.tree = tree
+        self.model = model
+        self.prefix = prefix
+        self.data = _value_at(tree.data, prefix)
+        self._guesses: dict[Path, str] = {}
+
+    def guess(self, found: Sequence[Found]) -> set[Path]:
+        """The places of missing keys that unknown keys beside them were meant to be."""
+        missing: dict[Path, list[str]] = {}
+        for detail, place in found:
+            if detail["type"] == "missing":
+                missing.setdefault(place.path[:-1], []).append(str(place.path[-1]))
+        unknown = [f for f in found if f[0]["type"] == "extra_forbidden"]
+        meant: set[Path] = set()
+        for _, place in unknown[:_MOST_GUESSES]:
+            *parent, last = place.path
+            where = tuple(parent)
+            wanted = [name for name in missing.get(where, []) if (*where, name) not in meant]
+            if near := nearest(str(last), wanted):
+                meant.add((*where, near))
+                self._guesses[place.path] = near
+        for detail, place in unknown[:_MOST_GUESSES]:
+            if place.path not in self._guesses:
+                given = _value_at(self.data, place.path[:-1])
+                known = self._known(detail["loc"])
+                absent = [
+                    name for name in known if not isinstance(given, Mapping) or name not in given
+                ]
+                if near := nearest(str(place.path[-1]), absent) or nearest(
+                    str(place.path[-1]), known
+                ):
+                    self._guesses[place.path] = near
+        return meant
+
+    def convert(self, detail: Mapping[str, Any], place: Place) -> SpecError:
+        """The error that people read."""
+        kind = detail["type"]
+        at_key = place.at_key or kind == "extra_forbidden"
+        path = self.prefix + place.path
+        if kind == "extra_forbidden":
+            message, hint = self._unknown_key(detail, place.path)
+        elif kind == "missing":
+            message, hint = f"'{path[-1]}' is missing", None
+        else:
+            message, hint = _explain(detail)
+        if place.at_key:
+            message = f"key {message}"
+        where = self.tree.describe(path[:-1] if at_key or kind == "missing" else path)
+        text = f"{where}: {message}" if where else message
+        if kind == "missing":
+            path = path[:-1]
+        elif kind == "union_tag_invalid":
+            path = (*path, detail["ctx"]["discriminator"].strip("'"))
+        location = self.tree.locate(path, key=at_key)
+        return SpecError(_visible(text), hint=hint and _visible(hint), location=location)
+
+    def _unknown_key(self, detail: Mapping[str, Any], path: Path) -> _Explanation:
+        message = f"unknown key '{path[-1]}'"
+        if near := self._guesses.get(path):
+            return message, f"did you mean '{near}'?"
+        known = self._known(detail["loc"])
+        return message, f"known are: {', '.join(known)}" if known else None
+
+    def _known(self, loc: Path) -> list[str]:
+        return names(walk(self.model, self.data, loc[:-1]).models)
+
+
+def _explain(detail: Mapping[str, Any]) -> _Explanation:
     kind = detail["type"]
     context = detail.get("ctx") or {}
     given = detail.get("input")
-    last = str(loc[-1]) if loc else ""
-    if kind == "extra_forbidden":
-        fields = _field_names(model, loc[:-1])
-        hint = did_you_mean(last, fields)
-        return f"unknown key '{last}'", hint or f"known are: {', '.join(fields)}"
-    if kind == "missing":
-        return f"'{last}' is missing", None
+    if kind == NO_MEMBER:
+        return _no_member(given, detail["members"])
     if kind in {"literal_error", "enum"}:
         allowed = str(context.get("expected", ""))
-        words = [word.strip(" '") for word in allowed.replace(" or ", ", ").split(",")]
-        near = did_you_mean(given, words) if isinstance(given, str) else None
-        return f"{_quote(given)} is not one of {allowed}", near
+        return f"{_quote(given)} is not one of {allowed}", _near(given, _words(allowed))
     if kind == "union_tag_invalid":
-        words = [word.strip(" '") for word in str(context["expected_tags"]).split(",")]
+        words = _words(str(context["expected_tags"]))
         key = str(context["discriminator"]).strip("'")
-        return (
-            f"{key} '{context['tag']}' is not one of {', '.join(words)}",
-            did_you_mean(str(context["tag"]), words),
-        )
+        message = f"{key} {_quote(context['tag'])} is not one of {', '.join(words)}"
+        return message, _near(str(context["tag"]), words)
     if kind == "union_tag_not_found":
         return f"{context['discriminator']} is missing", None
     if kind == "string_pattern_mismatch":
         return f"{_quote(given)} does not match {context['pattern']}", None
     if kind in _EXPECTED:
-        return f"{_quote(given)} is not {_EXPECTED[kind].format(**context)}", None
+        hint = "put it in quotes" if kind == "string_type" and _is_scalar(given) else None
+        return f"{_quote(given)} is not {_expected(detail)}", hint
     if kind == "too_short":
         return f"{context['actual_length']} given, at least {context['min_length']} needed", None
+    if kind == "too_long":
+        return f"{_count(given, context)} given, at most {context['max_length']} allowed", None
     text = str(detail["msg"])
     for noise in ("Value error, ", "Assertion failed, "):
         text = text.removeprefix(noise)
@@ -98,8 +167,42 @@ def _explain(
     return text[:1].lower() + text[1:].rstrip("."), None
 
 
+def _no_member(given: object, members: Sequence[Mapping[str, Any]]) -> _Explanation:
+    words = [
+        w for d in members if d["type"] in {"literal_error", "enum"} for w in _words(_allowed(d))
+    ]
+    wanted = dict.fromkeys(_expected(detail) for detail in members)
+    return f"{_quote(given)} is not {' or '.join(wanted)}", _near(given, words)
+
+
+def _expected(detail: Mapping[str, Any]) -> str:
+    """What would have been right, as it follows 'is not'."""
+    if detail["type"] in {"literal_error", "enum"}:
+        return _allowed(detail)
+    if detail["type"] in _EXPECTED:
+        return _EXPECTED[detail["type"]].format(**(detail.get("ctx") or {}))
+    return str(detail["msg"]).removeprefix("Input should be ").rstrip(".")
+
+
+def _allowed(detail: Mapping[str, Any]) -> str:
+    return str((detail.get("ctx") or {}).get("expected", ""))
+
+
+def _words(allowed: str) -> list[str]:
+    """The words of a list such as ``'a', 'b' or 'c'``."""
+    return re.findall(r"'([^']*)'", allowed)
+
+
+def _near(given: object, words: Sequence[str]) -> str | None:
+    return did_you_mean(given, words) if isinstance(given, str) else None
+
+
+def _count(given: object, context: Mapping[str, Any]) -> object:
+    return len(given) if isinstance(given, (list, Mapping)) else context["actual_length"]
+
+
 def _is_scalar(value: object) -> bool:
-    return isinstance(value, (str, int, float, bool)) or value is None
+    return isinstance(value, (str, int, float, bool))
 
 
 def _quote(value: object) -> str:
@@ -113,75 +216,18 @@ def _quote(value: object) -> str:
     return text if len(text) <= 80 else text[:76] + "...'"
 
 
+def _visible(text: str) -> str:
+    """``text`` with escapes for what would steer a terminal or cannot be seen."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def _value_at(data: Any, path: Path) -> Any:
+    """The value at ``path``, or None when the document ends before it."""
     for part in path:
-        data = data[part]
-    return data
-
-
-def _yaml_path(data: Any, loc: tuple[str | int, ...]) -> Path:
-    """``loc`` without the tags and validator names that pydantic puts between the keys."""
-    path: list[str | int] = []
-    for index, part in enumerate(loc):
-        if isinstance(data, Mapping):
-            if part in data:
-                data = data[part]
-                path.append(part)
-            elif index == len(loc) - 1:
-                break
-        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+        try:
             data = data[part]
-            path.append(part)
-    return tuple(path)
-
-
-def _field_names(model: type[BaseModel], loc: tuple[str | int, ...]) -> list[str]:
-    """The keys that the model at ``loc`` knows."""
-    candidates: list[Any] = [model]
-    for part in loc:
-        candidates = [n for c in candidates for n in _step(c, part)] or candidates
-    names: dict[str, None] = {}
-    for candidate in candidates:
-        for found in _models(candidate):
-            names.update(dict.fromkeys(f.alias or n for n, f in found.model_fields.items()))
-    return list(names)
-
-
-def _step(annotation: Any, part: str | int) -> Iterator[Any]:
-    """What ``part`` of a location leads to from a type."""
-    for option in _options(annotation):
-        if isinstance(option, type) and issubclass(option, BaseModel):
-            if isinstance(part, str) and part in option.model_fields:
-                yield option.model_fields[part].annotation
-            elif isinstance(part, str) and part in _tags(option):
-                yield option
-        elif get_origin(option) in {tuple, list} and isinstance(part, int):
-            yield get_args(option)[0]
-        elif get_origin(option) is dict and isinstance(part, str):
-            yield get_args(option)[1]
-
-
-def _options(annotation: Any) -> Iterator[Any]:
-    origin = get_origin(annotation)
-    if origin is typing.Annotated:
-        yield from _options(get_args(annotation)[0])
-    elif origin in {typing.Union, types.UnionType}:
-        for option in get_args(annotation):
-            yield from _options(option)
-    elif annotation is not type(None):
-        yield annotation
-
-
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    for option in _options(annotation):
-        if isinstance(option, type) and issubclass(option, BaseModel):
-            yield option
-
-
-def _tags(model: type[BaseModel]) -> set[str]:
-    return {
-        str(value)
-        for field in model.model_fields.values()
-        if get_origin(field.annotation) is Literal
-        for value in get_args(field.annotation)
-    }
+        except (LookupError, TypeError):
+            return None
+    return data

@@ -5,13 +5,30 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+_LONGEST = 128
+"""Longest text that is compared; beyond it, comparing costs more than it helps."""
+
 
 def did_you_mean(given: str, known: Iterable[str]) -> str | None:
     """``did you mean 'x'?`` for the nearest of ``known``, or None when nothing is near."""
-    words = list(known)
-    folded = {word.lower().replace("-", "_"): word for word in words}
-    key = given.lower().replace("-", "_")
+    near = nearest(given, known)
+    return None if near is None else f"did you mean '{near}'?"
+
+
+def nearest(given: str, known: Iterable[str]) -> str | None:
+    """The one of ``known`` that ``given`` is most like, or None when nothing is near.
+
+    Case, and ``-`` for ``_``, make no difference.
+    """
+    if len(given) > _LONGEST:
+        return None
+    folded = {_fold(word): word for word in known}
+    key = _fold(given)
     if key in folded:
-        return f"did you mean '{folded[key]}'?"
+        return folded[key]
     near = difflib.get_close_matches(key, folded, n=1, cutoff=0.6)
-    return f"did you mean '{folded[near[0]]}'?" if near else None
+    return folded[near[0]] if near else None
+
+
+def _fold(word: str) -> str:
+    return word.lower().replace("-", "_")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rackwright.spec.tree import Path
 from rackwright.spec.typewalk import Place
 
 Found = tuple[Mapping[str, Any], Place]
@@ -48,23 +49,40 @@ def _collapse_level(found: Sequence[Found], level: int) -> list[Found]:
 
 
 def _best(members: list[list[Found]], level: int) -> list[Found]:
-    if len(members) > 1 and all(_is_of_another_kind(member, level) for member in members):
-        firsts = [member[0][0] for member in members]
-        _, place = members[0][0]
-        union = firsts[0]["loc"][: place.labels[level]]
-        one = {"type": NO_MEMBER, "loc": union, "input": firsts[0].get("input"), "members": firsts}
-        return [(one, Place(place.path, (), at_key=False, labels=place.labels[:level]))]
+    if len(members) > 1:
+        if all(_is_of_another_kind(member, level) for member in members):
+            return [_one_of(members[0][0][1].path, [member[0] for member in members], level)]
+        words = [_wrong_words(member, level) for member in members]
+        paths = {place.path for found in words for _, place in found}
+        if all(words) and len(paths) == 1:  # the word that tells the members apart is wrong
+            return [_one_of(paths.pop(), [found[0] for found in words], level)]
     return min(members, key=lambda member: _distance(member, level))
 
 
+def _one_of(path: Path, found: list[Found], level: int) -> Found:
+    detail, place = found[0]
+    one = {
+        "type": NO_MEMBER,
+        "loc": detail["loc"],
+        "input": detail.get("input"),
+        "members": [member for member, _ in found],
+    }
+    return one, Place(path, (), at_key=False, labels=place.labels[:level])
+
+
 def _distance(member: list[Found], level: int) -> tuple[bool, int, int]:
-    words = sum(
-        1
+    wrong = len(_wrong_words(member, level))
+    return _is_of_another_kind(member, level), wrong, len(member)
+
+
+def _wrong_words(member: list[Found], level: int) -> list[Found]:
+    """The errors about fixed words directly inside the member."""
+    return [
+        (detail, place)
         for detail, place in member
         if detail["type"] in {"literal_error", "enum"}
         and len(detail["loc"]) == place.labels[level] + 2
-    )
-    return _is_of_another_kind(member, level), words, len(member)
+    ]
 
 
 def _is_of_another_kind(member: list[Found], level: int) -> bool:
