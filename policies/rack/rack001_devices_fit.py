@@ -49,8 +49,8 @@ def _height(site: SitePlan, row: dict[str, Any]) -> Measure:
 def _homeless(site: SitePlan, row: dict[str, Any]) -> Iterator[Finding]:
     """What found no free place, by product; a device of unknown height is the measure's matter."""
     found: dict[tuple[str, str], list[float]] = {}
-    for device in rows_of(site.devices):
-        if device["rack_class"] == row["rack_class"] and not device["fits"] and device["height_u"]:
+    for device in site.devices_of(row["rack_class"]):
+        if not device["fits"] and device["height_u"]:
             found.setdefault((device["entry"], device["path"]), []).append(device["height_u"])
     at = subject(site, row)
     for (entry, path), heights in found.items():

@@ -40,10 +40,8 @@ def _mounted(site: SitePlan, number: int) -> list[dict[str, Any]]:
     """Nodes and switches on the rails of a rack."""
     return [
         device
-        for device in rows_of(site.devices)
-        if device["rack_class"] == number
-        and device["kind"] in {"node", "switch"}
-        and device["height_u"] != 0
+        for device in site.devices_of(number)
+        if device["kind"] in {"node", "switch"} and device["height_u"] != 0
     ]
 
 

@@ -31,8 +31,8 @@ class AirflowDirection(Policy):
 def _groups(site: SitePlan, row: dict[str, Any]) -> Iterator[Finding]:
     at = subject(site, row)
     seen = set()
-    for device in rows_of(site.devices):
-        if device["rack_class"] != row["rack_class"] or device["kind"] not in {"node", "switch"}:
+    for device in site.devices_of(row["rack_class"]):
+        if device["kind"] not in {"node", "switch"}:
             continue
         if device["path"] in seen or device["heat_air_w"] == 0:
             continue

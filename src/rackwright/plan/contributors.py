@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rackwright.plan.model import Contributor, SitePlan, Subject
-from rackwright.plan.tables import rows_of, to_path
+from rackwright.plan.tables import to_path
 
 NAMES = {
     "airflow_cfm": "published airflow",
@@ -61,9 +61,7 @@ def subject(site: SitePlan, row: Mapping[str, Any], suffix: str = "") -> Subject
 
 def _devices(site: SitePlan, classes: Iterable[int] | None) -> Iterator[tuple[dict[str, Any], int]]:
     """Device rows, each with the number of racks of its class."""
-    wanted = None if classes is None else set(classes)
-    racks = {row["rack_class"]: row["count"] for row in rows_of(site.rack_classes)}
-    for row in rows_of(site.devices):
-        number = row["rack_class"]
-        if wanted is None or number in wanted:
+    racks = site.rack_counts
+    for number in racks if classes is None else sorted(set(classes)):
+        for row in site.devices_of(number):
             yield row, racks[number]

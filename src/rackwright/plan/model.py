@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,6 +62,23 @@ class SitePlan:
     halls: pl.DataFrame = field(repr=False)
     loops: pl.DataFrame = field(repr=False)
     totals: pl.DataFrame = field(repr=False)
+
+    def devices_of(self, rack_class: int) -> Sequence[dict[str, Any]]:
+        """The rows of ``devices`` in one rack of a class."""
+        return self._devices_by_class.get(rack_class, ())
+
+    @cached_property
+    def rack_counts(self) -> Mapping[int, int]:
+        """Number of racks by rack class."""
+        table = self.rack_classes
+        return dict(zip(table["rack_class"].to_list(), table["count"].to_list(), strict=True))
+
+    @cached_property
+    def _devices_by_class(self) -> Mapping[int, Sequence[dict[str, Any]]]:
+        found: dict[int, list[dict[str, Any]]] = {}
+        for row in self.devices.iter_rows(named=True):
+            found.setdefault(row["rack_class"], []).append(row)
+        return found
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,5 @@ def is_over(value: float | None, limit: float | None) -> bool:
 
 def unknown_devices(site: SitePlan, rack_class: int, column: str, noun: str) -> tuple[str, ...]:
     """Which products of a rack lack a number, like ``dgx-b300: published heat``."""
-    devices = site.devices
-    lacking = devices.filter((devices["rack_class"] == rack_class) & devices[column].is_null())
-    return tuple(f"{entry}: {noun}" for entry in sorted(set(lacking["entry"].to_list())))
+    lacking = {row["entry"] for row in site.devices_of(rack_class) if row[column] is None}
+    return tuple(f"{entry}: {noun}" for entry in sorted(lacking))
