@@ -1,10 +1,11 @@
-"""PWR-006: rows, halls and every source above the racks stay inside their budgets."""
+"""PWR-006: rows, halls, every source above the racks and the contract stay inside their budgets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
 from rackwright.plan.power_shares import source_contributors
 from rackwright.plan.tables import rows_of, to_path
@@ -23,11 +24,13 @@ class SourceBudgets(Policy):
     family: ClassVar[str] = "power"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Measures for each source by its redundancy class, each row and each hall."""
+        """Measures for each source by its redundancy class, each row and hall, and the contract."""
         for site in plan.onprem:
             for row in rows_of(site.sources):
                 yield _source(site, row)
             yield from _areas(site)
+            if site.site.power.contract is not None:
+                yield _contract(site, site.site.power.contract)
 
 
 def _source(site: SitePlan, row: dict[str, Any]) -> Measure:
@@ -53,6 +56,26 @@ def _source(site: SitePlan, row: dict[str, Any]) -> Measure:
         if over
         else None,
         missing=tuple(missing),
+    )
+
+
+def _contract(site: SitePlan, limit: float) -> Measure:
+    """The IT load alone; what cooling and losses add to it is the matter of COOL-010."""
+    (row,) = rows_of(site.totals)
+    value = row["it_power_w"]
+    over = is_over(value, limit)
+    shares = contributors(site, "power_w", per_rack=False) if over else ()
+    return Measure(
+        Subject(f"{site.site.name} contract", (*site.path, "power", "contract")),
+        value=value,
+        limit=limit,
+        unit="W",
+        what="power of all racks, of what the utility has contracted",
+        contributors=shares,
+        fix=either(place_fewer(shares, value - limit), provide(value, "W", "a contract"))
+        if over
+        else None,
+        missing=unknowns(site, "power_w"),
     )
 
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from rackwright.model.hardware import PowerShelf, fact_value
 from rackwright.model.onprem import RackGroup
+from rackwright.model.power import RackShelves
 from rackwright.plan.model import Path, Plan, SitePlan
 from rackwright.plan.tables import rows_of, to_path
 from rackwright.policy.api import Finding, Measure, Policy, Severity
@@ -35,8 +36,8 @@ class PowerShelves(Policy):
                 if group.shelves is None:
                     continue
                 yield _capacity(plan, names, row["rack_class"], group)
-                if any(source.kind == "generator" for source in site.site.power.sources):
-                    yield _backup(site, names, row["rack_class"], group)
+                if _has_generator(site):
+                    yield _backup(plan, site, names, row["rack_class"], group.shelves)
 
 
 def _group(plan: Plan, path: Path) -> RackGroup:
@@ -71,13 +72,24 @@ def _capacity(plan: Plan, names: RackNames, number: int, group: RackGroup) -> Me
     )
 
 
-def _backup(site: SitePlan, names: RackNames, number: int, group: RackGroup) -> Measure:
+def _has_generator(site: SitePlan) -> bool:
+    power = site.site.power
+    named = any(source.kind == "generator" for source in power.sources)
+    return named or power.generator_acceptance is not None
+
+
+def _backup(
+    plan: Plan, site: SitePlan, names: RackNames, number: int, shelves: RackShelves
+) -> Measure:
+    """The battery as the blueprint states it, else as the catalogue does."""
     acceptance = site.site.power.generator_acceptance
-    backup = group.shelves.backup if group.shelves else None
+    backup = shelves.backup
+    if backup is None:
+        backup = fact_value(plan.catalogue.get(PowerShelf, shelves.type).backup)
     needed = None if acceptance is None else acceptance + MARGIN_S
     missing = []
     if backup is None:
-        missing.append("'backup' of the shelves")
+        missing.append(f"'backup' of the shelves, or of {shelves.type}")
     if acceptance is None:
         missing.append("'generator_acceptance' of the site")
     return Measure(
