@@ -1,7 +1,9 @@
 """Loading of policy packs: folders of rule files, the built-in one like any team's.
 
 A pack holds ``<family>/<id>_<slug>.py`` with a ``.md`` and an ``.examples.yaml`` beside it. Files
-are loaded by path under synthetic names, so that no pack can shadow a module.
+are loaded by path under synthetic names, so that no pack can shadow a module. A Python file that is
+no rule is an error unless its name begins with ``_`` or ``test_``: a rule that is silently left out
+would look like one that passes.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from pathlib import Path
 
 from rackwright.errors import Location, PolicyLoadError
 from rackwright.policy.api import Enforcement, Policy, Severity
+from rackwright.policy.manifest import read_manifest
 from rackwright.resources import bundled
 
 _STEM = re.compile(r"([a-z]+)(\d+)_[a-z0-9_]+")
@@ -41,25 +44,63 @@ def load_packs(folders: Sequence[Path] = ()) -> tuple[type[Policy], ...]:
 
 @lru_cache(maxsize=8)
 def _load_all(folders: tuple[Path, ...]) -> tuple[type[Policy], ...]:
-    by_id: dict[str, type[Policy]] = {}
-    for folder in folders:
-        for policy in load_pack(folder):
-            if policy.id in by_id:
-                first, second = policy_file(by_id[policy.id]), policy_file(policy)
-                raise PolicyLoadError(
-                    f"the policy id '{policy.id}' is used twice: '{first}' and '{second}'",
-                    hint="give the team's policy an id with a prefix of its own",
-                )
-            by_id[policy.id] = policy
-    return tuple(by_id[key] for key in sorted(by_id))
+    return _unique(policy for folder in folders for policy in load_pack(folder))
 
 
 def load_pack(folder: Path) -> tuple[type[Policy], ...]:
-    """The policies of one pack, in the order of their files."""
+    """The policies of one pack, sorted by id.
+
+    Raises:
+        PolicyLoadError: as ``load_packs``, or the pack holds no policy.
+        SpecErrors: its ``pack.yaml`` is not valid.
+    """
     if not folder.is_dir():
         raise PolicyLoadError(f"the policy pack '{folder}' is not a folder")
-    files = [path for path in sorted(folder.glob("*/*.py")) if _STEM.fullmatch(path.stem)]
-    return tuple(_load_file(path) for path in files)
+    read_manifest(folder)
+    files = _rule_files(folder)
+    if not files:
+        raise PolicyLoadError(
+            f"the policy pack '{folder}' holds no policy",
+            hint="rules are files like 'power/acme001_busway.py'",
+        )
+    return _unique(_load_file(path) for path in files)
+
+
+def _unique(policies: Iterable[type[Policy]]) -> tuple[type[Policy], ...]:
+    by_id: dict[str, type[Policy]] = {}
+    for policy in policies:
+        if policy.id in by_id:
+            first, second = policy_file(by_id[policy.id]), policy_file(policy)
+            raise PolicyLoadError(
+                f"the policy id '{policy.id}' is used twice: '{first}' and '{second}'",
+                hint="give the team's policy an id with a prefix of its own",
+            )
+        by_id[policy.id] = policy
+    return tuple(by_id[key] for key in sorted(by_id))
+
+
+def _rule_files(folder: Path) -> list[Path]:
+    """The rule files of a pack; any other Python file in it must say that it is none."""
+    found = []
+    for path in sorted(folder.rglob("*.py")):
+        inside = path.relative_to(folder)
+        hidden = any(part.startswith((".", "_")) for part in inside.parts)
+        if hidden or path.name.startswith("test_") or path.name == "conftest.py":
+            continue
+        if len(inside.parts) != 2 or not is_rule(path.stem):
+            raise PolicyLoadError(
+                f"'{inside}' is not named like a rule",
+                hint="rules are files like 'power/acme001_busway.py'; "
+                "begin the name of any other module with '_'",
+                location=Location(str(path), 1, 1),
+            )
+        found.append(path)
+    return found
+
+
+def is_rule(stem: str) -> bool:
+    """Whether a file of this name, without its ending, is a rule."""
+    return _STEM.fullmatch(stem) is not None
 
 
 def policy_file(policy: type[Policy]) -> Path:
@@ -86,7 +127,7 @@ def _load_file(path: Path) -> type[Policy]:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise PolicyLoadError(
             f"{type(error).__name__}: {error}", location=_line_of(error, path)
@@ -120,6 +161,11 @@ def _check_contract(policy: type[Policy], path: Path, where: Location) -> None:
             hint=f"call the file '{policy.id.lower().replace('-', '')}_<slug>.py'",
             location=where,
         )
+    if policy.family != path.parent.name:
+        raise PolicyLoadError(
+            f"the family '{policy.family}' of '{policy.id}' is not its folder '{path.parent.name}'",
+            location=where,
+        )
     for sibling in (path.with_suffix(".md"), path.with_suffix(".examples.yaml")):
         if not sibling.is_file():
             raise PolicyLoadError(f"'{sibling.name}' is missing beside it", location=where)
@@ -135,7 +181,7 @@ _CONTRACT: Iterable[tuple[str, type]] = (
 )
 
 
-def _line_of(error: Exception, path: Path) -> Location:
+def _line_of(error: BaseException, path: Path) -> Location:
     if isinstance(error, SyntaxError) and error.filename == str(path):
         return Location(str(path), error.lineno or 1, error.offset or 1)
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]

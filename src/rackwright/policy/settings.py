@@ -37,7 +37,7 @@ def configure(
                     location=tree.locate(path, key=True),
                 )
             )
-        elif setting.enforcement is not None and not setting.reason:
+        elif setting.enforcement is not None and not (setting.reason or "").strip():
             lowered = (
                 _STRENGTH[Enforcement(setting.enforcement)]
                 < _STRENGTH[known[policy_id].enforcement]
