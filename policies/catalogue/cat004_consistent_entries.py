@@ -27,12 +27,14 @@ class ConsistentEntries(Policy):
         for use in used_entries(plan):
             at = Subject(f"{use.site} {use.entry.id}", use.path)
             if isinstance(use.entry, Switch) and use.entry.cages is not None:
+                made = use.entry.cages.value * use.entry.ports_per_cage
                 yield Measure(
                     at,
                     value=use.entry.radix,
-                    limit=use.entry.cages.value * use.entry.ports_per_cage,
+                    limit=made,
                     unit="ports",
                     what=f"ports of {use.entry.name} against its cages",
+                    sense="at_most" if use.entry.radix >= made else "at_least",  # equal, that is
                     fix="correct 'radix', 'cages' or 'ports_per_cage' in the catalogue entry",
                 )
             if isinstance(use.entry, Device) and use.entry.power_supplies is not None:

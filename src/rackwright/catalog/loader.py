@@ -79,17 +79,22 @@ class Catalogue:
         """
         key = (kind, entry_id)
         if key not in self._read:
-            path = self.files.get(kind, {}).get(entry_id)
-            if path is None:
-                raise self._unknown(kind, entry_id)
+            path = self.source_of(kind, entry_id)
             self._read[key] = _load_entry(path, kind, self.patches.get(entry_id, {}))
         entry = self._read[key]
         assert isinstance(entry, kind)  # noqa: S101 - the key holds the kind
         return entry
 
     def source_of(self, kind: type[Entry], entry_id: str) -> Path:
-        """The file that ``get`` reads."""
-        return self.files[kind][entry_id]
+        """The file that ``get`` reads.
+
+        Raises:
+            UnknownEntryError: there is no such product.
+        """
+        path = self.files.get(kind, {}).get(entry_id)
+        if path is None:
+            raise self._unknown(kind, entry_id)
+        return path
 
     def ids(self, kind: type[Entry]) -> tuple[str, ...]:
         """The ids of every product of ``kind``, sorted."""
@@ -102,7 +107,17 @@ class Catalogue:
                 yield self.get(kind, entry_id)
 
     def patched(self, patches: Mapping[str, Mapping[str, Any]]) -> Catalogue:
-        """This catalogue with fields of some products changed; ``None`` makes one unknown."""
+        """This catalogue with fields of some products changed; ``None`` makes one unknown.
+
+        Raises:
+            UnknownEntryError: a product to change is not in the catalogue.
+        """
+        known = sorted({entry_id for found in self.files.values() for entry_id in found})
+        for entry_id in sorted(set(patches) - set(known)):
+            raise UnknownEntryError(
+                f"there is no product '{entry_id}' in the catalogue",
+                hint=did_you_mean(entry_id, known),
+            )
         return Catalogue(self.files, {**self.patches, **patches})
 
     def _unknown(self, kind: type[Entry], entry_id: str) -> UnknownEntryError:
@@ -116,10 +131,14 @@ def load_catalogue(folders: Sequence[Path] = ()) -> Catalogue:
     """The built-in catalogue together with those in ``folders``.
 
     Raises:
-        SpecError: two files describe the same product; none shadows the other silently.
+        SpecError: two files describe the same product (none shadows the other silently), or a
+            folder holds something that would never be read.
     """
     files: dict[type[Entry], dict[str, Path]] = {kind: {} for kind in FOLDERS.values()}
-    for folder in (bundled("inventory") / "catalog", *folders):
+    builtin = bundled("inventory") / "catalog"
+    for folder in folders:
+        _check_layout(folder)
+    for folder in (builtin, *folders):
         for name, kind in FOLDERS.items():
             for path in sorted((folder / name).glob("*.yaml")):
                 if path.stem in files[kind]:
@@ -130,6 +149,24 @@ def load_catalogue(folders: Sequence[Path] = ()) -> Catalogue:
                     )
                 files[kind][path.stem] = path
     return Catalogue(files)
+
+
+def _check_layout(folder: Path) -> None:
+    """Refuse a catalogue with entries where nobody looks for them."""
+    if not folder.is_dir():
+        raise SpecError(f"there is no catalogue folder '{folder}'")
+    for inside in sorted(path for path in folder.iterdir() if path.is_dir()):
+        if inside.name.startswith("."):
+            continue
+        if inside.name not in FOLDERS:
+            raise SpecError(
+                f"'{inside}' holds no kind of product",
+                hint=did_you_mean(inside.name, FOLDERS)
+                or f"a catalogue has the folders {', '.join(FOLDERS)}",
+            )
+        for path in sorted(inside.iterdir()):
+            if path.suffix in {".yml", ".json"}:
+                raise SpecError(f"'{path}' is not read", hint=f"call the file '{path.stem}.yaml'")
 
 
 def _load_entry(path: Path, kind: type[E], patch: Mapping[str, Any]) -> E:
@@ -143,7 +180,7 @@ def _load_patched(path: Path, kind: type[E], patch: Mapping[str, Any]) -> E:
     tree = load_tree(path)
     data = _overlay(tree.data, patch)
     cited = set(_cited(data))
-    sources = {key: value for key, value in data["sources"].items() if key in cited}
+    sources = {key: value for key, value in data.get("sources", {}).items() if key in cited}
     example = {"title": "a number of this example", "date": "2026-01-01", "confidence": "official"}
     sources.update(dict.fromkeys(sorted(cited - set(sources)), example))
     return validate(Tree(tree.root, {**data, "sources": sources}, tree.files), kind).value
