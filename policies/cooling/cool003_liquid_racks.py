@@ -22,7 +22,10 @@ class LiquidRacks(Policy):
     family: ClassVar[str] = "cooling"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Two findings for each group of liquid-cooled devices in each class of racks."""
+        """A finding for each group of liquid-cooled devices in each class of racks.
+
+        A second one tells how its heat is split, where there is liquid to take it.
+        """
         for site in plan.onprem:
             for row in rows_of(site.rack_classes):
                 yield from _rack(site, row)
@@ -38,7 +41,8 @@ def _rack(site: SitePlan, row: dict[str, Any]) -> Iterator[Finding]:
             seen.add(device["path"])
             where = Subject(f"{at.name} {device['group']}", to_path(device["path"]))
             yield _mode(device, row["mode"], where)
-            yield _split(device, where)
+            if row["mode"] == "liquid":
+                yield _split(device, where)
 
 
 def _mode(device: dict[str, Any], mode: str, at: Subject) -> Finding:

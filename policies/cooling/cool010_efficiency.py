@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from rackwright.plan.contributors import contributors, unknowns
-from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
 from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import either, place_fewer, provide
@@ -57,7 +57,7 @@ def _pue(site: SitePlan, row: dict[str, Any]) -> Measure:
 def _contract(site: SitePlan, row: dict[str, Any]) -> Measure:
     value, limit = row["facility_w"], row["contract_w"]
     over = is_over(value, limit)
-    shares = ()
+    shares: tuple[Contributor, ...] = ()
     fix = None
     if over:
         devices = contributors(site, "power_w", per_rack=False)

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 Name = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
 """A DNS label: it ends up in host names, tags and Slurm files."""
 
-_TERM = re.compile(r"([a-z0-9][a-z0-9-]*?)(?:\[([0-9,-]+)\])?")
+_TERM = re.compile(r"((?:[a-z0-9][a-z0-9-]*?)?)(?:\[([0-9,-]+)\])?")
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 _NUMBERED = re.compile(r"(.*?)(\d+)")
 LARGEST_LIST = 1_000_000
@@ -27,7 +27,7 @@ def expand_hostlist(text: str) -> tuple[str, ...]:
     names: list[str] = []
     for part in re.split(r",(?![^\[]*\])", text.replace(" ", "")):
         match = _TERM.fullmatch(part)
-        if match is None:
+        if not part or match is None:
             raise ValueError(f"'{part}' is not a host list; write it like 'c[01-16]'")
         prefix, ranges = match.groups()
         if ranges is None:

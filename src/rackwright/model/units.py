@@ -18,7 +18,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 _PATTERN = re.compile(
-    r"([+-]?\d+(?:[_,]\d{3})*(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*(\S.*)?", re.ASCII
+    r"([+-]?\d+(?:[_,]\d{3})*(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*([^\s\d.,_+-].*)?", re.ASCII
 )
 _LONGEST = 64
 """Longest text read as a quantity; anything beyond it is hostile."""
@@ -41,18 +41,18 @@ class Dimension:
             ValueError: no number, no unit, an unknown unit, or a value out of range.
         """
         if len(text) > _LONGEST:
-            raise ValueError(f"a {self.name} is at most {_LONGEST} characters long")
+            raise ValueError(f"{self.noun} is at most {_LONGEST} characters long")
         match = _PATTERN.fullmatch(text.strip())
         if match is None:
-            raise ValueError(f"'{text}' is not a {self.name}; write it like '{self.example}'")
+            raise ValueError(f"'{text}' is not {self.noun}; write it like '{self.example}'")
         number, unit = match.group(1), (match.group(2) or "").strip()
         if not unit:
             raise ValueError(f"'{text}' has no unit; write it like '{number} {self.unit}'")
         factor = self.factors.get(unit)
         if factor is None:
-            near = difflib.get_close_matches(unit, self.factors, n=1, cutoff=0.5) or [
+            near = [
                 known for known in self.factors if known.lower() == unit.lower()
-            ]
+            ] or difflib.get_close_matches(unit, self.factors, n=1, cutoff=0.5)
             suggestion = f"; did you mean '{near[0]}'?" if near else ""
             raise ValueError(
                 f"'{unit}' is not a unit of {self.name} ({', '.join(self.factors)}){suggestion}"
@@ -60,17 +60,22 @@ class Dimension:
         try:
             value = Decimal(number.replace("_", "").replace(",", "")) * factor
         except InvalidOperation as error:  # pragma: no cover - the pattern admits numbers only
-            raise ValueError(f"'{text}' is not a {self.name}") from error
+            raise ValueError(f"'{text}' is not {self.noun}") from error
         if self.offsets:
             value += self.offsets.get(unit, Decimal(0))
         result = float(value)
         if self.minimum is not None and result < self.minimum:
-            raise ValueError(f"a {self.name} cannot be below {self.minimum:g} {self.unit}")
+            raise ValueError(f"{self.noun} cannot be below {self.minimum:g} {self.unit}")
         return result
 
     def format(self, value: float) -> str:
         """The text that parses back to ``value``."""
         return f"{value!r} {self.unit}" if value != int(value) else f"{int(value)} {self.unit}"
+
+    @property
+    def noun(self) -> str:
+        """The name with its article."""
+        return f"{'an' if self.name[0] in 'aeiou' else 'a'} {self.name}"
 
     @property
     def example(self) -> str:
@@ -88,7 +93,7 @@ class Quantity:
         dimension = self.dimension
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             raise PydanticCustomError(
-                "quantity", "a {name} is written as text with a unit", {"name": dimension.name}
+                "quantity", "{noun} is written as text with a unit", {"noun": dimension.noun}
             )
         if isinstance(value, str):
             try:

@@ -83,8 +83,12 @@ def describe_device(
     kind: DeviceKind,
     power_cap: float | None,
     temperature_rise: float | None,
+    on_liquid: bool = True,
 ) -> Device:
-    """The device that ``entry`` makes in a rack, not placed yet."""
+    """The device that ``entry`` makes in a rack, not placed yet.
+
+    Without ``on_liquid`` the rack has no coolant, so that all heat is left to the air.
+    """
     nameplate = fact_value(entry.max_power)
     power = nameplate if power_cap is None or nameplate is None else min(nameplate, power_cap)
     share = 1.0 if not nameplate or power is None else power / nameplate
@@ -93,7 +97,7 @@ def describe_device(
     if power is None:
         heat = None
     liquid = entry.liquid
-    heat_liquid = _liquid_heat(entry, heat, share)
+    heat_liquid = _liquid_heat(entry, heat, share) if on_liquid else 0.0
     heat_air = None if heat is None or heat_liquid is None else max(0.0, heat - heat_liquid)
     airflow = fact_value(entry.airflow)
     if airflow is None and heat_air is not None:

@@ -180,6 +180,10 @@ def _check_supplies(
                     found[where, name] = PlanProblem((*where, name), message, hint)
     for load in loads:
         chosen = _psus_per_feed(load)
+        if chosen and not any(chosen.values()):
+            where = (*load.path, "psus_per_feed")
+            found[where, ""] = PlanProblem(where, "no power supply is placed on any feed")
+            continue
         supplies = catalogue.get(Node, load.group.type).power_supplies if chosen else None
         if supplies is not None and sum(chosen.values()) != supplies.count:
             where = (*load.path, "psus_per_feed")
@@ -291,7 +295,7 @@ def _source_rows(
             "worst_w": load.worst,
             "worst_lost": load.worst_lost,
             "peak_w": peaks[load.name],
-            "imbalance": imbalance(legs[load.name]),
+            "imbalance": None if (lines := legs[load.name]) is None else imbalance(lines),
             "ancestors": ",".join(sorted(tree.ancestors(load.name))),
         }
         for index, (source, load) in enumerate(zip(site.power.sources, judged, strict=True))
@@ -323,22 +327,25 @@ def _peaks(
 
 def _legs(
     tree: Tree, classes: Sequence[RackClass], built: Sequence[racks.Rack]
-) -> Mapping[str, Legs]:
+) -> Mapping[str, Legs | None]:
     """Load of each line of every source; the start line is rotated from rack to rack."""
-    found: dict[str, Legs] = dict.fromkeys(tree.order, (0.0, 0.0, 0.0))
+    found: dict[str, Legs | None] = dict.fromkeys(tree.order, (0.0, 0.0, 0.0))
     for cls, rack in zip(classes, built, strict=True):
         turns = [sum(1 for p in cls.positions if p % 3 == turn) for turn in range(3)]
         for load, circuit in zip(rack.normal, rack.circuits, strict=True):
-            if load.legs is None:
-                continue
             name = rack.group.feeds[circuit.feed].source
             for turn, times in enumerate(turns):
-                found[name] = add_legs(found[name], rotate(load.legs, turn), times)
+                legs = None if load.legs is None else rotate(load.legs, turn)
+                found[name] = _add_legs(found[name], legs, times)
     for name in tree.order:
         parents = [parent for parent in tree.sources[name].fed_by if parent in found]
         if parents:
-            found[parents[0]] = add_legs(found[parents[0]], found[name], 1)
+            found[parents[0]] = _add_legs(found[parents[0]], found[name], 1)
     return found
+
+
+def _add_legs(total: Legs | None, legs: Legs | None, times: int) -> Legs | None:
+    return None if total is None or legs is None else add_legs(total, legs, times)
 
 
 def _count(site: OnPremSite, catalogue: Catalogue) -> dict[str, int]:

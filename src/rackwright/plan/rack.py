@@ -8,9 +8,10 @@ from typing import Any
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import Device as DeviceEntry
-from rackwright.model.hardware import Node, Pdu, PowerShelf, RackType, Switch, fact_value
+from rackwright.model.hardware import Node, Outlets, Pdu, PowerShelf, RackType, Switch, fact_value
 from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
 from rackwright.model.power import RackFeed
+from rackwright.plan import mechanical, outlets
 from rackwright.plan.assignment import Load, RackClass
 from rackwright.plan.content import Device, describe_device, place_devices, total
 from rackwright.plan.electrical import circuit_capacity, imbalance, outlet_voltage
@@ -76,11 +77,12 @@ def build_rack(
     switches: list[tuple[Device, float | None]] = []
     for index, count in cls.content:
         load = loads[index]
-        device = _describe(load, catalogue, rise)
+        device = _describe(load, catalogue, rise, on_liquid=group.cooling.mode != "air")
         device = _override_psus(device, load.group, group)
         (switches if load.is_switch else nodes).extend([(device, load.group.start_unit)] * count)
     where = to_text(cls.group.path)
-    fixtures = _fixtures(group, pdus, catalogue, where)
+    whole = any(_is_whole_rack(loads[index], catalogue) for index, _ in cls.content)
+    fixtures = _fixtures(group, pdus, catalogue, where, shelves_included=whole)
     placed = place_devices(nodes, switches, fixtures, rack_type.height.value)
     devices = wire(placed, len(group.feeds))
     circuits = _circuits(group.feeds, pdus, site)
@@ -97,7 +99,7 @@ def build_rack(
     )
 
 
-def _describe(load: Load, catalogue: Catalogue, rise: float | None) -> Device:
+def _describe(load: Load, catalogue: Catalogue, rise: float | None, *, on_liquid: bool) -> Device:
     entry: DeviceEntry
     if isinstance(load.group, NodeGroup):
         entry = catalogue.get(Node, load.group.type)
@@ -112,7 +114,12 @@ def _describe(load: Load, catalogue: Catalogue, rise: float | None) -> Device:
         kind="switch" if load.is_switch else "node",
         power_cap=cap,
         temperature_rise=rise,
+        on_liquid=on_liquid,
     )
+
+
+def _is_whole_rack(load: Load, catalogue: Catalogue) -> bool:
+    return not load.is_switch and catalogue.get(Node, load.group.type).whole_rack
 
 
 def _override_psus(device: Device, group: Any, rack: RackGroup) -> Device:
@@ -123,9 +130,14 @@ def _override_psus(device: Device, group: Any, rack: RackGroup) -> Device:
 
 
 def _fixtures(
-    group: RackGroup, pdus: Sequence[Pdu | None], catalogue: Catalogue, path: str
+    group: RackGroup,
+    pdus: Sequence[Pdu | None],
+    catalogue: Catalogue,
+    path: str,
+    *,
+    shelves_included: bool,
 ) -> list[Device]:
-    """PDUs and power shelves, as far as they take room or weigh something."""
+    """PDUs and power shelves; shelves of a product that is a whole rack are part of it."""
     found = []
     for feed, pdu in zip(group.feeds, pdus, strict=True):
         if pdu is not None:
@@ -150,8 +162,8 @@ def _fixtures(
             entry=shelf.id,
             group="shelves",
             path=path,
-            height=fact_value(shelf.height) if shelf.height else 0.0,
-            weight=fact_value(shelf.weight) if shelf.weight else 0.0,
+            height=0.0 if shelves_included else fact_value(shelf.height),
+            weight=0.0 if shelves_included else fact_value(shelf.weight),
             power=0.0,
             heat=0.0,
             heat_air=0.0,
@@ -215,11 +227,10 @@ def class_row(rack: Rack, cls: RackClass, site: OnPremSite) -> dict[str, Any]:
     content = total(device.weight for device in devices)
     heat_air = total(device.heat_air for device in devices)
     captured = _captured(heat_air, cooling.mode, cooling.rear_door_capacity)
-    placed = [d for d in devices if d.unit_low is not None and d.height]
     hall = site.halls[cls.group.hall]
     footprint = None
     if group.aisle_depth is not None:
-        footprint = kind.width.value * (kind.depth.value + 2 * group.aisle_depth)
+        footprint = mechanical.footprint(kind.width.value, kind.depth.value, group.aisle_depth)
     return {
         "count": len(cls.racks),
         "casters": kind.casters,
@@ -245,10 +256,10 @@ def class_row(rack: Rack, cls: RackClass, site: OnPremSite) -> dict[str, Any]:
         "static_rating_kg": fact_value(kind.static_rating),
         "dynamic_rating_kg": fact_value(kind.dynamic_rating),
         "footprint_m2": footprint,
-        "center_of_mass_u": _center_of_mass(devices),
-        "heaviest_top_u": _heaviest_top(devices),
+        "center_of_mass_u": mechanical.center_of_mass(devices),
+        "heaviest_top_u": mechanical.highest_heavy_unit(devices),
         "rack_depth_m": kind.depth.value,
-        "deepest_m": _deepest(devices),
+        "deepest_m": mechanical.deepest(devices),
         "cable_allowance_m": group.cable_allowance,
         "power_limit_w": cooling.power_limit,
         "rear_door_capacity_w": cooling.rear_door_capacity,
@@ -256,7 +267,6 @@ def class_row(rack: Rack, cls: RackClass, site: OnPremSite) -> dict[str, Any]:
         "isolation": cooling.isolation,
         "blanking": group.blanking,
         "has_liquid": any(device.medium != "air" for device in devices) or cooling.mode != "air",
-        "fits": len(placed),
     }
 
 
@@ -285,36 +295,6 @@ def _flow(rack: Rack, captured: float | None, site: OnPremSite) -> float | None:
     if captured:
         flows.append(coolant_flow(captured, loop.temperature_rise, loop.fluid))
     return total(flows)
-
-
-def _center_of_mass(devices: Sequence[Device]) -> float | None:
-    """Height of the centre of mass in U above the rack's bottom; the empty rack left out."""
-    moments = weight = 0.0
-    for device in devices:
-        if device.height in {None, 0.0} or device.height is None:
-            continue
-        if device.weight is None or device.unit_low is None:
-            return None
-        moments += device.weight * (device.unit_low - 1 + device.height / 2)
-        weight += device.weight
-    return moments / weight if weight else 0.0
-
-
-def _heaviest_top(devices: Sequence[Device]) -> float | None:
-    """Highest unit that a device of more than 50 kg reaches."""
-    tops = [
-        d.unit_low + d.height - 1
-        for d in devices
-        if d.unit_low is not None and d.height and (d.weight or 0) > 50
-    ]
-    return max(tops, default=0.0)
-
-
-def _deepest(devices: Sequence[Device]) -> float | None:
-    depths = [d.depth for d in devices if d.kind in {"node", "switch"} and d.height]
-    if any(depth is None for depth in depths):
-        return None
-    return max((depth for depth in depths if depth is not None), default=0.0)
 
 
 def feed_rows(rack: Rack, path: str) -> list[dict[str, Any]]:
@@ -356,8 +336,9 @@ def circuit_rows(rack: Rack, path: str, power_factor: float) -> list[dict[str, A
     for number, (circuit, load) in enumerate(zip(rack.circuits, rack.normal, strict=True)):
         pdu = rack.pdus[circuit.feed]
         feed = rack.group.feeds[circuit.feed]
-        outlets = {o.type: o for o in pdu.outlets} if pdu and pdu.outlets is not None else None
-        inlets = [rack.devices[p.device].psu_inlet for p in rack.plugs if p.circuit == number]
+        listed: dict[str, Outlets] | None
+        listed = {o.type: o for o in pdu.outlets} if pdu and pdu.outlets is not None else None
+        used = outlets.outlets_used(rack, number)
         rows.append(
             {
                 "feed": feed.name,
@@ -368,64 +349,18 @@ def circuit_rows(rack: Rack, path: str, power_factor: float) -> list[dict[str, A
                 "implied_w": load.implied,
                 "peak_w": load.peak,
                 "imbalance": imbalance(load.legs) if load.legs else None,
-                "c13_used": sum(1 for inlet in inlets if inlet == "C14"),
-                "c19_used": sum(1 for inlet in inlets if inlet in {"C20", "C22"}),
-                "c13_available": _outlets(outlets, "C13"),
-                "c19_available": _outlets(outlets, "C19"),
-                "c13_rating_a": _outlet_rating(outlets, "C13"),
-                "c19_rating_a": _outlet_rating(outlets, "C19"),
+                "c13_used": None if used is None else used["C13"],
+                "c19_used": None if used is None else used["C19"],
+                "c13_available": outlets.outlet_count(listed, "C13"),
+                "c19_available": outlets.outlet_count(listed, "C19"),
+                "c13_rating_a": outlets.outlet_rating(listed, "C13"),
+                "c19_rating_a": outlets.outlet_rating(listed, "C19"),
                 "branches": fact_value(pdu.branch_count) if pdu else None,
                 "branch_rating_a": fact_value(pdu.branch_rating) if pdu else None,
-                **_outlet_currents(rack, number, power_factor),
+                **outlets.outlet_currents(rack, number, power_factor),
             }
         )
     return rows
-
-
-def _outlets(outlets: Any, kind: str) -> int | None:
-    return None if outlets is None else (outlets[kind].count if kind in outlets else 0)
-
-
-def _outlet_rating(outlets: Any, kind: str) -> float | None:
-    return outlets[kind].rating.value if outlets and kind in outlets else None
-
-
-def _outlet_currents(rack: Rack, number: int, power_factor: float) -> dict[str, float | None]:
-    """Largest current at one outlet of each type and on one branch, in A, from the supplies' ratings.
-
-    A supply may draw its rating as soon as its partners are lost, so the rating counts and not
-    the share of the load. Outlets are dealt over the branches in turn.
-    """
-    circuit = rack.circuits[number]
-    pdu = rack.pdus[circuit.feed]
-    if pdu is None:
-        return dict.fromkeys(_CURRENTS)
-    feed = rack.group.feeds[circuit.feed]
-    line = feed.circuit.voltage if feed.circuit else pdu.voltage.value
-    volts = outlet_voltage(line, pdu.phases, pdu.wiring)
-    supplies = [rack.devices[plug.device] for plug in rack.plugs if plug.circuit == number]
-    if any(d.psu_rating is None and d.power is None for d in supplies):
-        return dict.fromkeys(_CURRENTS)
-    amperes = [_supply_current(d, volts, power_factor) for d in supplies]
-    small = [a for a, d in zip(amperes, supplies, strict=True) if d.psu_inlet == "C14"]
-    large = [a for a, d in zip(amperes, supplies, strict=True) if d.psu_inlet != "C14"]
-    branches = fact_value(pdu.branch_count)
-    worst_branch = None
-    if branches:
-        sums = [sum(amperes[start::branches]) for start in range(min(branches, len(amperes)))]
-        worst_branch = max(sums, default=0.0)
-    worst = (max(small, default=0.0), max(large, default=0.0), worst_branch)
-    return dict(zip(_CURRENTS, worst, strict=True))
-
-
-_CURRENTS = ("c13_worst_a", "c19_worst_a", "branch_worst_a")
-
-
-def _supply_current(device: Device, volts: float, power_factor: float) -> float:
-    """Current of one supply: its rating in VA, or the whole device through one supply."""
-    if device.psu_rating is not None:
-        return device.psu_rating / volts
-    return (device.power or 0.0) / (volts * power_factor)
 
 
 def loss_rows(rack: Rack, path: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

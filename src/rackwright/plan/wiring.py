@@ -121,7 +121,7 @@ def circuit_loads(
     Each device shares its power equally among its living supplies. A device whose number of
     supplies is unknown may hang on any circuit, so it makes all of them unknown.
     """
-    if any(_hangs_anywhere(device) for device in devices):
+    if any(hangs_anywhere(device) for device in devices):
         unknown = CircuitLoad(None, None, None, None)
         return [
             _circuit_load(circuit, 0.0, (0.0, 0.0, 0.0), 0.0) if number in lost else unknown
@@ -156,7 +156,8 @@ def circuit_loads(
     ]
 
 
-def _hangs_anywhere(device: Device) -> bool:
+def hangs_anywhere(device: Device) -> bool:
+    """Whether a device draws power through supplies that nobody has counted."""
     known = device.psu_count is not None or bool(device.psus_per_feed)
     return device.kind in {"node", "switch"} and not known and device.power != 0
 

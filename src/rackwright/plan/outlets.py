@@ -1,0 +1,70 @@
+"""Outlets and branch breakers of the PDUs of one rack: how many are used, and what they carry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rackwright.model.hardware import Outlets, fact_value
+from rackwright.plan.content import Device
+from rackwright.plan.electrical import outlet_voltage
+from rackwright.plan.wiring import hangs_anywhere
+
+if TYPE_CHECKING:
+    from rackwright.plan.rack import Rack
+
+_CURRENTS = ("c13_worst_a", "c19_worst_a", "branch_worst_a")
+
+
+def outlets_used(rack: Rack, number: int) -> Mapping[str, int] | None:
+    """Outlets in use by type; None when a device's number of supplies is unknown."""
+    if any(hangs_anywhere(device) for device in rack.devices):
+        return None
+    inlets = [rack.devices[plug.device].psu_inlet for plug in rack.plugs if plug.circuit == number]
+    return {"C13": inlets.count("C14"), "C19": inlets.count("C20") + inlets.count("C22")}
+
+
+def outlet_count(outlets: Mapping[str, Outlets] | None, kind: str) -> int | None:
+    """Outlets of one type; None when the maker does not list them."""
+    return None if outlets is None else (outlets[kind].count if kind in outlets else 0)
+
+
+def outlet_rating(outlets: Mapping[str, Outlets] | None, kind: str) -> float | None:
+    """Rating in A of the outlets of one type."""
+    return outlets[kind].rating.value if outlets and kind in outlets else None
+
+
+def outlet_currents(rack: Rack, number: int, power_factor: float) -> dict[str, float | None]:
+    """Largest current at one outlet of each type and on one branch, in A, from the supplies' ratings.
+
+    A supply may draw its rating as soon as its partners are lost, so the rating counts and not
+    the share of the load. Outlets are dealt over the branches in turn.
+    """
+    circuit = rack.circuits[number]
+    pdu = rack.pdus[circuit.feed]
+    if pdu is None:
+        return dict.fromkeys(_CURRENTS)
+    feed = rack.group.feeds[circuit.feed]
+    line = feed.circuit.voltage if feed.circuit else pdu.voltage.value
+    volts = outlet_voltage(line, pdu.phases, pdu.wiring)
+    supplies = [rack.devices[plug.device] for plug in rack.plugs if plug.circuit == number]
+    unknown = any(d.psu_rating is None and d.power is None for d in supplies)
+    if unknown or any(hangs_anywhere(device) for device in rack.devices):
+        return dict.fromkeys(_CURRENTS)
+    amperes = [_supply_current(d, volts, power_factor) for d in supplies]
+    small = [a for a, d in zip(amperes, supplies, strict=True) if d.psu_inlet == "C14"]
+    large = [a for a, d in zip(amperes, supplies, strict=True) if d.psu_inlet != "C14"]
+    branches = fact_value(pdu.branch_count)
+    worst_branch = None
+    if branches:
+        sums = [sum(amperes[start::branches]) for start in range(min(branches, len(amperes)))]
+        worst_branch = max(sums, default=0.0)
+    worst = (max(small, default=0.0), max(large, default=0.0), worst_branch)
+    return dict(zip(_CURRENTS, worst, strict=True))
+
+
+def _supply_current(device: Device, volts: float, power_factor: float) -> float:
+    """Current of one supply: its rating in VA, or the whole device through one supply."""
+    if device.psu_rating is not None:
+        return device.psu_rating / volts
+    return (device.power or 0.0) / (volts * power_factor)

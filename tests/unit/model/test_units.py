@@ -1,0 +1,234 @@
+"""Quantities: exact, and never without a unit."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from rackwright.model import units
+from rackwright.model.base import Model
+
+DIMENSIONS = {
+    name: value for name, value in vars(units).items() if isinstance(value, units.Dimension)
+}
+
+
+@pytest.mark.parametrize(
+    ("dimension", "text", "value"),
+    [
+        ("POWER", "46.2 kW", 46200.0),
+        ("POWER", "0.1 MW", 100000.0),
+        ("POWER", "1e3 W", 1000.0),
+        ("POWER", "2 GW", 2e9),
+        ("POWER", "10,200 W", 10200.0),
+        ("POWER", "10_200W", 10200.0),
+        ("APPARENT_POWER", "34.5 kVA", 34500.0),
+        ("VOLTAGE", "0.415 kV", 415.0),
+        ("CURRENT", "250 mA", 0.25),
+        ("MASS", "1.36 t", 1360.0),
+        ("MASS", "3000 lb", 1360.77711),
+        ("LENGTH", "897 mm", 0.897),
+        ("LENGTH", "19 in", 0.4826),
+        ("LENGTH", "10 ft", 3.048),
+        ("TEMPERATURE", "-10 °C", -10.0),
+        ("TEMPERATURE", "24 degC", 24.0),
+        ("TEMPERATURE_DIFFERENCE", "14 K", 14.0),
+        ("AIRFLOW", "1105 CFM", 1105.0),
+        ("LIQUID_FLOW", "6 m3/h", 100.0),
+        ("PRESSURE", "2 bar", 200.0),
+        ("PRESSURE", "50 psi", 344.73785),
+        ("FLOOR_LOAD", "1221 kg/m²", 1221.0),
+        ("DATA_RATE", "0.4 Tbps", 400.0),
+        ("DATA_SIZE", "2 TiB", 2048.0),
+        ("DATA_SIZE", "81920 MiB", 80.0),
+        ("DATA_SIZE", "1 PiB", 1048576.0),
+        ("THROUGHPUT", "1.28 TB/s", 1280000.0),
+        ("THROUGHPUT_DENSITY", "250 MB/s/TiB", 250.0),
+        ("RACK_UNITS", "48 U", 48.0),
+        ("DURATION", "1.5 h", 5400.0),
+        ("DURATION", "90 s", 90.0),
+        ("DURATION", "2 d", 172800.0),
+        ("FRACTION", "80 %", 80.0),
+    ],
+)
+def test_quantities_are_exact(dimension, text, value):
+    assert DIMENSIONS[dimension].parse(text) == value
+
+
+@pytest.mark.parametrize(
+    ("dimension", "text", "value"),
+    [
+        ("POWER", "38557 BTU/h", 11300.4),
+        ("TEMPERATURE", "95 °F", 35.0),
+        ("TEMPERATURE", "32 °F", 0.0),
+        ("AIRFLOW", "1699.011 m3/h", 1000.0),
+        ("DATA_SIZE", "30400 GB", 28312.2),
+        ("RACK_UNITS", "44 OU", 47.5156),
+    ],
+)
+def test_quantities_that_do_not_come_out_even(dimension, text, value):
+    assert DIMENSIONS[dimension].parse(text) == pytest.approx(value, rel=1e-5, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", DIMENSIONS)
+def test_every_unit_of_every_dimension(name):
+    dimension = DIMENSIONS[name]
+    assert dimension.factors[dimension.unit] == 1
+    for unit, factor in dimension.factors.items():
+        offset = float((dimension.offsets or {}).get(unit, 0))
+        assert dimension.parse(f"3 {unit}") == pytest.approx(3 * float(factor) + offset)
+        assert dimension.parse(f"  3{unit}  ") == dimension.parse(f"3 {unit}")
+    assert dimension.parse(dimension.example) == 1
+
+
+@pytest.mark.parametrize("name", DIMENSIONS)
+def test_a_bare_number_is_refused(name):
+    dimension = DIMENSIONS[name]
+    with pytest.raises(ValueError, match="has no unit; write it like '3 ") as caught:
+        dimension.parse("3")
+    assert str(caught.value).endswith(f"'3 {dimension.unit}'")
+
+
+NO_NUMBERS = [
+    "",
+    "W",
+    "kW 3",
+    "three kW",
+    "1.2.3 W",
+    "1 000 W",
+    "46,2 kW",
+    "١ kW",
+    "nan W",
+    "inf W",
+]
+
+
+@pytest.mark.parametrize("name", DIMENSIONS)
+@pytest.mark.parametrize("text", NO_NUMBERS)
+def test_what_is_no_number_is_refused(name, text):
+    with pytest.raises(ValueError, match=r"is not an? .*; write it like '1 "):
+        DIMENSIONS[name].parse(text)
+
+
+@pytest.mark.parametrize("text", ["0x10 W", "1e999 W", "1e W", "3 W W"])
+def test_what_is_almost_a_quantity_is_refused(text):
+    with pytest.raises(ValueError, match="is not a unit of power"):
+        units.POWER.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("dimension", "text", "near"),
+    [
+        ("POWER", "46.2 kw", "kW"),
+        ("POWER", "46.2 KW", "kW"),
+        ("PRESSURE", "3 kpa", "kPa"),
+        ("DATA_RATE", "400 gbps", "Gbps"),
+        ("LIQUID_FLOW", "5 l/min", "L/min"),
+        ("MASS", "5 KG", "kg"),
+    ],
+)
+def test_a_unit_of_another_spelling_is_suggested(dimension, text, near):
+    with pytest.raises(ValueError, match="is not a unit of") as caught:
+        DIMENSIONS[dimension].parse(text)
+    assert str(caught.value).endswith(f"; did you mean '{near}'?")
+
+
+def test_a_unit_of_another_dimension_lists_the_right_ones():
+    with pytest.raises(ValueError, match=r"'°C' is not a unit of power \(W, kW, MW, GW, BTU/h\)$"):
+        units.POWER.parse("3 °C")
+
+
+@pytest.mark.parametrize("name", DIMENSIONS)
+def test_nothing_is_below_its_least(name):
+    dimension = DIMENSIONS[name]
+    if name == "TEMPERATURE":
+        assert dimension.parse("-273.15 °C") == -273.15
+        with pytest.raises(ValueError, match="cannot be below"):
+            dimension.parse("-273.16 °C")
+        return
+    assert dimension.parse(f"0 {dimension.unit}") == 0
+    with pytest.raises(ValueError, match="cannot be below 0"):
+        dimension.parse(f"-1 {dimension.unit}")
+
+
+def test_absolute_zero_in_fahrenheit():
+    assert units.TEMPERATURE.parse("-459.67 °F") == pytest.approx(-273.15)
+
+
+def test_a_long_text_is_refused_before_it_is_read():
+    with pytest.raises(ValueError, match="at most 64 characters"):
+        units.POWER.parse("1" * 65 + " W")
+
+
+VALUES = st.just(0.0) | st.floats(1e-90, 1e15)
+
+
+@given(st.sampled_from(sorted(DIMENSIONS)), VALUES)
+def test_what_is_written_reads_back_the_same(name, value):
+    dimension = DIMENSIONS[name]
+    assert dimension.parse(dimension.format(value)) == value
+
+
+@given(st.decimals(0, 10**6, places=3))
+def test_kilowatts_are_a_thousand_watts_exactly(number):
+    assert units.POWER.parse(f"{number} kW") == float(number * 1000)
+
+
+@given(st.sampled_from(sorted(DIMENSIONS)), st.text(max_size=80))
+def test_any_text_is_a_quantity_or_a_value_error(name, text):
+    dimension = DIMENSIONS[name]
+    try:
+        value = dimension.parse(text)
+    except ValueError as error:
+        assert str(error)  # noqa: PT017 - either outcome is right
+        return
+    assert value >= dimension.minimum
+
+
+@given(VALUES, VALUES)
+def test_more_is_more_in_every_unit(one, two):
+    assume(one != two)
+    low, high = sorted((one, two))
+    for unit in units.POWER.factors:
+        assert units.POWER.parse(f"{low!r} {unit}") <= units.POWER.parse(f"{high!r} {unit}")
+
+
+class Load(Model):
+    power: units.Watts
+    inlet: units.Celsius | None = None
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (46.2, "'46.2' has no unit; write it like '46.2 W'"),
+        (5, "'5' has no unit; write it like '5 W'"),
+        (True, "a power is written as text with a unit"),
+        (["5 W"], "a power is written as text with a unit"),
+        (None, "a power is written as text with a unit"),
+        (float("nan"), "'nan' has no unit"),
+        ("5", "'5' has no unit; write it like '5 W'"),
+    ],
+)
+def test_a_field_refuses_what_is_no_quantity(value, message):
+    with pytest.raises(ValidationError) as caught:
+        Load.model_validate({"power": value})
+    (error,) = caught.value.errors()
+    assert error["msg"].startswith(message)
+
+
+def test_a_model_writes_text_with_the_canonical_unit():
+    load = Load.model_validate({"power": "46.2 kW", "inlet": "75.2 °F"})
+    assert load.power == 46200.0
+    assert load.model_dump_json() == '{"power":"46200 W","inlet":"24 °C"}'
+    assert Load.model_validate_json(load.model_dump_json()) == load
+
+
+def test_a_model_is_frozen_and_strict_about_keys():
+    load = Load.model_validate({"power": "1 W"})
+    with pytest.raises(ValidationError, match="frozen"):
+        load.power = 2.0
+    with pytest.raises(ValidationError, match="Extra inputs"):
+        Load.model_validate({"power": "1 W", "pwr": "2 W"})
