@@ -50,7 +50,7 @@ class Clients:
             client = self._made.get((service, region))
             if client is None:
                 client = boto3.session.Session().client(
-                    service,  # type: ignore[call-overload]
+                    service,
                     region_name=region,
                     endpoint_url=self.endpoint,
                     aws_access_key_id=_KEY,
