@@ -31,7 +31,7 @@ class PeakPower(Policy):
                 if row["peak_w"] is None:
                     missing.append("peak power of a product that it feeds")
                 if row["overload_w"] is None:
-                    missing.append(f"overload window of '{row['source']}'")
+                    missing.append("its overload window")
                 yield Measure(
                     Subject(f"{site.site.name} source {row['source']}", to_path(row["path"])),
                     value=row["peak_w"],

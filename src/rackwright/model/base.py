@@ -2,16 +2,65 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+import ast
+import inspect
+import textwrap
+from collections.abc import Mapping
+from itertools import pairwise
+
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 
 class Model(BaseModel):
-    """A frozen model that refuses unknown keys and non-finite numbers."""
+    """A frozen model that refuses unknown keys and non-finite numbers.
+
+    The text below a field describes it in JSON Schemas. Pydantic's own ``use_attribute_docstrings``
+    reads every source file at every start; here they are read when a schema is asked for.
+    """
 
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
-        use_attribute_docstrings=True,
         allow_inf_nan=False,
+        defer_build=True,
         hide_input_in_errors=True,
     )
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /
+    ) -> JsonSchemaValue:
+        """The JSON Schema with a description of each documented field."""
+        made = handler(core_schema)
+        properties = handler.resolve_ref_schema(made).get("properties", {})
+        for name, text in describe_fields(cls).items():
+            if (key := cls.model_fields[name].alias or name) in properties:
+                properties[key].setdefault("description", text)
+        return made
+
+
+def describe_fields(model: type[Model]) -> Mapping[str, str]:
+    """The text below each field of ``model``, of a field that is inherited as well."""
+    found: dict[str, str] = {}
+    for cls in reversed(model.__mro__):
+        if issubclass(cls, Model) and cls is not Model:
+            found |= _texts(cls.__pydantic_generic_metadata__["origin"] or cls)
+    return {name: text for name, text in found.items() if name in model.model_fields}
+
+
+def _texts(cls: type[BaseModel]) -> dict[str, str]:
+    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    assert isinstance(definition, ast.ClassDef)  # noqa: S101 - the source of a class
+    found = {}
+    for field, below in pairwise(definition.body):
+        match field, below:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                found[name] = inspect.cleandoc(text)
+            case _:
+                continue
+    return found
