@@ -8,8 +8,12 @@ from pydantic import Field, model_validator
 
 from rackwright.model.aws import AwsSite
 from rackwright.model.base import Model
+from rackwright.model.cost import Costs
 from rackwright.model.names import Name
 from rackwright.model.onprem import OnPremSite
+from rackwright.model.operations import Operations
+from rackwright.model.reliability import Reliability
+from rackwright.model.scheduler import Scheduler
 
 Site = Annotated[AwsSite | OnPremSite, Field(discriminator="provider")]
 
@@ -34,6 +38,10 @@ class Blueprint(Model):
     owner: str | None = None
     """Team or address that answers for the cluster."""
     sites: Annotated[tuple[Site, ...], Field(min_length=1)]
+    scheduler: Scheduler | None = None
+    reliability: Reliability | None = None
+    operations: Operations | None = None
+    costs: Costs | None = None
     policies: dict[str, PolicySetting] = {}
     """Settings by policy id."""
 

@@ -9,8 +9,11 @@ from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.cooling import AirSupply, CoolingLoop, RackCooling
+from rackwright.model.fabric import Fabric
 from rackwright.model.names import HostList, Name, expand_hostlist
 from rackwright.model.power import RackFeed, RackShelves, SitePower
+from rackwright.model.security import SiteSecurity
+from rackwright.model.storage import ParallelFileSystem
 from rackwright.model.units import (
     Kilograms,
     KilogramsPerSquareMetre,
@@ -104,28 +107,6 @@ class NodeGroup(Model):
     """Power supplies on each feed of the rack; absent, they are spread evenly."""
 
 
-class SwitchTier(Model):
-    """Equal switches of one tier, placed in racks."""
-
-    name: Name
-    type: str
-    """Catalogue id."""
-    count: Annotated[int, Field(gt=0)]
-    racks: HostList
-    per_rack: Annotated[int, Field(gt=0)]
-    air_direction: Literal["front-to-back", "back-to-front"] | None = None
-    """As ordered (P2C or C2P) and mounted."""
-    start_unit: RackUnits | None = None
-
-
-class Fabric(Model):
-    """A network: its switches, tier by tier from the nodes upwards."""
-
-    name: Name
-    role: Literal["compute", "storage", "management"]
-    tiers: tuple[SwitchTier, ...]
-
-
 class OnPremSite(Model):
     """A site of bare metal."""
 
@@ -136,6 +117,8 @@ class OnPremSite(Model):
     loops: tuple[CoolingLoop, ...] = ()
     node_groups: tuple[NodeGroup, ...]
     fabrics: tuple[Fabric, ...] = ()
+    file_systems: tuple[ParallelFileSystem, ...] = ()
+    security: SiteSecurity | None = None
     altitude: Metres | None = None
     pue: Annotated[float, Field(ge=1)] | None = None
     """Expected ratio of facility to IT power."""
@@ -155,6 +138,7 @@ class OnPremSite(Model):
         _refuse_twins("cooling loop", (loop.name for loop in self.loops))
         _refuse_twins("node group", (group.name for group in self.node_groups))
         _refuse_twins("fabric", (fabric.name for fabric in self.fabrics))
+        _refuse_twins("file system", (system.name for system in self.file_systems))
         return self
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from rackwright.model.fabric import SwitchTier
 from rackwright.model.names import expand_hostlist
-from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup, SwitchTier
+from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
 from rackwright.plan.model import Path
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean

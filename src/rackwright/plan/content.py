@@ -11,7 +11,8 @@ from rackwright.model.hardware import HeatMedium, Node, fact_value
 from rackwright.plan.thermal import airflow_for
 
 if TYPE_CHECKING:
-    from rackwright.model.onprem import NodeGroup, SwitchTier
+    from rackwright.model.fabric import SwitchTier
+    from rackwright.model.onprem import NodeGroup
 
 DeviceKind = Literal["node", "switch", "pdu", "shelf", "cdu"]
 
