@@ -28,6 +28,24 @@ OUTPUTS = {
     STORAGE: {"file_systems": {"scratch": {"id": "fs-1"}}},
 }
 
+PACK = '''
+from rackwright.plan.model import Subject
+from rackwright.policy.api import Finding, Policy, Severity
+
+
+class Names(Policy):
+    """No cluster is good enough."""
+
+    id = "ACME-001"
+    title = "Names"
+    severity = Severity.LOW
+    since = "0.1"
+    family = "house"
+
+    def check(self, plan):
+        yield Finding(Subject(plan.blueprint.name, ()), ok=False, message="refused", fix="rename")
+'''
+
 
 @pytest.fixture
 def blueprint(tmp_path: Path) -> Callable[..., Path]:
@@ -112,6 +130,22 @@ def test_an_overlay_is_judged_with_the_blueprint(recorded, blueprint, tmp_path):
     seen = recorded(program, config=REGION, stacks=OUTPUTS)
 
     assert seen.one("Group").inputs["maxSize"] == 4
+
+
+def test_a_team_s_pack_judges_too(recorded, blueprint, tmp_path):
+    folder = tmp_path / "pack/house"
+    folder.mkdir(parents=True)
+    (folder / "acme001_name.py").write_text(PACK)
+    (folder / "acme001_name.md").write_text("# ACME-001: names\n")
+    (folder / "acme001_name.examples.yaml").write_text("[]\n")
+    program = inline_program("aws-network", blueprint(), packs=(tmp_path / "pack",))
+    seen = Recording()
+
+    with pytest.raises(RefusedError, match="ACME-001") as error:
+        recorded(program, config=REGION, into=seen)
+
+    assert error.value.exit_code == ExitCode.VIOLATION
+    assert seen.resources == []
 
 
 def test_the_cluster_refers_to_network_and_storage(recorded, blueprint):

@@ -26,6 +26,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
     )
+    parser.add_argument(
+        "--pack", type=Path, action="append", default=[], help="folder of more policies; repeatable"
+    )
     parser.add_argument("--site", help="the AWS site, where the blueprint has several")
     parser.add_argument(
         "--target",
@@ -48,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
     site = _choose_site(arguments, loaded)
     verb = arguments.verb
-    if verb in {"preview", "up"} and (refused := _judge(loaded)):
+    if verb in {"preview", "up"} and (refused := _judge(loaded, tuple(arguments.pack))):
         return refused
     if verb in _DESTRUCTIVE and not arguments.yes:
         _confirm(verb, site, arguments.target)
@@ -65,12 +68,12 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.NOTHING if verb == "status" and not outcomes else ExitCode.CLEAN
 
 
-def _judge(loaded: LoadedPlan) -> int:
+def _judge(loaded: LoadedPlan, packs: Sequence[Path]) -> int:
     """Zero when the blueprint passes; otherwise the exit code, after showing the findings."""
     from rackwright.policy.check import check_plan
     from rackwright.report.text import render_text
 
-    report = check_plan(loaded)
+    report = check_plan(loaded, packs=packs)
     if report.exit_code == ExitCode.CLEAN:
         return ExitCode.CLEAN
     sys.stderr.write(render_text(report) + "\nnothing was created\n")
@@ -93,6 +96,7 @@ def _choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
     return Site(
         blueprint=arguments.blueprint.resolve(),
         layers=tuple(layer.resolve() for layer in arguments.layer),
+        packs=tuple(pack.resolve() for pack in arguments.pack),
         cluster=loaded.plan.blueprint.name,
         name=name,
         region=plans[name].region,

@@ -27,6 +27,7 @@ class Site:
 
     blueprint: Path
     layers: tuple[Path, ...]
+    packs: tuple[Path, ...]
     cluster: str
     name: str
     region: str
@@ -181,7 +182,7 @@ def _open(site: Site, kind: StackKind, target: Target, *, create: bool) -> autom
         env_vars={**pulumi_environment(tool), **target.environment},
         secrets_provider="passphrase" if target.name == "local" else None,
     )
-    program = inline_program(kind, site.blueprint, site.layers, site.name)
+    program = inline_program(kind, site.blueprint, site.layers, site.name, packs=site.packs)
     opener = automation.create_or_select_stack if create else automation.select_stack
     stack = opener(stack_name=site.stack, project_name=kind, program=program, opts=options)
     stack.set_config("aws:region", automation.ConfigValue(site.region))

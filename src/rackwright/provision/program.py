@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,13 +41,15 @@ class StackSource:
     layers: tuple[Path, ...] = ()
     site: str | None = None
     protect: bool = True
+    packs: tuple[Path, ...] = ()
 
 
 def run(kind: StackKind) -> None:
     """Run the native project of ``kind``; leave with an exit code when it is refused.
 
     Configuration: ``blueprint`` (a path, relative to the project), ``site``, ``layers`` (a list of
-    paths), ``protect`` (storage, true unless set) and ``packs`` are read from the stack.
+    paths), ``packs`` (folders of more policies) and ``protect`` (storage, true unless set) are read
+    from the stack.
     """
     try:
         declare_stack(kind, _read_config())
@@ -62,21 +64,23 @@ def inline_program(
     blueprint: Path | str,
     layers: Sequence[Path | str] = (),
     site: str | None = None,
+    *,
+    packs: Sequence[Path | str] = (),
 ) -> Callable[[], None]:
     """The program of ``kind`` for the Automation API.
 
     It raises ``RefusedError``, which carries the exit code, before it declares anything.
     """
-    source = StackSource(Path(blueprint), tuple(Path(layer) for layer in layers), site)
+    source = StackSource(
+        Path(blueprint),
+        tuple(Path(layer) for layer in layers),
+        site,
+        packs=tuple(Path(pack) for pack in packs),
+    )
 
     def program() -> None:
         protect = pulumi.Config().get_bool("protect")
-        chosen = (
-            source
-            if protect is None
-            else StackSource(source.blueprint, source.layers, source.site, protect)
-        )
-        declare_stack(kind, chosen)
+        declare_stack(kind, source if protect is None else replace(source, protect=protect))
 
     return program
 
@@ -88,7 +92,7 @@ def declare_stack(kind: StackKind, source: StackSource) -> None:
         RefusedError: it does not; no resource was declared.
     """
     loaded, plan = _load(source)
-    report = _judge(loaded)
+    report = _judge(loaded, source.packs)
     if report.exit_code != ExitCode.CLEAN:
         raise RefusedError(_refusal(report), int(report.exit_code))
     _check_region(plan)
@@ -136,12 +140,14 @@ def _read_config() -> StackSource:
     # Older language hosts do not tell the folder of the project; programs run in it.
     project = Path(pulumi.get_root_directory() or Path.cwd())
     layers = config.get_object("layers") or []
+    packs = config.get_object("packs") or []
     protect = config.get_bool("protect")
     return StackSource(
         blueprint=_join(project, config.require("blueprint")),
         layers=tuple(_join(project, str(layer)) for layer in layers),
         site=config.get("site"),
         protect=True if protect is None else protect,
+        packs=tuple(_join(project, str(pack)) for pack in packs),
     )
 
 
@@ -177,11 +183,11 @@ def _choose_site(plans: Sequence[AwsSitePlan], name: str | None) -> AwsSitePlan:
     return plans[names.index(name)]
 
 
-def _judge(loaded: LoadedPlan) -> Report:
+def _judge(loaded: LoadedPlan, packs: Sequence[Path] = ()) -> Report:
     from rackwright.policy.check import check_plan
 
     try:
-        return check_plan(loaded)
+        return check_plan(loaded, packs=packs)
     except RackwrightError as error:
         raise RefusedError(str(error), int(error.exit_code)) from None
 

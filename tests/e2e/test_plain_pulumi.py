@@ -1,0 +1,127 @@
+"""Plain ``pulumi`` in the native projects, with the native policy pack, on the embedded AWS."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rackwright.provision.targets import open_target
+from rackwright.provision.tools import find_pulumi, pulumi_environment
+from rackwright.resources import bundled
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+Pulumi = Callable[..., subprocess.CompletedProcess[str]]
+
+UNGATED = """
+import json, pulumi, yaml
+
+class Cluster(pulumi.ComponentResource):
+    def __init__(self, spec):
+        props = {"kind": "aws-network", "site": "cloud", "spec": spec}
+        super().__init__("rackwright:cluster:Cluster", "ungated", props)
+
+with open(pulumi.Config().require("blueprint")) as file:
+    Cluster(json.loads(json.dumps(yaml.safe_load(file), default=str)))
+"""
+"""A program of someone who forgot to judge the blueprint: only the pack stands in its way."""
+
+
+@pytest.fixture
+def pulumi(lab: Any, tmp_path: Path) -> Pulumi:
+    """Runs the CLI in a folder, with the state and the AWS of the lab."""
+    target = open_target("local", state=lab.folder / "state")
+    tool = find_pulumi()
+    assert tool is not None
+    assert target.backend is not None
+    environment = {
+        **os.environ,
+        **pulumi_environment(tool),
+        **target.environment,
+        "PULUMI_BACKEND_URL": target.backend,
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+    }
+
+    def run(folder: Path, *arguments: str, expect: int | None = 0) -> Any:
+        done = subprocess.run(
+            ["pulumi", "--non-interactive", *arguments],
+            executable=tool.path,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        report = f"{arguments} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
+        assert expect is None or done.returncode == expect, report
+        return done
+
+    return run
+
+
+def native(lab: Any, pulumi: Pulumi, folder: Path, blueprint: Path, stack: str) -> Path:
+    """A copy of the native project ``aws-network`` with a stack for ``blueprint``."""
+    project = folder / "aws-network"
+    shutil.copytree(bundled("stacks") / "aws-network", project)
+    pulumi(project, "stack", "init", stack)
+    pulumi(project, "config", "set", "blueprint", os.path.relpath(blueprint, project))
+    pulumi(project, "config", "set", "aws:region", "us-east-1")
+    return project
+
+
+def resources(pulumi: Pulumi, project: Path) -> list[str]:
+    """Types of what the stack's state holds."""
+    state = json.loads(pulumi(project, "stack", "export").stdout)
+    return [resource["type"] for resource in state["deployment"].get("resources", [])]
+
+
+def test_the_native_project_with_the_native_pack(lab: Any, pulumi: Pulumi, tmp_path: Path) -> None:
+    project = native(lab, pulumi, tmp_path, lab.blueprint("plain"), "plain-cloud")
+    pack = ("--policy-pack", str(bundled("policies")))
+
+    foreseen = pulumi(project, "preview", *pack)
+    assert "rackwright:cluster:Cluster" in foreseen.stdout
+    assert resources(pulumi, project) == []
+
+    pulumi(project, "up", "--yes", "--skip-preview", *pack)
+    assert "aws:ec2/vpc:Vpc" in resources(pulumi, project)
+    again = pulumi(project, "up", "--yes", "--skip-preview", "--expect-no-changes", *pack)
+    assert "unchanged" in again.stdout
+
+
+def test_the_native_project_refuses(lab: Any, pulumi: Pulumi, tmp_path: Path) -> None:
+    blueprint = lab.blueprint("plain-refused", **{"L-417A185B: 4096": "L-417A185B: 100"})
+    project = native(lab, pulumi, tmp_path, blueprint, "plain-refused-cloud")
+
+    refused = pulumi(project, "up", "--yes", "--skip-preview", expect=None)
+
+    assert refused.returncode != 0
+    assert "AWS-004" in refused.stdout + refused.stderr
+    assert "Traceback" not in refused.stdout + refused.stderr
+    assert [kind for kind in resources(pulumi, project) if "Stack" not in kind] == []
+
+
+def test_the_pack_blocks_what_no_program_judged(lab: Any, pulumi: Pulumi, tmp_path: Path) -> None:
+    project = tmp_path / "ungated"
+    project.mkdir()
+    (project / "Pulumi.yaml").write_text("name: ungated\nruntime: python\n")
+    (project / "__main__.py").write_text(UNGATED)
+    pulumi(project, "stack", "init", "ungated")
+    update = ("up", "--yes", "--skip-preview", "--policy-pack", str(bundled("policies")))
+
+    bad = lab.blueprint("ungated-bad", **{"L-417A185B: 4096": "L-417A185B: 100"})
+    pulumi(project, "config", "set", "blueprint", str(bad))
+    blocked = pulumi(project, *update, expect=None)
+    assert blocked.returncode != 0
+    assert "AWS-004" in blocked.stdout
+    assert "rackwright:cluster:Cluster" not in resources(pulumi, project)
+
+    pulumi(project, "config", "set", "blueprint", str(lab.blueprint("ungated-good")))
+    pulumi(project, *update)
+    assert "rackwright:cluster:Cluster" in resources(pulumi, project)
