@@ -1,0 +1,43 @@
+"""The names of a site's hosts: what DNS, Slurm, the inventory and the cable labels call them."""
+
+from __future__ import annotations
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.model.hardware import Node
+from rackwright.model.names import compress_hostlist
+from rackwright.model.onprem import NodeGroup
+
+
+def host_count(group: NodeGroup, catalogue: Catalogue) -> int:
+    """The number of operating systems in ``group``: 18 for each NVL72, 1 for each server.
+
+    Raises:
+        UnknownEntryError: the group's product is not in the catalogue.
+    """
+    return group.count * catalogue.get(Node, group.type).hosts
+
+
+def node_names(group: NodeGroup, catalogue: Catalogue) -> tuple[str, ...]:
+    """The hosts of ``group`` in the order in which racks are filled: ``dgx-01`` to ``dgx-32``.
+
+    They are counted from 1 and padded to the width of the last one.
+
+    Raises:
+        UnknownEntryError: the group's product is not in the catalogue.
+    """
+    return numbered(group.name, host_count(group, catalogue))
+
+
+def node_hostlist(group: NodeGroup, catalogue: Catalogue) -> str:
+    """The names of ``group`` as one host list, like ``dgx-[01-32]``.
+
+    Raises:
+        UnknownEntryError: the group's product is not in the catalogue.
+    """
+    return compress_hostlist(node_names(group, catalogue))
+
+
+def numbered(prefix: str, count: int) -> tuple[str, ...]:
+    """``count`` names: ``prefix``, a dash and a number of equal width, counted from 1."""
+    width = len(str(count))
+    return tuple(f"{prefix}-{number:0{width}d}" for number in range(1, count + 1))
