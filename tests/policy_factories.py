@@ -10,6 +10,7 @@ from rackwright.errors import Location
 from rackwright.plan.model import Subject
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.engine import Report, evaluate
+from rackwright.policy.sets import STRICTEST, Regime
 
 HERE = Subject("sjc1 racks c[01-08]", ("sites", 0))
 
@@ -43,7 +44,10 @@ def a_measure(value: float | None = 1.0, limit: float | None = 2.0, **changes: A
     return Measure(value=value, limit=limit, **given)
 
 
-def report_of(*policies: Policy, settings: Any = None, name: str = "atlas") -> Report:
+def report_of(
+    *policies: Policy, settings: Any = None, name: str = "atlas", regime: Regime = STRICTEST
+) -> Report:
     """The report of ``policies`` about a plan without sites."""
     plan: Any = SimpleNamespace(blueprint=SimpleNamespace(name=name))
-    return evaluate(plan, policies, settings or {}, lambda _: Location("atlas.yaml", 42, 9))
+    here = Location("atlas.yaml", 42, 9)
+    return evaluate(plan, policies, settings or {}, lambda _: here, regime)

@@ -9,7 +9,7 @@ from rackwright.model.hardware import fact_value
 from rackwright.plan.aws import GroupPlan
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.nic import UnknownLayoutError
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
 
 class EfaLayout(Policy):
@@ -20,6 +20,7 @@ class EfaLayout(Policy):
     severity: ClassVar[Severity] = Severity.CRITICAL
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "aws"
+    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each node group whose type may have EFA."""

@@ -9,7 +9,7 @@ from rackwright.model.aws import OnDemand
 from rackwright.plan.aws import AwsSitePlan, GroupPlan
 from rackwright.plan.launch import required_group
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
 
 class PlacementRule(Policy):
@@ -20,6 +20,7 @@ class PlacementRule(Policy):
     severity: ClassVar[Severity] = Severity.HIGH
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "aws"
+    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for the placement group and one for the zone of each node group."""

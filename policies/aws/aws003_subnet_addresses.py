@@ -10,7 +10,7 @@ from pydantic import Field
 from rackwright.model.units import Percent
 from rackwright.plan.aws import AwsSitePlan
 from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
 
 class SubnetAddresses(Policy):
@@ -21,6 +21,7 @@ class SubnetAddresses(Policy):
     severity: ClassVar[Severity] = Severity.HIGH
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "aws"
+    profile: ClassVar[Profile] = Profile.LAB
 
     headroom: Annotated[Percent, Field(ge=0, le=90)] = 10.0
     """Part of the usable addresses that stays free, for nodes that are replaced while they run."""

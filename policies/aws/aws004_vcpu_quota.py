@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from rackwright.plan.aws import STANDARD_QUOTA, AwsSitePlan
 from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
 _Row = tuple[str, str, int, int | None]
 """Name, instance type, count and vCPUs of all of them."""
@@ -21,6 +21,7 @@ class VcpuQuota(Policy):
     severity: ClassVar[Severity] = Severity.HIGH
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "aws"
+    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each quota that a site draws on."""

@@ -10,7 +10,7 @@ from pydantic import Field
 from rackwright.model.aws import CapacityBlock, Reservation
 from rackwright.plan.aws import AwsSitePlan, GroupPlan
 from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
 
 class ReservedCapacity(Policy):
@@ -21,6 +21,7 @@ class ReservedCapacity(Policy):
     severity: ClassVar[Severity] = Severity.HIGH
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "aws"
+    profile: ClassVar[Profile] = Profile.LAB
 
     largest_block: Annotated[int, Field(ge=1)] = 64
     """Most instances in one capacity block."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 from rackwright.model.aws import LustreFileSystem
 from rackwright.plan import storage
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
 
 class FileSystemSize(Policy):
@@ -19,6 +19,7 @@ class FileSystemSize(Policy):
     severity: ClassVar[Severity] = Severity.HIGH
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "aws"
+    profile: ClassVar[Profile] = Profile.LAB
 
     scale_minimum: bool = True
     """Scale the EFA minimum, documented at 250 MB/s/TiB, inversely to other throughputs."""

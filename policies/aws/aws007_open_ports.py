@@ -10,7 +10,7 @@ from pydantic import Field
 
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.security import SecurityRule, network_rules, storage_rules
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
 
 class OpenPorts(Policy):
@@ -21,6 +21,7 @@ class OpenPorts(Policy):
     severity: ClassVar[Severity] = Severity.CRITICAL
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "aws"
+    profile: ClassVar[Profile] = Profile.LAB
 
     most_addresses: Annotated[int, Field(ge=0)] = 65536
     """Public addresses that one rule may admit."""

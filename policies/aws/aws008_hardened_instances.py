@@ -10,7 +10,7 @@ from pydantic import Field
 from rackwright.plan.launch import server_args
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.nic import LayoutError
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
 ROOT_DEVICES = frozenset({"/dev/sda1", "/dev/xvda"})
 """Root devices of the images of Ubuntu, Red Hat, Debian and Amazon Linux."""
@@ -24,6 +24,7 @@ class HardenedInstances(Policy):
     severity: ClassVar[Severity] = Severity.HIGH
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "aws"
+    profile: ClassVar[Profile] = Profile.LAB
 
     most_hops: Annotated[int, Field(ge=1, le=64)] = 2
     """Hops that a metadata response may travel; 2 reaches containers behind a bridge."""

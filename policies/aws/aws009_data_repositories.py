@@ -11,7 +11,7 @@ from pydantic import Field
 
 from rackwright.plan import storage
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
 
 class DataRepositories(Policy):
@@ -22,6 +22,7 @@ class DataRepositories(Policy):
     severity: ClassVar[Severity] = Severity.MEDIUM
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "aws"
+    profile: ClassVar[Profile] = Profile.LAB
 
     most: Annotated[int, Field(ge=1)] = storage.MOST_ASSOCIATIONS
     """Associations that one file system may have."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 from rackwright.model.hardware import Device, Entry, Instance, Pdu, RackType
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.usage import used_entries
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
 _NEEDED: dict[type[Entry], tuple[str, ...]] = {
     Device: ("max_power", "height", "weight"),
@@ -26,6 +26,7 @@ class NeededNumbers(Policy):
     severity: ClassVar[Severity] = Severity.HIGH
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "catalogue"
+    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each product of each site."""

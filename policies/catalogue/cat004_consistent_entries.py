@@ -8,7 +8,7 @@ from typing import ClassVar
 from rackwright.model.hardware import Device, Switch, fact_value
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.usage import Use, used_entries
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
 _CORDLESS = frozenset({"hardwired", "busbar"})
 
@@ -21,6 +21,7 @@ class ConsistentEntries(Policy):
     severity: ClassVar[Severity] = Severity.HIGH
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "catalogue"
+    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for switches with cages and for devices with power supplies."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from rackwright.plan.contributors import subject
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.tables import rows_of, to_path
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.report.quantities import format_quantity
 
 
@@ -20,6 +20,7 @@ class LiquidRacks(Policy):
     severity: ClassVar[Severity] = Severity.CRITICAL
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "cooling"
+    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each group of liquid-cooled devices in each class of racks.

@@ -8,7 +8,7 @@ from typing import ClassVar
 from rackwright.plan.contributors import subject
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.tables import rows_of
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
 MEASURES = (
     ("leak_detection", "leak detection"),
@@ -25,6 +25,7 @@ class Leaks(Policy):
     severity: ClassVar[Severity] = Severity.HIGH
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "cooling"
+    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two findings for each class of racks with liquid."""

@@ -9,7 +9,7 @@ from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.power_shares import circuit_contributors
 from rackwright.plan.tables import rows_of
 from rackwright.plan.what_if import CircuitRoom
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, hold, provide
 from rackwright.policy.racks import RackNames, is_over, unknown_devices
 
@@ -22,6 +22,7 @@ class FeedLoss(Policy):
     severity: ClassVar[Severity] = Severity.CRITICAL
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "power"
+    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for the worst loss of each circuit of each class of racks."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.tables import rows_of
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.racks import RackNames
 
 
@@ -19,6 +19,7 @@ class BreakersAndCords(Policy):
     severity: ClassVar[Severity] = Severity.HIGH
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "power"
+    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for each feed's breaker, and for the outlets and branches of each PDU."""

@@ -9,7 +9,7 @@ from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
 from rackwright.plan.power_shares import source_contributors
 from rackwright.plan.tables import rows_of, to_path
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, place_fewer, provide
 from rackwright.policy.racks import is_over
 
@@ -22,6 +22,7 @@ class SourceBudgets(Policy):
     severity: ClassVar[Severity] = Severity.CRITICAL
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "power"
+    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for each source by its redundancy class, each row and hall, and the contract."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from rackwright.plan.model import Plan
 from rackwright.plan.tables import rows_of
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.racks import RackNames
 
 
@@ -19,6 +19,7 @@ class OutletCount(Policy):
     severity: ClassVar[Severity] = Severity.MEDIUM
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "power"
+    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each type of outlet that is used on each PDU."""

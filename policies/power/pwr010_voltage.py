@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.tables import rows_of
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.racks import RackNames
 
 _NO_CORD = frozenset({"hardwired", "busbar"})
@@ -21,6 +21,7 @@ class OutletVoltage(Policy):
     severity: ClassVar[Severity] = Severity.HIGH
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "power"
+    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two measures, lowest and highest voltage, for each product in each class of racks."""

@@ -10,7 +10,7 @@ from rackwright.plan.distribution import Tree
 from rackwright.plan.model import Plan
 from rackwright.plan.outages import Outages
 from rackwright.plan.tables import rows_of
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.racks import RackNames
 
 
@@ -22,6 +22,7 @@ class IndependentFeeds(Policy):
     severity: ClassVar[Severity] = Severity.HIGH
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "power"
+    profile: ClassVar[Profile] = Profile.PRODUCTION
 
     may_share: frozenset[str] = frozenset({"utility"})
     """Kinds of sources that feeds may have in common."""

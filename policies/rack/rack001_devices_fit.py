@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.tables import rows_of, to_path
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import place_fewer
 from rackwright.policy.racks import is_over
 
@@ -21,6 +21,7 @@ class DevicesFit(Policy):
     severity: ClassVar[Severity] = Severity.HIGH
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "rack"
+    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each class of racks, and a finding for products without a place."""

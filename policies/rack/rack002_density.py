@@ -8,7 +8,7 @@ from typing import ClassVar
 from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.model import Plan
 from rackwright.plan.tables import rows_of
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, place_fewer, provide
 from rackwright.policy.racks import is_over
 
@@ -21,6 +21,7 @@ class Density(Policy):
     severity: ClassVar[Severity] = Severity.CRITICAL
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "rack"
+    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each class of racks."""

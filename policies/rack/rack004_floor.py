@@ -10,7 +10,7 @@ from rackwright.model.onprem import Floor
 from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.model import Contributor, Plan, SitePlan
 from rackwright.plan.tables import rows_of
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, place_fewer, provide
 from rackwright.policy.racks import is_over
 
@@ -30,6 +30,7 @@ class FloorLoad(Policy):
     severity: ClassVar[Severity] = Severity.CRITICAL
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "rack"
+    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Three measures for each class of racks: on a caster, rolled, and over the footprint."""

@@ -26,6 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _list(*, as_json: bool) -> int:
     from rackwright.policy.packs import load_packs
+    from rackwright.policy.sets import RELEASED, is_preview
 
     policies = load_packs()
     if as_json:
@@ -37,6 +38,8 @@ def _list(*, as_json: bool) -> int:
                 "severity": policy.severity.value,
                 "enforcement": policy.enforcement.value,
                 "since": policy.since,
+                "profile": policy.profile.value,
+                "preview": is_preview(policy, RELEASED),
             }
             for policy in policies
         ]
@@ -47,7 +50,8 @@ def _list(*, as_json: bool) -> int:
         return ExitCode.CLEAN
     for policy in policies:
         sys.stdout.write(
-            f"{policy.id:<9} {policy.severity:<8} {policy.enforcement:<9} {policy.title}\n"
+            f"{policy.id:<9} {policy.severity:<8} {policy.enforcement:<9} "
+            f"{policy.profile:<10} {policy.since:<4} {policy.title}\n"
         )
     return ExitCode.CLEAN
 

@@ -42,6 +42,10 @@ class Blueprint(Model):
     reliability: Reliability | None = None
     operations: Operations | None = None
     costs: Costs | None = None
+    profile: Literal["lab", "pilot", "production"] | None = None
+    """How much depends on the cluster; absent, production, the strictest."""
+    policy_set: Annotated[str, Field(pattern=r"^\d+\.\d+$")] | None = None
+    """Policy set to be judged by, like "0.1"; newer rules only warn. Absent, the released set."""
     policies: dict[str, PolicySetting] = {}
     """Settings by policy id."""
 

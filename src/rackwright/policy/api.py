@@ -26,6 +26,7 @@ __all__ = [
     "Measure",
     "Outcome",
     "Policy",
+    "Profile",
     "Severity",
     "Subject",
 ]
@@ -49,6 +50,14 @@ class Enforcement(StrEnum):
     MANDATORY = "mandatory"
     ADVISORY = "advisory"
     DISABLED = "disabled"
+
+
+class Profile(StrEnum):
+    """How much depends on a cluster, least first."""
+
+    LAB = "lab"
+    PILOT = "pilot"
+    PRODUCTION = "production"
 
 
 class Outcome(StrEnum):
@@ -122,7 +131,12 @@ class Finding:
 
 
 class Policy(Model, ABC):
-    """The base of every policy; subclasses add parameters as fields."""
+    """The base of every policy; subclasses add parameters as fields.
+
+    Attributes:
+        since: the policy set that the rule came with; older blueprints see it as a preview.
+        profile: the least of the profiles in which ``enforcement`` holds; below it, it warns.
+    """
 
     id: ClassVar[str]
     title: ClassVar[str]
@@ -130,6 +144,7 @@ class Policy(Model, ABC):
     since: ClassVar[str]
     family: ClassVar[str]
     enforcement: ClassVar[Enforcement] = Enforcement.MANDATORY
+    profile: ClassVar[Profile] = Profile.PILOT
 
     @abstractmethod
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:

@@ -11,6 +11,7 @@ from rackwright.plan.load import LoadedPlan, load_data, load_plan
 from rackwright.policy.api import Policy
 from rackwright.policy.engine import Report, evaluate
 from rackwright.policy.packs import load_packs
+from rackwright.policy.sets import regime_of
 from rackwright.policy.settings import configure
 
 
@@ -35,12 +36,19 @@ def check_plan(
     loaded: LoadedPlan, *, packs: Sequence[Path] = (), only: Sequence[str] = ()
 ) -> Report:
     """The report about a plan; ``only`` restricts it to policies by id."""
-    settings = loaded.plan.blueprint.policies
-    policies: Sequence[Policy] = configure(load_packs(packs), settings, loaded.tree)
+    blueprint = loaded.plan.blueprint
+    settings, regime = blueprint.policies, regime_of(blueprint)
+    policies: Sequence[Policy] = configure(
+        load_packs(packs),
+        settings,
+        loaded.tree,
+        regime=regime,
+        policy_set=blueprint.policy_set,
+    )
     if only:
         policies = [policy for policy in policies if policy.id in only]
 
     def locate(path: tuple[str | int, ...]) -> Location | None:
         return loaded.tree.locate(path)
 
-    return evaluate(loaded.plan, policies, settings, locate)
+    return evaluate(loaded.plan, policies, settings, locate, regime)

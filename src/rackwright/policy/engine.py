@@ -15,6 +15,7 @@ from rackwright.model.cluster import PolicySetting
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.plan.model import Path as SpecPath
 from rackwright.policy.api import Enforcement, Finding, Measure, Outcome, Policy, Severity
+from rackwright.policy.sets import STRICTEST, Regime, Standing, standing_with
 from rackwright.policy.yielded import checked
 from rackwright.report.quantities import format_quantity
 
@@ -29,6 +30,7 @@ class Result:
         enforcement: what holds for this result; an advisory step of a mandatory policy warns.
         message: one sentence with the numbers.
         fingerprint: the same for the same rule and subject in any version of the blueprint.
+        preview: the rule is newer than the blueprint's policy set, so it only warns.
     """
 
     policy: str
@@ -47,6 +49,7 @@ class Result:
     fix: str | None = None
     missing: tuple[str, ...] = ()
     fingerprint: str = ""
+    preview: bool = False
 
     @property
     def blocks(self) -> bool:
@@ -65,11 +68,13 @@ class Report:
 
     Attributes:
         policies: how many judged; disabled ones do not count.
+        regime: the profile and the policy set that it was judged by.
     """
 
     blueprint: str
     results: tuple[Result, ...]
     policies: int
+    regime: Regime = STRICTEST
 
     @property
     def exit_code(self) -> ExitCode:
@@ -94,40 +99,31 @@ def evaluate(
     policies: Sequence[Policy],
     settings: Mapping[str, PolicySetting],
     locate: Locate,
+    regime: Regime = STRICTEST,
 ) -> Report:
     """The report of ``policies`` about ``plan``."""
     results: list[Result] = []
     judging = 0
     for policy in policies:
-        enforcement = enforcement_of(policy, settings)
-        if enforcement is not Enforcement.DISABLED:
+        standing = standing_with(policy, settings, regime)
+        if standing.enforcement is not Enforcement.DISABLED:
             judging += 1
-            results += _run(policy, enforcement, plan, locate)
+            results += _run(policy, standing, plan, locate)
     results.sort(key=_order)
-    return Report(plan.blueprint.name, tuple(results), judging)
+    return Report(plan.blueprint.name, tuple(results), judging, regime)
 
 
-def enforcement_of(
-    policy: Policy | type[Policy], settings: Mapping[str, PolicySetting]
-) -> Enforcement:
-    """What the configuration says, else the policy's own default."""
-    setting = settings.get(policy.id)
-    if setting is None or setting.enforcement is None:
-        return policy.enforcement
-    return Enforcement(setting.enforcement)
-
-
-def _run(policy: Policy, enforcement: Enforcement, plan: Plan, locate: Locate) -> Iterable[Result]:
+def _run(policy: Policy, standing: Standing, plan: Plan, locate: Locate) -> Iterable[Result]:
     blueprint = Subject(plan.blueprint.name, ())
     try:
-        found = [_result(policy, enforcement, item, locate) for item in policy.check(plan)]
+        found = [_result(policy, standing, item, locate) for item in policy.check(plan)]
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a policy that raises must never pass
         text = f"the policy failed{_where(error, policy)}: {type(error).__name__}: {error}"
         text = " ".join(text.split())
-        return [_bare(policy, enforcement, Outcome.ERROR, blueprint, text)]
+        return [_bare(policy, standing, Outcome.ERROR, blueprint, text)]
     if found:
         return found
-    return [_bare(policy, enforcement, Outcome.NOT_APPLICABLE, blueprint, "nothing to judge")]
+    return [_bare(policy, standing, Outcome.NOT_APPLICABLE, blueprint, "nothing to judge")]
 
 
 def _where(error: BaseException, policy: Policy) -> str:
@@ -139,24 +135,25 @@ def _where(error: BaseException, policy: Policy) -> str:
 
 
 def _bare(
-    policy: Policy, enforcement: Enforcement, outcome: Outcome, subject: Subject, message: str
+    policy: Policy, standing: Standing, outcome: Outcome, subject: Subject, message: str
 ) -> Result:
     return Result(
         policy=policy.id,
         title=policy.title,
         severity=policy.severity,
-        enforcement=enforcement,
+        enforcement=standing.enforcement,
         outcome=outcome,
         subject=subject,
         location=None,
         message=message,
         fingerprint=fingerprint(policy.id, subject, ""),
+        preview=standing.preview,
     )
 
 
-def _result(policy: Policy, enforcement: Enforcement, yielded: object, locate: Locate) -> Result:
+def _result(policy: Policy, standing: Standing, yielded: object, locate: Locate) -> Result:
     item = checked(yielded)
-    effective = Enforcement.ADVISORY if item.advisory else enforcement
+    effective = Enforcement.ADVISORY if item.advisory else standing.enforcement
     measure = item if isinstance(item, Measure) else None
     what = measure.what if measure else ""
     return Result(
@@ -176,6 +173,7 @@ def _result(policy: Policy, enforcement: Enforcement, yielded: object, locate: L
         fix=item.fix if item.outcome is Outcome.FAIL else None,
         missing=item.missing,
         fingerprint=fingerprint(policy.id, item.at, what),
+        preview=standing.preview,
     )
 
 

@@ -19,7 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from rackwright.errors import Location, PolicyLoadError
-from rackwright.policy.api import Enforcement, Policy, Severity
+from rackwright.policy.api import Enforcement, Policy, Profile, Severity
 from rackwright.policy.manifest import read_manifest
 from rackwright.resources import bundled
 
@@ -178,6 +178,7 @@ _CONTRACT: Iterable[tuple[str, type]] = (
     ("since", str),
     ("family", str),
     ("enforcement", Enforcement),
+    ("profile", Profile),
 )
 
 

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.cluster import PolicySetting
 from rackwright.policy.api import Enforcement, Policy
+from rackwright.policy.sets import SETS, STRICTEST, Regime, standing
 from rackwright.spec.problems import to_spec_errors
 from rackwright.spec.suggest import did_you_mean
 from rackwright.spec.tree import Tree
@@ -17,16 +18,36 @@ _STRENGTH = {Enforcement.DISABLED: 0, Enforcement.ADVISORY: 1, Enforcement.MANDA
 
 
 def configure(
-    policies: Sequence[type[Policy]], settings: Mapping[str, PolicySetting], tree: Tree
+    policies: Sequence[type[Policy]],
+    settings: Mapping[str, PolicySetting],
+    tree: Tree,
+    *,
+    regime: Regime = STRICTEST,
+    policy_set: str | None = None,
 ) -> tuple[Policy, ...]:
     """The policies with their parameters.
 
+    Args:
+        policies: what there is.
+        settings: the blueprint's ``policies:``.
+        tree: where the blueprint says so.
+        regime: what the policies are judged by where no setting says otherwise.
+        policy_set: the blueprint's own words for its policy set.
+
     Raises:
-        SpecErrors: a setting names no policy, a parameter is wrong, or the enforcement is lowered
-            without a reason.
+        SpecErrors: the policy set is unknown, a setting names no policy, a parameter is wrong, or
+            the enforcement is lowered without a reason.
     """
     known = {policy.id: policy for policy in policies}
     errors: list[SpecError] = []
+    if policy_set is not None and policy_set not in SETS:
+        errors.append(
+            SpecError(
+                f"policy_set: there is no policy set '{policy_set}'",
+                hint=f"known are: {', '.join(SETS)}; a newer rackwright may know more",
+                location=tree.locate(("policy_set",)),
+            )
+        )
     for policy_id, setting in settings.items():
         path = ("policies", policy_id)
         if policy_id not in known:
@@ -38,15 +59,12 @@ def configure(
                 )
             )
         elif setting.enforcement is not None and not (setting.reason or "").strip():
-            lowered = (
-                _STRENGTH[Enforcement(setting.enforcement)]
-                < _STRENGTH[known[policy_id].enforcement]
-            )
-            if lowered:
+            stands = standing(known[policy_id], regime).enforcement
+            if _STRENGTH[Enforcement(setting.enforcement)] < _STRENGTH[stands]:
                 errors.append(
                     SpecError(
                         f"policies.{policy_id}: '{setting.enforcement}' is weaker than the "
-                        f"policy's own '{known[policy_id].enforcement}'",
+                        f"policy's own '{stands}'",
                         hint="say why in 'reason'",
                         location=tree.locate((*path, "enforcement")),
                     )

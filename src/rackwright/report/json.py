@@ -23,6 +23,8 @@ def to_document(report: Report) -> dict[str, Any]:
         "blueprint": report.blueprint,
         "exit_code": int(report.exit_code),
         "policies": report.policies,
+        "profile": report.regime.profile.value,
+        "policy_set": report.regime.policy_set,
         "counts": {outcome.value: report.count(outcome) for outcome in Outcome},
         "results": [_result(result) for result in report.results],
     }
@@ -37,6 +39,7 @@ def _result(result: Result) -> dict[str, Any]:
         "enforcement": result.enforcement.value,
         "outcome": result.outcome.value,
         "blocks": result.blocks,
+        "preview": result.preview,
         "subject": result.subject.name,
         "path": list(result.subject.path),
         "location": {"file": where.file, "line": where.line, "column": where.column}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rackwright.policy.api import Enforcement, Outcome
+from rackwright.policy.api import Enforcement, Outcome, Profile
 from rackwright.policy.engine import Report, Result
 from rackwright.report.quantities import format_quantity
 
@@ -37,14 +37,24 @@ def summary(report: Report) -> str:
         parts.append(f"{errors} crashed")
     verdict = {0: "ok", 1: "a policy crashed", 3: "nothing to check", 5: "refused"}
     text = verdict.get(int(report.exit_code), "refused: unknown is not a pass")
-    return f"{report.blueprint}: {', '.join(parts)} ({report.policies} policies): {text}"
+    judged = f"{report.policies} policies"
+    if report.regime.profile is not Profile.PRODUCTION:
+        judged += f", profile {report.regime.profile}"
+    return f"{report.blueprint}: {', '.join(parts)} ({judged}): {text}"
 
 
 def _alike(results: Sequence[Result]) -> list[list[Result]]:
     """Results that differ in their subject only, together."""
     groups: dict[tuple[object, ...], list[Result]] = {}
     for result in results:
-        key = (result.policy, result.outcome, result.enforcement, result.message, result.fix)
+        key = (
+            result.policy,
+            result.outcome,
+            result.enforcement,
+            result.preview,
+            result.message,
+            result.fix,
+        )
         groups.setdefault(key, []).append(result)
     return list(groups.values())
 
@@ -59,7 +69,8 @@ def _block(results: Sequence[Result], *, colour: bool) -> str:
         Outcome.ERROR: "crash",
     }.get(result.outcome, str(result.severity))
     if result.outcome in {Outcome.FAIL, Outcome.UNKNOWN} and not result.blocks:
-        word = f"{word}, advisory" if result.enforcement is Enforcement.ADVISORY else word
+        kind = "preview" if result.preview else "advisory"
+        word = f"{word}, {kind}" if result.enforcement is Enforcement.ADVISORY else word
     head = f"{result.policy} {word}"
     if colour and result.outcome in _COLOURS:
         head = f"\033[{_COLOURS[result.outcome]}m{head}\033[0m"
@@ -72,6 +83,8 @@ def _block(results: Sequence[Result], *, colour: bool) -> str:
     if result.outcome in _SHOWN:
         if because := _because(result):
             lines.append(f"  because {because}")
+        if result.preview:
+            lines.append("  preview: newer than the blueprint's policy set, so it only warns")
         if result.fix:
             lines.append(f"  fix: {result.fix}")
         lines.append(f"  explain: rackwright explain {result.policy}")

@@ -91,6 +91,7 @@ def test_json_holds_everything() -> None:
         "enforcement": "mandatory",
         "outcome": "fail",
         "blocks": True,
+        "preview": False,
         "subject": "sjc1 rack r12 feed B",
         "path": ["sites", 0],
         "location": {"file": "atlas.yaml", "line": 42, "column": 9},

@@ -1,0 +1,87 @@
+"""Policy sets and profiles: from when, and from which kind of cluster on, a rule is mandatory.
+
+A rule belongs to the policy set named in its ``since``. A blueprint that names an older set is still
+judged by it, as a preview: its findings warn and say so, until the blueprint moves to the newer set.
+A profile says how much depends on a cluster; what hurts people or machines is mandatory in all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rackwright.model.cluster import Blueprint, PolicySetting
+from rackwright.policy.api import Enforcement, Policy, Profile
+
+SETS = ("0.1", "0.2")
+"""Every policy set, oldest first."""
+
+RELEASED = "0.1"
+"""The set of a blueprint that names none."""
+
+_PROFILES = tuple(Profile)
+
+
+@dataclass(frozen=True, slots=True)
+class Regime:
+    """What a blueprint asks to be judged by; as it stands here, the strictest."""
+
+    profile: Profile = Profile.PRODUCTION
+    policy_set: str = SETS[-1]
+
+
+STRICTEST = Regime()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a rule stands.
+
+    Attributes:
+        preview: the rule is newer than the blueprint's set, and nobody asked for it.
+    """
+
+    enforcement: Enforcement
+    preview: bool = False
+
+
+def regime_of(blueprint: Blueprint) -> Regime:
+    """What ``blueprint`` asks to be judged by; where it is silent, production and the released set.
+
+    An unknown set is refused by ``settings.configure``; here it is the strictest.
+    """
+    policy_set = RELEASED if blueprint.policy_set is None else blueprint.policy_set
+    return Regime(
+        Profile(blueprint.profile or Profile.PRODUCTION),
+        policy_set if policy_set in SETS else SETS[-1],
+    )
+
+
+def standing(policy: Policy | type[Policy], regime: Regime) -> Standing:
+    """How ``policy`` stands without any setting."""
+    if policy.enforcement is not Enforcement.MANDATORY:
+        return Standing(policy.enforcement, is_preview(policy, regime.policy_set))
+    if is_preview(policy, regime.policy_set):
+        return Standing(Enforcement.ADVISORY, preview=True)
+    strict_enough = _PROFILES.index(regime.profile) >= _PROFILES.index(policy.profile)
+    return Standing(Enforcement.MANDATORY if strict_enough else Enforcement.ADVISORY)
+
+
+def standing_with(
+    policy: Policy | type[Policy], settings: Mapping[str, PolicySetting], regime: Regime
+) -> Standing:
+    """How ``policy`` stands where the blueprint's ``policies:`` have the last word."""
+    setting = settings.get(policy.id)
+    if setting is None or setting.enforcement is None:
+        return standing(policy, regime)
+    return Standing(Enforcement(setting.enforcement))
+
+
+def is_preview(policy: Policy | type[Policy], policy_set: str) -> bool:
+    """Whether ``policy`` came after ``policy_set``.
+
+    A ``since`` that is no policy set, as a team's own numbering, is not a preview.
+    """
+    if policy.since not in SETS:
+        return False
+    return SETS.index(policy.since) > SETS.index(policy_set)
