@@ -215,6 +215,10 @@ class Node(Device):
     kind: Literal["node"]
     hosts: Annotated[int, Field(gt=0)] = 1
     """Operating systems in one unit: 18 for an NVL72, 1 for a server."""
+    cpus: Fact[int] | None = None
+    """Logical CPUs of one host, as its operating system counts them."""
+    host_memory: Fact[Gibibytes] | None = None
+    """Memory of one host, that of accelerators not counted."""
     accelerators: Accelerators | None = None
     """All accelerators of one unit."""
     whole_rack: bool = False

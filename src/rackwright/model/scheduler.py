@@ -1,13 +1,324 @@
-"""How jobs are scheduled: Slurm, its partitions and quality of service."""
+"""How jobs are scheduled: Slurm, its partitions and quality of service.
+
+What is written here is meant; the numbers of the nodes come from the catalogue and their place in
+the network from the fabric.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.names import HostList, Name
+from rackwright.model.units import Gibibytes, Percent, Seconds
+
+SlurmName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
+"""A partition, QOS or cluster; short, because it stands in every job's record."""
+
+Program = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
+"""An absolute path without blanks."""
+
+JobTime = Annotated[str, Field(pattern=r"^(UNLIMITED|(\d{1,5}-)?\d{1,2}:\d{2}:\d{2})$")]
+"""A time limit in Slurm's own form: ``2-00:00:00`` is two days."""
+
+Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/+-]*$")]
+
+GENERATED_KEYS = frozenset(
+    {
+        "AccountingStorageBackupHost", "AccountingStorageEnforce", "AccountingStorageHost",
+        "AccountingStorageTRES", "AccountingStorageType", "AuthType", "ClusterName", "CredType",
+        "Epilog", "GresTypes", "HealthCheckInterval", "HealthCheckNodeState",
+        "HealthCheckProgram", "JobAcctGatherType", "JobRequeue", "MpiDefault",
+        "PreemptExemptTime", "PreemptMode", "PreemptType", "PriorityType", "ProctrackType",
+        "Prolog", "PrologFlags", "ReturnToService", "SelectType", "SelectTypeParameters",
+        "SlurmUser", "SlurmctldHost", "SlurmctldLogFile", "SlurmctldPidFile", "SlurmdLogFile",
+        "SlurmdPidFile", "SlurmdSpoolDir", "StateSaveLocation", "TaskPlugin", "TopologyPlugin",
+    }
+)  # fmt: skip
+"""Keys of ``slurm.conf`` that are generated from the other fields."""
+
+STRUCTURE = frozenset({"DownNodes", "FrontendName", "Include", "NodeName", "NodeSet",
+                       "PartitionName"})  # fmt: skip
+"""Lines of ``slurm.conf`` that describe the cluster; the blueprint does that."""
+
+
+def _check_option(text: str) -> str:
+    if not text.isprintable() or "#" in text or not text.strip():
+        raise ValueError("an option is printable text on one line without '#'")
+    return text
+
+
+Option = Annotated[str, AfterValidator(_check_option)] | int
+
+
+class Controller(Model):
+    """A host that runs slurmctld."""
+
+    host: Name
+    address: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]*$")] | None = None
+    """How the others reach it, where its name does not resolve."""
+
+
+class Accounting(Model):
+    """The accounting database, which also holds accounts, limits and QOS."""
+
+    host: Name
+    """Where slurmdbd runs."""
+    backup: Name | None = None
+    enforce: tuple[Literal["associations", "limits", "nojobs", "nosteps", "qos", "safe"], ...] = (
+        "associations",
+        "limits",
+        "qos",
+        "safe",
+    )
+
+
+class Qos(Model):
+    """A quality of service; it lives in the accounting database."""
+
+    name: SlurmName
+    priority: Annotated[int, Field(ge=0)] = 0
+    preempts: tuple[SlurmName, ...] = ()
+    """QOS whose jobs give way to this one."""
+    preempt_mode: Literal["cancel", "requeue"] | None = None
+    """What becomes of a job of this QOS that gives way; absent, the cluster's mode."""
+    grace: Seconds | None = None
+    """Time between the warning and the end of a job that gives way."""
+    max_wall: JobTime | None = None
+    max_nodes_per_user: Annotated[int, Field(gt=0)] | None = None
+    max_gpus_per_user: Annotated[int, Field(gt=0)] | None = None
+
+
+class Preemption(Model):
+    """Which jobs give way, and how."""
+
+    by: Literal["qos", "partition"]
+    mode: Literal["cancel", "requeue", "suspend"]
+    exempt: JobTime | None = None
+    """Time that a job runs before it may be preempted."""
+
+
+class HealthCheck(Model):
+    """A program that judges a node between jobs."""
+
+    program: Program
+    interval: Seconds = 300.0
+    states: Annotated[
+        tuple[Literal["IDLE", "ALLOC", "MIXED", "ANY", "NONDRAINED_IDLE"], ...],
+        Field(min_length=1),
+    ] = ("IDLE",)
+    """Node states in which it runs; not beside a job unless it is quick."""
+    cycle: bool = True
+    """Spread over the interval instead of all nodes at once."""
+
+
+class Partition(Model):
+    """Node groups that jobs are sent to together."""
+
+    name: SlurmName
+    groups: Annotated[tuple[Name, ...], Field(min_length=1)]
+    """Node groups, of any of the cluster's sites."""
+    default: bool = False
+    max_time: JobTime = "UNLIMITED"
+    default_time: JobTime | None = None
+    max_nodes: Annotated[int, Field(gt=0)] | None = None
+    priority_tier: Annotated[int, Field(ge=1, le=65533)] = 1
+    preempt_mode: Literal["off", "cancel", "requeue", "suspend"] | None = None
+    exclusive: bool = False
+    """One job has a node to itself."""
+    qos: SlurmName | None = None
+    """QOS whose limits hold for the whole partition."""
+    allow_qos: tuple[SlurmName, ...] = ()
+    """Absent, every QOS."""
+    allow_accounts: tuple[SlurmName, ...] = ()
+    state: Literal["UP", "DOWN", "DRAIN", "INACTIVE"] = "UP"
+    topology: Literal["tree", "block", "flat"] | None = None
+    """Absent, the cluster's; another one needs Slurm 25.05."""
+
+
+class DeclaredSwitch(Model):
+    """A switch of a topology that a site writes by hand."""
+
+    name: Name
+    nodes: HostList | None = None
+    children: HostList | None = None
+    """Switches below it."""
+
+    @model_validator(mode="after")
+    def _leads_somewhere(self) -> DeclaredSwitch:
+        if (self.nodes is None) == (self.children is None):
+            raise ValueError(f"the switch '{self.name}' needs either 'nodes' or 'children'")
+        return self
+
+
+class Topology(Model):
+    """What Slurm knows of the network."""
+
+    plugin: Literal["tree", "block", "flat"]
+    block_sizes: tuple[Annotated[int, Field(gt=0)], ...] = ()
+    """Hosts in a block and in the larger ones made of it; absent, the hosts of one unit."""
+    switches: tuple[DeclaredSwitch, ...] = ()
+    """A tree written by hand, as measured; absent, it follows from the fabric."""
+
+    @model_validator(mode="after")
+    def _parts_are_used(self) -> Topology:
+        refuse_twins("switch", (switch.name for switch in self.switches))
+        return self
+
+
+class Cgroup(Model):
+    """How resources of a job are confined."""
+
+    plugin: Literal["autodetect", "cgroup/v1", "cgroup/v2", "disabled"] = "autodetect"
+    cores: bool = True
+    memory: bool = True
+    swap: bool = True
+    devices: bool = True
+    """A job sees its own accelerators only."""
+
+
+class Processes(Model):
+    """The plugins that start and follow the processes of a job."""
+
+    tracking: Literal["cgroup", "linuxproc", "pgid"] = "cgroup"
+    tasks: tuple[Literal["cgroup", "affinity", "none"], ...] = ("cgroup", "affinity")
+    accounting: Literal["cgroup", "linux", "none"] = "cgroup"
+    contain: bool = True
+    """Make the job's container before the prolog, so that ssh sessions join it."""
+
+    @property
+    def use_cgroups(self) -> bool:
+        """Whether any of them needs control groups."""
+        return "cgroup" in {self.tracking, self.accounting, *self.tasks}
+
+
+class Folders(Model):
+    """Where the daemons keep things."""
+
+    state: Program = "/var/spool/slurmctld"
+    """Of slurmctld; shared storage where there is a backup controller."""
+    spool: Program = "/var/spool/slurmd"
+    log: Program = "/var/log/slurm"
+    run: Program = "/run/slurm"
+
+
+class NodeSettings(Model):
+    """What a site says about its nodes, where the catalogue is silent or they differ from it."""
+
+    groups: Annotated[tuple[Name, ...], Field(min_length=1)]
+    cpus: Annotated[int, Field(gt=0)] | None = None
+    """Logical CPUs of one host."""
+    memory: Gibibytes | None = None
+    """Memory of one host that jobs may have, as slurmd reports it; taken as it is."""
+    gres: Annotated[str, Field(pattern=r"^gpu:[a-z0-9_.-]+:[1-9]\d{0,3}$")] | None = None
+    """Accelerators of one host, like ``gpu:h100:8``."""
+    features: tuple[Word, ...] = ()
+    weight: Annotated[int, Field(ge=1)] | None = None
+    """Nodes of a low weight are used first."""
 
 
 class Scheduler(Model):
     """A Slurm cluster over the sites of a blueprint."""
 
     kind: Literal["slurm"]
+    version: Annotated[str, Field(pattern=r"^\d\d\.(02|05|08|11)(\.\d+)?$")]
+    """Slurm release, like ``25.05``: it decides which files and options it understands."""
+    cluster: SlurmName | None = None
+    """Absent, the blueprint's name."""
+    sites: tuple[Name, ...] = ()
+    """Sites that it covers; absent, all."""
+    controllers: Annotated[tuple[Controller, ...], Field(min_length=1)]
+    """The primary first, then its backups."""
+    accounting: Accounting | None = None
+    partitions: Annotated[tuple[Partition, ...], Field(min_length=1)]
+    qos: tuple[Qos, ...] = ()
+    preemption: Preemption | None = None
+    requeue: bool = True
+    """A job whose node fails is queued again."""
+    health_check: HealthCheck | None = None
+    topology: Topology
+    processes: Processes = Processes()
+    cgroup: Cgroup = Cgroup()
+    mpi: Literal["none", "pmi2", "pmix"] = "none"
+    """What ``srun`` starts tasks with when the user does not say."""
+    prolog: Program | None = None
+    """Seconds at most, and never scontrol: a failure drains the node."""
+    epilog: Program | None = None
+    auth: Literal["munge", "slurm"] = "munge"
+    return_to_service: Literal[0, 1, 2] = 1
+    """A node that failed by itself stays down until somebody has looked; 2 takes it back."""
+    schedulable_memory: Annotated[Percent, Field(gt=0, le=100)] = 95.0
+    """Share of the catalogue's memory that jobs may have: kernel and firmware keep the rest.
+    AWS ParallelCluster takes the same 95 %."""
+    nodes: tuple[NodeSettings, ...] = ()
+    folders: Folders = Folders()
+    extra: dict[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]*$")], Option] = {}
+    """More options of ``slurm.conf``; none that the blueprint decides."""
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> Scheduler:
+        for what, names in (
+            ("partition", [partition.name for partition in self.partitions]),
+            ("QOS", [qos.name for qos in self.qos]),
+            ("controller", [controller.host for controller in self.controllers]),
+            ("node group", [name for settings in self.nodes for name in settings.groups]),
+        ):
+            refuse_twins(what, names)
+        self._check_extra()
+        self._check_qos()
+        if self.preemption is not None and self.preemption.by == "qos" and self.accounting is None:
+            raise ValueError("preemption by QOS needs 'accounting': a QOS lives in its database")
+        self._check_topologies()
+        return self
+
+    def _check_extra(self) -> None:
+        taken = {key.lower(): key for key in GENERATED_KEYS | STRUCTURE}
+        for key in self.extra:
+            if key.lower() in taken:
+                raise ValueError(f"'{taken[key.lower()]}' is generated, it cannot be in 'extra'")
+        refuse_twins("extra option", (key.lower() for key in self.extra))
+
+    def _check_qos(self) -> None:
+        if self.qos and self.accounting is None:
+            raise ValueError("'qos' needs 'accounting': a QOS lives in its database")
+        known = {qos.name for qos in self.qos} | {"normal"}  # slurmdbd makes 'normal' itself
+        used = [(f"the QOS '{qos.name}'", name) for qos in self.qos for name in qos.preempts]
+        used += [
+            (f"the partition '{partition.name}'", name)
+            for partition in self.partitions
+            for name in (*partition.allow_qos, *((partition.qos,) if partition.qos else ()))
+        ]
+        for who, name in used:
+            if name not in known:
+                raise ValueError(f"{who} names the QOS '{name}', which does not exist")
+
+    def _check_topologies(self) -> None:
+        wanted = {p.topology or self.topology.plugin for p in self.partitions}
+        if len(wanted | {self.topology.plugin}) > 1 and self.release < (25, 5):
+            raise ValueError(
+                f"partitions with topologies of their own need Slurm 25.05; this is {self.version}"
+            )
+        if "block" in wanted and self.release < (23, 11):
+            raise ValueError(f"topology 'block' needs Slurm 23.11; this is {self.version}")
+
+    @property
+    def release(self) -> tuple[int, int]:
+        """The major release as numbers, ``(25, 5)`` for ``25.05.3``."""
+        year, month = self.version.split(".")[:2]
+        return int(year), int(month)
+
+
+def refuse_twins(what: str, names: Iterable[str]) -> None:
+    """Refuse a name that is given twice.
+
+    Raises:
+        ValueError: one is.
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"the {what} '{name}' is named twice")
+        seen.add(name)
