@@ -99,9 +99,16 @@ class Gateway:
         self._moto = DomainDispatcherApplication(create_backend_app)
         self._guard = guard
         self._state = state
+        self._last = time.monotonic()
+
+    @property
+    def idle_s(self) -> float:
+        """Seconds since the last request."""
+        return time.monotonic() - self._last
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         """Returns the reply to one HTTP request."""
+        self._last = time.monotonic()
         path = environ.get("PATH_INFO", "/")
         body = _body(environ)
         if path.startswith(ADMIN):

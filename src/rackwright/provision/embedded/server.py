@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 from types import FrameType
 
@@ -17,6 +18,8 @@ from rackwright.provision.embedded import amis
 LOOPBACK = "127.0.0.1"
 STATE = "state.pickle"
 READY = "ready.json"
+IDLE_S = 1800.0
+"""Nobody ends the process by hand, so it ends by itself; the next command starts it again."""
 _LOG = logging.getLogger("rackwright.provision.embedded")
 
 
@@ -33,8 +36,8 @@ def _prepare(folder: Path) -> None:
     os.environ["MOTO_DISABLE_GLOBAL_CORS"] = "true"
 
 
-def serve(folder: Path) -> None:
-    """Serves the AWS API and the Pulumi provider until a signal ends the process."""
+def serve(folder: Path, idle_s: float = IDLE_S) -> None:
+    """Serves the AWS API and the Pulumi provider until a signal or ``idle_s`` without a request."""
     _prepare(folder)
     from werkzeug.serving import make_server
 
@@ -55,7 +58,8 @@ def serve(folder: Path) -> None:
     state = StateFile(folder / STATE, guard)
     count = state.load()
     _LOG.info("%d backends read from '%s'", count, folder / STATE)
-    http = make_server(LOOPBACK, 0, Gateway(state, guard), threaded=True)
+    gateway = Gateway(state, guard)
+    http = make_server(LOOPBACK, 0, gateway, threaded=True)
     http.daemon_threads = True  # type: ignore[attr-defined]
     endpoint = f"http://{LOOPBACK}:{http.server_port}"
     provider = serve_provider(endpoint, LOOPBACK)
@@ -63,6 +67,13 @@ def serve(folder: Path) -> None:
     def finish(number: int, frame: FrameType | None) -> None:
         threading.Thread(target=http.shutdown, daemon=True).start()
 
+    def finish_when_idle() -> None:
+        while gateway.idle_s < idle_s:
+            time.sleep(max(0.0, idle_s - gateway.idle_s))
+        _LOG.info("no request for %.0f s", idle_s)
+        http.shutdown()
+
+    threading.Thread(target=finish_when_idle, name="idle", daemon=True).start()
     signal.signal(signal.SIGTERM, finish)
     signal.signal(signal.SIGINT, finish)
     ready = {"endpoint": endpoint, "pid": os.getpid(), "provider_port": provider.port}
@@ -80,6 +91,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Returns the exit status of the server process."""
     parser = argparse.ArgumentParser(prog="rackwright.provision.embedded.server")
     parser.add_argument("folder", type=Path, help="where state, log and ready file are kept")
+    parser.add_argument("--idle", type=float, default=IDLE_S, help="seconds until it ends unused")
     options = parser.parse_args(arguments)
     logging.basicConfig(
         stream=sys.stderr,
@@ -88,7 +100,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     try:
-        serve(options.folder)
+        serve(options.folder, options.idle)
     except Exception:  # noqa: BLE001 - the log is where the starter looks
         _LOG.exception("the embedded AWS could not go on")
         return 1

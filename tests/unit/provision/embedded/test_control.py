@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import urllib.error
 from pathlib import Path
@@ -201,3 +203,12 @@ def test_operations_are_named(
         "authorization": f"AWS4-HMAC-SHA256 Credential=x/20260101/us-west-2/{service}/aws4_request"
     }
     assert identify(method, path, query, headers, body).name == name
+
+
+def test_a_server_that_nobody_uses_ends(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "rackwright.provision.embedded.server", tmp_path]
+    with (tmp_path / "log").open("w") as log:
+        done = subprocess.run([*command, "--idle", "0.5"], stderr=log, timeout=60, check=False)
+    assert done.returncode == 0
+    assert "no request for" in (tmp_path / "log").read_text()
+    assert (tmp_path / "state.pickle").exists()
