@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -16,6 +16,9 @@ from rackwright.spec.yaml_reader import read_file, read_text
 
 M = TypeVar("M", bound=BaseModel)
 
+Reader = Callable[[Path], Item]
+"""Reads the document in a file: of the disk, or of a revision that is not checked out."""
+
 
 @dataclass(frozen=True)
 class Loaded(Generic[M]):
@@ -25,16 +28,17 @@ class Loaded(Generic[M]):
     tree: Tree
 
 
-def load_tree(path: Path, *, layers: Sequence[Path] = ()) -> Tree:
+def load_tree(path: Path, *, layers: Sequence[Path] = (), read: Reader = read_file) -> Tree:
     """The document in ``path`` with ``layers`` over it, the last one on top.
 
     Raises:
         SpecErrors: a file is missing or is not acceptable YAML.
     """
-    root = read_file(path)
-    for layer in layers:
-        root = merge(root, read_file(layer))
-    return _tree(root, (str(path), *map(str, layers)))
+    items = [read(file) for file in (path, *layers)]
+    root = items[0]
+    for layer in items[1:]:
+        root = merge(root, layer)
+    return _tree(root, tuple(item.file for item in items))
 
 
 def load(path: Path, model: type[M], *, layers: Sequence[Path] = ()) -> Loaded[M]:

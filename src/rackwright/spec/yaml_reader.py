@@ -51,6 +51,15 @@ def read_file(path: Path) -> Item:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise SpecErrors([SpecError(f"'{name}' cannot be read: {reason}")]) from None
+    return read_bytes(raw, name)
+
+
+def read_bytes(raw: bytes, name: str) -> Item:
+    """The document in ``raw``, the content of a file; ``name`` stands for it in positions.
+
+    Raises:
+        SpecErrors: as ``read_file``.
+    """
     if len(raw) > LARGEST_FILE:
         raise SpecErrors([SpecError(f"'{name}' is larger than {LARGEST_FILE // 2**20} MiB")])
     try:

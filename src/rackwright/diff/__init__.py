@@ -1,0 +1,1 @@
+"""Comparing two revisions of a blueprint: budgets, findings, hardware, files, update actions."""

@@ -1,0 +1,167 @@
+"""The two sides of a comparison: revisions in git, or the working tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.errors import UsageError
+from rackwright.plan.load import LoadedPlan, plan_tree
+from rackwright.spec import git
+from rackwright.spec.loader import load_tree
+from rackwright.spec.tree import Item
+from rackwright.spec.yaml_reader import read_bytes, read_file
+
+WORKING_TREE = "working tree"
+
+
+class Side(Protocol):
+    """One side of a comparison."""
+
+    @property
+    def label(self) -> str:
+        """What people call it."""
+
+    @property
+    def commit(self) -> str | None:
+        """The full id of its commit; None for the working tree."""
+
+    def holds(self, path: Path) -> bool:
+        """Whether there is a file at ``path``."""
+
+    def read(self, path: Path) -> Item:
+        """The document at ``path``."""
+
+
+@dataclass(frozen=True)
+class WorkingTree:
+    """The files as they are on disk."""
+
+    label: str = WORKING_TREE
+    commit: str | None = None
+
+    def holds(self, path: Path) -> bool:
+        """Whether there is a file at ``path``."""
+        return path.exists()
+
+    def read(self, path: Path) -> Item:
+        """The document at ``path``.
+
+        Raises:
+            SpecErrors: it is missing or is not acceptable YAML.
+        """
+        return read_file(path)
+
+
+@dataclass(frozen=True)
+class Revision:
+    """The files of a commit, read without a checkout.
+
+    Attributes:
+        top: the top folder of the repository.
+        label: the user's name of the commit; positions read ``LABEL:path:line:column``.
+        commit: its full id, so that a branch that moves meanwhile does not matter.
+    """
+
+    top: Path
+    label: str
+    commit: str
+
+    def holds(self, path: Path) -> bool:
+        """Whether the commit has a file at ``path``.
+
+        Raises:
+            UsageError: the path leaves the repository, or is no file.
+        """
+        try:
+            git.read_at(self.top, self.commit, self._inside(path))
+        except git.FileMissingError:
+            return False
+        return True
+
+    def read(self, path: Path) -> Item:
+        """The document at ``path``.
+
+        Raises:
+            SpecErrors: it is not acceptable YAML.
+            RackwrightError: it is missing, or git failed.
+        """
+        inside = self._inside(path)
+        name = f"{self.label}:{inside}"
+        try:
+            return read_bytes(git.read_at(self.top, self.commit, inside), name)
+        except git.FileMissingError:
+            raise git.FileMissingError(f"there is no '{inside}' at '{self.label}'") from None
+
+    def _inside(self, path: Path) -> str:
+        """``path`` from the top of the repository."""
+        # The file itself is not resolved: it may be a link today and was none in the revision.
+        absolute = path.parent.resolve() / path.name
+        try:
+            return absolute.relative_to(self.top.resolve()).as_posix()
+        except ValueError:
+            raise UsageError(
+                f"'{path}' is not in the repository '{self.top}'",
+                hint="blueprint and layers are read from the revisions of one repository",
+            ) from None
+
+
+def open_sides(text: str, blueprint: Path) -> tuple[Side, Side]:
+    """The base and the head that ``text`` names.
+
+    ``A..B`` compares A with B, ``A...B`` the common ancestor of both with B, and ``A`` alone
+    compares A with the working tree. An end that is left out is HEAD, as in git.
+
+    Raises:
+        RackwrightError: the blueprint is in no repository, or a revision does not exist.
+    """
+    top = git.top_of(_nearest_folder(blueprint))
+    three = "..." in text
+    base, dots, head = text.partition("..." if three else "..")
+    if not dots:
+        return _revision(top, base), WorkingTree()
+    if not base and not head:
+        raise UsageError(f"'{text}' names no revision", hint="write it like 'main..HEAD'")
+    base, head = base or "HEAD", head or "HEAD"
+    after = _revision(top, head)
+    if not three:
+        return _revision(top, base), after
+    common = git.merge_base(top, base, head)
+    return Revision(top, common[:12], common), after
+
+
+def load_side(
+    side: Side, blueprint: Path, layers: Sequence[Path], catalogue: Catalogue
+) -> LoadedPlan | None:
+    """The plan of one side; None where it has no such blueprint.
+
+    A layer that the side does not have yet changes nothing in it.
+
+    Raises:
+        SpecErrors: the blueprint is not valid; positions name the revision.
+        RackwrightError: git failed.
+    """
+    if not side.holds(blueprint):
+        return None
+    present = [layer for layer in layers if side.holds(layer)]
+    return plan_tree(load_tree(blueprint, layers=present, read=side.read), catalogue)
+
+
+def missing_layers(side: Side, layers: Sequence[Path]) -> tuple[Path, ...]:
+    """The layers that ``side`` does not have."""
+    return tuple(layer for layer in layers if not side.holds(layer))
+
+
+def _revision(top: Path, name: str) -> Revision:
+    return Revision(top, name, git.resolve(top, name))
+
+
+def _nearest_folder(path: Path) -> Path:
+    """The nearest folder above ``path`` that exists now; a revision may have others."""
+    folder = path.resolve().parent
+    while not folder.is_dir():
+        folder = folder.parent
+    return folder
