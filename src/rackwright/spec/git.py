@@ -1,162 +1,175 @@
-"""Files of a git revision, read without a checkout.
+"""Reading files of a git revision, without a checkout.
 
-Only object commands run (``rev-parse``, ``cat-file``, ``ls-tree``): no hook, filter, text
-conversion or pager of the repository takes part, and nothing in the working tree changes.
+Only objects are read: no hook, filter, text conversion or pager of the repository runs, so that a
+revision of somebody else can be looked at.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from rackwright.errors import ExternalToolError, RackwrightError
-from rackwright.spec.yaml_reader import LARGEST_FILE
+from rackwright.errors import ExternalToolError, RackwrightError, UsageError
 
-_TIMEOUT = 60
-_LONGEST_NAME = 255
-_EXPRESSIONS = (" ", ":", "..", "^{", "?", "*", "[", "\\")
-"""Parts of what git understands that name no commit: paths, ranges, searches, patterns."""
+LARGEST_FILE = 16 * 1024 * 1024
+"""Bytes of the largest file that is read, as for files on disk."""
+TIMEOUT = 60
+"""Seconds after which git is given up."""
 
-_LINK = "120000"
-_FILES = frozenset({"100644", "100755"})
-_BORROWED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
-"""Set while a hook of git runs; they would hide the repository that the file is in."""
-
-
-class RevisionError(RackwrightError):
-    """A revision, or a file in it, cannot be read."""
-
-    code = "revision"
+_COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_REGULAR = ("100644", "100755")
+_BORROWED = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"})
+"""Set while a hook of git runs, as under pre-commit; they name another folder's repository."""
+_SAFE = ("--no-pager", "--no-replace-objects", "--literal-pathspecs")
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """A commit of a repository.
+class RevisionError(UsageError):
+    """A revision does not exist, or cannot be named like this."""
 
-    Attributes:
-        top: folder of the working tree, without links.
-        name: as it was asked for, like ``origin/main``.
-        commit: its full hash.
-    """
-
-    top: Path
-    name: str
-    commit: str
-
-    def read(self, path: Path) -> str | None:
-        """The text that the file ``path`` has in this revision; None where it has no such file.
-
-        Args:
-            path: of the file in the working tree, whether it exists there or not.
-
-        Raises:
-            RevisionError: the path is outside the repository, or is no text file in the revision.
-        """
-        inside = self._inside(path)
-        shown = f"{self.name}:{inside}"
-        entry = _git(self.top, "ls-tree", "-z", "--full-tree", self.commit, "--", f"{inside}")
-        if not entry:
-            return None
-        mode, kind, blob = entry.rstrip(b"\0").split(b"\t", 1)[0].decode("ascii").split()
-        if mode == _LINK:
-            raise RevisionError(f"'{shown}' is a symbolic link", hint="commit the file itself")
-        if kind != "blob" or mode not in _FILES:
-            raise RevisionError(f"'{shown}' is not a file")
-        if int(_git(self.top, "cat-file", "-s", blob)) > LARGEST_FILE:
-            raise RevisionError(f"'{shown}' is larger than {LARGEST_FILE // 2**20} MiB")
-        try:
-            return _git(self.top, "cat-file", "blob", blob).decode("utf-8-sig")
-        except UnicodeDecodeError:
-            raise RevisionError(f"'{shown}' is not UTF-8") from None
-
-    def describe(self, path: Path) -> str:
-        """``path`` in this revision, like ``origin/main:policies/waivers.yaml``."""
-        return f"{self.name}:{self._inside(path)}"
-
-    def _inside(self, path: Path) -> PurePosixPath:
-        absolute = Path(os.path.normpath(Path.cwd() / path))
-        whole = absolute.parent.resolve() / absolute.name
-        try:
-            return PurePosixPath(whole.relative_to(self.top))
-        except ValueError:
-            raise RevisionError(
-                f"'{path}' is not in the repository '{self.top}'",
-                hint="a revision holds files of its own repository only",
-            ) from None
+    code = "git-revision"
 
 
-def open_revision(name: str, near: Path) -> Revision:
-    """The revision ``name`` of the repository that the folder ``near`` is in.
+class FileMissingError(RackwrightError):
+    """A revision does not hold a file."""
+
+    code = "git-file-missing"
+
+
+class UnreadableFileError(RackwrightError):
+    """A revision holds something at a path that cannot be read as a file."""
+
+    code = "git-file-unreadable"
+
+
+def read_at(repository: Path, revision: str, path: str) -> bytes:
+    """The content of the file ``path`` at ``revision``.
+
+    Args:
+        repository: a folder in the repository.
+        revision: any name of a commit that git understands.
+        path: the file, from the top of the repository, with ``/``.
 
     Raises:
-        RevisionError: there is no repository, or no such commit in it.
-        ExternalToolError: git is not installed or does not answer.
+        RevisionError: there is no such commit.
+        FileMissingError: the commit does not hold the file.
+        UnreadableFileError: it is a link, a folder or a submodule, or is too large.
+        ExternalToolError: git is missing or failed.
     """
-    _check_name(name)
-    folder = _existing(near)
-    try:
-        top = _git(folder, "rev-parse", "--show-toplevel").decode().rstrip("\n")
-    except RevisionError as error:
-        raise RevisionError(
-            f"'{folder}' is in no git repository that can be read", hint=error.hint
-        ) from None
-    try:
-        found = _git(
-            folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
+    commit = resolve(repository, revision)
+    found = _git(repository, "ls-tree", "-z", "--full-tree", commit, "--", path)
+    entries = [entry for entry in found.split(b"\0") if entry]
+    if len(entries) != 1:
+        raise FileMissingError(
+            f"there is no '{path}' at '{revision}'",
+            hint=f"'git ls-tree -r --name-only {revision}' lists its files",
         )
-    except RevisionError:
-        raise RevisionError(
-            f"the repository has no revision '{name}'",
-            hint="fetch it first; continuous integration often clones the last commit only",
-        ) from None
-    return Revision(Path(top).resolve(), name, found.decode("ascii").strip())
-
-
-def _check_name(name: str) -> None:
-    odd = not name.isprintable() or any(part in name for part in _EXPRESSIONS)
-    if not name or name[0] in "-^" or len(name) > _LONGEST_NAME or odd:
-        raise RevisionError(
-            f"{name!a} is not the name of a revision",
-            hint="give a branch, a tag or a commit, like 'origin/main'",
+    mode, _, identity = entries[0].partition(b"\t")[0].decode("ascii").split(" ")
+    if mode not in _REGULAR:
+        raise UnreadableFileError(f"'{path}' at '{revision}' is not a regular file")
+    size = int(_git(repository, "cat-file", "-s", identity))
+    if size > LARGEST_FILE:
+        raise UnreadableFileError(
+            f"'{path}' at '{revision}' is larger than {LARGEST_FILE // 2**20} MiB"
         )
+    return _git(repository, "cat-file", "blob", identity)
 
 
-def _existing(folder: Path) -> Path:
-    """``folder``, or the nearest one above it that exists."""
-    found = folder.resolve()
-    while not found.is_dir():
-        found = found.parent
+def resolve(repository: Path, revision: str) -> str:
+    """The full id of the commit that ``revision`` names.
+
+    Raises:
+        RevisionError: there is no such commit, or the name could be taken for an option.
+        ExternalToolError: git is missing or failed.
+    """
+    if not revision or revision.startswith("-") or not revision.isprintable():
+        raise RevisionError(f"'{_visible(revision)}' cannot be the name of a revision")
+    done = _run(
+        repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+    )
+    commit = done.stdout.decode("ascii", "replace").strip()
+    if done.returncode or not _COMMIT.fullmatch(commit):
+        _require_repository(repository)
+        raise RevisionError(
+            f"there is no revision '{revision}'",
+            hint="fetch it first; a shallow clone holds few ('git fetch --unshallow')",
+        )
+    return commit
+
+
+def merge_base(repository: Path, one: str, other: str) -> str:
+    """The id of the best common ancestor of two revisions.
+
+    Raises:
+        RevisionError: one does not exist, or they have no common ancestor.
+        ExternalToolError: git is missing or failed.
+    """
+    commits = resolve(repository, one), resolve(repository, other)
+    done = _run(repository, "merge-base", *commits)
+    found = done.stdout.decode("ascii", "replace").strip()
+    if done.returncode or not _COMMIT.fullmatch(found):
+        raise RevisionError(
+            f"'{one}' and '{other}' have no common ancestor",
+            hint="fetch more history; a shallow clone may lack it ('git fetch --unshallow')",
+        )
     return found
 
 
-def _git(folder: Path, *arguments: str) -> bytes:
-    """What git prints.
+def top_of(folder: Path) -> Path:
+    """The top folder of the repository that ``folder`` is in.
 
     Raises:
-        RevisionError: git refuses; the hint is what it said first.
-        ExternalToolError: git is missing or does not end.
+        UsageError: it is in none.
+        ExternalToolError: git is missing.
     """
+    done = _run(folder, "rev-parse", "--show-toplevel")
+    if done.returncode:
+        _require_repository(folder)
+        raise UsageError(f"'{folder}' is in a repository without files of its own")
+    return Path(os.fsdecode(done.stdout).rstrip("\n"))
+
+
+def _require_repository(folder: Path) -> None:
+    done = _run(folder, "rev-parse", "--git-dir")
+    if done.returncode:
+        raise UsageError(
+            f"'{folder}' is not in a git repository that can be read", hint=_said(done.stderr)
+        )
+
+
+def _git(repository: Path, *arguments: str) -> bytes:
+    done = _run(repository, *arguments)
+    if done.returncode:
+        raise ExternalToolError(f"git {arguments[0]} failed", hint=_said(done.stderr))
+    return done.stdout
+
+
+def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    command = ["git", *_SAFE, "-C", str(folder), *arguments]
+    # Nothing may ask for a password or fetch missing objects behind the user's back.
     environment = {key: value for key, value in os.environ.items() if key not in _BORROWED}
-    environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    # Replacement objects and lazy fetches would make the answer depend on more than the commit.
-    environment |= {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_NO_LAZY_FETCH": "1"}
-    command = ["git", "--literal-pathspecs", "-C", str(folder), *arguments]
+    environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
     try:
-        done = subprocess.run(
+        return subprocess.run(
             command,
-            env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=_TIMEOUT,
+            env=environment,
+            timeout=TIMEOUT,
             check=False,
         )
     except FileNotFoundError:
         raise ExternalToolError("git is not installed", hint="install git") from None
     except subprocess.TimeoutExpired:
-        raise ExternalToolError(f"git did not answer within {_TIMEOUT} seconds") from None
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise RevisionError(f"git {arguments[0]} failed", hint=said[0] if said else None)
-    return done.stdout
+        raise ExternalToolError(f"git {arguments[0]} took longer than {TIMEOUT} s") from None
+
+
+def _said(stderr: bytes) -> str | None:
+    """The first line that git printed."""
+    lines = stderr.decode("utf-8", "replace").strip().splitlines()
+    return _visible(lines[0].removeprefix("fatal: ")) if lines else None
+
+
+def _visible(text: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

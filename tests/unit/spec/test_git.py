@@ -1,4 +1,4 @@
-"""Files of a revision: what was committed, whatever the working tree says."""
+"""Reading files of a revision: what is there, what is not, and what must not be believed."""
 
 from __future__ import annotations
 
@@ -7,109 +7,107 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.errors import ExternalToolError
-from rackwright.spec.git import RevisionError, open_revision
-
-TEXT = "waivers: []  # größer\n"
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+from rackwright.spec.git import (
+    FileMissingError,
+    RevisionError,
+    UnreadableFileError,
+    merge_base,
+    read_at,
+    resolve,
+    top_of,
+)
 
 
 def git(folder: Path, *arguments: str) -> str:
-    command = ["git", "-C", str(folder), "-c", "user.name=t", "-c", "user.email=t@example.com"]
-    done = subprocess.run([*command, *arguments], check=True, capture_output=True, text=True)
-    return done.stdout.strip()
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"]
+    command = ["git", "-C", str(folder), *identity, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    top = tmp_path / "repo"
-    (top / "team" / "policies").mkdir(parents=True)
-    git(tmp_path, "init", "--quiet", "--initial-branch=main", str(top))
-    (top / "team" / "policies" / "waivers.yaml").write_text(TEXT)
-    (top / "team" / "link.yaml").symlink_to("policies/waivers.yaml")
-    (top / "team" / "binary").write_bytes(b"\xff\xfe\x00")
-    (top / "team" / "a[b]*.yaml").write_text("odd")
-    git(top, "add", ".")
-    git(top, "commit", "--quiet", "--message=base")
-    git(top, "tag", "v1")
-    return top
+    git(tmp_path, "init", "-q", "-b", "main")
+    folder = tmp_path / "sites"
+    folder.mkdir()
+    (folder / "blueprint.yaml").write_bytes(b"name: one\r\n")
+    (folder / "link.yaml").symlink_to("blueprint.yaml")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "one")
+    (folder / "blueprint.yaml").write_bytes(b"name: two\n")
+    git(tmp_path, "commit", "-q", "-a", "-m", "two")
+    return tmp_path
 
 
-def test_the_text_is_the_commit_s_not_the_working_tree_s(repository: Path) -> None:
-    file = repository / "team" / "policies" / "waivers.yaml"
-    file.write_text("changed")
-    revision = open_revision("main", repository / "team")
-    assert revision.read(file) == TEXT
-    assert revision.describe(file) == "main:team/policies/waivers.yaml"
-    file.unlink()
-    assert revision.read(file) == TEXT
+def test_each_revision_has_its_own_content_and_the_checkout_is_not_read(repository: Path) -> None:
+    path = "sites/blueprint.yaml"
+    (repository / path).write_text("name: three\n")
+    assert read_at(repository, "HEAD~1", path) == b"name: one\r\n"
+    assert read_at(repository, "main", path) == b"name: two\n"
+    assert read_at(repository / "sites", resolve(repository, "HEAD"), path) == b"name: two\n"
+    assert (repository / path).read_text() == "name: three\n"
 
 
-@pytest.mark.parametrize("name", ["main", "HEAD", "HEAD~0", "v1", "refs/heads/main", "commit"])
-def test_branches_tags_and_commits_are_revisions(name: str, repository: Path) -> None:
-    commit = git(repository, "rev-parse", "HEAD")
-    revision = open_revision(commit if name == "commit" else name, repository)
-    assert revision.commit == commit
+def test_text_conversion_and_filters_of_the_repository_do_not_run(repository: Path) -> None:
+    (repository / ".gitattributes").write_text("*.yaml diff=evil filter=evil\n")
+    for name in ("diff.evil.textconv", "filter.evil.smudge"):
+        git(repository, "config", name, f"touch {repository}/ran; cat")
+    assert read_at(repository, "HEAD", "sites/blueprint.yaml") == b"name: two\n"
+    assert not (repository / "ran").exists()
 
 
-def test_a_file_that_the_revision_lacks_is_none(repository: Path) -> None:
-    new = repository / "team" / "new.yaml"
-    new.write_text("only here")
-    revision = open_revision("main", repository)
-    assert revision.read(new) is None
-    assert revision.read(repository / "nowhere" / "x.yaml") is None
-
-
-def test_patterns_in_a_name_are_letters(repository: Path) -> None:
-    revision = open_revision("main", repository)
-    assert revision.read(repository / "team" / "a[b]*.yaml") == "odd"
-    assert revision.read(repository / "team" / "polic*") is None
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("team/link.yaml", "symbolic link"),
-        ("team/policies", "is not a file"),
-        ("team/binary", "not UTF-8"),
-        ("../outside.yaml", "is not in the repository"),
-    ],
-)
-def test_what_is_no_text_file_of_the_repository_is_refused(
-    name: str, said: str, repository: Path
+@pytest.mark.parametrize("path", ["sites/other.yaml", "sites/*.yaml", ":(glob)sites/*.yaml"])
+def test_a_file_that_is_not_there_is_an_error_and_no_pattern_matches(
+    repository: Path, path: str
 ) -> None:
-    with pytest.raises(RevisionError, match=said):
-        open_revision("main", repository).read(repository / name)
+    with pytest.raises(FileMissingError, match="there is no"):
+        read_at(repository, "HEAD", path)
+
+
+@pytest.mark.parametrize("path", ["sites", "sites/link.yaml"])
+def test_folders_and_links_are_not_files(repository: Path, path: str) -> None:
+    with pytest.raises(UnreadableFileError, match="not a regular file"):
+        read_at(repository, "HEAD", path)
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "",
-        "-x",
-        "--output=/tmp/x",
-        "main:team",
-        "a..b",
-        "main^{tree}",
-        "^main",
-        "a b",
-        "a\nb",
-        "x" * 300,
-    ],
+    "revision", ["--help", "-n1", "", "nowhere", "HEAD:sites", "main\n", "a\x1b"]
 )
-def test_what_could_be_an_option_or_an_expression_is_no_name(name: str, repository: Path) -> None:
-    with pytest.raises(RevisionError, match="is not the name of a revision"):
-        open_revision(name, repository)
+def test_names_that_are_no_commit_are_refused(repository: Path, revision: str) -> None:
+    with pytest.raises(RevisionError) as raised:
+        resolve(repository, revision)
+    assert raised.value.exit_code is ExitCode.USAGE
+    assert raised.value.summary.isprintable()
 
 
-def test_a_revision_that_is_not_there_says_so(repository: Path) -> None:
-    with pytest.raises(RevisionError, match="has no revision 'origin/main'") as raised:
-        open_revision("origin/main", repository)
-    assert "fetch" in str(raised.value)
+def test_the_common_ancestor_is_where_a_branch_began(repository: Path) -> None:
+    began = resolve(repository, "main")
+    git(repository, "checkout", "-q", "-b", "topic")
+    git(repository, "commit", "-q", "--allow-empty", "-m", "topic")
+    git(repository, "checkout", "-q", "main")
+    git(repository, "commit", "-q", "--allow-empty", "-m", "main moves on")
+    assert merge_base(repository, "main", "topic") == began
+    git(repository, "checkout", "-q", "--orphan", "other")
+    git(repository, "commit", "-q", "--allow-empty", "-m", "other")
+    with pytest.raises(RevisionError, match="no common ancestor"):
+        merge_base(repository, "main", "other")
 
 
-def test_a_folder_outside_any_repository(tmp_path: Path) -> None:
-    with pytest.raises(RevisionError, match="no git repository"):
-        open_revision("main", tmp_path / "not" / "there")
+def test_a_file_that_is_too_large_is_refused(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rackwright.spec.git.LARGEST_FILE", 5)
+    with pytest.raises(UnreadableFileError, match="larger than"):
+        read_at(repository, "HEAD", "sites/blueprint.yaml")
+
+
+def test_the_top_of_a_repository_and_a_folder_that_is_in_none(
+    repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    assert top_of(repository / "sites") == repository.resolve()
+    with pytest.raises(UsageError, match="not in a git repository"):
+        top_of(tmp_path_factory.mktemp("plain"))
 
 
 def test_the_environment_of_a_hook_does_not_mislead(
@@ -117,21 +115,4 @@ def test_the_environment_of_a_hook_does_not_mislead(
 ) -> None:
     monkeypatch.setenv("GIT_DIR", "/nowhere")
     monkeypatch.setenv("GIT_INDEX_FILE", "/nowhere/index")
-    assert open_revision("main", repository).read(repository / "team/policies/waivers.yaml") == TEXT
-
-
-def test_nothing_of_the_repository_runs(repository: Path, tmp_path: Path) -> None:
-    """A text conversion or filter that a hostile head configures stays unused."""
-    (repository / ".gitattributes").write_text("* diff=evil filter=evil\n")
-    mark = tmp_path / "ran"
-    for key in ("diff.evil.textconv", "filter.evil.smudge"):
-        git(repository, "config", key, f"touch {mark}; cat")
-    git(repository, "config", "core.fsmonitor", f"touch {mark}")
-    assert open_revision("main", repository).read(repository / "team/policies/waivers.yaml") == TEXT
-    assert not mark.exists()
-
-
-def test_without_git_the_error_names_it(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(ExternalToolError, match="git is not installed"):
-        open_revision("main", repository)
+    assert read_at(repository, "main", "sites/blueprint.yaml") == b"name: two\n"
