@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+import ipaddress
+from collections.abc import Iterable
+from datetime import date
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.names import HostList, Name
-from rackwright.model.units import RackUnits
+from rackwright.model.units import GigabitsPerSecond, Metres, RackUnits
+
+Role = Literal["compute", "storage", "management"]
+Technology = Literal["infiniband", "ethernet"]
+RoutingEngine = Literal[
+    "minhop",
+    "updn",
+    "dnup",
+    "ftree",
+    "lash",
+    "dor",
+    "torus-2QoS",
+    "dfsssp",
+    "sssp",
+    "nue",
+    "ar_updn",
+    "ar_ftree",
+]
+"""Engines of opensm, and the adaptive ones (``ar_``) of UFM's subnet manager."""
 
 
 class SwitchTier(Model):
@@ -23,11 +44,197 @@ class SwitchTier(Model):
     air_direction: Literal["front-to-back", "back-to-front"] | None = None
     """As ordered (P2C or C2P) and mounted."""
     start_unit: RackUnits | None = None
+    asn: Annotated[int, Field(gt=0, lt=2**32)] | None = None
+    """BGP number of the tier's first switch."""
+    asn_shared: bool = False
+    """All switches of the tier have the number of the first, as spines do in RFC 7938."""
+
+
+class Attachment(Model):
+    """The nodes of a group on a fabric."""
+
+    group: Name
+    """A node group of the site."""
+    ports: Role | None = None
+    """Which ports of the product; absent, those of the fabric's own role."""
+    interfaces: Annotated[int, Field(gt=0)] | None = None
+    """Ports of each host on this fabric; absent, all that the catalogue lists for the role."""
+    rails: bool | None = None
+    """Each interface of a host goes to a leaf of its own; absent, as the fabric says."""
+
+
+class CableRoute(Model):
+    """The way of the longest cable of a kind."""
+
+    tray: Metres
+    """Along the trays, from above one rack to above the other."""
+    drop: Metres
+    """From a device up to the tray, at either end."""
+
+
+class Cables(Model):
+    """Equal cables from the nodes of a group, or from the switches of a tier, up to a tier."""
+
+    name: Name
+    lower: Name
+    """A node group that is attached, or a tier."""
+    upper: Name
+    """A tier."""
+    parallel: Annotated[int, Field(gt=0)] | None = None
+    """Cables between a lower and an upper switch that are connected; not for nodes."""
+    pods: Annotated[int, Field(gt=0)] | None = None
+    """Both tiers are cut into this many blocks; switches are connected inside a block only."""
+    planes: Annotated[int, Field(gt=0)] | None = None
+    """The upper tier is cut into this many blocks; the n-th switch of each pod goes to the n-th."""
+    count: Annotated[int, Field(gt=0)] | None = None
+    """Cables of this kind from a node group; absent, all of them."""
+    cable: str | None = None
+    """Catalogue id of the cable, or of the transceiver at the lower end."""
+    upper_cable: str | None = None
+    """Catalogue id of the transceiver at the upper end, where it is another one."""
+    fibre: Literal["OM3", "OM4", "OM5", "OS2"] | None = None
+    """What lies between two transceivers."""
+    length: Metres | None = None
+    """Of the longest cable, along its route and with its slack."""
+    route: CableRoute | None = None
+    """What the length is computed from, where it is not given."""
+    lower_shell: Literal["flat-top", "finned-top"] | None = None
+    """Shape of the OSFP shell at the lower end."""
+    upper_shell: Literal["flat-top", "finned-top"] | None = None
+
+    @model_validator(mode="after")
+    def _one_way_of_saying_it(self) -> Cables:
+        if self.length is not None and self.route is not None:
+            raise ValueError("give either 'length' or 'route', not both")
+        if self.pods is not None and self.planes is not None:
+            raise ValueError("give either 'pods' or 'planes', not both")
+        return self
+
+
+class Patch(Model):
+    """A cable that is meant to depart from the fabric's pattern."""
+
+    node: Name
+    """Name of a host, like ``dgx-01``."""
+    interface: Annotated[int, Field(gt=0)]
+    """Which interface of the host on this fabric, counted from 1."""
+    switch: Name
+    """Name of a leaf switch, like ``compute-leaf-1``."""
+    port: Annotated[int, Field(gt=0)]
+
+
+class SubnetManagers(Model):
+    """Where subnet managers of a fabric run: on hosts of a group, or on switches of a tier."""
+
+    at: Name
+    """A node group of the site or a tier of the fabric."""
+    count: Annotated[int, Field(gt=0)]
+    """In each subnet."""
+
+
+class RoutingRun(Model):
+    """What came of routing this fabric in a simulator."""
+
+    date: date
+    engine: RoutingEngine
+    """The engine whose tables were loaded, read from the log: not the one asked for."""
+    balance: Annotated[float, Field(ge=1)] | None = None
+    """Most destinations on one link over their mean, of the links of equal kind."""
+    fabric: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+    """Digest of the fabric that was routed."""
+
+
+def _check_prefix(text: str) -> str:
+    ipaddress.ip_network(text)
+    return text
+
+
+class Segment(Model):
+    """A partition, a VLAN or an address range of a fabric."""
+
+    name: Name
+    pkey: Annotated[int, Field(gt=0, lt=0x8000)] | None = None
+    """InfiniBand partition without its membership bit; 32767 is the default partition."""
+    vlan: Annotated[int, Field(gt=0, lt=4095)] | None = None
+    prefix: Annotated[str, AfterValidator(_check_prefix)] | None = None
+    """Addresses, like ``10.30.0.0/22``."""
+    groups: tuple[Name, ...] = ()
+    """Node groups whose hosts have an address in it."""
 
 
 class Fabric(Model):
     """A network: its switches, tier by tier from the nodes upwards."""
 
     name: Name
-    role: Literal["compute", "storage", "management"]
+    role: Role
     tiers: tuple[SwitchTier, ...]
+    technology: Technology | None = None
+    """Absent, that of the switches."""
+    attached: tuple[Attachment, ...] = ()
+    """The nodes on it. Switches and cables are judged once it is known who they serve."""
+    links: tuple[Cables, ...] = ()
+    rail_optimized: bool | None = None
+    """Interface n of every host of a scalable unit goes to leaf n of the unit, on one port."""
+    unit_hosts: Annotated[int, Field(gt=0)] | None = None
+    """Hosts of a scalable unit; absent, as many as a leaf has ports for."""
+    patches: tuple[Patch, ...] = ()
+    oversubscription: Annotated[float, Field(ge=1)] = 1.0
+    """Downward over upward bandwidth of a leaf that the fabric is sized for."""
+    rate: GigabitsPerSecond | None = None
+    """Rate at which every link of a node must come up."""
+    subnets: Annotated[int, Field(gt=0)] = 1
+    """InfiniBand subnets that the fabric is cut into, with equal shares of its ports."""
+    routing_engine: RoutingEngine | None = None
+    routing_run: RoutingRun | None = None
+    subnet_managers: tuple[SubnetManagers, ...] = ()
+    m_key: bool | None = None
+    """Ports are protected by a management key."""
+    sa_key: bool | None = None
+    """The subnet administrator asks for a key of its own (M_Key does not protect it)."""
+    mtu: Annotated[int, Field(gt=0)] | None = None
+    """In bytes."""
+    pfc: bool | None = None
+    """Priority flow control is on for RDMA traffic, at every port."""
+    ecn: bool | None = None
+    """Switches mark congestion, and hosts react to the marks."""
+    segments: tuple[Segment, ...] = ()
+
+    @model_validator(mode="after")
+    def _references_resolve(self) -> Fabric:
+        tiers = [tier.name for tier in self.tiers]
+        groups = [attachment.group for attachment in self.attached]
+        _refuse_twins("tier", tiers)
+        _refuse_twins("attached node group", groups)
+        _refuse_twins("cables", (link.name for link in self.links))
+        _refuse_twins("segment", (segment.name for segment in self.segments))
+        for group in groups:
+            if group in tiers:
+                raise ValueError(f"'{group}' is both a tier and a node group")
+        for link in self.links:
+            self._check_link(link, tiers, groups)
+        return self
+
+    def _check_link(self, link: Cables, tiers: list[str], groups: list[str]) -> None:
+        """Refuse cables that lead nowhere or downwards."""
+        if link.upper not in tiers:
+            raise ValueError(f"'{link.upper}' of the cables '{link.name}' is not a tier")
+        if link.lower in groups:
+            if wrong := [key for key in ("parallel", "pods", "planes") if getattr(link, key)]:
+                raise ValueError(f"'{wrong[0]}' of '{link.name}' is for cables between switches")
+            return
+        if link.lower not in tiers:
+            raise ValueError(
+                f"'{link.lower}' of the cables '{link.name}' is neither attached nor a tier"
+            )
+        if tiers.index(link.lower) >= tiers.index(link.upper):
+            raise ValueError(f"the cables '{link.name}' do not lead upwards")
+        if link.count is not None:
+            raise ValueError(f"'count' of '{link.name}' is for cables of nodes; use 'parallel'")
+
+
+def _refuse_twins(what: str, names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"the {what} '{name}' is named twice")
+        seen.add(name)
