@@ -6,14 +6,11 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from rackwright.cli.outputs import parse_output, write_report
 from rackwright.errors import UsageError
-
-if TYPE_CHECKING:
-    from rackwright.policy.engine import Report
-
-_FORMATS = ("text", "json")
+from rackwright.exit_codes import ExitCode
+from rackwright.report.formats import FORMATS
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -28,14 +25,17 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--only", action="append", default=[], metavar="ID", help="just this policy; repeatable"
     )
-    parser.add_argument("--format", choices=_FORMATS, default="text", help="form on stdout")
+    parser.add_argument("--format", choices=FORMATS, default="text", help="form on stdout")
     parser.add_argument("--json", action="store_true", help="the same as --format json")
     parser.add_argument(
         "--output",
         action="append",
         default=[],
         metavar="FORMAT=FILE",
-        help="write the report to a file as well; repeatable",
+        help="write the report to a file as well, or after the text on stdout (FORMAT=-); repeatable",
+    )
+    parser.add_argument(
+        "--exit-zero", action="store_true", help="end with 0 even when policies refuse"
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="show what passes, too")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
@@ -48,10 +48,11 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.spec.suggest import did_you_mean
 
     form = "json" if arguments.json else arguments.format
-    if form == "json" and arguments.verbose:
-        raise UsageError("--verbose has no effect on JSON, which holds everything")
-    outputs = [_parse_output(text) for text in arguments.output]
-    known = [policy.id for policy in load_packs(tuple(arguments.pack))]
+    if form != "text" and arguments.verbose:
+        raise UsageError(f"--verbose has no effect on {form}, only on text")
+    outputs = [parse_output(text, form) for text in arguments.output]
+    policies = load_packs(tuple(arguments.pack))
+    known = [policy.id for policy in policies]
     for policy in arguments.only:
         if policy not in known:
             raise UsageError(f"there is no policy '{policy}'", hint=did_you_mean(policy, known))
@@ -61,27 +62,17 @@ def run(arguments: argparse.Namespace) -> int:
         packs=tuple(arguments.pack),
         only=tuple(arguments.only),
     )
-    for output_form, path in outputs:
-        path.write_text(_render(report, output_form, arguments, colour=False), encoding="utf-8")
-    sys.stdout.write(_render(report, form, arguments, colour=_wants_colour(arguments.color)))
-    return int(report.exit_code)
-
-
-def _parse_output(text: str) -> tuple[str, Path]:
-    form, equals, name = text.partition("=")
-    if not equals or form not in _FORMATS or not name:
-        raise UsageError(f"'{text}' is not FORMAT=FILE", hint=f"formats: {', '.join(_FORMATS)}")
-    return form, Path(name)
-
-
-def _render(report: Report, form: str, arguments: argparse.Namespace, *, colour: bool) -> str:
-    if form == "json":
-        from rackwright.report.json import render_json
-
-        return render_json(report)
-    from rackwright.report.text import render_text
-
-    return render_text(report, verbose=arguments.verbose, colour=colour)
+    write_report(
+        report,
+        form,
+        outputs,
+        blueprint=arguments.blueprint,
+        policies=policies,
+        verbose=arguments.verbose,
+        colour=_wants_colour(arguments.color),
+    )
+    refused = report.exit_code in {ExitCode.VIOLATION, ExitCode.UNKNOWN, ExitCode.WAIVER}
+    return int(ExitCode.CLEAN if arguments.exit_zero and refused else report.exit_code)
 
 
 def _wants_colour(choice: str) -> bool:

@@ -1,0 +1,106 @@
+"""Writing one report in several forms."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rackwright.errors import UsageError
+from rackwright.report.formats import DOCUMENTED, FOR_FORGES, FORMATS, Context, renderer
+
+if TYPE_CHECKING:
+    from rackwright.policy.api import Policy
+    from rackwright.policy.engine import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A form and the file that it goes to; no file is stdout, after the report itself."""
+
+    form: str
+    path: Path | None
+
+
+def parse_output(text: str, form: str = "text") -> Output:
+    """The value of an ``--output``; ``form`` is what stdout carries.
+
+    Raises:
+        UsageError: it is not ``FORMAT=FILE``, or stdout would no longer be readable as ``form``.
+    """
+    name, equals, file = text.partition("=")
+    if not equals or name not in FORMATS or not file:
+        raise UsageError(f"'{text}' is not FORMAT=FILE", hint=f"formats: {', '.join(FORMATS)}")
+    if file != "-":
+        return Output(name, Path(file))
+    if form != "text":
+        raise UsageError(f"'{text}' would mix with the {form} on stdout", hint="name a file")
+    return Output(name, None)
+
+
+def write_report(
+    report: Report,
+    form: str,
+    outputs: Sequence[Output],
+    *,
+    blueprint: Path,
+    policies: Sequence[type[Policy]] = (),
+    delta: str | None = None,
+    verbose: bool = False,
+    colour: bool = False,
+) -> None:
+    """Write ``outputs``, then the report on stdout in ``form``.
+
+    Raises:
+        UsageError: a file is named twice or cannot be written.
+    """
+    files = [output.path.resolve() for output in outputs if output.path]
+    for file in files:
+        if files.count(file) > 1:
+            raise UsageError(f"two outputs go to '{file}'")
+    forms = {form, *(output.form for output in outputs)}
+    context = Context(file=str(blueprint), delta=delta, verbose=verbose, colour=colour)
+    if forms & DOCUMENTED:
+        from rackwright.report.rules import read_rules
+
+        context = replace(context, rules=read_rules(policies))
+    main = _render(report, form, context)
+    after = []
+    for output in outputs:
+        text = _render(report, output.form, replace(context, colour=False))
+        if output.path:
+            _write(output.path, text)
+        else:
+            after.append(text)
+    sys.stdout.write("".join([main, *after]))
+
+
+def _render(report: Report, form: str, context: Context) -> str:
+    if form in FOR_FORGES:
+        from rackwright.report.paths import relative_path, relative_to, repository_root
+
+        cwd = Path.cwd()
+        root = repository_root(Path(cwd, context.file).resolve().parent) or cwd
+        report = relative_to(report, root=root, cwd=cwd)
+        context = replace(context, file=relative_path(context.file, root=root, cwd=cwd))
+    return renderer(form)(report, context)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write the file whole or not at all: another job may read it."""
+    try:
+        if path.exists() and not path.is_file():  # a pipe or a device is written, never replaced
+            path.write_text(text, encoding="utf-8")
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            part.write_text(text, encoding="utf-8")
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"'{path}' cannot be written: {error.strerror}") from None

@@ -1,0 +1,67 @@
+"""The forms that a report can take, by name. Each is a pure function; none is loaded unasked."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from rackwright.policy.engine import Report
+    from rackwright.report.rules import RuleText
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a form may need beside the report.
+
+    Attributes:
+        file: the blueprint; findings without a position of their own are put there.
+        rules: documentation by policy id, for the forms of ``DOCUMENTED``.
+        delta: the table of changed budgets, in Markdown, made by ``rackwright diff``.
+        verbose: show what passes as well.
+        colour: use the colours of a terminal.
+    """
+
+    file: str = ""
+    rules: Mapping[str, RuleText] = field(default_factory=dict)
+    delta: str | None = None
+    verbose: bool = False
+    colour: bool = False
+
+
+Renderer = Callable[["Report", Context], str]
+
+_MODULES = {
+    "text": "rackwright.report.text",
+    "json": "rackwright.report.json",
+    "sarif": "rackwright.report.sarif",
+    "junit": "rackwright.report.junit",
+    "gitlab": "rackwright.report.gitlab",
+    "github": "rackwright.report.github",
+}
+
+FORMATS = tuple(_MODULES)
+"""Names of the forms."""
+FOR_FORGES = frozenset({"sarif", "gitlab", "github", "junit", "markdown"})
+"""Forms whose positions are relative to the top of the repository."""
+DOCUMENTED = frozenset({"sarif"})
+"""Forms that carry the documentation of the rules."""
+
+
+def renderer(form: str) -> Renderer:
+    """The function that writes a report in ``form``.
+
+    Raises:
+        KeyError: there is no such form.
+    """
+    module = importlib.import_module(_MODULES[form])
+    render = getattr(module, f"render_{form}")
+    if form == "json":
+        return lambda report, _: cast("str", render(report))
+    if form == "text":
+        return lambda report, context: cast(
+            "str", render(report, verbose=context.verbose, colour=context.colour)
+        )
+    return cast("Renderer", render)

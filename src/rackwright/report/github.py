@@ -1,0 +1,53 @@
+"""The report as workflow commands: GitHub shows them beside the lines of a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rackwright.policy.engine import Report, Result
+from rackwright.report.formats import Context
+from rackwright.report.text import summary
+from rackwright.report.wording import FOUND, alike, explanation, printable, the_others
+
+MOST_OF_A_KIND = 10
+"""GitHub shows ten errors and ten warnings of a step and drops the others without a word."""
+
+
+def render_github(report: Report, context: Context) -> str:
+    """``::error`` for what blocks, ``::warning`` for what does not, ``::notice`` with the verdict.
+
+    Findings that differ in their subject only are one annotation.
+    """
+    groups = alike(result for result in report.results if result.outcome in FOUND)
+    lines: list[str] = []
+    verdict = summary(report)
+    for kind, blocks in (("error", True), ("warning", False)):
+        chosen = [group for group in groups if group[0].blocks is blocks]
+        lines += [_annotation(kind, group, context.file) for group in chosen[:MOST_OF_A_KIND]]
+        if hidden := len(chosen) - MOST_OF_A_KIND:
+            verdict += f"; {hidden} more {kind}s are not shown here" if hidden > 0 else ""
+    lines.append(f"::notice title=rackwright::{_data(printable(verdict))}")
+    return "\n".join(lines) + "\n"
+
+
+def _annotation(kind: str, results: Sequence[Result], file: str) -> str:
+    result = results[0]
+    where = {"file": result.location.file if result.location else file}
+    if result.location:
+        where |= {"line": str(result.location.line), "col": str(result.location.column)}
+    where["title"] = printable(f"{result.policy} {result.title}")
+    properties = ",".join(f"{key}={_property(value)}" for key, value in where.items() if value)
+    lines = [printable(result.subject.name), *explanation(result)]
+    if others := the_others(results):
+        lines.append(f"the same: {others}")
+    return f"::{kind} {properties}::{_data(chr(10).join(lines))}"
+
+
+def _data(text: str) -> str:
+    """``text``, escaped as the message of a workflow command."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    """``text``, escaped as a property of a workflow command."""
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,62 @@
+"""The report as GitLab Code Quality JSON, which merge requests show beside the lines."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from rackwright.policy.api import Outcome, Severity
+from rackwright.policy.engine import Report, Result
+from rackwright.report.formats import Context
+from rackwright.report.wording import FOUND, because, printable
+
+_BLOCKING = {
+    Severity.CRITICAL: "blocker",
+    Severity.HIGH: "critical",
+    Severity.MEDIUM: "major",
+    Severity.LOW: "minor",
+}
+
+
+def render_gitlab(report: Report, context: Context) -> str:
+    """What was found; a waived finding is accepted and so left out."""
+    seen: dict[str, int] = {}
+    found = [
+        _issue(result, context.file, seen) for result in report.results if result.outcome in FOUND
+    ]
+    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+
+
+def _issue(result: Result, file: str, seen: dict[str, int]) -> dict[str, Any]:
+    description = f"{printable(result.subject.name)}: {printable(result.message)}"
+    if reason := because(result):
+        description += f"; because {reason}"
+    if result.fix:
+        description += f"; fix: {printable(result.fix)}"
+    where = result.location
+    return {
+        "description": description,
+        "check_name": result.policy,
+        "fingerprint": _unique(result.fingerprint, seen),
+        "severity": _severity(result),
+        "location": {
+            "path": where.file if where else file,
+            "lines": {"begin": where.line if where else 1},
+        },
+    }
+
+
+def _severity(result: Result) -> str:
+    """What does not block is never worse than minor: GitLab has no other word for advisory."""
+    if result.outcome is Outcome.ERROR:
+        return "blocker"
+    if result.blocks:
+        return _BLOCKING[result.severity]
+    return "info" if result.severity is Severity.LOW else "minor"
+
+
+def _unique(fingerprint: str, seen: dict[str, int]) -> str:
+    """GitLab drops an issue whose fingerprint it has seen, so a repeated one is numbered."""
+    seen[fingerprint] = seen.get(fingerprint, 0) + 1
+    count = seen[fingerprint]
+    return fingerprint if count == 1 else f"{fingerprint}-{count}"

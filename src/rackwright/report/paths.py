@@ -1,0 +1,41 @@
+"""Positions as forges want them: relative to the top of the repository, with forward slashes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from rackwright.errors import Location
+from rackwright.policy.engine import Report
+
+
+def repository_root(start: Path) -> Path | None:
+    """The nearest folder at or above ``start`` that holds ``.git``."""
+    for folder in (start, *start.parents):
+        if (folder / ".git").exists():
+            return folder
+    return None
+
+
+def relative_path(file: str, *, root: Path, cwd: Path) -> str:
+    """``file``, named from ``cwd``, as a path from ``root``; absolute when it lies outside."""
+    absolute = Path(cwd, file).resolve()
+    if absolute.is_relative_to(root):
+        return absolute.relative_to(root).as_posix()
+    return absolute.as_posix()
+
+
+def relative_to(report: Report, *, root: Path, cwd: Path) -> Report:
+    """The report with every position named from ``root``."""
+    names: dict[str, str] = {}
+
+    def moved(where: Location) -> Location:
+        if where.file not in names:
+            names[where.file] = relative_path(where.file, root=root, cwd=cwd)
+        return replace(where, file=names[where.file])
+
+    results = tuple(
+        replace(result, location=moved(result.location)) if result.location else result
+        for result in report.results
+    )
+    return replace(report, results=results)

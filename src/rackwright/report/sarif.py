@@ -1,0 +1,184 @@
+"""The report as SARIF 2.1.0, for code scanning."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from rackwright import __version__
+from rackwright.errors import Location
+from rackwright.exit_codes import ExitCode
+from rackwright.policy.api import Outcome, Severity
+from rackwright.policy.engine import Report, Result
+from rackwright.report.formats import Context
+from rackwright.report.rules import RuleText
+from rackwright.report.wording import explanation, printable
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+MOST_RESULTS = 25_000
+"""GitHub refuses a run with more."""
+LONGEST_MESSAGE = 1000
+"""Characters of a message before it is cut; names from a pull request can be of any length."""
+
+_LEVELS = {
+    Severity.CRITICAL: "error",
+    Severity.HIGH: "error",
+    Severity.MEDIUM: "warning",
+    Severity.LOW: "note",
+}
+_PROBLEMS = {"error": "error", "warning": "warning", "note": "recommendation"}
+_SHOWN = (Outcome.FAIL, Outcome.UNKNOWN, Outcome.WAIVED)
+_RANK = {"error": 0, "warning": 1, "note": 2}
+
+
+def render_sarif(report: Report, context: Context) -> str:
+    """One run with what failed, what is unknown and what is waived (as suppressed).
+
+    An unknown is a ``fail`` here, not ``open``: viewers hide what is open, and an unknown never
+    passes. A policy that crashed is no result but a notification about the run.
+    """
+    shown = [result for result in report.results if result.outcome in _SHOWN]
+    shown.sort(key=lambda r: (r.outcome is Outcome.WAIVED, not r.blocks, _RANK[_level(r)]))
+    kept = shown[:MOST_RESULTS]
+    rules = _rules(kept, context.rules)
+    index = {rule["id"]: position for position, rule in enumerate(rules)}
+    seen: dict[tuple[str, str], int] = {}
+    run = {
+        "tool": {
+            "driver": {
+                "name": "rackwright",
+                "semanticVersion": __version__,
+                "rules": rules,
+            }
+        },
+        "automationDetails": {"id": f"rackwright/policy/{report.blueprint}/"},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [_invocation(report, hidden=len(shown) - len(kept))],
+        "results": [_result(result, index[result.policy], seen) for result in kept],
+        "properties": {"policies": report.policies, "exitCode": int(report.exit_code)},
+    }
+    document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _level(result: Result) -> str:
+    """By severity; what does not block is at most a warning."""
+    level = _LEVELS[result.severity]
+    held = result.blocks or result.outcome is Outcome.WAIVED
+    return level if held or level != "error" else "warning"
+
+
+def _rules(results: Sequence[Result], texts: Mapping[str, RuleText]) -> list[dict[str, Any]]:
+    by_id = {result.policy: result for result in results}
+    return [_rule(by_id[policy], texts.get(policy)) for policy in sorted(by_id)]
+
+
+def _rule(result: Result, text: RuleText | None) -> dict[str, Any]:
+    level = _LEVELS[result.severity]
+    rule: dict[str, Any] = {
+        "id": result.policy,
+        "shortDescription": {"text": result.title},
+        "defaultConfiguration": {"level": level},
+        "properties": {"problem.severity": _PROBLEMS[level], "precision": "very-high"},
+    }
+    if text is not None:
+        rule["fullDescription"] = {"text": text.summary}
+        rule["help"] = {"text": text.markdown, "markdown": text.markdown}
+        rule["properties"]["tags"] = [text.family, f"since-{text.since}"]
+    return rule
+
+
+def _invocation(report: Report, *, hidden: int) -> dict[str, Any]:
+    notes = [
+        _note("error", f"{result.policy}: {result.message}")
+        for result in report.results
+        if result.outcome is Outcome.ERROR
+    ]
+    if hidden > 0:
+        notes.append(_note("warning", f"{hidden:,} results of the least weight are left out"))
+    return {
+        "executionSuccessful": report.exit_code is not ExitCode.CRASH,
+        "exitCode": int(report.exit_code),
+        "toolExecutionNotifications": notes,
+    }
+
+
+def _note(level: str, text: str) -> dict[str, Any]:
+    return {"level": level, "message": {"text": _message(text)}}
+
+
+def _result(result: Result, rule_index: int, seen: dict[tuple[str, str], int]) -> dict[str, Any]:
+    key = (result.policy, result.fingerprint)
+    seen[key] = seen.get(key, 0) + 1
+    made: dict[str, Any] = {
+        "ruleId": result.policy,
+        "ruleIndex": rule_index,
+        "kind": "fail",
+        "level": _level(result),
+        "message": {"text": _message(_sentence(result))},
+        "locations": [_location(result)],
+        "partialFingerprints": {
+            "rackwright/v1": result.fingerprint,
+            # The only one that GitHub reads; by default it hashes the line, which moves.
+            "primaryLocationLineHash": f"{result.fingerprint}:{seen[key]}",
+        },
+        "properties": _properties(result),
+    }
+    return made
+
+
+def _sentence(result: Result) -> str:
+    first, *rest = explanation(result)
+    return ". ".join([f"{printable(result.subject.name)}: {first}", *rest])
+
+
+def _message(text: str) -> str:
+    """``text`` as SARIF's plain text: braces are doubled, and nothing in it is a link."""
+    line = printable(text)
+    if len(line) > LONGEST_MESSAGE:
+        line = f"{line[: LONGEST_MESSAGE - 1]}…"
+    return line.replace("{", "{{").replace("}", "}}").replace("](", "] (")
+
+
+def _location(result: Result) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "logicalLocations": [{"fullyQualifiedName": printable(result.subject.name)}]
+    }
+    if result.location:
+        made["physicalLocation"] = _physical(result.location)
+    return made
+
+
+def _physical(where: Location) -> dict[str, Any]:
+    """The place; a path outside the repository is a ``file:`` URI."""
+    if where.file.startswith("/"):
+        artifact = {"uri": f"file://{quote(where.file)}"}
+    else:
+        artifact = {"uri": quote(where.file), "uriBaseId": "%SRCROOT%"}
+    return {
+        "artifactLocation": artifact,
+        "region": {"startLine": where.line, "startColumn": where.column},
+    }
+
+
+def _properties(result: Result) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "outcome": result.outcome.value,
+        "enforcement": result.enforcement.value,
+        "severity": result.severity.value,
+        "blocks": result.blocks,
+    }
+    for name in ("value", "limit", "fix"):
+        if (value := getattr(result, name)) is not None:
+            made[name] = value
+    if result.unit:
+        made["unit"] = result.unit
+    if result.missing:
+        made["missing"] = list(result.missing)
+    if result.contributors:
+        made["contributors"] = [
+            {"name": c.name, "count": c.count, "each": c.each} for c in result.contributors
+        ]
+    return made

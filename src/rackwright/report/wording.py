@@ -1,0 +1,72 @@
+"""Words that several forms of the report share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rackwright.policy.api import Outcome
+from rackwright.policy.engine import Result
+from rackwright.report.quantities import format_quantity
+
+MOST_CONTRIBUTORS = 4
+MOST_SUBJECTS = 6
+
+FOUND = (Outcome.ERROR, Outcome.FAIL, Outcome.UNKNOWN)
+"""Outcomes that somebody has to look at."""
+
+
+def printable(text: str) -> str:
+    """``text`` in one line, with escapes for what would steer a terminal or turn a line around.
+
+    Names in a report come from the pull request that is judged. Control characters, ANSI
+    sequences and characters that change the direction of writing are shown, not obeyed.
+    """
+    if text.isprintable() and "  " not in text:
+        return text
+    line = " ".join(text.split())
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+
+
+def alike(results: Iterable[Result]) -> list[list[Result]]:
+    """Results that differ in their subject only, together, in the order of the first of each."""
+    groups: dict[tuple[object, ...], list[Result]] = {}
+    for result in results:
+        key = (
+            result.policy,
+            result.outcome,
+            result.enforcement,
+            result.preview,
+            result.message,
+            result.fix,
+        )
+        groups.setdefault(key, []).append(result)
+    return list(groups.values())
+
+
+def the_others(results: Sequence[Result]) -> str:
+    """The subjects of all results but the first, in words; empty when there is only one."""
+    names = [printable(result.subject.name) for result in results[1:]]
+    more = len(names) - MOST_SUBJECTS
+    return ", ".join(names[:MOST_SUBJECTS]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def because(result: Result) -> str:
+    """The largest contributors with their numbers; empty when there are none."""
+    parts = [
+        f"{c.count:,} × {printable(c.name)} at {format_quantity(c.each, result.unit)}"
+        for c in result.contributors[:MOST_CONTRIBUTORS]
+    ]
+    rest = result.contributors[MOST_CONTRIBUTORS:]
+    if rest:
+        parts.append(f"{format_quantity(sum(c.total for c in rest), result.unit)} other")
+    return " + ".join(parts)
+
+
+def explanation(result: Result) -> list[str]:
+    """The message, what it is made of and the fix, a line each, without a final newline."""
+    lines = [printable(result.message)]
+    if reason := because(result):
+        lines.append(f"because {reason}")
+    if result.fix:
+        lines.append(f"fix: {printable(result.fix)}")
+    return lines

@@ -1,0 +1,105 @@
+"""Reports for tests of the forms: every outcome, and names that mean harm."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from rackwright.errors import Location
+from rackwright.plan.model import Contributor, Subject
+from rackwright.policy.api import Enforcement, Outcome, Severity
+from rackwright.policy.engine import Report, Result
+
+GOLDEN = Path(__file__).parent / "golden/report"
+
+FAIL = Result(
+    policy="PWR-002",
+    title="Survivors carry the load",
+    severity=Severity.HIGH,
+    enforcement=Enforcement.MANDATORY,
+    outcome=Outcome.FAIL,
+    subject=Subject("sjc1 rack r12 feed B", ("sites", 0)),
+    location=Location("site/atlas.yaml", 42, 9),
+    message="load is 46.2 kW; the limit is 41.5 kW: 4.7 kW (11 %) over",
+    what="load",
+    value=46_200,
+    limit=41_500,
+    unit="W",
+    contributors=(Contributor("dgx-h100", 4, 10_200), Contributor("qm9700", 2, 1_720)),
+    fix="keep at most 3 of 4 × dgx-h100",
+    fingerprint="0123456789abcdef",
+)
+LIKE = replace(FAIL, subject=Subject("sjc1 rack r13 feed B", ()), fingerprint="1" * 16)
+ADVISORY = replace(
+    FAIL,
+    policy="COOL-009",
+    title="Leaks are found",
+    severity=Severity.MEDIUM,
+    enforcement=Enforcement.ADVISORY,
+    subject=Subject("sjc1 loop a", ()),
+    message="leak detection is off",
+    value=None,
+    limit=None,
+    what="",
+    contributors=(),
+    fix="add sensors",
+    fingerprint="2" * 16,
+)
+UNKNOWN = replace(
+    FAIL,
+    policy="RACK-003",
+    title="The floor carries the rack",
+    severity=Severity.CRITICAL,
+    outcome=Outcome.UNKNOWN,
+    message="weight cannot be judged; not known: weight of 'acme-1'",
+    value=None,
+    contributors=(),
+    fix=None,
+    missing=("weight of 'acme-1'",),
+    unit="kg",
+    fingerprint="3" * 16,
+)
+CRASH = replace(
+    FAIL,
+    policy="ACME-001",
+    title="Acme's own",
+    severity=Severity.LOW,
+    outcome=Outcome.ERROR,
+    subject=Subject("atlas", ()),
+    location=None,
+    message="the policy failed in acme001_x.py:3: KeyError: 'x'",
+    what="",
+    value=None,
+    limit=None,
+    contributors=(),
+    fix=None,
+    fingerprint="4" * 16,
+)
+PASS = replace(
+    FAIL, policy="PWR-001", outcome=Outcome.PASS, fix=None, contributors=(), fingerprint="5" * 16
+)
+NOT_APPLICABLE = replace(
+    PASS,
+    policy="COOL-001",
+    outcome=Outcome.NOT_APPLICABLE,
+    location=None,
+    message="nothing to judge",
+    fingerprint="6" * 16,
+)
+MIXED = Report("atlas", (CRASH, FAIL, LIKE, UNKNOWN, ADVISORY, PASS, NOT_APPLICABLE), 7)
+CLEAN = Report("atlas", (PASS, NOT_APPLICABLE), 2)
+
+HOSTILE_TEXT = (
+    "</details><script>x</script> @team | `rm -rf` **b** [a](http://evil) ![i](x) <!-- -->"
+    "\n::error::owned\r\x1b[31m\x00 ]]> & \u202egnp.exe \u2066x % {0} ~~s~~ _u_ #1 \\"
+)
+HOSTILE = replace(
+    FAIL,
+    title=HOSTILE_TEXT,
+    subject=Subject(HOSTILE_TEXT, ()),
+    location=Location("a,b:c%\n::error::x.yaml", 1, 1),
+    message=HOSTILE_TEXT,
+    contributors=(Contributor(HOSTILE_TEXT, 1, 2.0),),
+    fix=HOSTILE_TEXT,
+    what=HOSTILE_TEXT,
+)
