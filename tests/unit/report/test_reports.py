@@ -106,6 +106,8 @@ def test_json_holds_everything() -> None:
         "fix": "keep at most 3 of 4 × dgx-h100",
         "missing": [],
         "fingerprint": "0123456789abcdef",
+        "waiver": None,
+        "baseline_state": None,
     }
 
 
