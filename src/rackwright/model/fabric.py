@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import date
 from typing import Annotated, Literal
 
@@ -213,6 +213,22 @@ class Fabric(Model):
         for link in self.links:
             self._check_link(link, tiers, groups)
         return self
+
+    def check_groups(self, known: Collection[str]) -> None:
+        """Refuse node groups that the site does not have.
+
+        Raises:
+            ValueError: naming the first one.
+        """
+        tiers = {tier.name for tier in self.tiers}
+        named = [(a.group, known) for a in self.attached]
+        named += [(m.at, {*known, *tiers}) for m in self.subnet_managers]
+        named += [(group, known) for segment in self.segments for group in segment.groups]
+        for name, allowed in named:
+            if name not in allowed:
+                raise ValueError(
+                    f"the fabric '{self.name}' names the node group '{name}', which is not there"
+                )
 
     def _check_link(self, link: Cables, tiers: list[str], groups: list[str]) -> None:
         """Refuse cables that lead nowhere or downwards."""

@@ -139,6 +139,9 @@ class OnPremSite(Model):
         _refuse_twins("node group", (group.name for group in self.node_groups))
         _refuse_twins("fabric", (fabric.name for fabric in self.fabrics))
         _refuse_twins("file system", (system.name for system in self.file_systems))
+        nodes = {group.name for group in self.node_groups}
+        for fabric in self.fabrics:
+            fabric.check_groups(nodes)
         return self
 
 

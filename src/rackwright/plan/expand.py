@@ -35,6 +35,7 @@ from rackwright.plan.distribution import (
 )
 from rackwright.plan.electrical import Legs, imbalance, rotate
 from rackwright.plan.facility import hall_rows, loop_rows, row_rows, totals_row
+from rackwright.plan.filesystem import check_file_systems
 from rackwright.plan.model import Path, Plan, SitePlan
 from rackwright.plan.outages import Outages
 from rackwright.plan.problems import PlanError, PlanProblem
@@ -116,6 +117,7 @@ def _check(
             where = (*placed.path, "cooling", "loop")
             message = f"there is no cooling loop '{loop}' in this site"
             problems.append(PlanProblem(where, message, did_you_mean(loop, loops)))
+    problems += check_file_systems(site, path)
     problems += _check_entries(site, path, groups, loads, catalogue)
     return problems
 
@@ -128,7 +130,15 @@ def _check_entries(
     catalogue: Catalogue,
 ) -> list[PlanProblem]:
     """Products that are not in the catalogue."""
-    from rackwright.model.hardware import AirHandler, Cdu, Pdu, PowerShelf, RackType, Switch
+    from rackwright.model.hardware import (
+        AirHandler,
+        Cable,
+        Cdu,
+        Pdu,
+        PowerShelf,
+        RackType,
+        Switch,
+    )
 
     wanted: list[tuple[Any, str, Path]] = []
     for load in loads:
@@ -149,6 +159,11 @@ def _check_entries(
             wanted.append((AirHandler, hall.air.type, (*path, "halls", index, "air", "type")))
     for index, loop in enumerate(site.loops):
         wanted.append((Cdu, loop.cdu, (*path, "loops", index, "cdu")))
+    for index, fabric in enumerate(site.fabrics):
+        for number, link in enumerate(fabric.links):
+            where = (*path, "fabrics", index, "links", number)
+            ends = (("cable", link.cable), ("upper_cable", link.upper_cable))
+            wanted += [(Cable, part, (*where, end)) for end, part in ends if part]
     problems = []
     for kind, entry_id, where in wanted:
         try:
