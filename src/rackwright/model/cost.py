@@ -2,15 +2,65 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Annotated
 
 from pydantic import Field
 
 from rackwright.model.base import Model
+from rackwright.model.names import Name
+from rackwright.model.prices import (
+    Dollars,
+    DollarsPerHour,
+    DollarsPerKilowattHour,
+    DollarsPerYear,
+)
+from rackwright.model.units import Percent
+
+
+class OwnedRates(Model):
+    """What it costs to own and run a bare-metal site; absent is unknown."""
+
+    energy: DollarsPerKilowattHour | None = None
+    """Price of a kilowatt hour at the site's meter; it wins over ``energy_region``."""
+    energy_region: str | None = None
+    """Region of the price lists whose energy price holds here, like ``US-OH``."""
+    utilisation: Annotated[Percent, Field(le=100)] | None = None
+    """Mean IT power as a share of the highest continuous power."""
+    amortisation_years: Annotated[int, Field(ge=1, le=40)] | None = None
+    """Years over which hardware is paid off, in equal parts."""
+    opex: Percent | None = None
+    """Yearly maintenance, staff and spares as a share of the purchase price."""
+    facility: DollarsPerYear | None = None
+    """Building, power plant and cooling plant, or the rent of a cage."""
 
 
 class Costs(Model):
-    """Budgets and rates of the owner, in US dollars; absent is unknown."""
+    """Budgets, and the owner's own prices, which win over the price lists."""
 
-    budget_per_year: Annotated[float, Field(gt=0)] | None = None
+    budget_per_year: DollarsPerYear | None = None
     """Most that all sites may cost in a year."""
+    budget_per_hour: DollarsPerHour | None = None
+    """Most that all sites may cost in an hour."""
+    as_of: dt.date | None = None
+    """Day that the costs must hold for; prices much older than it are stale."""
+    owned: OwnedRates | None = None
+    """Rates of every bare-metal site."""
+    sites: dict[Name, OwnedRates] = {}
+    """Rates of single bare-metal sites, field by field before those of ``owned``."""
+    capex: dict[str, Dollars] = {}
+    """Purchase price of one unit by catalogue id: nodes, switches, racks, PDUs, CDUs, ..."""
+    instances: dict[str, DollarsPerHour] = {}
+    """Negotiated price of an instance by type, whatever the capacity is bought as."""
+    discount: Annotated[Percent, Field(le=100)] | None = None
+    """Negotiated discount on AWS list prices, those of capacity blocks and the owner's own aside."""
+    rental_region: str | None = None
+    """AWS region to compare owned hardware with; absent, that of the first AWS site."""
+
+    def rates(self, site: str) -> OwnedRates:
+        """The rates that hold at ``site``."""
+        common = self.owned or OwnedRates()
+        own = self.sites.get(site)
+        if own is None:
+            return common
+        return common.model_copy(update={name: getattr(own, name) for name in own.model_fields_set})

@@ -1,0 +1,198 @@
+"""Price lists: what things cost, where, since when and according to whom.
+
+A price that nobody has published stays out of the lists: costs that need it are unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+from functools import cached_property
+from typing import Annotated, Any
+
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from rackwright.model.base import Model
+from rackwright.model.hardware import Confidence, Fact, Source
+
+CURRENCY = "USD"
+"""The only currency: amounts in others are not converted but refused."""
+
+_NUMBER = re.compile(r"\d+(?:[_,]\d{3})*(?:\.\d+)?", re.ASCII)
+_LONGEST = 32
+"""Longest text read as an amount; anything beyond it is hostile."""
+
+
+@dataclass(frozen=True)
+class Money:
+    """Annotation that makes a ``Decimal`` field an amount like ``0.085 USD/kWh``."""
+
+    unit: str
+
+    def parse(self, text: str) -> Decimal:
+        """The number of ``text``, which ends with the unit.
+
+        Raises:
+            ValueError: no number, no unit, or another unit.
+        """
+        if len(text) > _LONGEST:
+            raise ValueError(f"an amount is at most {_LONGEST} characters long")
+        number, _, unit = text.strip().partition(" ")
+        if not _NUMBER.fullmatch(number):
+            raise ValueError(f"'{text}' is not an amount; write it like '1 {self.unit}'")
+        if unit.strip() != self.unit:
+            raise ValueError(f"'{text}' is not in {self.unit}; write it like '1 {self.unit}'")
+        try:
+            return Decimal(number.replace("_", "").replace(",", ""))
+        except InvalidOperation as error:  # pragma: no cover - the pattern admits numbers only
+            raise ValueError(f"'{text}' is not an amount") from error
+
+    def format(self, value: Decimal) -> str:
+        """The text that parses back to ``value``."""
+        return f"{value:f} {self.unit}"
+
+    def _validate(self, value: Any) -> Decimal:
+        if not isinstance(value, str):
+            raise PydanticCustomError(
+                "money", "an amount is written as text like '1 {unit}'", {"unit": self.unit}
+            )
+        try:
+            return self.parse(value)
+        except ValueError as error:
+            raise PydanticCustomError("money", "{message}", {"message": str(error)}) from None
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            self._validate,
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                self.format, when_used="json", return_schema=core_schema.str_schema()
+            ),
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {
+            "type": "string",
+            "pattern": rf"^\s*[0-9][0-9_,]*(\.[0-9]+)? +{re.escape(self.unit)}\s*$",
+            "examples": [f"1 {self.unit}"],
+        }
+
+
+Dollars = Annotated[Decimal, Money("USD")]
+DollarsPerHour = Annotated[Decimal, Money("USD/h")]
+DollarsPerYear = Annotated[Decimal, Money("USD/year")]
+DollarsPerKilowattHour = Annotated[Decimal, Money("USD/kWh")]
+
+
+class Offer(StrEnum):
+    """What a list sells, and under which terms."""
+
+    ON_DEMAND = "on-demand"
+    """Instances and targeted reservations: both are charged by the hour."""
+    CAPACITY_BLOCK = "capacity-block"
+    STORAGE = "storage"
+    NETWORK = "network"
+    ENERGY = "energy"
+    CAPEX = "capex"
+
+
+UNITS: Mapping[Offer, str] = {
+    Offer.ON_DEMAND: "instance-hour",
+    Offer.CAPACITY_BLOCK: "instance-hour",
+    Offer.STORAGE: "GiB-month",
+    Offer.NETWORK: "hour",
+    Offer.ENERGY: "kWh",
+    Offer.CAPEX: "unit",
+}
+"""What one price of each offer buys. AWS writes GB where it bills 2^30 bytes."""
+
+
+class PriceList(Model):
+    """Prices of one offer in one region."""
+
+    id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$")]
+    offer: Offer
+    region: Annotated[str, Field(min_length=1)]
+    """AWS region; country and state like ``US-OH`` for energy; ``world`` for hardware."""
+    currency: Annotated[str, Field(pattern="^USD$")]
+    unit: str
+    prices: dict[str, Fact[Annotated[Decimal, Field(ge=0)]]]
+    """By item: an instance type, a kind of storage, a customer class, a catalogue id."""
+    sources: dict[str, Source]
+    notes: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _sources_match_prices(self) -> PriceList:
+        if self.unit != UNITS[self.offer]:
+            raise ValueError(
+                f"the unit of {self.offer} is '{UNITS[self.offer]}', not '{self.unit}'"
+            )
+        cited = {fact.source for fact in self.prices.values()}
+        if unknown := sorted(cited - set(self.sources)):
+            raise ValueError(f"the source '{unknown[0]}' is cited but not listed in 'sources'")
+        if unused := sorted(set(self.sources) - cited):
+            raise ValueError(f"the source '{unused[0]}' is listed but no price cites it")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """One price of a list with everything that is known about it."""
+
+    offer: Offer
+    region: str
+    item: str
+    amount: Decimal
+    currency: str
+    unit: str
+    source: Source
+    note: str | None = None
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether it is a guess that the owner must allow."""
+        return self.source.confidence is Confidence.ESTIMATE
+
+
+@dataclass(frozen=True)
+class Prices:
+    """All price lists together."""
+
+    lists: tuple[PriceList, ...] = ()
+
+    def find(self, offer: Offer, region: str, item: str) -> Price | None:
+        """The price of ``item``, or None where nobody has published one."""
+        return self._by_key.get((offer, region, item))
+
+    def regions(self, offer: Offer) -> tuple[str, ...]:
+        """The regions that have prices of ``offer``, sorted."""
+        return tuple(sorted({found.region for found in self.lists if found.offer is offer}))
+
+    @cached_property
+    def _by_key(self) -> Mapping[tuple[Offer, str, str], Price]:
+        return {(price.offer, price.region, price.item): price for price in each(self.lists)}
+
+
+def each(lists: Iterable[PriceList]) -> Iterable[Price]:
+    """Every price of the lists."""
+    for found in lists:
+        for item, fact in found.prices.items():
+            source = found.sources[fact.source]
+            yield Price(
+                found.offer,
+                found.region,
+                item,
+                fact.value,
+                found.currency,
+                found.unit,
+                source,
+                fact.note,
+            )
