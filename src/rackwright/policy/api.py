@@ -136,6 +136,7 @@ class Policy(Model, ABC):
     Attributes:
         since: the policy set that the rule came with; older blueprints see it as a preview.
         profile: the least of the profiles in which ``enforcement`` holds; below it, it warns.
+        waivable: whether a waiver can cover a violation; false where nobody could answer for it.
     """
 
     id: ClassVar[str]
@@ -145,6 +146,7 @@ class Policy(Model, ABC):
     family: ClassVar[str]
     enforcement: ClassVar[Enforcement] = Enforcement.MANDATORY
     profile: ClassVar[Profile] = Profile.PILOT
+    waivable: ClassVar[bool] = True
 
     @abstractmethod
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:

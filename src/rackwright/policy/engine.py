@@ -15,6 +15,7 @@ from rackwright.model.cluster import PolicySetting
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.plan.model import Path as SpecPath
 from rackwright.policy.api import Enforcement, Finding, Measure, Outcome, Policy, Severity
+from rackwright.policy.hygiene import BaselineState, Hygiene, Permission
 from rackwright.policy.sets import STRICTEST, Regime, Standing, standing_with
 from rackwright.policy.yielded import checked
 from rackwright.report.quantities import format_quantity
@@ -31,6 +32,9 @@ class Result:
         message: one sentence with the numbers.
         fingerprint: the same for the same rule and subject in any version of the blueprint.
         preview: the rule is newer than the blueprint's policy set, so it only warns.
+        waivable: whether the rule admits waivers.
+        waiver: what covers it, when it is waived.
+        baseline_state: how a failure compares with the baseline, where there is one.
     """
 
     policy: str
@@ -50,12 +54,17 @@ class Result:
     missing: tuple[str, ...] = ()
     fingerprint: str = ""
     preview: bool = False
+    waivable: bool = True
+    waiver: Permission | None = None
+    baseline_state: BaselineState | None = None
 
     @property
     def blocks(self) -> bool:
         """Whether it stops a deployment."""
         if self.outcome is Outcome.ERROR:
             return True
+        if self.outcome is Outcome.FAIL and self.baseline_state and self.baseline_state.tolerated:
+            return False
         return self.enforcement is Enforcement.MANDATORY and self.outcome in {
             Outcome.FAIL,
             Outcome.UNKNOWN,
@@ -69,16 +78,21 @@ class Report:
     Attributes:
         policies: how many judged; disabled ones do not count.
         regime: the profile and the policy set that it was judged by.
+        hygiene: what is to be said about waivers and baseline, where they were looked at.
     """
 
     blueprint: str
     results: tuple[Result, ...]
     policies: int
     regime: Regime = STRICTEST
+    hygiene: Hygiene | None = None
 
     @property
     def exit_code(self) -> ExitCode:
-        """The verdict: a crash weighs more than a violation, that more than an unknown."""
+        """The verdict: a crash weighs more than a violation, that more than an unknown.
+
+        Strict hygiene of waivers fails what is clean otherwise.
+        """
         outcomes = {result.outcome for result in self.results if result.blocks}
         if Outcome.ERROR in outcomes:
             return ExitCode.CRASH
@@ -86,6 +100,8 @@ class Report:
             return ExitCode.VIOLATION
         if Outcome.UNKNOWN in outcomes:
             return ExitCode.UNKNOWN
+        if self.hygiene and self.hygiene.fails:
+            return ExitCode.WAIVER
         judged = any(r.outcome is not Outcome.NOT_APPLICABLE for r in self.results)
         return ExitCode.CLEAN if judged else ExitCode.NOTHING
 
@@ -109,7 +125,7 @@ def evaluate(
         if standing.enforcement is not Enforcement.DISABLED:
             judging += 1
             results += _run(policy, standing, plan, locate)
-    results.sort(key=_order)
+    results.sort(key=order_of)
     return Report(plan.blueprint.name, tuple(results), judging, regime)
 
 
@@ -148,6 +164,7 @@ def _bare(
         message=message,
         fingerprint=fingerprint(policy.id, subject, ""),
         preview=standing.preview,
+        waivable=policy.waivable,
     )
 
 
@@ -174,6 +191,7 @@ def _result(policy: Policy, standing: Standing, yielded: object, locate: Locate)
         missing=item.missing,
         fingerprint=fingerprint(policy.id, item.at, what),
         preview=standing.preview,
+        waivable=policy.waivable,
     )
 
 
@@ -231,7 +249,8 @@ _WEIGHT = {
 }
 
 
-def _order(result: Result) -> tuple[object, ...]:
+def order_of(result: Result) -> tuple[object, ...]:
+    """The key by which the results of a report are sorted."""
     return (
         not result.blocks,
         _WEIGHT[result.outcome],

@@ -178,6 +178,7 @@ _CONTRACT: Iterable[tuple[str, type]] = (
     ("since", str),
     ("family", str),
     ("enforcement", Enforcement),
+    ("waivable", bool),
     ("profile", Profile),
 )
 

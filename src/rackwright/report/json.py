@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from rackwright.errors import Location
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
+from rackwright.policy.hygiene import Hygiene, Kind, Permission
 
 SCHEMA = "rackwright.check/v1"
 
@@ -26,12 +28,39 @@ def to_document(report: Report) -> dict[str, Any]:
         "profile": report.regime.profile.value,
         "policy_set": report.regime.policy_set,
         "counts": {outcome.value: report.count(outcome) for outcome in Outcome},
+        "hygiene": hygiene_document(report.hygiene) if report.hygiene else None,
         "results": [_result(result) for result in report.results],
     }
 
 
+def hygiene_document(hygiene: Hygiene) -> dict[str, Any]:
+    """What is to be said about waivers and baseline, as plain data."""
+    return {
+        "today": hygiene.today.isoformat(),
+        "sources": list(hygiene.sources),
+        "strict": hygiene.strict,
+        "waivers": hygiene.waivers,
+        "recorded": hygiene.recorded,
+        "counts": {kind.value: hygiene.count(kind) for kind in Kind},
+        "notices": [
+            {
+                "kind": notice.kind.value,
+                "problem": notice.problem,
+                "id": notice.id,
+                "policy": notice.policy,
+                "message": notice.message,
+                "location": _location(notice.location),
+            }
+            for notice in hygiene.notices
+        ],
+    }
+
+
+def _location(where: Location | None) -> dict[str, Any] | None:
+    return {"file": where.file, "line": where.line, "column": where.column} if where else None
+
+
 def _result(result: Result) -> dict[str, Any]:
-    where = result.location
     return {
         "policy": result.policy,
         "title": result.title,
@@ -42,9 +71,7 @@ def _result(result: Result) -> dict[str, Any]:
         "preview": result.preview,
         "subject": result.subject.name,
         "path": list(result.subject.path),
-        "location": {"file": where.file, "line": where.line, "column": where.column}
-        if where
-        else None,
+        "location": _location(result.location),
         "message": result.message,
         "value": result.value,
         "limit": result.limit,
@@ -55,4 +82,17 @@ def _result(result: Result) -> dict[str, Any]:
         "fix": result.fix,
         "missing": list(result.missing),
         "fingerprint": result.fingerprint,
+        "waiver": _permission(result.waiver) if result.waiver else None,
+        "baseline_state": result.baseline_state.value if result.baseline_state else None,
+    }
+
+
+def _permission(waiver: Permission) -> dict[str, Any]:
+    return {
+        "id": waiver.id,
+        "owner": waiver.owner,
+        "ticket": waiver.ticket,
+        "reason": waiver.reason,
+        "expires": waiver.expires.isoformat(),
+        "up_to": waiver.up_to,
     }

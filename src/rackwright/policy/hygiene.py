@@ -1,0 +1,126 @@
+"""What a report says about its own exceptions: the waivers and the baseline it was judged with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+from rackwright.errors import Location
+
+
+class Kind(StrEnum):
+    """What is to be said about a waiver or a baseline."""
+
+    EXPIRING = "expiring"
+    EXPIRED = "expired"
+    UNUSED = "unused"
+    OVER_BOUND = "over_bound"
+    TOO_LONG = "too_long"
+    REFUSED = "refused"
+    PROPOSED = "proposed"
+    SELF_APPROVED = "self_approved"
+    REGRESSED = "regressed"
+    IMPROVED = "improved"
+    ABSENT = "absent"
+
+
+PROBLEMS = frozenset(
+    {
+        Kind.EXPIRED,
+        Kind.UNUSED,
+        Kind.OVER_BOUND,
+        Kind.TOO_LONG,
+        Kind.REFUSED,
+        Kind.SELF_APPROVED,
+        Kind.REGRESSED,
+    }
+)
+"""What ``--strict-waivers`` does not tolerate. The rest is news: it must not fail a change that
+mends something, or one that only asks for a waiver."""
+
+
+class BaselineState(StrEnum):
+    """How a failure compares with the baseline."""
+
+    NEW = "new"
+    UNCHANGED = "unchanged"
+    IMPROVED = "improved"
+    REGRESSED = "regressed"
+
+    @property
+    def tolerated(self) -> bool:
+        """Whether the failure is one that the baseline puts up with."""
+        return self in {BaselineState.UNCHANGED, BaselineState.IMPROVED}
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """The waiver that covers a result.
+
+    Attributes:
+        expires: the last day on which it does.
+        up_to: its bound, as it is written; None for a rule without a number.
+    """
+
+    id: str
+    owner: str
+    ticket: str
+    reason: str
+    expires: date
+    up_to: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One thing to know about a waiver or about the baseline.
+
+    Attributes:
+        id: of the waiver; ``baseline`` where the notice is about that.
+        policy: the rule it concerns; empty for the baseline as a whole.
+    """
+
+    kind: Kind
+    id: str
+    policy: str
+    message: str
+    location: Location | None = None
+
+    @property
+    def problem(self) -> bool:
+        """Whether ``--strict-waivers`` fails on it."""
+        return self.kind in PROBLEMS
+
+
+@dataclass(frozen=True, slots=True)
+class Hygiene:
+    """The state of the waivers and the baseline on one day.
+
+    Attributes:
+        today: the day that decided what has expired.
+        sources: the files that were read; of a base revision they read ``REF:PATH``.
+        waivers: how many waivers hold or could hold.
+        recorded: how many failures the baseline records.
+        strict: problems make an otherwise clean report fail.
+    """
+
+    today: date
+    sources: tuple[str, ...] = ()
+    waivers: int = 0
+    recorded: int = 0
+    notices: tuple[Notice, ...] = ()
+    strict: bool = False
+
+    @property
+    def problems(self) -> tuple[Notice, ...]:
+        """What ``--strict-waivers`` does not tolerate."""
+        return tuple(notice for notice in self.notices if notice.problem)
+
+    @property
+    def fails(self) -> bool:
+        """Whether it makes an otherwise clean report fail."""
+        return self.strict and bool(self.problems)
+
+    def count(self, kind: Kind) -> int:
+        """Number of notices of ``kind``."""
+        return sum(1 for notice in self.notices if notice.kind is kind)
