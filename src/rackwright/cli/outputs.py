@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +17,8 @@ from rackwright.report.formats import DOCUMENTED, FOR_FORGES, FORMATS, Context, 
 if TYPE_CHECKING:
     from rackwright.policy.api import Policy
     from rackwright.policy.engine import Report
+
+_LINK = re.compile(r"https://[A-Za-z0-9.:-]+/[A-Za-z0-9._/-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,13 @@ def write_report(
         if files.count(file) > 1:
             raise UsageError(f"two outputs go to '{file}'")
     forms = {form, *(output.form for output in outputs)}
-    context = Context(file=str(blueprint), delta=delta, verbose=verbose, colour=colour)
+    context = Context(
+        file=str(blueprint),
+        delta=delta,
+        link=run_link(os.environ),
+        verbose=verbose,
+        colour=colour,
+    )
     if forms & DOCUMENTED:
         from rackwright.report.rules import read_rules
 
@@ -76,6 +86,16 @@ def write_report(
         else:
             after.append(text)
     sys.stdout.write("".join([main, *after]))
+
+
+def run_link(environment: Mapping[str, str]) -> str | None:
+    """The address of the CI run that this is, by the variables that GitHub and GitLab set."""
+    link = environment.get("CI_JOB_URL", "")
+    if environment.get("GITHUB_ACTIONS") == "true":
+        link = "{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}/actions/runs/{GITHUB_RUN_ID}".format_map(
+            defaultdict(str, environment)
+        )
+    return link if _LINK.fullmatch(link) else None
 
 
 def _render(report: Report, form: str, context: Context) -> str:

@@ -20,6 +20,7 @@ class Context:
         file: the blueprint; findings without a position of their own are put there.
         rules: documentation by policy id, for the forms of ``DOCUMENTED``.
         delta: the table of changed budgets, in Markdown, made by ``rackwright diff``.
+        link: address of the CI run, where the whole report is kept.
         verbose: show what passes as well.
         colour: use the colours of a terminal.
     """
@@ -27,6 +28,7 @@ class Context:
     file: str = ""
     rules: Mapping[str, RuleText] = field(default_factory=dict)
     delta: str | None = None
+    link: str | None = None
     verbose: bool = False
     colour: bool = False
 
@@ -40,6 +42,7 @@ _MODULES = {
     "junit": "rackwright.report.junit",
     "gitlab": "rackwright.report.gitlab",
     "github": "rackwright.report.github",
+    "markdown": "rackwright.report.markdown",
 }
 
 FORMATS = tuple(_MODULES)

@@ -1,0 +1,193 @@
+"""The cost of a plan as text and as JSON, schema ``rackwright.cost/v1``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Any
+
+from rackwright.model.prices import CURRENCY
+from rackwright.plan.cost import NOT_COUNTED, CostSummary
+from rackwright.plan.cost_compare import Comparison
+from rackwright.plan.cost_lines import Amount, CostLine, UsedPrice
+from rackwright.report.wording import printable
+
+SCHEMA = "rackwright.cost/v1"
+_CENT = Decimal("0.01")
+
+
+def render_text(
+    blueprint: str, summary: CostSummary, comparisons: Sequence[Comparison] | None
+) -> str:
+    """The total, each site with its groups, what is missing, and where the prices come from."""
+    lines = [f"{printable(blueprint)}: {amount_text(summary.total)}", ""]
+    rows = [("", "USD/h", "USD/year")]
+    for site in summary.sites:
+        rows.append((f"site {site.name} ({site.provider})", *_columns(site.amount)))
+        rows += [(f"  {group}", *_columns(amount)) for group, amount in site.groups]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    lines += [
+        printable(f"{name:<{widths[0]}}  {hour:>{widths[1]}}  {year:>{widths[2]}}".rstrip())
+        for name, hour, year in rows
+    ]
+    if summary.missing:
+        lines += ["", "missing; sums marked >= are lower bounds:"]
+        lines += [f"  - {printable(text)}" for text in summary.missing]
+    lines += ["", "prices:", *(f"  - {printable(text)}" for text in _prices(summary))]
+    for provider in dict.fromkeys(site.provider for site in summary.sites):
+        lines.append(f"not counted ({provider}): {NOT_COUNTED[provider]}")
+    if comparisons is not None:
+        lines += ["", *_comparison_lines(comparisons)]
+    return "\n".join(lines) + "\n"
+
+
+def render_json(
+    blueprint: str, summary: CostSummary, comparisons: Sequence[Comparison] | None
+) -> str:
+    """The whole summary; amounts are texts so that no reader rounds them."""
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "blueprint": blueprint,
+        "currency": CURRENCY,
+        "total": _amount(summary.total),
+        "sites": [
+            {
+                "name": site.name,
+                "provider": site.provider,
+                **_amount(site.amount),
+                "groups": [{"name": name, **_amount(amount)} for name, amount in site.groups],
+                "lines": [_line(line) for line in summary.lines if line.site == site.name],
+                "not_counted": NOT_COUNTED[site.provider],
+            }
+            for site in summary.sites
+        ],
+    }
+    if comparisons is not None:
+        document["comparisons"] = [_comparison(comparison) for comparison in comparisons]
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def amount_text(amount: Amount) -> str:
+    """Like ``12.50 USD/h, 109,500.00 USD/year``, or a lower bound with the word unknown."""
+    hour, year = _cents(amount.at_least_per_hour), _cents(amount.at_least_per_year)
+    if amount.missing:
+        return f"unknown, at least {hour} USD/h, {year} USD/year"
+    return f"{hour} USD/h, {year} USD/year"
+
+
+def _columns(amount: Amount) -> tuple[str, str]:
+    bound = ">= " if amount.missing else ""
+    return (
+        f"{bound}{_cents(amount.at_least_per_hour)}",
+        f"{bound}{_cents(amount.at_least_per_year)}",
+    )
+
+
+def _cents(dollars: Decimal) -> str:
+    return f"{dollars.quantize(_CENT, rounding=ROUND_HALF_EVEN):,}"
+
+
+def _prices(summary: CostSummary) -> Iterator[str]:
+    used = dict.fromkeys(
+        _price_text(line, line.price) for line in summary.lines if line.price is not None
+    )
+    yield from used
+    if not used:
+        yield "none is known"
+
+
+def _price_text(line: CostLine, price: UsedPrice) -> str:
+    listed = price.listed
+    if listed is None:
+        what = line.what.rpartition("× ")[2]
+        return f"{what}: {price.amount:f} {CURRENCY}/{price.unit}, the owner's own"
+    source = listed.source
+    less = "" if price.amount == listed.amount else f", {listed.amount:f} before the discount"
+    return (
+        f"{listed.item} ({listed.region}): {price.amount:f} {listed.currency}/{listed.unit}{less}; "
+        f"{source.title}, {source.date}, {source.confidence}"
+    )
+
+
+def _comparison_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    if not comparisons:
+        yield "owned against rented: no bare-metal site has accelerators"
+    for comparison in comparisons:
+        where = comparison.region or "an unknown region"
+        yield printable(f"owned against rented, site {comparison.site} against {where}:")
+        yield f"  owned   {amount_text(comparison.owned)}"
+        yield f"  rented  {amount_text(comparison.rented)} (instances on demand alone)"
+        for match in comparison.matches:
+            yield printable(f"  - {match}")
+        owned, rented = comparison.owned.per_year, comparison.rented.per_year
+        if owned is not None and rented:
+            share = (owned / rented * 100).quantize(Decimal("0.1"), rounding=ROUND_HALF_EVEN)
+            yield f"  owning costs {share} % of renting"
+        for text in dict.fromkeys((*comparison.owned.missing, *comparison.rented.missing)):
+            yield f"  missing: {printable(text)}"
+
+
+def _amount(amount: Amount) -> dict[str, Any]:
+    hour, year = amount.per_hour, amount.per_year
+    return {
+        "per_hour": None if hour is None else f"{hour:f}",
+        "per_year": None if year is None else f"{year:f}",
+        "at_least_per_hour": f"{amount.at_least_per_hour:f}",
+        "at_least_per_year": f"{amount.at_least_per_year:f}",
+        "missing": list(amount.missing),
+    }
+
+
+def _line(line: CostLine) -> dict[str, Any]:
+    return {
+        "group": line.group,
+        "kind": line.kind,
+        "what": line.what,
+        "per_year": None if line.micros is None else f"{Decimal(line.micros).scaleb(-6):f}",
+        "price": None if line.price is None else _price(line.price),
+        "missing": list(line.missing),
+        "path": list(line.path),
+    }
+
+
+def _price(price: UsedPrice) -> dict[str, Any]:
+    listed = price.listed
+    return {
+        "amount": f"{price.amount:f}",
+        "currency": CURRENCY,
+        "unit": price.unit,
+        "origin": price.origin,
+        "listed": None
+        if listed is None
+        else {
+            "amount": f"{listed.amount:f}",
+            "item": listed.item,
+            "offer": listed.offer.value,
+            "region": listed.region,
+            "source": listed.source.title,
+            "date": listed.source.date.isoformat(),
+            "confidence": listed.source.confidence.value,
+            "note": listed.note,
+        },
+    }
+
+
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "site": comparison.site,
+        "region": comparison.region,
+        "owned": _amount(comparison.owned),
+        "rented": _amount(comparison.rented),
+        "matches": [
+            {
+                "group": match.group,
+                "chip": match.chip,
+                "accelerators": match.accelerators,
+                "instance": match.instance,
+                "instances": match.instances,
+                "price": None if match.line.price is None else _price(match.line.price),
+            }
+            for match in comparison.matches
+        ],
+    }

@@ -1,0 +1,161 @@
+"""The report as a comment on a pull request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rackwright.exit_codes import ExitCode
+from rackwright.policy.api import Outcome
+from rackwright.policy.engine import Report, Result
+from rackwright.report.escaping import code, prose, shortened
+from rackwright.report.formats import Context
+from rackwright.report.text import summary
+from rackwright.report.wording import FOUND, MOST_SUBJECTS, alike, because
+
+LARGEST = 65_536
+"""Most bytes of a comment, counted in UTF-8, as GitHub counts them."""
+LONGEST = 600
+"""Most characters of one text from the blueprint; a name can be of any length."""
+_NOTE = "\n*{count:,} more did not fit here; the job's artefacts hold them all.*\n"
+_RESERVED = 160
+"""Bytes kept for that note, whatever its number."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the comment that may lose items from its end.
+
+    Attributes:
+        fold: its title when it is folded away; None when it is open.
+        head: what stands before the items.
+        items: Markdown, each with its final newline.
+    """
+
+    items: tuple[str, ...]
+    head: str = ""
+    fold: str | None = None
+
+    @property
+    def opening(self) -> str:
+        """What stands before the items."""
+        folded = f"<details><summary>{self.fold}</summary>\n\n" if self.fold else ""
+        return f"\n{folded}{self.head}"
+
+    @property
+    def closing(self) -> str:
+        """What stands behind the items."""
+        return "\n</details>\n" if self.fold else ""
+
+
+def marker(blueprint: str) -> str:
+    """The hidden line that a comment about ``blueprint`` is found again by."""
+    return f"<!-- rackwright:pr:{re.sub(r'[^A-Za-z0-9._-]', '-', blueprint)} -->"
+
+
+def render_markdown(report: Report, context: Context, *, largest: int = LARGEST) -> str:
+    """The verdict, the changed budgets, what was found; details are folded away.
+
+    The result has at most ``largest`` bytes. Details are dropped from the end, the verdict never.
+    """
+    start = f"{marker(report.blueprint)}\n### {_headline(report)}\n"
+    run = f" ([the run]({context.link}))" if context.link else ""
+    end = f"\n{prose(summary(report))}{run}\n"
+    return _fit(start, [*_delta(context.delta), *_sections(report)], end, largest)
+
+
+def _headline(report: Report) -> str:
+    name = prose(shortened(report.blueprint, LONGEST))
+    blocking = sum(1 for result in report.results if result.blocks)
+    if report.exit_code is ExitCode.NOTHING:
+        return f"rackwright: nothing to check in {name}"
+    if not blocking:
+        return f"rackwright: {name} passes"
+    return f"rackwright: {blocking:,} blocking finding{'s' if blocking != 1 else ''} in {name}"
+
+
+def _delta(text: str | None) -> list[Section]:
+    """The table of changed budgets; what is folded below it is one item, kept or dropped whole."""
+    if not text or not text.strip():
+        return []
+    table, fold, rest = text.strip().partition("<details")
+    lines = tuple(f"{line}\n" for line in table.rstrip().splitlines())
+    sections = [Section(lines)]
+    if fold:
+        sections.append(Section((f"{fold}{rest}\n",)))
+    return sections
+
+
+def _sections(report: Report) -> list[Section]:
+    found = alike(result for result in report.results if result.outcome in FOUND)
+    blocking = tuple(_finding(group) for group in found if group[0].blocks)
+    others = tuple(_finding(group) for group in found if not group[0].blocks)
+    waived = tuple(
+        _finding(group) for group in alike(r for r in report.results if r.outcome is Outcome.WAIVED)
+    )
+    sections = []
+    if blocking:
+        sections.append(Section(blocking))
+    if waived:
+        sections.append(Section(waived, head="#### Waived\n\n"))
+    if others:
+        count = sum(len(group) for group in found if not group[0].blocks)
+        title = f"{count:,} that only warn{'s' if count == 1 else ''}"
+        sections.append(Section(others, fold=title))
+    return sections
+
+
+def _finding(results: Sequence[Result]) -> str:
+    """One finding as an item of a list."""
+    result = results[0]
+    where = result.location
+    place = f" ({code(f'{where.file}:{where.line}')})" if where else ""
+    lines = [
+        f"- **{result.policy}** {_prose(result.title)}: **{_prose(result.subject.name)}**{place}",
+        f"  {_prose(result.message)}",
+    ]
+    if names := [_prose(other.subject.name) for other in results[1 : MOST_SUBJECTS + 1]]:
+        more = len(results) - 1 - len(names)
+        lines.append(f"  The same: {', '.join(names)}" + (f" and {more:,} more" if more else ""))
+    if reason := because(result):
+        lines.append(f"  Because: {_prose(reason)}")
+    if result.fix:
+        lines.append(f"  Fix: {_prose(result.fix)}")
+    return "<br>\n".join(lines) + "\n"
+
+
+def _prose(text: str) -> str:
+    return prose(shortened(text, LONGEST))
+
+
+def _fit(start: str, sections: Sequence[Section], end: str, largest: int) -> str:
+    """The sections between ``start`` and ``end``, as far as they fit.
+
+    Raises:
+        ValueError: not even ``start`` and ``end`` fit.
+    """
+    left = largest - _size(start) - _size(end) - _RESERVED
+    if left < 0:
+        raise ValueError(f"a comment of {largest} bytes cannot hold the verdict")
+    parts = [start]
+    dropped = 0
+    for section in sections:
+        used = _size(section.opening) + _size(section.closing)
+        kept: list[str] = []
+        for item in section.items:
+            if dropped or used + _size(item) > left:
+                break
+            kept.append(item)
+            used += _size(item)
+        dropped += len(section.items) - len(kept)
+        if kept:
+            parts += [section.opening, *kept, section.closing]
+            left -= used
+    if dropped:
+        parts.append(_NOTE.format(count=dropped))
+    return "".join([*parts, end])
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8"))
