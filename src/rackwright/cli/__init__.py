@@ -17,6 +17,7 @@ from rackwright.exit_codes import ExitCode
 VERBS: dict[str, tuple[str, str]] = {
     "init": ("rackwright.cli.init", "write a blueprint from a template"),
     "check": ("rackwright.cli.check", "judge a blueprint before anything is deployed"),
+    "cost": ("rackwright.cli.cost", "say what a blueprint costs in an hour and in a year"),
     "explain": ("rackwright.cli.explain", "document a policy, or the exit codes"),
     "policy": ("rackwright.cli.policy", "list policies and run their examples"),
     "schema": ("rackwright.cli.schema", "export JSON Schemas for editors"),
@@ -24,6 +25,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "up": ("rackwright.cli.stack", "provision the AWS site of a blueprint"),
     "status": ("rackwright.cli.stack", "show what is provisioned"),
     "down": ("rackwright.cli.stack", "remove what is provisioned; storage is kept"),
+    "lab": ("rackwright.cli.lab", "boot bare machines on this one, to try things on"),
     "tools": ("rackwright.cli.tools", "install the programs that Rackwright drives"),
     "doctor": ("rackwright.cli.doctor", "say what is missing and how to mend it"),
 }

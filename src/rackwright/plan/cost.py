@@ -21,7 +21,7 @@ from rackwright.plan.model import Path, Plan
 
 NOT_COUNTED = {
     "aws": "traffic, requests, buckets, backups, support and taxes",
-    "onprem": "cables, software, staff beyond 'opex', networks to the outside and taxes",
+    "onprem": "cables, software, staff beyond 'opex', the building unless 'facility' is given, and taxes",
 }
 """What no plan can know, by provider."""
 

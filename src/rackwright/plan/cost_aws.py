@@ -34,7 +34,7 @@ class AwsPricing:
         """The price of an instance hour, or what is missing."""
         own = self._costs.instances.get(name)
         if own is not None:
-            return UsedPrice(own, "instance-hour", None), ()
+            return UsedPrice(name, own, "instance-hour", None), ()
         return self.find(offer, name, f"price of '{name}' {_TERMS[offer]} in {self._region}")
 
     def find(
@@ -48,7 +48,7 @@ class AwsPricing:
         # What a block costs is settled by its offer: no agreement takes anything off it.
         if self._costs.discount is not None and offer is not Offer.CAPACITY_BLOCK:
             amount = money.discounted(amount, self._costs.discount)
-        return UsedPrice(amount, UNITS[offer], found), ()
+        return UsedPrice(item, amount, UNITS[offer], found), ()
 
 
 def aws_lines(site: AwsSitePlan, costs: Costs, prices: Prices) -> Iterator[CostLine]:

@@ -21,6 +21,8 @@ Kind = Literal[
 class UsedPrice:
     """A price as it was used."""
 
+    item: str
+    """What is bought: an instance type, a catalogue id, ``energy at sjc1``, ..."""
     amount: Decimal
     """Dollars, a discount taken off."""
     unit: str

@@ -53,26 +53,27 @@ class OwnedPricing:
         """The price of one unit; an estimate only where the site allows them."""
         own = self.costs.capex.get(entry)
         if own is not None:
-            return UsedPrice(own, "unit", None), ()
+            return UsedPrice(entry, own, "unit", None), ()
         found = self.prices.find(Offer.CAPEX, "world", entry)
         if found is None:
             return None, (f"purchase price of '{entry}' ('capex' of the costs)",)
         if found.is_estimate and not self.site.site.allow_estimates:
             only = f"purchase price of '{entry}' ('capex' of the costs; there is only an estimate)"
             return None, (only,)
-        return UsedPrice(found.amount, "unit", found), ()
+        return UsedPrice(entry, found.amount, "unit", found), ()
 
     def energy(self) -> tuple[UsedPrice | None, tuple[str, ...]]:
         """The price of a kilowatt hour."""
+        what = f"energy at {self.site.site.name}"
         if self.rates.energy is not None:
-            return UsedPrice(self.rates.energy, "kWh", None), ()
+            return UsedPrice(what, self.rates.energy, "kWh", None), ()
         region = self.rates.energy_region
         if region is None:
             return None, (f"'energy' or 'energy_region' of {RATES}",)
         found = self.prices.find(Offer.ENERGY, region, "industrial")
         if found is None:
             return None, (f"energy price in '{region}' ('energy' of {RATES})",)
-        return UsedPrice(found.amount, "kWh", found), ()
+        return UsedPrice(what, found.amount, "kWh", found), ()
 
 
 def onprem_lines(
@@ -85,9 +86,9 @@ def onprem_lines(
             yield _energy(pricing, group)
         yield from _ownership(pricing, group)
     if pricing.rates.facility is not None:
-        price = UsedPrice(pricing.rates.facility, "year", None)
+        what = f"facility of {site.site.name}"
+        price = UsedPrice(what, pricing.rates.facility, "year", None)
         micros = money.to_micros(price.amount)
-        what = "building, power and cooling plant"
         path = ("costs",)
         yield CostLine(site.site.name, "facility", "facility", what, micros, price, (), path)
 

@@ -24,11 +24,11 @@ def render_text(
     lines = [f"{printable(blueprint)}: {amount_text(summary.total)}", ""]
     rows = [("", "USD/h", "USD/year")]
     for site in summary.sites:
-        rows.append((f"site {site.name} ({site.provider})", *_columns(site.amount)))
-        rows += [(f"  {group}", *_columns(amount)) for group, amount in site.groups]
+        rows.append((printable(f"site {site.name} ({site.provider})"), *_columns(site.amount)))
+        rows += [(f"  {printable(group)}", *_columns(amount)) for group, amount in site.groups]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     lines += [
-        printable(f"{name:<{widths[0]}}  {hour:>{widths[1]}}  {year:>{widths[2]}}".rstrip())
+        f"{name:<{widths[0]}}  {hour:>{widths[1]}}  {year:>{widths[2]}}".rstrip()
         for name, hour, year in rows
     ]
     if summary.missing:
@@ -90,22 +90,21 @@ def _cents(dollars: Decimal) -> str:
 
 def _prices(summary: CostSummary) -> Iterator[str]:
     used = dict.fromkeys(
-        _price_text(line, line.price) for line in summary.lines if line.price is not None
+        _price_text(line.price) for line in summary.lines if line.price is not None
     )
     yield from used
     if not used:
         yield "none is known"
 
 
-def _price_text(line: CostLine, price: UsedPrice) -> str:
+def _price_text(price: UsedPrice) -> str:
     listed = price.listed
     if listed is None:
-        what = line.what.rpartition("× ")[2]
-        return f"{what}: {price.amount:f} {CURRENCY}/{price.unit}, the owner's own"
+        return f"{price.item}: {price.amount:,f} {CURRENCY}/{price.unit}, the owner's own"
     source = listed.source
-    less = "" if price.amount == listed.amount else f", {listed.amount:f} before the discount"
+    less = "" if price.amount == listed.amount else f", {listed.amount:,f} before the discount"
     return (
-        f"{listed.item} ({listed.region}): {price.amount:f} {listed.currency}/{listed.unit}{less}; "
+        f"{listed.item} ({listed.offer}, {listed.region}): {price.amount:,f} {listed.currency}/{listed.unit}{less}; "
         f"{source.title}, {source.date}, {source.confidence}"
     )
 
@@ -119,7 +118,7 @@ def _comparison_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
         yield f"  owned   {amount_text(comparison.owned)}"
         yield f"  rented  {amount_text(comparison.rented)} (instances on demand alone)"
         for match in comparison.matches:
-            yield printable(f"  - {match}")
+            yield f"  - {printable(str(match))}"
         owned, rented = comparison.owned.per_year, comparison.rented.per_year
         if owned is not None and rented:
             share = (owned / rented * 100).quantize(Decimal("0.1"), rounding=ROUND_HALF_EVEN)
@@ -154,6 +153,7 @@ def _line(line: CostLine) -> dict[str, Any]:
 def _price(price: UsedPrice) -> dict[str, Any]:
     listed = price.listed
     return {
+        "item": price.item,
         "amount": f"{price.amount:f}",
         "currency": CURRENCY,
         "unit": price.unit,

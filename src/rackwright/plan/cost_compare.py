@@ -1,0 +1,169 @@
+"""Owned against rented: what the accelerators of a bare-metal site would cost on AWS.
+
+The owned side is everything the site costs. The rented side is instances alone, on demand and on
+all hours of the year: storage, volumes and traffic would come on top.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.catalog.prices import builtin_prices
+from rackwright.model.cost import Costs
+from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
+from rackwright.model.prices import Offer, Prices
+from rackwright.plan import money
+from rackwright.plan.cost import CostSummary, summarise
+from rackwright.plan.cost_aws import AwsPricing
+from rackwright.plan.cost_lines import Amount, CostLine, add_up
+from rackwright.plan.model import Path, Plan, SitePlan
+
+_FORMS = frozenset({"SXM", "SXM4", "SXM5", "OAM", "PCIE", "NVL"})
+"""Words after a chip's name that say how it is mounted, not what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A node group and the instances that have as many of the same accelerators.
+
+    Attributes:
+        chip: like ``H100``.
+        instance: the nearest EC2 type; None where AWS has none with this chip.
+        instances: as many as hold all accelerators.
+    """
+
+    group: str
+    chip: str
+    accelerators: int
+    instance: str | None
+    instances: int | None
+    line: CostLine
+
+    def __str__(self) -> str:
+        if self.instance is None:
+            return f"{self.accelerators:,} × {self.chip} of '{self.group}': no EC2 type has them"
+        return (
+            f"{self.accelerators:,} × {self.chip} of '{self.group}' as "
+            f"{self.instances:,} × {self.instance}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One bare-metal site against the same accelerators on AWS."""
+
+    site: str
+    path: Path
+    region: str | None
+    """AWS region of the rented side; None where nothing names one."""
+    owned: Amount
+    rented: Amount
+    matches: tuple[Match, ...]
+
+
+def compare(
+    plan: Plan,
+    prices: Prices | None = None,
+    *,
+    summary: CostSummary | None = None,
+    region: str | None = None,
+) -> tuple[Comparison, ...]:
+    """A comparison for each bare-metal site that has accelerators.
+
+    Args:
+        plan: the plan.
+        prices: the price lists; absent, the built-in ones.
+        summary: the cost of ``plan``, if it is known already.
+        region: AWS region to rent in; absent, ``rental_region`` of the costs, or the region of
+            the first AWS site.
+    """
+    prices = builtin_prices() if prices is None else prices
+    summary = summarise(plan, prices) if summary is None else summary
+    costs = plan.blueprint.costs or Costs()
+    region = region or costs.rental_region or next((a.site.region for a in plan.aws), None)
+    owned = {site.name: site.amount for site in summary.sites}
+    found = []
+    for site in plan.onprem:
+        matches = _matches(site, plan.catalogue, costs, prices, region)
+        if matches:
+            name = site.site.name
+            rented = add_up(match.line for match in matches)
+            found.append(Comparison(name, site.path, region, owned[name], rented, matches))
+    return tuple(found)
+
+
+def nearest_instance(
+    wanted: Accelerators, catalogue: Catalogue, prices: Prices, region: str
+) -> Instance | None:
+    """The EC2 type with the same chip: nearest in count, then in memory, then one with a price."""
+
+    def distance(entry: Instance) -> tuple[float, float, bool, str]:
+        own = entry.accelerators
+        assert own is not None  # noqa: S101 - only types with accelerators are compared
+        here, there = fact_value(wanted.memory), fact_value(own.memory)
+        memory = float("inf") if here is None or there is None else abs(here - there)
+        unpriced = prices.find(Offer.ON_DEMAND, region, entry.instance_type) is None
+        return abs(own.count - wanted.count), memory, unpriced, entry.id
+
+    entries = (catalogue.get(Instance, name) for name in catalogue.ids(Instance))
+    same = [
+        entry
+        for entry in entries
+        if entry.accelerators is not None and chip(entry.accelerators.model) == chip(wanted.model)
+    ]
+    return min(same, key=distance, default=None)
+
+
+def chip(model: str) -> str:
+    """The chip of an accelerator model: ``H100 SXM`` and ``H100`` are the same one."""
+    words = model.upper().split()
+    return " ".join(word for word in words if word not in _FORMS)
+
+
+def _matches(
+    site: SitePlan, catalogue: Catalogue, costs: Costs, prices: Prices, region: str | None
+) -> tuple[Match, ...]:
+    found = []
+    for index, group in enumerate(site.site.node_groups):
+        wanted = catalogue.get(Node, group.type).accelerators
+        if wanted is not None:
+            path = (*site.path, "node_groups", index)
+            total = wanted.count * group.count
+            found.append(
+                _match(site, group.name, (wanted, total), path, (catalogue, costs, prices, region))
+            )
+    return tuple(found)
+
+
+def _match(
+    site: SitePlan,
+    group: str,
+    demand: tuple[Accelerators, int],
+    path: Path,
+    market: tuple[Catalogue, Costs, Prices, str | None],
+) -> Match:
+    wanted, total = demand
+    catalogue, costs, prices, region = market
+    name = chip(wanted.model)
+    instance = nearest_instance(wanted, catalogue, prices, region or "")
+    if instance is None or instance.accelerators is None:
+        line = _line(site, group, f"{total:,} × {name}", path, f"EC2 type with '{name}'")
+        return Match(group, name, total, None, None, line)
+    count = -(-total // instance.accelerators.count)
+    what = f"{count:,} × {instance.instance_type} on demand"
+    if region is None:
+        line = _line(site, group, what, path, "'rental_region' of the costs")
+        return Match(group, name, total, instance.instance_type, count, line)
+    pricing = AwsPricing(prices, costs, region)
+    price, missing = pricing.instance(instance.instance_type, Offer.ON_DEMAND)
+    micros = None
+    if price is not None:
+        micros = money.recurring(Decimal(count), price.amount, money.HOURS_PER_YEAR)
+    line = CostLine(site.site.name, group, "instances", what, micros, price, missing, path)
+    return Match(group, name, total, instance.instance_type, count, line)
+
+
+def _line(site: SitePlan, group: str, what: str, path: Path, missing: str) -> CostLine:
+    return CostLine(site.site.name, group, "instances", what, None, None, (missing,), path)
