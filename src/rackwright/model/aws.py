@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.names import Name
+from rackwright.model.storage import Workload
 from rackwright.model.units import Gibibytes, MegabytesPerSecondPerTebibyte, Percent
 
 
@@ -110,6 +111,8 @@ class LustreFileSystem(Model):
     mount: Annotated[str, Field(pattern=r"^/.+$")]
     compression: bool = True
     data_repositories: tuple[DataRepository, ...] = ()
+    workload: Workload | None = None
+    """What jobs ask of it."""
 
 
 class AwsNetwork(Model):

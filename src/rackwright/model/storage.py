@@ -1,18 +1,174 @@
-"""Parallel file systems of a bare-metal site."""
+"""Parallel file systems: servers, targets, networks, and what jobs ask of them."""
 
 from __future__ import annotations
 
+import re
+from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.names import Name
+from rackwright.model.units import Gibibytes, MegabytesPerSecond, Seconds
+
+_NETWORK = r"(tcp|o2ib)([1-9]\d{0,2}|0)?"
+_NID = re.compile(rf"([0-9.]{{7,15}})@({_NETWORK})", re.ASCII)
+
+LnetName = Annotated[str, Field(pattern=rf"^{_NETWORK}$")]
+"""Name of an LNet network, like ``o2ib`` or ``tcp1``; ``o2ib0`` is ``o2ib``."""
+
+
+def split_nids(text: str) -> tuple[tuple[str, str], ...]:
+    """Address and network of each NID in ``10.1.0.1@o2ib,10.2.0.1@tcp``.
+
+    Raises:
+        ValueError: a part is no NID.
+    """
+    found = []
+    for part in text.split(","):
+        match = _NID.fullmatch(part)
+        if match is None:
+            raise ValueError(f"'{part}' is not a NID; write it like '10.1.0.1@o2ib'")
+        found.append((str(IPv4Address(match.group(1))), match.group(2)))
+    return tuple(found)
+
+
+def _check_nids(text: str) -> str:
+    split_nids(text)
+    return text
+
+
+def _check_subnet(text: str) -> str:
+    IPv4Network(text)
+    return text
+
+
+ServerNids = Annotated[str, AfterValidator(_check_nids)]
+"""The NIDs of one server, separated by commas as in a mount command."""
+Subnet = Annotated[str, AfterValidator(_check_subnet)]
+"""An IPv4 network like ``10.1.0.0/16``, host bits zero."""
+Failover = Literal["pairs", "none"]
+"""``pairs``: servers 1 and 2, 3 and 4, … of the group reach each other's targets."""
+
+
+class Checkpoint(Model):
+    """What a job writes to be able to start again; absent is unknown."""
+
+    size: Gibibytes | None = None
+    parameters: Annotated[int, Field(gt=0)] | None = None
+    """Parameters of the model, in place of a size."""
+    bytes_per_parameter: Annotated[float, Field(gt=0)] | None = None
+    """12 to 16 for weights with the state of an Adam optimiser."""
+    write_time: Seconds | None = None
+    """Longest that writing one may take."""
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Checkpoint:
+        if self.size is not None and self.parameters is not None:
+            raise ValueError("give either 'size' or 'parameters', not both")
+        return self
+
+
+class Workload(Model):
+    """What is asked of a file system; absent is unknown."""
+
+    read: MegabytesPerSecond | None = None
+    """Rate at which all clients together read."""
+    write: MegabytesPerSecond | None = None
+    """Rate at which all clients together write."""
+    data: Gibibytes | None = None
+    """Data expected at the fullest."""
+    files: Annotated[int, Field(ge=0)] | None = None
+    """Files and directories expected at the most."""
+    checkpoint: Checkpoint | Literal["none"] | None = None
+    """``none`` where no job writes checkpoints to it."""
+
+
+class LnetNetwork(Model):
+    """A network that Lustre speaks over."""
+
+    name: LnetName
+    fabric: str | None = None
+    """Fabric of the site that carries it."""
+    subnet: Subnet | None = None
+    """Addresses of the NIDs."""
+    interfaces: tuple[str, ...] = ()
+    """Interfaces on each host, like ``ib0``; several are used at once (multi-rail)."""
+
+
+class ManagementService(Model):
+    """The MGS: where clients and servers learn of all others."""
+
+    servers: str
+    """Node group it runs on."""
+    nids: tuple[ServerNids, ...] | None = None
+    """The NIDs of each server that may run it, one text a server."""
+
+
+class MetadataTargets(Model):
+    """The MDTs; they hold one inode for each file."""
+
+    servers: str
+    """Node group that serves them."""
+    count: Annotated[int, Field(gt=0)] | None = None
+    size: Gibibytes | None = None
+    """Usable size of one."""
+    backend: Literal["ldiskfs", "zfs"] | None = None
+    data_on_metadata: Gibibytes | None = None
+    """First part of every file that is kept here (Data-on-MDT); absent, the feature is not used."""
+    networks: tuple[LnetName, ...] | None = None
+    failover: Failover | None = None
+
+
+class ObjectTargets(Model):
+    """The OSTs; they hold the data."""
+
+    servers: str
+    """Node group that serves them; targets are spread evenly, in order."""
+    count: Annotated[int, Field(gt=0)] | None = None
+    size: Gibibytes | None = None
+    """Usable size of one, after parity and formatting."""
+    target_read: MegabytesPerSecond | None = None
+    """What one target reads, as measured through its server."""
+    target_write: MegabytesPerSecond | None = None
+    server_read: MegabytesPerSecond | None = None
+    """What one server sends, however many targets it has: its network and its controllers."""
+    server_write: MegabytesPerSecond | None = None
+    networks: tuple[LnetName, ...] | None = None
+    failover: Failover | None = None
+
+
+class Clients(Model):
+    """A node group that mounts the file system."""
+
+    group: str
+    networks: tuple[LnetName, ...] | None = None
 
 
 class ParallelFileSystem(Model):
-    """A Lustre file system served by node groups of the site."""
+    """A Lustre file system served by node groups of the site; absent is unknown."""
 
-    name: Name
+    name: Annotated[Name, Field(max_length=8)]
+    """Lustre keeps eight characters of a disk label for it."""
     kind: Literal["lustre"]
     mount: Annotated[str, Field(pattern=r"^/.+$")]
+    networks: tuple[LnetNetwork, ...] = ()
+    management: ManagementService | None = None
+    metadata: MetadataTargets | None = None
+    objects: ObjectTargets | None = None
+    clients: tuple[Clients, ...] | None = None
+    workload: Workload | None = None
+
+    @model_validator(mode="after")
+    def _networks_differ(self) -> ParallelFileSystem:
+        names = [lnet_name(network.name) for network in self.networks]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"the network '{name}' is named twice")
+        return self
+
+
+def lnet_name(name: str) -> str:
+    """The name as Lustre prints it: ``o2ib0`` is ``o2ib``."""
+    return name[:-1] if name in {"o2ib0", "tcp0"} else name

@@ -173,10 +173,12 @@ DATA_SIZE = Dimension(
     {
         "GiB": Decimal(1),
         "MiB": Decimal(1) / 1024,
+        "KiB": Decimal(1) / 1024**2,
         "TiB": Decimal(1024),
         "PiB": Decimal(1024**2),
         "GB": Decimal(10**9) / Decimal(2**30),
         "TB": Decimal(10**12) / Decimal(2**30),
+        "PB": Decimal(10**15) / Decimal(2**30),
     },
 )
 THROUGHPUT = Dimension(

@@ -1,0 +1,74 @@
+"""STO-001: file systems move what jobs ask of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.filesystem import FileSystem, Rate, file_systems
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fixes import provide
+from rackwright.report.quantities import format_quantity
+
+UNIT = "MB/s"
+
+
+class Throughput(Policy):
+    """The throughput of each file system is at least the demand, read and written."""
+
+    id: ClassVar[str] = "STO-001"
+    title: ClassVar[str] = "File systems move what jobs ask of them"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "storage"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for reading and one for writing, and an advisory one each after a loss."""
+        for system in file_systems(plan):
+            yield from _judge(system, "read", system.read, system.workload.read)
+            yield from _judge(system, "write", system.write, system.workload.write)
+
+
+def _judge(
+    system: FileSystem, direction: str, rate: Rate, demand: float | None
+) -> Iterator[Measure]:
+    at = Subject(system.name, (*system.path, "workload"))
+    unasked = () if demand is not None else (f"'{direction}' in the workload",)
+    remedy = None if demand is None else system.remedy(direction, demand)
+    value, what = rate.value, f"{direction} throughput"
+    if value is None and rate.most is not None and demand is not None and rate.most < demand:
+        value, what = rate.most, f"{direction} throughput, at the very most,"
+    needed = None if demand is None else provide(demand, UNIT, f"{direction} throughput")
+    yield Measure(
+        at,
+        value=value,
+        limit=demand,
+        unit=UNIT,
+        what=what,
+        sense="at_least",
+        fix=remedy or needed,
+        missing=(*rate.missing, *unasked),
+    )
+    if rate.value is None or system.lustre is None:
+        return
+    undeclared = () if rate.after_loss is not None else ("'failover' of the objects",)
+    yield Measure(
+        at,
+        value=rate.after_loss,
+        limit=demand,
+        unit=UNIT,
+        what=f"{direction} throughput after the loss of one server",
+        sense="at_least",
+        fix=_after_loss(rate.after_loss),
+        missing=(*undeclared, *unasked),
+        advisory=True,
+    )
+
+
+def _after_loss(left: float | None) -> str | None:
+    if left is None:
+        return None
+    if left == 0:
+        return "arrange the servers in pairs that reach each other's targets"
+    return f"add servers, or plan with {format_quantity(left, UNIT)} while one is down"

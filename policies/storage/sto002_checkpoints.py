@@ -1,0 +1,62 @@
+"""STO-002: a checkpoint is written in the time it may take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.model.storage import Checkpoint
+from rackwright.plan.filesystem import FileSystem, checkpoint_size, file_systems, write_time
+from rackwright.plan.filesystem import throughput_for as throughput_needed
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fixes import either, provide
+from rackwright.report.quantities import format_quantity
+
+
+class Checkpoints(Policy):
+    """The time to write a checkpoint at the full write throughput is within its limit."""
+
+    id: ClassVar[str] = "STO-002"
+    title: ClassVar[str] = "A checkpoint is written in the time it may take"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "storage"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each file system, but for those that hold no checkpoints."""
+        for system in file_systems(plan):
+            checkpoint = system.workload.checkpoint
+            if checkpoint != "none":
+                yield _judge(system, checkpoint or Checkpoint())
+
+
+def _judge(system: FileSystem, checkpoint: Checkpoint) -> Measure:
+    size, limit = checkpoint_size(checkpoint), checkpoint.write_time
+    missing = list(system.write.missing)
+    if size is None:
+        missing.append("'size' of the checkpoint, or 'parameters' and 'bytes_per_parameter'")
+    if limit is None:
+        missing.append("'write_time' of the checkpoint")
+    moved, value, fix = system.write.value, None, None
+    what = "time to write a checkpoint"
+    if moved == 0:
+        missing.append("a write throughput above zero")
+    elif size is not None and moved is not None:
+        value = write_time(size, moved)
+        what += f" of {format_quantity(size, 'GiB')} at {format_quantity(moved, 'MB/s')}"
+    if size is not None and limit:
+        needed = throughput_needed(size, limit)
+        fix = either(
+            system.remedy("write", needed) or provide(needed, "MB/s", "write throughput"),
+            value and f"allow a 'write_time' of {format_quantity(value, 's')}",
+        )
+    return Measure(
+        Subject(system.name, (*system.path, "workload")),
+        value=value,
+        limit=limit,
+        unit="s",
+        what=what,
+        fix=fix or "allow a 'write_time' above zero",
+        missing=tuple(missing),
+    )

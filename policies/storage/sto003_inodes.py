@@ -1,0 +1,67 @@
+"""STO-003: the metadata targets hold the files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rackwright.model.storage import MetadataTargets
+from rackwright.plan.filesystem import FileSystem, file_systems, files_of_target
+from rackwright.plan.model import Contributor, Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+
+
+class Inodes(Policy):
+    """The files that are expected fit on the metadata targets."""
+
+    id: ClassVar[str] = "STO-003"
+    title: ClassVar[str] = "The metadata targets hold the files"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "storage"
+
+    inode_bytes: Annotated[int, Field(ge=512, le=65536)] = 2048
+    """Bytes of one inode on a metadata target."""
+    reserve: Annotated[float, Field(ge=1, le=10)] = 2.0
+    """By what the space of the inodes is multiplied for directories, logs and growth."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each Lustre file system; FSx scales its metadata by itself."""
+        for system in file_systems(plan):
+            if system.lustre is not None:
+                yield self._judge(system, system.lustre.metadata)
+
+    def _judge(self, system: FileSystem, targets: MetadataTargets | None) -> Measure:
+        files = system.workload.files
+        missing = [] if files is not None else ["'files' in the workload"]
+        each = limit = None
+        if targets is None:
+            missing.append("'metadata': the targets that hold the inodes")
+        else:
+            missing += [
+                f"'{name}' of the metadata"
+                for name in ("count", "size")
+                if getattr(targets, name) is None
+            ]
+            each = files_of_target(targets, self.inode_bytes, self.reserve)
+            if targets.size is not None and each is None:
+                missing.append("'backend' of the metadata: it limits a target of this size")
+            if each is not None and targets.count is not None:
+                limit = each * targets.count
+        fix, shares = None, ()
+        if each and files is not None and targets is not None and targets.count is not None:
+            fix = f"use {math.ceil(files / each):,} metadata targets of this size"
+            shares = (Contributor("files of one metadata target", targets.count, each),)
+        return Measure(
+            Subject(system.name, (*system.path, "metadata") if targets else system.path),
+            value=files,
+            limit=limit,
+            unit="files",
+            what="number of files expected",
+            contributors=shares,
+            fix=fix or "use larger metadata targets",
+            missing=tuple(missing),
+        )

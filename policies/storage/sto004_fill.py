@@ -1,0 +1,64 @@
+"""STO-004: object targets stay below the fill at which they slow down."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.model.units import Percent
+from rackwright.plan.filesystem import FileSystem, file_systems, fsx_capacity
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.report.quantities import format_quantity
+
+
+class Fill(Policy):
+    """The data that is expected fills no more than a share of the capacity."""
+
+    id: ClassVar[str] = "STO-004"
+    title: ClassVar[str] = "Object targets stay below the fill at which they slow down"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "storage"
+
+    fullest: Percent = 80.0
+    """Share of the capacity that data may fill."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each file system."""
+        for system in file_systems(plan):
+            yield self._judge(system)
+
+    def _judge(self, system: FileSystem) -> Measure:
+        data, capacity = system.workload.data, system.capacity
+        missing = [] if data is not None else ["'data' in the workload"]
+        if capacity is None:
+            missing.append("'count' and 'size' of the objects")
+        value = None
+        if data is not None and capacity:
+            value = 100 * data / capacity
+        return Measure(
+            Subject(system.name, (*system.path, "workload")),
+            value=value,
+            limit=self.fullest,
+            unit="%",
+            what="fill with the data expected",
+            fix=_fix(system, data, self.fullest),
+            missing=tuple(missing) or ("a capacity above zero",),
+        )
+
+
+def _fix(system: FileSystem, data: float | None, fullest: float) -> str | None:
+    if data is None:
+        return None
+    if not fullest:
+        return "keep no data here"
+    needed = 100 * data / fullest
+    if system.fsx is not None:
+        return f"use a capacity of {fsx_capacity(system.fsx, needed):,} GiB"
+    objects = system.lustre.objects if system.lustre else None
+    if objects is None or not objects.size:
+        return f"provide {format_quantity(needed, 'GiB')}"
+    count = math.ceil(needed / objects.size - 1e-9)
+    return f"use {count:,} targets of {format_quantity(objects.size, 'GiB')}"

@@ -1,0 +1,37 @@
+"""STO-005: clients and servers of a file system reach each other over LNet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.filesystem import count_hosts
+from rackwright.plan.lnet import judge_networks
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+
+
+class Networks(Policy):
+    """The NIDs of the MGS lie in declared networks, and all parts share one of them."""
+
+    id: ClassVar[str] = "STO-005"
+    title: ClassVar[str] = "Clients and servers of a file system reach each other"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "storage"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Findings for the NIDs of the MGS, and for each pair of parts that must be connected."""
+        for site in plan.onprem:
+            for index, system in enumerate(site.site.file_systems):
+                path = (*site.path, "file_systems", index)
+                name = f"{site.site.name} {system.name}"
+                group = system.management.servers if system.management else ""
+                for claim in judge_networks(system, count_hosts(plan, site.site, group)):
+                    yield Finding(
+                        Subject(name, (*path, *claim.path)),
+                        ok=claim.ok,
+                        message=claim.message,
+                        fix=claim.fix,
+                        missing=claim.missing,
+                    )

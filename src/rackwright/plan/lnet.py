@@ -1,0 +1,173 @@
+"""Whether the servers and clients of a Lustre file system reach each other over LNet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+
+from rackwright.model.storage import ParallelFileSystem, lnet_name, split_nids
+from rackwright.plan.model import Path
+
+Nid = tuple[str, str]
+"""Address and network."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One thing that must hold.
+
+    Attributes:
+        path: place inside the file system.
+        ok: None when something is unknown; ``missing`` says what.
+        message: what was found.
+        fix: a remedy, when it does not hold.
+    """
+
+    path: Path
+    ok: bool | None
+    message: str
+    fix: str | None = None
+    missing: tuple[str, ...] = ()
+
+
+def judge_networks(system: ParallelFileSystem, servers: int | None) -> Iterator[Claim]:
+    """Every claim about the NIDs of the MGS and the networks of servers and clients.
+
+    ``servers`` is the number of hosts of the node group that runs the MGS.
+    """
+    management = system.management
+    if management is None or management.nids is None:
+        what = "'management'" if management is None else "'nids' of the management service"
+        message = "whether clients and servers reach the management service"
+        yield Claim(("management",), None, message, missing=(what,))
+        return
+    nids = [
+        tuple((address, lnet_name(network)) for address, network in split_nids(text))
+        for text in management.nids
+    ]
+    for number, of_server in enumerate(nids):
+        for nid in of_server:
+            yield _judge_nid(system, ("management", "nids", number), nid)
+    yield from _judge_servers(nids, servers)
+    reached = _shared(nids)
+    yield from _judge_parts(system, reached)
+
+
+def _judge_nid(system: ParallelFileSystem, path: Path, nid: Nid) -> Claim:
+    """Whether a NID lies in one of the networks of the file system."""
+    address, name = nid
+    text = f"{address}@{name}"
+    known = {lnet_name(network.name): network for network in system.networks}
+    if name not in known:
+        fix = f"declare the network '{name}'"
+        if known:
+            fix += f", or use one of {', '.join(known)}"
+        return Claim(
+            path, ok=False, message=f"the MGS has the NID {text}; '{name}' is not declared", fix=fix
+        )
+    subnet = known[name].subnet
+    if subnet is None:
+        message = f"whether the NID {text} of the MGS lies in its network"
+        return Claim(path, None, message, missing=(f"'subnet' of the network '{name}'",))
+    inside = IPv4Address(address) in IPv4Network(subnet)
+    verb = "lies in" if inside else "does not lie in"
+    return Claim(
+        path,
+        ok=inside,
+        message=f"the NID {text} of the MGS {verb} {subnet}",
+        fix=None if inside else f"use an address of {subnet}, or correct the 'subnet' of '{name}'",
+    )
+
+
+def _judge_servers(nids: Sequence[Sequence[Nid]], servers: int | None) -> Iterator[Claim]:
+    """Whether the servers of the MGS are as many as there are hosts, distinct and alike."""
+    path: Path = ("management", "nids")
+    if servers is not None:
+        ok = 0 < len(nids) <= servers
+        yield Claim(
+            path,
+            ok=ok,
+            message=f"the MGS has NIDs of {len(nids)} servers; its node group has {servers}",
+            fix=None if ok else f"name the NIDs of 1 to {servers} servers",
+        )
+    seen: dict[Nid, int] = {}
+    everywhere = {network for of_server in nids for _, network in of_server}
+    for number, of_server in enumerate(nids):
+        for nid in of_server:
+            if nid in seen:
+                text = "@".join(nid)
+                message = f"the NID {text} is given to servers {seen[nid] + 1} and {number + 1}"
+                fix = f"give server {number + 1} a NID of its own"
+                yield Claim((*path, number), ok=False, message=message, fix=fix)
+            seen[nid] = number
+        lacking = sorted(everywhere - {network for _, network in of_server})
+        if lacking:
+            names = ", ".join(lacking)
+            message = f"server {number + 1} of the MGS has no NID on {names}; another one has"
+            fix = f"add its NID on {names}: clients there cannot follow a failover"
+            yield Claim((*path, number), ok=False, message=message, fix=fix)
+
+
+def _shared(nids: Sequence[Sequence[Nid]]) -> frozenset[str]:
+    """The networks on which every server of the MGS has a NID."""
+    each = [frozenset(network for _, network in of_server) for of_server in nids]
+    return frozenset.intersection(*each) if each else frozenset()
+
+
+def _judge_parts(system: ParallelFileSystem, mgs: AbstractSet[str]) -> Iterator[Claim]:
+    """Whether the other servers reach the MGS, and clients reach all servers."""
+    servers: list[tuple[str, AbstractSet[str] | None]] = [("the MGS", mgs)]
+    for place in ("metadata", "objects"):
+        part = system.metadata if place == "metadata" else system.objects
+        if part is None:
+            missing = (f"'{place}'",)
+            yield Claim((), None, f"whether the {place} servers reach the MGS", missing=missing)
+            servers.append((f"the {place} servers", None))
+            continue
+        names = None if part.networks is None else _names(part.networks)
+        path: Path = (place, "networks")
+        yield _judge_pair(path, f"the {place} servers", names, "the MGS", mgs)
+        servers.append((f"the {place} servers", names))
+    if system.clients is None:
+        missing = ("'clients'",)
+        yield Claim((), None, "whether clients reach the servers", missing=missing)
+    for index, clients in enumerate(system.clients or ()):
+        names = None if clients.networks is None else _names(clients.networks)
+        path = ("clients", index, "networks")
+        for other, theirs in servers:
+            yield _judge_pair(path, f"the clients '{clients.group}'", names, other, theirs)
+
+
+def _judge_pair(
+    path: Path,
+    one: str,
+    networks: AbstractSet[str] | None,
+    other: str,
+    theirs: AbstractSet[str] | None,
+) -> Claim:
+    if networks is None or theirs is None:
+        unknown = one if networks is None else other
+        missing = (f"'networks' of {unknown}",)
+        return Claim(path, None, f"whether {one} reach {other}", missing=missing)
+    common = sorted(networks & theirs)
+    if common:
+        return Claim(path, ok=True, message=f"{one} reach {other} over {', '.join(common)}")
+    mine, yours = ", ".join(sorted(networks)) or "none", ", ".join(sorted(theirs)) or "none"
+    return Claim(
+        path,
+        ok=False,
+        message=f"{one} are on {mine}, {other} on {yours}: they have no network in common",
+        fix=f"put both on one network, for instance {_suggest(networks, theirs)}",
+    )
+
+
+def _suggest(networks: AbstractSet[str], theirs: AbstractSet[str]) -> str:
+    """The network that both would best be on: a fast one of the servers."""
+    fast = sorted(name for name in theirs if name.startswith("o2ib"))
+    return (fast or sorted(theirs) or sorted(networks) or ["o2ib"])[0]
+
+
+def _names(networks: Sequence[str]) -> frozenset[str]:
+    return frozenset(map(lnet_name, networks))
