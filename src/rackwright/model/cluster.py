@@ -27,6 +27,8 @@ class PolicySetting(Model):
     """Values for the policy's parameters, validated by the policy."""
     reason: str | None = None
     """Why this cluster differs; required when the enforcement is lowered."""
+    owner: str | None = None
+    """Who answers for it; absent, the blueprint's owner."""
 
 
 class Blueprint(Model):
@@ -55,6 +57,10 @@ class Blueprint(Model):
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"the site '{name}' is named twice")
+        for bill in self.operations.software if self.operations else ():
+            for name in bill.sites:
+                if name not in names:
+                    raise ValueError(f"the software bill '{bill.name}' names no site: '{name}'")
         return self
 
     def site(self, name: str) -> AwsSite | OnPremSite:

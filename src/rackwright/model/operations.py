@@ -1,8 +1,45 @@
-"""How a cluster is operated: software versions, health checks, firmware, burn-in."""
+"""How a cluster is operated: software versions, health checks, firmware, burn-in, changes."""
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
 from rackwright.model.base import Model
+from rackwright.model.software import SoftwareBill
+from rackwright.model.units import Percent, Seconds
+
+FirmwareComponent = Literal["bios", "bmc", "cpld", "gpu", "nic", "nvswitch", "psu", "nvme"]
+XidNumber = Annotated[int, Field(gt=0, lt=1000)]
+
+
+class FirmwareBaseline(Model):
+    """The firmware that every node of a product has."""
+
+    type: str
+    """Catalogue id."""
+    versions: dict[FirmwareComponent, Annotated[str, Field(min_length=1, max_length=80)]]
+    """Version of each component, in the maker's own words."""
+    enforced: bool | None = None
+    """A node with other firmware takes no jobs until it is updated."""
+
+
+class BurnIn(Model):
+    """The load that new nodes run before they take jobs; absent is unknown."""
+
+    duration: Seconds | None = None
+    facility_informed: bool | None = None
+    """Whoever runs the building knows when: a burn-in swings the power of all nodes together."""
+
+
+class ChangeControl(Model):
+    """What one change of the blueprint may do; absent is unknown."""
+
+    protect_storage: bool | None = None
+    """File systems and buckets are never destroyed or replaced by a change."""
+    most_nodes: Annotated[Percent, Field(gt=0, le=100)] | None = None
+    """Largest share of a node group that one change takes out of service at a time."""
 
 
 class Operations(Model):
@@ -10,3 +47,27 @@ class Operations(Model):
 
     health_checks: bool | None = None
     """Nodes run health checks that are generated from this blueprint."""
+    drain_on_xids: tuple[XidNumber, ...] | None = None
+    """Xid errors of the GPU driver for which a node is drained."""
+    software: tuple[SoftwareBill, ...] = ()
+    firmware: tuple[FirmwareBaseline, ...] = ()
+    burn_in: BurnIn | None = None
+    changes: ChangeControl | None = None
+    catalogue_digest: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
+    """Digest of the catalogue entries in use, as they were when the blueprint was reviewed."""
+
+    @model_validator(mode="after")
+    def _nothing_twice(self) -> Operations:
+        for what, names in (
+            ("software bill", [bill.name for bill in self.software]),
+            ("firmware baseline of", [baseline.type for baseline in self.firmware]),
+            ("site of a software bill", [site for bill in self.software for site in bill.sites]),
+        ):
+            twins = sorted({name for name in names if names.count(name) > 1})
+            if twins:
+                raise ValueError(f"the {what} '{twins[0]}' is named twice")
+        if len(self.software) > 1:
+            for bill in self.software:
+                if not bill.sites:
+                    raise ValueError(f"the software bill '{bill.name}' must name its 'sites'")
+        return self

@@ -1,0 +1,34 @@
+"""SEC-001: management controllers are out of the reach of jobs and users."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.declared import declared
+
+
+class ManagementNetwork(Policy):
+    """Every bare-metal site declares that its management network is isolated."""
+
+    id: ClassVar[str] = "SEC-001"
+    title: ClassVar[str] = "Management controllers are out of the reach of jobs and users"
+    severity: ClassVar[Severity] = Severity.CRITICAL
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "security"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """One finding for each bare-metal site."""
+        for site in plan.onprem:
+            security = site.site.security
+            yield declared(
+                Subject(f"{site.site.name} management network", (*site.path, "security")),
+                value=security.management_isolated if security else None,
+                yes="management controllers are in a network that jobs and users cannot reach",
+                no="jobs or users reach the management controllers",
+                missing="'management_isolated' in the site's 'security'",
+                fix="put the management controllers into a network of their own, filtered from "
+                "nodes and users, and set 'management_isolated: true'",
+            )

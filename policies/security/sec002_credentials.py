@@ -1,0 +1,44 @@
+"""SEC-002: no device keeps its maker's password, and none shares one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.declared import declared
+
+
+class Credentials(Policy):
+    """Every bare-metal site declares that passwords are replaced, each by one of its own."""
+
+    id: ClassVar[str] = "SEC-002"
+    title: ClassVar[str] = "No device keeps its maker's password, and none shares one"
+    severity: ClassVar[Severity] = Severity.CRITICAL
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "security"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Two findings for each bare-metal site."""
+        for site in plan.onprem:
+            at = Subject(f"{site.site.name} device passwords", (*site.path, "security"))
+            security = site.site.security
+            yield declared(
+                at,
+                value=security.default_credentials_replaced if security else None,
+                yes="no device answers to its maker's password",
+                no="devices answer to their maker's password",
+                missing="'default_credentials_replaced' in the site's 'security'",
+                fix="replace the passwords of controllers, switches and PDUs, and set "
+                "'default_credentials_replaced: true'",
+            )
+            yield declared(
+                at,
+                value=security.credentials_per_device if security else None,
+                yes="no two devices share a password",
+                no="devices share a password: who reads one holds them all",
+                missing="'credentials_per_device' in the site's 'security'",
+                fix="let the store of secrets make a password for each device, and set "
+                "'credentials_per_device: true'",
+            )

@@ -1,0 +1,85 @@
+"""SEC-003: InfiniBand is managed by the holders of its keys only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rackwright.model.security import SubnetManagerKeys
+from rackwright.plan.model import Path, Plan, Subject
+from rackwright.plan.protection import infiniband_fabrics
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.declared import declared
+
+SETTINGS = (
+    ("congestion_key", "congestion control is set with a key only", "cc_key_enable 2"),
+    ("node_key", "nodes manage one another with a key only", "n2n_key_enable 2"),
+    ("vendor_key", "vendor-specific management needs a key", "vs_key_enable 2"),
+    (
+        "limited_membership",
+        "ports are limited members of the default partition",
+        "default_membership=limited",
+    ),
+)
+"""Field, what it means, and the setting of the subnet manager that makes it so."""
+
+
+class FabricKeys(Policy):
+    """Every InfiniBand fabric has its management and administration keys set."""
+
+    id: ClassVar[str] = "SEC-003"
+    title: ClassVar[str] = "InfiniBand is managed by the holders of its keys only"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "security"
+
+    least_protection_level: Annotated[int, Field(ge=0, le=3)] = 2
+    """Lowest ``m_key_protection_level``; from 2 on, reading needs the key as well."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Findings for each InfiniBand fabric, and for the settings of its site."""
+        for site in plan.onprem:
+            fabrics = list(infiniband_fabrics(site, plan.catalogue))
+            for fabric, path in fabrics:
+                at = Subject(f"{site.site.name} fabric {fabric.name}", path)
+                for key, noun in (("m_key", "management key"), ("sa_key", "administration key")):
+                    yield declared(
+                        at,
+                        value=getattr(fabric, key),
+                        yes=f"the fabric has a {noun} of its own",
+                        no=f"the fabric has no {noun}",
+                        missing=f"'{key}' of the fabric '{fabric.name}'",
+                        fix=f"set a {noun} in the subnet manager, and '{key}: true'",
+                    )
+            if fabrics:
+                security = site.site.security
+                keys = security.infiniband if security else None
+                path = (*site.path, "security", "infiniband")
+                yield from self._judge(f"{site.site.name} subnet managers", path, keys)
+
+    def _judge(
+        self, name: str, path: Path, keys: SubnetManagerKeys | None
+    ) -> Iterator[Measure | Finding]:
+        level = keys.m_key_protection_level if keys else None
+        lacking = "'m_key_protection_level' in the site's 'security.infiniband'"
+        yield Measure(
+            Subject(name, path),
+            value=level,
+            limit=self.least_protection_level,
+            unit="",
+            what="protection level of the management key",
+            sense="at_least",
+            fix=f"set m_key_protection_level to {self.least_protection_level}",
+            missing=(lacking,) if level is None else (),
+        )
+        for field, meaning, setting in SETTINGS:
+            yield declared(
+                Subject(name, path),
+                value=getattr(keys, field) if keys else None,
+                yes=meaning,
+                no=f"it is not so that {meaning}",
+                missing=f"'{field}' in the site's 'security.infiniband'",
+                fix=f"set '{setting}' in the subnet manager, and '{field}: true'",
+            )

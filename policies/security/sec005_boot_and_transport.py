@@ -1,0 +1,44 @@
+"""SEC-005: nodes boot signed code, and management controllers are spoken to by TLS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.declared import declared
+
+
+class BootAndTransport(Policy):
+    """Every bare-metal site declares Secure Boot, and TLS to its management controllers."""
+
+    id: ClassVar[str] = "SEC-005"
+    title: ClassVar[str] = "Nodes boot signed code, and management is spoken to by TLS"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "security"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Two findings for each bare-metal site."""
+        for site in plan.onprem:
+            path = (*site.path, "security")
+            security = site.site.security
+            yield declared(
+                Subject(f"{site.site.name} nodes", path),
+                value=security.secure_boot if security else None,
+                yes="UEFI Secure Boot is on",
+                no="UEFI Secure Boot is off",
+                missing="'secure_boot' in the site's 'security'",
+                fix="sign the kernel modules with an enrolled key, turn Secure Boot on, and set "
+                "'secure_boot: true'",
+            )
+            yield declared(
+                Subject(f"{site.site.name} management controllers", path),
+                value=security.management_tls if security else None,
+                yes="controllers are spoken to by TLS with checked certificates",
+                no="controllers are spoken to without TLS, or their certificates are not checked",
+                missing="'management_tls' in the site's 'security'",
+                fix="put certificates of the site's own authority on the controllers, check them, "
+                "and set 'management_tls: true'",
+            )

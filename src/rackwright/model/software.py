@@ -1,0 +1,55 @@
+"""The software bill of materials: which versions a site's nodes run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from rackwright.model.base import Model
+from rackwright.model.names import Name
+
+Version = Annotated[
+    str, Field(pattern=r"^\d{1,9}(\.\d{1,9}){0,5}([-+~a-z][A-Za-z0-9.+~-]{0,60})?$")
+]
+"""A version as the package carries it, like ``595.112.07`` or ``2.4.0amzn5.0``."""
+
+KernelRelease = Annotated[str, Field(pattern=r"^\d{1,3}\.\d{1,4}[A-Za-z0-9.+~_-]{0,80}$")]
+"""What ``uname -r`` prints."""
+
+
+class KernelModules(Model):
+    """Software that brings kernel modules; they load into the kernel they are built for."""
+
+    version: Version
+    kernel: KernelRelease | None = None
+    """Kernel that the modules are built for."""
+    ofed: Version | None = None
+    """OFED whose symbols the modules are built against; for Lustre over InfiniBand."""
+
+
+class SoftwareBill(Model):
+    """Versions of one or more sites; absent is unknown."""
+
+    name: Name
+    sites: tuple[Name, ...] = ()
+    """Sites that it covers; absent, all, and then there is no other bill."""
+    kernel: KernelRelease | None = None
+    driver: Version | None = None
+    """The GPU driver."""
+    fabric_manager: Version | None = None
+    """Of NVSwitch nodes."""
+    imex: Version | None = None
+    """Of nodes whose NVLink spans several hosts."""
+    cuda: Version | None = None
+    dcgm: Version | None = None
+    nccl: Version | None = None
+    ofi_plugin: Version | None = None
+    """aws-ofi-nccl, which lets NCCL speak libfabric."""
+    libfabric: Version | None = None
+    efa_installer: Version | None = None
+    ofed: KernelModules | None = None
+    """DOCA-OFED or MLNX_OFED."""
+    lustre_client: KernelModules | None = None
+    lustre_server: KernelModules | None = None
+    slurm: Version | None = None

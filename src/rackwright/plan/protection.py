@@ -1,0 +1,20 @@
+"""What of a bare-metal site there is to protect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.model.fabric import Fabric
+from rackwright.model.hardware import Switch
+from rackwright.plan.model import Path, SitePlan
+
+
+def infiniband_fabrics(site: SitePlan, catalogue: Catalogue) -> Iterator[tuple[Fabric, Path]]:
+    """The InfiniBand fabrics of ``site`` with their places in the blueprint."""
+    for index, fabric in enumerate(site.site.fabrics):
+        technologies = {catalogue.get(Switch, tier.type).technology for tier in fabric.tiers}
+        if fabric.technology == "infiniband" or (
+            fabric.technology is None and "infiniband" in technologies
+        ):
+            yield fabric, (*site.path, "fabrics", index)

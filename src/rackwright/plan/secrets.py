@@ -1,0 +1,84 @@
+"""Texts of a blueprint that look like secrets.
+
+A blueprint is stored in git, shown in pull requests and carried in the state of stacks; a secret in
+it is known to everybody who reads one of them. Only the kind and the place of a find are returned,
+never the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rackwright.model.cluster import Blueprint
+from rackwright.plan.model import Path
+
+_SHAPES: Mapping[str, re.Pattern[str]] = {
+    "a private key": re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"),
+    "an AWS access key": re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    "a GitHub token": re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{22})"),
+    "a GitLab token": re.compile(r"\bglpat-[A-Za-z0-9_-]{20}"),
+    "a Slack token": re.compile(r"\bxox[abprs]-[A-Za-z0-9-]{10}"),
+    "a Vault token": re.compile(r"\bhv[sb]\.[A-Za-z0-9_-]{24}"),
+    "a JSON web token": re.compile(r"\beyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10}"),
+    "a URL with a password": re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^/\s:@]{1,99}:[^/\s@]{1,99}@"),
+    "a password hash": re.compile(r"\$(?:1|2[aby]|5|6|7|y|argon2id?)\$[./A-Za-z0-9=,$]{8}"),
+    "a password": re.compile(
+        r"\b(?:password|passwd|secret|token|api[_-]?key)\s{0,9}[=:]\s{0,9}[^\s${]\S{5}", re.IGNORECASE
+    ),
+}  # fmt: skip
+"""Kinds of secrets and their shapes; every repetition is bounded, so that no text is slow."""
+
+_KEY = re.compile(
+    r"(?:^|[_.-])(?:password|passwd|passphrase|secret|token|private[_-]?key|api[_-]?key)$", re.IGNORECASE
+)
+_REFERENCE = re.compile(
+    r"(?:(?:arn|env|file|op|secretsmanager|sops|ssm|vault):|/|\$\{|\{\{|<).*", re.DOTALL
+)
+"""Where a secret is kept, a variable or a placeholder."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecretPlace:
+    """Where a blueprint holds what looks like a secret.
+
+    Attributes:
+        name: the place with dots, items of lists by their ``name`` where they have one.
+        path: the place in the document; it ends before a key that is itself the secret.
+    """
+
+    name: str
+    path: Path
+    kind: str
+
+
+def find_secrets(blueprint: Blueprint) -> tuple[SecretPlace, ...]:
+    """Every text of ``blueprint`` that looks like a secret, in its order."""
+    return tuple(_look(blueprint.model_dump(mode="json", exclude_unset=True), (), ()))
+
+
+def _look(value: Any, path: Path, names: tuple[str, ...]) -> Iterator[SecretPlace]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if kind := _kind(str(key)):
+                yield SecretPlace(".".join((*names, "(a key)")), path, kind)
+            else:
+                yield from _look(item, (*path, key), (*names, str(key)))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            given = item.get("name") if isinstance(item, Mapping) else None
+            own = given if isinstance(given, str) and _kind(given) is None else str(index)
+            yield from _look(item, (*path, index), (*names, own))
+    elif isinstance(value, str):
+        kind = _kind(value)
+        if kind is None and value and _KEY.search(names[-1]) and not _REFERENCE.fullmatch(value):
+            kind = "a password"
+        if kind is not None:
+            yield SecretPlace(".".join(names), path, kind)
+
+
+def _kind(text: str) -> str | None:
+    """What ``text`` looks like, or None where it looks like no secret."""
+    return next((kind for kind, shape in _SHAPES.items() if shape.search(text)), None)
