@@ -1,0 +1,107 @@
+"""``lab``: bare machines to try things on, booted on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rackwright.lab.lab import HostSpec, Lab
+
+GPUS = 8
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``lab``."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    made = actions.add_parser("up", help="boot the hosts, as root; those that run are left alone")
+    made.add_argument(
+        "--hosts",
+        default="head,login,gpu[1-4]",
+        help="their names as a host list; those called gpu… pose as having 8 GPUs",
+    )
+    made.add_argument("--network", default="10.77.0.0/24", help="an unused IPv4 network")
+    for name, text in (
+        ("status", "list the hosts"),
+        ("down", "remove the hosts, their disks and everything that was made for them"),
+        ("ssh", "open a shell on a host, or run a command there"),
+    ):
+        made = actions.add_parser(name, help=text)
+        if name == "ssh":
+            made.add_argument("host")
+            made.add_argument("command", nargs=argparse.REMAINDER)
+        if name == "status":
+            made.add_argument("--json", action="store_true")
+    for action in actions.choices.values():
+        action.add_argument("--name", default="lab", help="name of the lab")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the action; the exit code."""
+    from rackwright.lab.lab import down, open_lab, up
+
+    lab = open_lab(arguments.name, getattr(arguments, "network", "10.77.0.0/24"))
+    match arguments.action:
+        case "up":
+            started = time.monotonic()
+            made = up(lab, _wanted(arguments.hosts), _say)
+            print(f"{len(made)} hosts are up after {time.monotonic() - started:.1f} s")
+        case "down":
+            removed = down(lab)
+            print(f"removed {', '.join(removed)}" if removed else "there is no lab")
+        case "status":
+            return _status(lab, as_json=arguments.json)
+        case _:
+            return _ssh(lab, arguments.host, arguments.command)
+    return ExitCode.CLEAN
+
+
+def _wanted(text: str) -> list[HostSpec]:
+    from rackwright.lab.lab import HostSpec
+    from rackwright.model.names import expand_hostlist
+
+    try:
+        names = expand_hostlist(text)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    return [HostSpec(name, GPUS if name.startswith("gpu") else 0) for name in names]
+
+
+def _status(lab: Lab, *, as_json: bool) -> int:
+    found = [
+        {
+            "name": host.name,
+            "address": str(host.address.ip),
+            "running": host.running,
+            "gpus": host.devices,
+        }
+        for host in lab.hosts()
+    ]
+    if as_json:
+        print(json.dumps({"schema": "rackwright.lab/v1", "hosts": found}, indent=2))
+    else:
+        for host in found:
+            state = "runs" if host["running"] else "is off"
+            print(f"{host['name']} {host['address']} {state}, {host['gpus']} GPUs")
+    return ExitCode.CLEAN if found else ExitCode.NOTHING
+
+
+def _ssh(lab: Lab, name: str, command: list[str]) -> int:
+    for host in lab.hosts():
+        if host.name == name:
+            sys.stdout.flush()
+            words = lab.ssh(host)
+            os.execvp(words[0], [*words, *command])  # noqa: S606 - the words are our own
+    raise UsageError(f"there is no host '{name}' in the lab '{lab.name}'")
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"  {line}\n")
+    sys.stderr.flush()

@@ -1,0 +1,117 @@
+"""The root file system of every lab host: a Debian made once and kept."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rackwright.errors import ExternalToolError
+from rackwright.lab.system import run
+
+PACKAGES = (
+    "ca-certificates", "curl", "dbus", "hostname", "iproute2", "iputils-ping", "kmod", "less",
+    "openssh-server", "procps", "python3", "python3-apt", "sudo", "systemd", "systemd-sysv",
+)  # fmt: skip
+"""What a freshly installed machine has; everything else is installed by the roles."""
+
+MASKED = (
+    "getty.target", "console-getty.service", "apt-daily.timer", "apt-daily-upgrade.timer",
+    "dpkg-db-backup.timer", "fstrim.timer", "e2scrub_all.timer", "systemd-resolved.service",
+    "systemd-timesyncd.service", "systemd-networkd-wait-online.service",
+)  # fmt: skip
+"""Units that do nothing useful in a lab. systemd-logind stays: reboots need it."""
+
+
+def cache_folder() -> Path:
+    """``$RACKWRIGHT_LAB_CACHE``, else the user's cache folder by the XDG rules."""
+    if chosen := os.environ.get("RACKWRIGHT_LAB_CACHE"):
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "rackwright" / "lab"
+
+
+def make_base(say: Callable[[str], None]) -> Path:
+    """The folder of the root file system, made on the first call.
+
+    Raises:
+        ExternalToolError: Debian cannot be installed there.
+    """
+    repository, suite = machine_repository()
+    recipe = json.dumps([suite, PACKAGES, MASKED, _version()])
+    folder = cache_folder() / f"base-{suite}-{hashlib.sha256(recipe.encode()).hexdigest()[:12]}"
+    with _locked(cache_folder() / "lock"):
+        if folder.is_dir():
+            return folder
+        say(f"installing Debian {suite} for the lab's hosts: about two minutes, once")
+        unfinished = folder.with_suffix(".new")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        packages = cache_folder() / "debootstrap"
+        packages.mkdir(exist_ok=True)
+        run(
+            "debootstrap",
+            "--variant=minbase",
+            f"--cache-dir={packages}",
+            f"--include={','.join(PACKAGES)}",
+            suite,
+            unfinished,
+            repository,
+            timeout_s=1800,
+        )
+        _prepare(unfinished)
+        unfinished.rename(folder)
+    return folder
+
+
+def machine_repository() -> tuple[str, str]:
+    """The Debian repository and suite that this machine's own apt uses.
+
+    Raises:
+        ExternalToolError: it uses none.
+    """
+    listed = run(
+        "apt-get", "indextargets", "--format", "$(REPO_URI) $(CODENAME) $(COMPONENT)",
+        "Created-By: Packages",
+    )  # fmt: skip
+    for line in listed.splitlines():
+        uri, suite, component = line.split()
+        if component == "main" and "-" not in suite and "security" not in uri:
+            return uri, suite
+    raise ExternalToolError(
+        "no Debian repository is configured on this machine",
+        hint="the lab's hosts are installed from the repository in /etc/apt",
+    )
+
+
+def _prepare(root: Path) -> None:
+    """What differs from an installed Debian: identity is given to each host by the lab."""
+    (root / "etc/machine-id").write_text("")
+    (root / "var/lib/dbus/machine-id").unlink(missing_ok=True)
+    for key in (root / "etc/ssh").glob("ssh_host_*"):
+        key.unlink()
+    for unit in MASKED:
+        link = root / "etc/systemd/system" / unit
+        link.unlink(missing_ok=True)
+        link.symlink_to("/dev/null")
+    (root / "etc/resolv.conf").unlink(missing_ok=True)
+    (root / "etc/resolv.conf").write_text("")
+    (root / "etc/apt/sources.list").write_text("")
+    shutil.rmtree(root / "var/cache/apt/archives", ignore_errors=True)
+    (root / "var/cache/apt/archives/partial").mkdir(parents=True)
+
+
+def _version() -> str:
+    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

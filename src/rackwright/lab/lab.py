@@ -1,0 +1,235 @@
+"""Labs: several hosts on one bridge, made and removed as a whole."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rackwright.errors import ExternalToolError, UsageError
+from rackwright.lab import host as hosts
+from rackwright.lab.base import make_base
+from rackwright.lab.host import Host
+from rackwright.lab.system import check_machine, run, wait_for
+from rackwright.provision.locks import exclusive
+from rackwright.provision.targets import state_folder
+
+NAME = re.compile(r"[a-z][a-z0-9]{0,5}")
+FIRST_ADDRESS = 10
+LARGEST = 64
+"""Most hosts of one lab: each is a whole operating system."""
+
+INOTIFY_INSTANCES = 4096
+"""What many systemds on one kernel need; with Debian's 128 the 22nd host hangs."""
+
+READY_S = 90.0
+
+
+@dataclass(frozen=True)
+class HostSpec:
+    """A host that is wanted: its name, and as how many GPUs it poses."""
+
+    name: str
+    devices: int = 0
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A lab by its name; it may or may not exist."""
+
+    name: str
+    network: ipaddress.IPv4Network
+    folder: Path
+
+    @property
+    def bridge(self) -> str:
+        """Name of its bridge."""
+        return f"rwlab-{self.name}"
+
+    @property
+    def controller(self) -> ipaddress.IPv4Interface:
+        """Address of this machine on the bridge."""
+        return ipaddress.IPv4Interface((self.network[1], self.network.prefixlen))
+
+    @property
+    def key(self) -> Path:
+        """Private key of root on every host."""
+        return self.folder / "id_ed25519"
+
+    @property
+    def known_hosts(self) -> Path:
+        """The hosts' own keys, written before they boot: nobody can pose as one of them."""
+        return self.folder / "known_hosts"
+
+    @property
+    def exists(self) -> bool:
+        """Whether anything of it is here."""
+        return self.folder.exists()
+
+    def hosts(self) -> tuple[Host, ...]:
+        """The hosts that it has."""
+        try:
+            listed = json.loads((self.folder / "hosts.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return ()
+        return tuple(self._host(i, HostSpec(h["name"], h["devices"])) for i, h in enumerate(listed))
+
+    def ssh(self, host: Host) -> list[str]:
+        """The words of an ssh command to ``host``, without what it shall run."""
+        return [
+            *("ssh", "-F", "none", "-i", str(self.key), "-o", "BatchMode=yes"),
+            *("-o", f"UserKnownHostsFile={self.known_hosts}", "-o", "StrictHostKeyChecking=yes"),
+            *("-o", "ConnectTimeout=3", f"root@{host.address.ip}"),
+        ]
+
+    def is_ready(self, host: Host) -> bool:
+        """Whether ``host`` has booted and lets root in."""
+        told = run(*self.ssh(host), "systemctl", "is-system-running", check=False, timeout_s=15)
+        return told.strip() in {"running", "degraded"}
+
+    def _host(self, index: int, spec: HostSpec) -> Host:
+        address = ipaddress.IPv4Interface(
+            (self.network[FIRST_ADDRESS + index], self.network.prefixlen)
+        )
+        folder = self.folder / "hosts" / spec.name
+        return Host(self.name, spec.name, index, address, folder, spec.devices)
+
+
+def open_lab(name: str = "lab", network: str = "10.77.0.0/24") -> Lab:
+    """The lab called ``name``.
+
+    Raises:
+        UsageError: the name or the network cannot be used.
+    """
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"'{name}' cannot name a lab", hint="one to six letters and digits, a letter first"
+        )
+    folder = state_folder() / "lab" / name
+    kept = folder / "network"
+    try:
+        parsed = ipaddress.IPv4Network(kept.read_text() if kept.exists() else network)
+    except ValueError as error:
+        raise UsageError(f"'{network}' is no network: {error}") from None
+    if parsed.num_addresses < FIRST_ADDRESS + LARGEST + 1:
+        raise UsageError(f"'{parsed}' is too small for a lab", hint="use a /24")
+    return Lab(name, parsed, folder)
+
+
+def up(lab: Lab, wanted: Sequence[HostSpec], say: Callable[[str], None]) -> tuple[Host, ...]:
+    """The hosts, booted and reachable; those that run already are left alone.
+
+    Raises:
+        UsageError: this machine cannot hold a lab, or the lab has other hosts already.
+        ExternalToolError: something does not start; what was made stays for ``down``.
+    """
+    check_machine()
+    _check(lab, wanted)
+    base = make_base(say)
+    with _exclusive(lab):
+        _make_network(lab)
+        _make_keys(lab, wanted)
+        made = lab.hosts()
+        for host in made:
+            if not host.root.is_mount():
+                hosts.build(host, base, _files(lab, host, made))
+            hosts.connect(host, lab.bridge)
+            hosts.switch_on(host)
+        for host in made:
+            if not wait_for(lambda host=host: lab.is_ready(host), READY_S, 0.3):  # type: ignore[misc]
+                raise ExternalToolError(
+                    f"host '{host.name}' does not answer",
+                    hint=f"its console: {host.folder / 'console.log'}",
+                )
+            say(f"{host.name} {host.address.ip} is up")
+    return made
+
+
+def down(lab: Lab) -> tuple[str, ...]:
+    """Names of the hosts that were removed, with everything the lab made on this machine.
+
+    It works on the remains of a lab that failed half-way, too.
+    """
+    check_machine()
+    if not lab.exists:
+        return ()
+    with _exclusive(lab):
+        removed = lab.hosts()
+        for host in removed:
+            hosts.remove(host)
+        run("ip", "link", "delete", lab.bridge, check=False)
+    shutil.rmtree(lab.folder)
+    return tuple(host.name for host in removed)
+
+
+def _check(lab: Lab, wanted: Sequence[HostSpec]) -> None:
+    names = [spec.name for spec in wanted]
+    if not names or len(names) > LARGEST:
+        raise UsageError(f"a lab has 1 to {LARGEST} hosts, not {len(names)}")
+    if len(set(names)) != len(names):
+        raise UsageError("two hosts have the same name")
+    there = [HostSpec(host.name, host.devices) for host in lab.hosts()]
+    if there and there != list(wanted):
+        raise UsageError(
+            f"the lab '{lab.name}' has other hosts: {', '.join(spec.name for spec in there)}",
+            hint="remove it first: rackwright lab down",
+        )
+
+
+@contextmanager
+def _exclusive(lab: Lab) -> Iterator[None]:
+    with exclusive(lab.folder.parent / f"{lab.name}.lock", what=f"the lab '{lab.name}'"):
+        yield
+
+
+def _make_network(lab: Lab) -> None:
+    lab.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (lab.folder / "network").write_text(str(lab.network), encoding="utf-8")
+    limit = Path("/proc/sys/fs/inotify/max_user_instances")
+    if int(limit.read_text()) < INOTIFY_INSTANCES:
+        limit.write_text(str(INOTIFY_INSTANCES))
+    if (Path("/sys/class/net") / lab.bridge).exists():
+        return
+    if (taken := run("ip", "-brief", "addr", "show", "to", str(lab.network))).strip():
+        raise UsageError(
+            f"'{lab.network}' is in use on this machine: {taken.split()[0]}",
+            hint="choose another network with --network",
+        )
+    run("ip", "link", "add", lab.bridge, "type", "bridge")
+    run("ip", "addr", "add", str(lab.controller), "dev", lab.bridge)
+    run("ip", "link", "set", lab.bridge, "up")
+
+
+def _make_keys(lab: Lab, wanted: Sequence[HostSpec]) -> None:
+    """Keys of root and of every host, made once."""
+    if not lab.key.exists():
+        run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", f"lab {lab.name}", "-f", lab.key)
+    listed = [{"name": spec.name, "devices": spec.devices} for spec in wanted]
+    (lab.folder / "hosts.json").write_text(json.dumps(listed), encoding="utf-8")
+    lines = []
+    for host in lab.hosts():
+        host.folder.mkdir(parents=True, exist_ok=True)
+        key = host.folder / "ssh_host_ed25519_key"
+        if not key.exists():
+            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", host.name, "-f", key)
+        public = key.with_suffix(".pub").read_text().split()
+        lines.append(f"{host.address.ip},{host.name} {public[0]} {public[1]}\n")
+    lab.known_hosts.write_text("".join(lines), encoding="utf-8")
+
+
+def _files(lab: Lab, host: Host, everyone: Sequence[Host]) -> Mapping[str, tuple[str, int]]:
+    """What makes the base this host: its name, its keys and its neighbours."""
+    key = host.folder / "ssh_host_ed25519_key"
+    names = "".join(f"{other.address.ip} {other.name}\n" for other in everyone)
+    return {
+        "etc/hostname": (f"{host.name}\n", 0o644),
+        "etc/hosts": (f"127.0.0.1 localhost\n{lab.controller.ip} controller\n{names}", 0o644),
+        "etc/ssh/ssh_host_ed25519_key": (key.read_text(), 0o600),
+        "etc/ssh/ssh_host_ed25519_key.pub": (key.with_suffix(".pub").read_text(), 0o644),
+        "root/.ssh/authorized_keys": (lab.key.with_suffix(".pub").read_text(), 0o600),
+    }

@@ -1,0 +1,109 @@
+"""Real machines of the lab: booted, reached by ssh, rebooted, removed without a trace."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rackwright.errors import UsageError
+from rackwright.lab import lab as labs
+from rackwright.lab.host import Host
+from rackwright.lab.lab import HostSpec, Lab
+from rackwright.lab.system import run, wait_for
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(os.geteuid() != 0, reason="the lab needs root"),
+]
+WANTED = [HostSpec("head"), HostSpec("gpu1", devices=8)]
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    monkeypatch.setenv("RACKWRIGHT_STATE", str(tmp_path))
+    made = labs.open_lab("test", "10.213.7.0/24")
+    yield made
+    labs.down(made)
+
+
+def on(lab: Lab, host: Host, command: str) -> str:
+    return run(*lab.ssh(host), command, timeout_s=30).strip()
+
+
+def traces(lab: Lab) -> list[str]:
+    """What the kernel still knows of the lab."""
+    found = [line for line in run("ip", "netns").splitlines() if line.startswith("rw-test-")]
+    found += [line for line in run("ip", "-brief", "link").splitlines() if "test" in line]
+    found += [line for line in Path("/proc/mounts").read_text().splitlines() if "lab/test" in line]
+    found += [str(path) for path in Path("/sys/fs/cgroup").glob("*/rw-test-*")]
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (folder / "cmdline").read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+        if "lab/test/hosts" in command:
+            found.append(command)
+    return found
+
+
+def test_the_life_of_a_lab(lab: Lab) -> None:
+    head, gpu = labs.up(lab, WANTED, print)
+    assert on(lab, head, "cat /etc/hostname; systemctl is-system-running") == "head\nrunning"
+    assert on(lab, gpu, "ls /dev/nvidia* | wc -l") == "8"
+    assert on(lab, gpu, "ping -c1 -W2 head >/dev/null && echo reached") == "reached"
+    identities = {on(lab, host, "cat /etc/machine-id") for host in (head, gpu)}
+    assert len(identities) == 2
+
+    first = gpu.supervisor
+    assert labs.up(lab, WANTED, print) == (head, gpu)
+    assert gpu.supervisor == first, "a host that runs is left alone"
+
+    boot = on(lab, gpu, "cat /proc/sys/kernel/random/boot_id")
+    run(*lab.ssh(gpu), "systemctl reboot", check=False)
+    assert wait_for(lambda: lab.is_ready(gpu) and boot != _boot(lab, gpu), 60, 0.5)
+    assert wait_for(lambda: on(lab, gpu, "ls /dev/nvidia* | wc -l") == "8", 20)
+
+    with pytest.raises(UsageError, match="other hosts"):
+        labs.up(lab, [HostSpec("another")], print)
+    assert labs.down(lab) == ("head", "gpu1")
+    assert traces(lab) == []
+    assert labs.down(lab) == ()
+
+
+def _boot(lab: Lab, host: Host) -> str:
+    return run(*lab.ssh(host), "cat /proc/sys/kernel/random/boot_id", check=False).strip()
+
+
+def test_a_host_with_another_key_is_not_trusted(lab: Lab) -> None:
+    (head,) = labs.up(lab, WANTED[:1], print)
+    words = lab.known_hosts.read_text().split()
+    words[2] = lab.key.with_suffix(".pub").read_text().split()[1]
+    lab.known_hosts.write_text(" ".join(words) + "\n")
+    told = subprocess.run([*lab.ssh(head), "true"], capture_output=True, text=True, check=False)
+    assert told.returncode != 0
+    assert "REMOTE HOST IDENTIFICATION HAS CHANGED" in told.stderr
+
+
+def test_the_remains_of_a_failure_are_removed(lab: Lab) -> None:
+    head, gpu = labs.up(lab, WANTED, print)
+    for host in (head, gpu):
+        assert host.supervisor is not None
+        os.kill(host.supervisor.pid, signal.SIGKILL)
+    run("ip", "netns", "delete", head.namespace)
+    labs.down(lab)
+    assert wait_for(lambda: traces(lab) == [], 20), traces(lab)
+
+
+def test_a_host_that_was_switched_off_comes_back(lab: Lab) -> None:
+    (head,) = labs.up(lab, WANTED[:1], print)
+    on(lab, head, "echo kept > /root/file")
+    run(*lab.ssh(head), "systemctl poweroff", check=False)
+    assert wait_for(lambda: not head.running, 60)
+    labs.up(lab, WANTED[:1], print)
+    assert on(lab, head, "cat /root/file") == "kept"
