@@ -11,6 +11,7 @@ from rackwright.model.base import Model
 from rackwright.model.names import Name
 from rackwright.model.prices import (
     Dollars,
+    DollarsPerGibibyteMonth,
     DollarsPerHour,
     DollarsPerKilowattHour,
     DollarsPerYear,
@@ -52,6 +53,10 @@ class Costs(Model):
     """Purchase price of one unit by catalogue id: nodes, switches, racks, PDUs, CDUs, ..."""
     instances: dict[str, DollarsPerHour] = {}
     """Negotiated price of an instance by type, whatever the capacity is bought as."""
+    storage: dict[str, DollarsPerGibibyteMonth] = {}
+    """Own price of storage by kind, like ``ebs-gp3`` or ``fsx-lustre-persistent-2-250``."""
+    network: dict[str, DollarsPerHour] = {}
+    """Own price of a ``nat-gateway``, a ``public-address`` or an ``interface-endpoint``."""
     discount: Annotated[Percent, Field(le=100)] | None = None
     """Negotiated discount on AWS list prices, those of capacity blocks and the owner's own aside."""
     rental_region: str | None = None

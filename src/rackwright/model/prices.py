@@ -89,6 +89,7 @@ class Money:
 Dollars = Annotated[Decimal, Money("USD")]
 DollarsPerHour = Annotated[Decimal, Money("USD/h")]
 DollarsPerYear = Annotated[Decimal, Money("USD/year")]
+DollarsPerGibibyteMonth = Annotated[Decimal, Money("USD/GiB-month")]
 DollarsPerKilowattHour = Annotated[Decimal, Money("USD/kWh")]
 
 

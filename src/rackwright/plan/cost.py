@@ -6,6 +6,7 @@ is missing. ``money`` states the rounding.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -27,6 +28,16 @@ NOT_COUNTED = {
 
 
 @dataclass(frozen=True, slots=True)
+class GroupCost:
+    """What a node group, a switch tier, a file system, the network, the racks, ... cost."""
+
+    name: str
+    count: int
+    """Nodes or switches of the group, and 1 where it has none."""
+    amount: Amount
+
+
+@dataclass(frozen=True, slots=True)
 class SiteCost:
     """What one site costs."""
 
@@ -34,8 +45,8 @@ class SiteCost:
     provider: Literal["aws", "onprem"]
     path: Path
     amount: Amount
-    groups: tuple[tuple[str, Amount], ...]
-    """Costs of node groups, file systems, networks, racks, ... in the order of the plan."""
+    groups: tuple[GroupCost, ...]
+    """In the order of the plan."""
 
 
 @dataclass(frozen=True)
@@ -81,22 +92,32 @@ def summarise(plan: Plan, prices: Prices | None = None) -> CostSummary:
     """
     prices = builtin_prices() if prices is None else prices
     costs = plan.blueprint.costs or Costs()
-    found: dict[str, tuple[Literal["aws", "onprem"], Path, tuple[CostLine, ...]]] = {}
+    lines: dict[str, tuple[CostLine, ...]] = {}
+    sites: dict[str, SiteCost] = {}
     for aws in plan.aws:
-        found[aws.site.name] = "aws", aws.path, tuple(aws_lines(aws, costs, prices))
+        name = aws.site.name
+        lines[name] = tuple(aws_lines(aws, costs, prices))
+        counts = {group.group.name: group.group.count for group in aws.groups}
+        counts |= {servers.role: servers.server.count for servers in aws.servers}
+        groups = _group_costs(lines[name], counts)
+        sites[name] = SiteCost(name, "aws", aws.path, add_up(lines[name]), groups)
     for owned in plan.onprem:
-        lines = tuple(onprem_lines(owned, costs, prices, plan.catalogue))
-        found[owned.site.name] = "onprem", owned.path, lines
+        name = owned.site.name
+        lines[name] = tuple(onprem_lines(owned, costs, prices, plan.catalogue))
+        counts = {group.name: group.count for group in owned.site.node_groups}
+        for fabric in owned.site.fabrics:
+            counts |= {f"{fabric.name}/{tier.name}": tier.count for tier in fabric.tiers}
+        groups = _group_costs(lines[name], counts)
+        sites[name] = SiteCost(name, "onprem", owned.path, add_up(lines[name]), groups)
     ordered = [site.name for site in plan.blueprint.sites]
     return CostSummary(
-        tuple(line for name in ordered for line in found[name][2]),
-        tuple(_site_cost(name, *found[name]) for name in ordered),
+        tuple(line for name in ordered for line in lines[name]),
+        tuple(sites[name] for name in ordered),
     )
 
 
-def _site_cost(
-    name: str, provider: Literal["aws", "onprem"], path: Path, lines: tuple[CostLine, ...]
-) -> SiteCost:
-    groups = dict.fromkeys(line.group for line in lines)
-    amounts = tuple((g, add_up(line for line in lines if line.group == g)) for g in groups)
-    return SiteCost(name, provider, path, add_up(lines), amounts)
+def _group_costs(lines: Sequence[CostLine], counts: Mapping[str, int]) -> tuple[GroupCost, ...]:
+    found: dict[str, list[CostLine]] = {}
+    for line in lines:
+        found.setdefault(line.group, []).append(line)
+    return tuple(GroupCost(name, counts.get(name, 1), add_up(own)) for name, own in found.items())

@@ -7,7 +7,7 @@ requests, buckets, backups and taxes depend on use and are not part of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Literal
 
@@ -29,18 +29,24 @@ class AwsPricing:
         self._prices = prices
         self._costs = costs
         self._region = region
+        self._own: Mapping[Offer, Mapping[str, Decimal]] = {
+            Offer.ON_DEMAND: costs.instances,
+            Offer.CAPACITY_BLOCK: costs.instances,
+            Offer.STORAGE: costs.storage,
+            Offer.NETWORK: costs.network,
+        }
 
     def instance(self, name: str, offer: Offer) -> tuple[UsedPrice | None, tuple[str, ...]]:
         """The price of an instance hour, or what is missing."""
-        own = self._costs.instances.get(name)
-        if own is not None:
-            return UsedPrice(name, own, "instance-hour", None), ()
         return self.find(offer, name, f"price of '{name}' {_TERMS[offer]} in {self._region}")
 
     def find(
         self, offer: Offer, item: str, missing: str | None = None
     ) -> tuple[UsedPrice | None, tuple[str, ...]]:
-        """The price of ``item`` with the owner's discount, or what is missing."""
+        """The owner's price of ``item``, else the list's with the discount, or what is missing."""
+        own = self._own[offer].get(item)
+        if own is not None:
+            return UsedPrice(item, own, UNITS[offer], None), ()
         found = self._prices.find(offer, self._region, item)
         if found is None:
             return None, (missing or f"price of '{item}' in {self._region}",)

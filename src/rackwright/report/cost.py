@@ -25,7 +25,7 @@ def render_text(
     rows = [("", "USD/h", "USD/year")]
     for site in summary.sites:
         rows.append((printable(f"site {site.name} ({site.provider})"), *_columns(site.amount)))
-        rows += [(f"  {printable(group)}", *_columns(amount)) for group, amount in site.groups]
+        rows += [(f"  {printable(group.name)}", *_columns(group.amount)) for group in site.groups]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     lines += [
         f"{name:<{widths[0]}}  {hour:>{widths[1]}}  {year:>{widths[2]}}".rstrip()
@@ -56,7 +56,10 @@ def render_json(
                 "name": site.name,
                 "provider": site.provider,
                 **_amount(site.amount),
-                "groups": [{"name": name, **_amount(amount)} for name, amount in site.groups],
+                "groups": [
+                    {"name": group.name, "count": group.count, **_amount(group.amount)}
+                    for group in site.groups
+                ],
                 "lines": [_line(line) for line in summary.lines if line.site == site.name],
                 "not_counted": NOT_COUNTED[site.provider],
             }

@@ -1,0 +1,29 @@
+"""CST-001: a year of all sites stays inside the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.cost import summarise
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.budgets import measure_budget
+
+
+class BudgetOfAYear(Policy):
+    """All sites together cost no more in a year than the budget."""
+
+    id: ClassVar[str] = "CST-001"
+    title: ClassVar[str] = "A year of all sites stays inside the budget"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "cost"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """One measure, unless the costs have a budget of an hour only."""
+        costs = plan.blueprint.costs
+        if costs is None or (costs.budget_per_year is None and costs.budget_per_hour is not None):
+            return
+        at = Subject("budget of a year", ("costs", "budget_per_year"))
+        yield measure_budget(summarise(plan), costs.budget_per_year, at, "year")

@@ -1,0 +1,29 @@
+"""CST-002: an hour of all sites stays inside the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.cost import summarise
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.budgets import measure_budget
+
+
+class BudgetOfAnHour(Policy):
+    """All sites together cost no more in an hour than the budget."""
+
+    id: ClassVar[str] = "CST-002"
+    title: ClassVar[str] = "An hour of all sites stays inside the budget"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "cost"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """One measure where there is a budget of an hour."""
+        costs = plan.blueprint.costs
+        if costs is None or costs.budget_per_hour is None:
+            return
+        at = Subject("budget of an hour", ("costs", "budget_per_hour"))
+        yield measure_budget(summarise(plan), costs.budget_per_hour, at, "hour")

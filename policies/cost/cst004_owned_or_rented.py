@@ -1,0 +1,54 @@
+"""CST-004: owned accelerators cost no more than the same ones rented."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.cost_compare import Comparison, compare
+from rackwright.plan.model import Contributor, Plan, Subject
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.budgets import judged_value
+from rackwright.report.quantities import format_quantity
+
+
+class OwnedOrRented(Policy):
+    """A bare-metal site costs no more in a year than its accelerators on AWS."""
+
+    id: ClassVar[str] = "CST-004"
+    title: ClassVar[str] = "Owned accelerators cost no more than rented ones"
+    severity: ClassVar[Severity] = Severity.LOW
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "cost"
+    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each bare-metal site with accelerators."""
+        if plan.blueprint.costs is None:
+            return
+        for comparison in compare(plan):
+            yield _judge(comparison)
+
+
+def _judge(comparison: Comparison) -> Measure:
+    limit = comparison.rented.per_year
+    value = judged_value(comparison.owned, limit, "year")
+    fix = None
+    if value is not None and limit is not None and value > limit:
+        saved = format_quantity(value - float(limit), "USD/year")
+        rented = ", ".join(f"{m.instances:,} × {m.instance}" for m in comparison.matches)
+        fix = f"save {saved}, or rent {rented} in {comparison.region}"
+    return Measure(
+        Subject(f"site {comparison.site}", comparison.path),
+        value=value,
+        limit=None if limit is None else float(limit),
+        unit="USD/year",
+        what="cost of owning, where renting is the limit,",
+        contributors=tuple(
+            Contributor(match.instance, match.instances, match.line.micros / 1e6 / match.instances)
+            for match in comparison.matches
+            if match.instance and match.instances and match.line.micros is not None
+        ),
+        fix=fix,
+        missing=(*comparison.owned.missing, *comparison.rented.missing),
+    )
