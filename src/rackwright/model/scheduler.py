@@ -24,6 +24,9 @@ Program = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
 JobTime = Annotated[str, Field(pattern=r"^(UNLIMITED|(\d{1,5}-)?\d{1,2}:\d{2}:\d{2})$")]
 """A time limit in Slurm's own form: ``2-00:00:00`` is two days."""
 
+Address = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]*$")]
+"""A host name or an IP address."""
+
 Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/+-]*$")]
 
 GENERATED_KEYS = frozenset(
@@ -58,8 +61,8 @@ class Controller(Model):
     """A host that runs slurmctld."""
 
     host: Name
-    address: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]*$")] | None = None
-    """How the others reach it, where its name does not resolve."""
+    address: Address | None = None
+    """How the others reach it, where it stands outside the blueprint."""
 
 
 class Accounting(Model):
@@ -67,6 +70,8 @@ class Accounting(Model):
 
     host: Name
     """Where slurmdbd runs."""
+    address: Address | None = None
+    """How it is reached, where it stands outside the blueprint."""
     backup: Name | None = None
     enforce: tuple[Literal["associations", "limits", "nojobs", "nosteps", "qos", "safe"], ...] = (
         "associations",
@@ -172,7 +177,7 @@ class Topology(Model):
 class Cgroup(Model):
     """How resources of a job are confined."""
 
-    plugin: Literal["autodetect", "cgroup/v1", "cgroup/v2", "disabled"] = "autodetect"
+    plugin: Literal["autodetect", "cgroup/v1", "cgroup/v2"] = "autodetect"
     cores: bool = True
     memory: bool = True
     swap: bool = True
@@ -184,7 +189,7 @@ class Processes(Model):
     """The plugins that start and follow the processes of a job."""
 
     tracking: Literal["cgroup", "linuxproc", "pgid"] = "cgroup"
-    tasks: tuple[Literal["cgroup", "affinity", "none"], ...] = ("cgroup", "affinity")
+    tasks: tuple[Literal["cgroup", "affinity", "none"], ...] = ("affinity", "cgroup")
     accounting: Literal["cgroup", "linux", "none"] = "cgroup"
     contain: bool = True
     """Make the job's container before the prolog, so that ssh sessions join it."""

@@ -1,0 +1,344 @@
+"""What Slurm must know of a plan: equal nodes by group, with their numbers from the catalogue.
+
+Nothing here reads or writes files; ``rackwright.render.slurm`` turns it into text and the
+policies of scheduling compare it with the blueprint.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rackwright.errors import RackwrightError
+from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
+from rackwright.model.scheduler import NodeSettings, Partition, Scheduler
+from rackwright.plan.hosts import node_names, numbered
+from rackwright.plan.model import Path, Plan
+from rackwright.plan.problems import PlanProblem
+from rackwright.spec.suggest import did_you_mean
+
+SCHEDULER: Path = ("scheduler",)
+"""Place of the scheduler in a blueprint."""
+
+
+class NoSchedulerError(RackwrightError):
+    """The blueprint says nothing about scheduling."""
+
+    code = "no-scheduler"
+
+
+@dataclass(frozen=True, slots=True)
+class Gres:
+    """Equal accelerators of one host, as Slurm counts them."""
+
+    name: str
+    """``gpu``, or ``neuron`` for the accelerators of AWS."""
+    type: str
+    count: int
+    vendor: str
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.type}:{self.count}"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSet:
+    """A node group as Slurm sees it: so many equal hosts.
+
+    Attributes:
+        unit_hosts: hosts of one unit of the product; None where that is not known.
+        cpus: logical CPUs of a host; None where neither catalogue nor blueprint has them.
+        memory: MiB of a host that jobs may have; None as for ``cpus``.
+        gres: accelerators of a host as Slurm will have them; None where there are none.
+        known_gres: what the catalogue says; None where there are none.
+        uneven: the accelerators of a unit cannot be shared out evenly to its hosts.
+    """
+
+    group: str
+    site: str
+    path: Path
+    entry: str
+    is_cloud: bool
+    names: tuple[str, ...]
+    unit_hosts: int | None
+    cpus: int | None
+    known_cpus: int | None
+    memory: int | None
+    known_memory: int | None
+    gres: Gres | None
+    known_gres: Gres | None
+    uneven: bool = False
+    features: tuple[str, ...] = ()
+    weight: int | None = None
+
+    @property
+    def hostlist(self) -> str:
+        """Its hosts, compact: ``dgx-[01-32]``."""
+        if len(self.names) == 1:
+            return self.names[0]
+        prefix, _, first = self.names[0].rpartition("-")  # numbered from first to last, no gap
+        return f"{prefix}-[{first}-{self.names[-1].rpartition('-')[2]}]"
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The numbers that Slurm needs and nobody has given."""
+        missing = [] if self.cpus is not None else [f"CPUs of {self.entry}"]
+        return (*missing, *(() if self.memory is not None else (f"memory of {self.entry}",)))
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionSets:
+    """A partition with the node sets that it names.
+
+    Attributes:
+        unknown: names of groups that no site has.
+    """
+
+    partition: Partition
+    path: Path
+    sets: tuple[NodeSet, ...]
+    unknown: tuple[str, ...]
+
+    @property
+    def hosts(self) -> int:
+        """Hosts in it."""
+        return sum(len(nodes.names) for nodes in self.sets)
+
+
+def scheduler_of(plan: Plan) -> Scheduler:
+    """The scheduler of the blueprint.
+
+    Raises:
+        NoSchedulerError: there is none.
+    """
+    scheduler = plan.blueprint.scheduler
+    if scheduler is None:
+        raise NoSchedulerError(
+            f"the blueprint '{plan.blueprint.name}' has no scheduler",
+            hint="add a 'scheduler:' section; 'rackwright schema' describes it",
+        )
+    return scheduler
+
+
+def covers(scheduler: Scheduler, site: str) -> bool:
+    """Whether the cluster has the nodes of ``site``."""
+    return not scheduler.sites or site in scheduler.sites
+
+
+def node_sets(plan: Plan) -> tuple[NodeSet, ...]:
+    """Every group of compute nodes that the scheduler covers, in the order of the blueprint."""
+    scheduler = scheduler_of(plan)
+    settings = {name: entry for entry in scheduler.nodes for name in entry.groups}
+    found = [*_bare_metal(plan, scheduler), *_cloud(plan, scheduler)]
+    order = {site.name: index for index, site in enumerate(plan.blueprint.sites)}
+    found.sort(key=lambda nodes: order[nodes.site])  # stable: groups stay as written
+    return tuple(
+        _settle(nodes, settings[nodes.group]) if nodes.group in settings else nodes
+        for nodes in found
+    )
+
+
+def partition_sets(plan: Plan, sets: Sequence[NodeSet]) -> tuple[PartitionSets, ...]:
+    """Every partition with its node sets."""
+    by_group = {nodes.group: nodes for nodes in sets}
+    return tuple(
+        PartitionSets(
+            partition,
+            (*SCHEDULER, "partitions", index),
+            tuple(by_group[name] for name in partition.groups if name in by_group),
+            tuple(name for name in partition.groups if name not in by_group),
+        )
+        for index, partition in enumerate(scheduler_of(plan).partitions)
+    )
+
+
+def _bare_metal(plan: Plan, scheduler: Scheduler) -> Iterator[NodeSet]:
+    for planned in plan.onprem:
+        site = planned.site
+        if not covers(scheduler, site.name):
+            continue
+        for index, group in enumerate(site.node_groups):
+            if group.role != "compute":
+                continue
+            entry = plan.catalogue.get(Node, group.type)
+            memory = fact_value(entry.host_memory)
+            known = _share(memory, scheduler.schedulable_memory)
+            gres = _gres(entry.accelerators, entry.hosts)
+            yield NodeSet(
+                group=group.name,
+                site=site.name,
+                path=(*planned.path, "node_groups", index),
+                entry=entry.id,
+                is_cloud=False,
+                names=node_names(group, plan.catalogue),
+                unit_hosts=entry.hosts,
+                cpus=fact_value(entry.cpus),
+                known_cpus=fact_value(entry.cpus),
+                memory=known,
+                known_memory=_share(memory, 100.0),
+                gres=gres,
+                known_gres=gres,
+                uneven=entry.accelerators is not None and gres is None,
+            )
+
+
+def _cloud(plan: Plan, scheduler: Scheduler) -> Iterator[NodeSet]:
+    for planned in plan.aws:
+        if not covers(scheduler, planned.site.name):
+            continue
+        for group in planned.groups:
+            if not group.group.count:
+                continue  # a group of no instances is a launch template only
+            entry: Instance = group.instance
+            memory = fact_value(entry.memory)
+            gres = _gres(entry.accelerators, 1)
+            yield NodeSet(
+                group=group.group.name,
+                site=planned.site.name,
+                path=group.path,
+                entry=entry.id,
+                is_cloud=True,
+                names=numbered(group.group.name, group.group.count),
+                unit_hosts=None,
+                cpus=fact_value(entry.vcpus),
+                known_cpus=fact_value(entry.vcpus),
+                memory=_share(memory, scheduler.schedulable_memory),
+                known_memory=_share(memory, 100.0),
+                gres=gres,
+                known_gres=gres,
+            )
+
+
+def _gres(accelerators: Accelerators | None, hosts: int) -> Gres | None:
+    """The accelerators of one host; None where there are none, or not a whole number."""
+    if accelerators is None or accelerators.count % hosts:
+        return None
+    name = "neuron" if accelerators.vendor == "aws" else "gpu"
+    return Gres(name, accelerators.gres, accelerators.count // hosts, accelerators.vendor)
+
+
+def _share(memory: float | None, percent: float) -> int | None:
+    """MiB of ``memory`` GiB that jobs may have, rounded down; slurmd must find at least that."""
+    return None if memory is None else math.floor(memory * 1024 * percent / 100 + 1e-6)
+
+
+def _settle(nodes: NodeSet, said: NodeSettings) -> NodeSet:
+    """The nodes with what the blueprint says instead of the catalogue."""
+    gres = nodes.gres
+    if said.gres is not None:
+        name, kind, count = said.gres.split(":")
+        gres = Gres(name, kind, int(count), gres.vendor if gres else "nvidia")
+    return replace(
+        nodes,
+        cpus=nodes.cpus if said.cpus is None else said.cpus,
+        memory=nodes.memory if said.memory is None else math.floor(said.memory * 1024 + 1e-6),
+        gres=gres,
+        features=said.features,
+        weight=said.weight,
+    )
+
+
+def known_hosts(plan: Plan) -> Mapping[str, Sequence[str]]:
+    """Every host of the sites that the scheduler covers, with the sites that have one so called."""
+    scheduler = scheduler_of(plan)
+    found: dict[str, list[str]] = {}
+    for names, site in _hosts(plan):
+        if covers(scheduler, site):
+            for name in names:
+                found.setdefault(name, []).append(site)
+    return found
+
+
+def _hosts(plan: Plan) -> Iterator[tuple[Sequence[str], str]]:
+    for planned in plan.onprem:
+        for group in planned.site.node_groups:
+            yield node_names(group, plan.catalogue), planned.site.name
+    for cloud in plan.aws:
+        for servers in cloud.servers:
+            yield servers.names, cloud.site.name
+        for nodes in cloud.groups:
+            yield numbered(nodes.group.name, nodes.group.count), cloud.site.name
+
+
+def check_references(plan: Plan, sets: Sequence[NodeSet]) -> list[PlanProblem]:
+    """Names that lead nowhere, and names that two sites use."""
+    scheduler = scheduler_of(plan)
+    problems = []
+    sites = [site.name for site in plan.blueprint.sites]
+    for index, site in enumerate(scheduler.sites):
+        if site not in sites:
+            where = (*SCHEDULER, "sites", index)
+            hint = did_you_mean(site, sites)
+            problems.append(PlanProblem(where, f"there is no site '{site}'", hint))
+    problems += _check_groups(plan, sets)
+    problems += _check_daemons(plan, scheduler)
+    seen: dict[str, NodeSet] = {}
+    for nodes in sets:
+        twin = seen.setdefault(nodes.group, nodes)
+        if twin is not nodes:
+            message = f"the sites '{twin.site}' and '{nodes.site}' both have nodes '{nodes.group}'"
+            hint = "rename one: a host has one name in the whole cluster"
+            problems.append(PlanProblem((*nodes.path, "name"), message, hint))
+    return problems
+
+
+def _check_groups(plan: Plan, sets: Sequence[NodeSet]) -> list[PlanProblem]:
+    scheduler = scheduler_of(plan)
+    groups = [nodes.group for nodes in sets]
+    lists = [
+        *((("partitions", n), entry.groups) for n, entry in enumerate(scheduler.partitions)),
+        *((("nodes", n), entry.groups) for n, entry in enumerate(scheduler.nodes)),
+    ]
+    named = [
+        ((*SCHEDULER, *part, "groups", place), name)
+        for part, names in lists
+        for place, name in enumerate(names)
+    ]
+    return [
+        PlanProblem(
+            where,
+            f"there is no group of compute nodes '{name}'",
+            did_you_mean(name, groups) or f"there are: {', '.join(groups) or 'none'}",
+        )
+        for where, name in named
+        if name not in groups
+    ]
+
+
+def _check_daemons(plan: Plan, scheduler: Scheduler) -> list[PlanProblem]:
+    hosts = known_hosts(plan)
+    wanted = [
+        ((*SCHEDULER, "controllers", index, "host"), controller.host)
+        for index, controller in enumerate(scheduler.controllers)
+        if controller.address is None
+    ]
+    if scheduler.accounting is not None and scheduler.accounting.address is None:
+        wanted.append(((*SCHEDULER, "accounting", "host"), scheduler.accounting.host))
+        if scheduler.accounting.backup is not None:
+            wanted.append(((*SCHEDULER, "accounting", "backup"), scheduler.accounting.backup))
+    problems = []
+    for where, name in wanted:
+        if name not in hosts:
+            message = f"there is no host '{name}' in the sites of the cluster"
+            hint = did_you_mean(name, hosts) or "give its 'address' if it stands elsewhere"
+            problems.append(PlanProblem(where, message, hint))
+        elif len(hosts[name]) > 1:
+            message = f"several sites have a host '{name}': {', '.join(hosts[name])}"
+            problems.append(PlanProblem(where, message, "restrict 'scheduler.sites' to one"))
+    return problems
+
+
+def check_numbers(sets: Sequence[NodeSet]) -> list[PlanProblem]:
+    """Numbers that Slurm needs and nobody has given; none is guessed."""
+    problems = []
+    for nodes in sets:
+        for what in nodes.unknown:
+            message = f"the {what} are unknown" if what[0] == "C" else f"the {what} is unknown"
+            hint = f"add it to the catalogue entry, or to 'scheduler.nodes' for '{nodes.group}'"
+            problems.append(PlanProblem((*nodes.path, "type"), message, hint))
+        if nodes.uneven and nodes.gres is None:
+            message = f"the accelerators of {nodes.entry} cannot be shared out to its hosts evenly"
+            hint = f"give 'gres' in 'scheduler.nodes' for '{nodes.group}'"
+            problems.append(PlanProblem((*nodes.path, "type"), message, hint))
+    return problems

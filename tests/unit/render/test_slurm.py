@@ -1,0 +1,145 @@
+"""The files of Slurm clusters, compared whole with those in ``tests/golden/slurm``.
+
+``UPDATE_GOLDEN=1`` writes them anew; the difference is then for people to read.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rackwright.model.names import expand_hostlist
+from rackwright.model.scheduler import GENERATED_KEYS, STRUCTURE
+from rackwright.plan.load import load_plan
+from rackwright.plan.model import Plan
+from rackwright.plan.problems import PlanError
+from rackwright.plan.scheduler import NoSchedulerError
+from rackwright.policy.packs import builtin_pack
+from rackwright.render.slurm import FILES, HEADER, render_slurm
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "slurm"
+FIXTURES = builtin_pack() / "fixtures"
+CASES = {"tree": "slurm", "hybrid": "slurm", "blocks": "liquid"}
+
+
+def a_plan(case: str, tmp_path: Path | None = None, **scheduler: Any) -> Plan:
+    layers = [GOLDEN / case / "layer.yaml"]
+    if tmp_path is not None:
+        layers.append(tmp_path / "more.yaml")
+        layers[-1].write_text(yaml.safe_dump({"scheduler": scheduler}))
+    return load_plan(FIXTURES / f"{CASES[case]}.yaml", layers).plan
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_files_are_the_golden_ones(case: str) -> None:
+    made = dict(render_slurm(a_plan(case)))
+    folder = GOLDEN / case
+    if os.environ.get("UPDATE_GOLDEN"):
+        for name in FILES:
+            (folder / name).unlink(missing_ok=True)
+        for name, text in made.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    kept = {p.name: p.read_text(encoding="utf-8") for p in folder.iterdir() if p.name in FILES}
+    assert made == kept
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_same_plan_gives_the_same_bytes(case: str) -> None:
+    assert render_slurm(a_plan(case)) == render_slurm(a_plan(case))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_key_is_one_that_extra_refuses(case: str) -> None:
+    plan = a_plan(case)
+    text = render_slurm(plan)["slurm.conf"]
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    keys = {line.partition("=")[0] for line in lines} - {"NodeName", "PartitionName"}
+    assert plan.blueprint.scheduler is not None
+    assert keys - set(plan.blueprint.scheduler.extra) <= GENERATED_KEYS
+    assert not GENERATED_KEYS & STRUCTURE
+
+
+def test_every_generated_key_is_generated_by_some_case() -> None:
+    text = "\n".join(render_slurm(a_plan(case))["slurm.conf"] for case in CASES)
+    assert {key for key in GENERATED_KEYS if f"\n{key}=" not in text} == set()
+
+
+def test_no_file_has_a_key_twice() -> None:
+    text = render_slurm(a_plan("tree"))["slurm.conf"]
+    keys = [line.partition("=")[0] for line in text.splitlines() if "=" in line]
+    several = {"SlurmctldHost", "NodeName", "PartitionName"}
+    alone = [key for key in keys if key not in several]
+    assert len(alone) == len(set(alone))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_file_says_where_it_comes_from(case: str) -> None:
+    assert all(text.startswith(HEADER) for text in render_slurm(a_plan(case)).values())
+
+
+def test_topology_yaml_and_conf_hold_the_same_blocks() -> None:
+    files = render_slurm(a_plan("blocks"))
+    (block,) = [e for e in yaml.safe_load(files["topology.yaml"]) if "block" in e]
+    of_yaml = {e["block"]: expand_hostlist(e["nodes"]) for e in block["block"]["blocks"]}
+    of_conf = {}
+    for line in files["topology.conf"].splitlines():
+        words = dict(word.split("=") for word in line.split() if "=" in word)
+        if "BlockName" in words:
+            of_conf[words["BlockName"]] = expand_hostlist(words["Nodes"])
+    assert of_yaml == of_conf
+    assert [len(nodes) for nodes in of_yaml.values()] == [18] * len(of_yaml)
+
+
+def test_an_unknown_number_is_an_error_that_names_it(tmp_path: Path) -> None:
+    plan = a_plan("blocks", tmp_path, nodes=[])
+    with pytest.raises(PlanError) as caught:
+        render_slurm(plan)
+    (problem,) = caught.value.problems
+    assert problem.message == "the memory of gb200-nvl72 is unknown"
+    assert problem.path[-1] == "type"
+
+
+def test_without_a_scheduler_there_is_nothing_to_write() -> None:
+    with pytest.raises(NoSchedulerError, match="the blueprint 'air' has no scheduler"):
+        render_slurm(load_plan(FIXTURES / "air.yaml").plan)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"controllers": [{"host": "haed-1"}]}, "there is no host 'haed-1'"),
+        ({"sites": ["sjc2"]}, "there is no site 'sjc2'"),
+        (
+            {"partitions": [{"name": "gpu", "groups": ["dxg"]}]},
+            "there is no group of compute nodes 'dxg'",
+        ),
+        (
+            {"partitions": [{"name": "gpu", "groups": ["head"]}]},
+            "there is no group of compute nodes 'head'",
+        ),
+        ({"nodes": [{"groups": ["dgy"]}]}, "there is no group of compute nodes 'dgy'"),
+        ({"accounting": {"host": "db-1"}}, "there is no host 'db-1'"),
+        (
+            {"topology": {"plugin": "tree", "switches": [{"name": "s1", "nodes": "dgx-[01-65]"}]}},
+            "there is no compute node 'dgx-65'",
+        ),
+        (
+            {"topology": {"plugin": "tree", "switches": [{"name": "s1", "nodes": "dgx-[01-63]"}]}},
+            "1 of 64 hosts of 'dgx' are in no topology, 'dgx-64' first",
+        ),
+        (
+            {"topology": {"plugin": "block"}},
+            "dgx-h100 joins no hosts by NVLink, so 'dgx' has no blocks",
+        ),
+    ],
+)
+def test_a_name_that_leads_nowhere_is_an_error(
+    said: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(PlanError) as caught:
+        render_slurm(a_plan("tree", tmp_path, **said))
+    assert [p.message for p in caught.value.problems if message in p.message]
