@@ -1,0 +1,412 @@
+"""The baseline: failures that were there when a team began to check, each with its number.
+
+A recorded failure does not block while it is not worse than recorded; worse, it does. It is known
+by names, so it survives any reordering of the blueprint, and rack by rack, so that a change to one
+rack of a group neither hides nor forgets the others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from rackwright.model.base import Model
+from rackwright.plan.model import Subject
+from rackwright.policy.api import TOLERANCE, Enforcement, Outcome
+from rackwright.policy.engine import Report, Result, fingerprint, order_of
+from rackwright.policy.hygiene import BaselineState, Hygiene, Kind, Notice
+from rackwright.policy.names import split_racks, with_racks
+from rackwright.report.quantities import format_quantity
+from rackwright.spec.loader import Loaded
+
+SCHEMA = "rackwright.baseline/v1"
+_MOST_NAMED = 5
+
+
+class Entry(Model):
+    """One recorded failure."""
+
+    fingerprint: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+    """Of the rule, the subject and what is measured, by names."""
+    policy: str
+    """Id of the rule."""
+    at: str
+    """The subject, as reports name it."""
+    what: str = ""
+    """What is measured; empty for a rule without a number."""
+    value: float | None = None
+    """The value that is put up with, in ``unit``."""
+    limit: float | None = None
+    """The limit when it was recorded."""
+    unit: str = ""
+    """Unit of both."""
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Entry:
+        if self.fingerprint != fingerprint(self.policy, Subject(self.at, ()), self.what):
+            raise ValueError(
+                "the fingerprint is another rule's or subject's; the file was changed by hand"
+            )
+        if (self.value is None) != (self.limit is None):
+            raise ValueError("give both 'value' and 'limit', or neither")
+        return self
+
+
+class BaselineFile(Model):
+    """The file ``policies/baseline.json``."""
+
+    NAME: ClassVar[str] = "baseline.json"
+
+    version: Annotated[Literal["rackwright.baseline/v1"], Field(alias="schema")]
+    """Version of the form."""
+    entries: tuple[Entry, ...]
+    """Every recorded failure."""
+
+
+def render_baseline(entries: Iterable[Entry]) -> str:
+    """The file with ``entries``, in an order that keeps differences small."""
+    ordered = sorted(entries, key=lambda e: (e.policy, e.at, e.what, e.value or 0.0))
+    rows = [entry.model_dump(mode="json") for entry in ordered]
+    return json.dumps({"schema": SCHEMA, "entries": rows}, indent=2, ensure_ascii=False) + "\n"
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The baseline of one judgement.
+
+    Attributes:
+        head: the file as it is now; None when there is none.
+        base: the file as the base revision has it; None when it has none or none is asked.
+        base_ref: name of the revision that approves it; None lets the head approve its own.
+    """
+
+    head: Loaded[BaselineFile] | None = None
+    base: Loaded[BaselineFile] | None = None
+    base_ref: str | None = None
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The files that were read."""
+        read = (self.base, self.head)
+        return tuple(file for loaded in read if loaded for file in loaded.tree.files)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The failures that are recorded, by the base revision where one is asked."""
+        decides = self.head if self.base_ref is None else self.base
+        return decides.value.entries if decides else ()
+
+
+_Key = tuple[str, str, str, str, str]
+"""Policy, subject without racks, what, unit, and one rack."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """What is put up with at one rack, worst first."""
+
+    values: tuple[float | None, ...]
+    at_most: bool
+
+
+def apply_baseline(
+    report: Report, baseline: Baseline, today: date, only: Collection[str] = ()
+) -> Report:
+    """``report`` with each failure compared with the baseline; waived ones are left alone.
+
+    Args:
+        report: finished, with waivers applied.
+        baseline: the files.
+        today: the day of the report.
+        only: ids of the policies that were judged; empty means all.
+    """
+    recorded = _records(baseline.entries)
+    if baseline.base_ref is not None:
+        head = baseline.head.value.entries if baseline.head else ()
+        recorded = _intersect(recorded, _records(head))
+    states = _states(report.results, recorded)
+    results = tuple(
+        _compared(result, *states[number]) if number in states else result
+        for number, result in enumerate(report.results)
+    )
+    hygiene = report.hygiene or Hygiene(today)
+    hygiene = replace(
+        hygiene,
+        sources=(*hygiene.sources, *baseline.sources),
+        recorded=len(baseline.entries),
+        notices=(*hygiene.notices, *_notices(baseline, results, only)),
+    )
+    return replace(report, results=tuple(sorted(results, key=order_of)), hygiene=hygiene)
+
+
+def failures(report: Report) -> tuple[Result, ...]:
+    """What a baseline can record: failures that block, never what is unknown or crashed."""
+    return tuple(r for r in report.results if _is_recordable(r))
+
+
+def created(report: Report) -> tuple[Entry, ...]:
+    """The baseline that puts up with every failure of ``report`` and nothing else."""
+    return tuple(_entry(result) for result in failures(report))
+
+
+def tightened(entries: Sequence[Entry], report: Report) -> tuple[Entry, ...]:
+    """``entries`` with the better numbers of ``report``; nothing is added and nothing loosened.
+
+    Args:
+        entries: the file as it is.
+        report: judged with these entries.
+    """
+    found = failures(report)
+    covered = [r for r in found if r.baseline_state and r.baseline_state.tolerated]
+    seen = {key for result in covered for key in _keys_of(result)}
+    unchanged = {r.fingerprint for r in covered if r.baseline_state is BaselineState.UNCHANGED}
+    worse = {
+        key
+        for result in found
+        if result.baseline_state is BaselineState.REGRESSED
+        for key in _keys_of(result)
+    }
+    made = [
+        _entry(r)
+        for r in covered
+        if r.baseline_state is BaselineState.IMPROVED
+        or all(entry.fingerprint != r.fingerprint for entry in entries)
+    ]
+    for entry in entries:
+        keys = list(_keys(entry))
+        if entry.fingerprint in unchanged or not seen.intersection(keys):
+            made.append(entry)
+        elif left := {key[-1] for key in keys if key in worse}:
+            # Some racks of the entry got better and some worse; these keep what they had.
+            made.append(_moved(entry, with_racks(entry.at, left)))
+    return tuple(made)
+
+
+def _moved(entry: Entry, at: str) -> Entry:
+    name = fingerprint(entry.policy, Subject(at, ()), entry.what)
+    return entry.model_copy(update={"at": at, "fingerprint": name})
+
+
+def pruned(entries: Sequence[Entry], report: Report) -> tuple[Entry, ...]:
+    """``entries`` without those that nothing in ``report`` fails like any more."""
+    gone = set(map(_identity, absent(entries, report.results)))
+    return tuple(entry for entry in entries if _identity(entry) not in gone)
+
+
+def absent(
+    entries: Sequence[Entry], results: Iterable[Result], only: Collection[str] = ()
+) -> tuple[Entry, ...]:
+    """The entries that no result, failed or waived, is about."""
+    present = {
+        key
+        for result in results
+        if result.outcome not in {Outcome.PASS, Outcome.NOT_APPLICABLE}
+        for key in _keys_of(result)
+    }
+    # What crashed, or cannot be judged, may still be as it was.
+    undecided = {r.policy for r in results if r.outcome is Outcome.ERROR}
+    return tuple(
+        entry
+        for entry in entries
+        if (not only or entry.policy in only)
+        and entry.policy not in undecided
+        and not present.intersection(_keys(entry))
+    )
+
+
+def _is_recordable(result: Result) -> bool:
+    return result.outcome is Outcome.FAIL and result.enforcement is Enforcement.MANDATORY
+
+
+def _entry(result: Result) -> Entry:
+    return Entry(
+        fingerprint=fingerprint(result.policy, result.subject, result.what),
+        policy=result.policy,
+        at=result.subject.name,
+        what=result.what,
+        value=result.value,
+        limit=result.limit,
+        unit=result.unit,
+    )
+
+
+def _identity(entry: Entry) -> tuple[object, ...]:
+    return entry.fingerprint, entry.unit, entry.value, entry.limit
+
+
+def _keys(entry: Entry) -> Iterator[_Key]:
+    subject, racks = split_racks(entry.at)
+    for rack in racks:
+        yield entry.policy, subject, entry.what, entry.unit, rack
+
+
+def _keys_of(result: Result) -> Iterator[_Key]:
+    subject, racks = split_racks(result.subject.name)
+    for rack in racks:
+        yield result.policy, subject, result.what, result.unit, rack
+
+
+def _records(entries: Iterable[Entry]) -> dict[_Key, _Record]:
+    found: dict[_Key, list[Entry]] = {}
+    for entry in entries:
+        for key in _keys(entry):
+            found.setdefault(key, []).append(entry)
+    return {
+        key: _record([e.value for e in same], _is_at_most(same[0].value, same[0].limit))
+        for key, same in found.items()
+    }
+
+
+def _record(values: Sequence[float | None], at_most: bool) -> _Record:  # noqa: FBT001 - the sense
+    numbers = sorted((v for v in values if v is not None), reverse=at_most)
+    return _Record(tuple(numbers) if numbers else tuple(values), at_most)
+
+
+def _is_at_most(value: float | None, limit: float | None) -> bool:
+    """Whether a failure lies above its limit."""
+    return value is None or limit is None or value > limit
+
+
+def _intersect(base: Mapping[_Key, _Record], head: Mapping[_Key, _Record]) -> dict[_Key, _Record]:
+    """What both put up with: the base approves, the head is what is left after the merge."""
+    both = {}
+    for key, record in base.items():
+        if (other := head.get(key)) is not None and other.at_most == record.at_most:
+            pairs = zip(record.values, other.values, strict=False)
+            values = [_stricter(one, two, record) for one, two in pairs]
+            both[key] = replace(record, values=tuple(values))
+    return both
+
+
+def _stricter(one: float | None, two: float | None, record: _Record) -> float | None:
+    if one is None or two is None:
+        return one if two is None else two
+    return min(one, two) if record.at_most else max(one, two)
+
+
+def _states(
+    results: Sequence[Result], recorded: Mapping[_Key, _Record]
+) -> dict[int, tuple[BaselineState, float | None]]:
+    """The state of each failure, by its number, and the value it is compared with."""
+    groups: dict[str, list[int]] = {}
+    for number, result in enumerate(results):
+        if _is_recordable(result):
+            groups.setdefault(f"{result.fingerprint}{result.unit}", []).append(number)
+    states = {}
+    for numbers in groups.values():
+        first = results[numbers[0]]
+        at_most = _is_at_most(first.value, first.limit)
+        ordered = sorted(numbers, key=lambda n: results[n].value or 0.0, reverse=at_most)
+        records = [recorded.get(key) for key in _keys_of(first)]
+        for place, number in enumerate(ordered):
+            # Failures of one name and without a number cannot be told apart: with one more than
+            # is recorded, any of them may be the new one.
+            rank = len(ordered) - 1 if results[number].value is None else place
+            states[number] = _state(results[number], records, rank, at_most)
+    return states
+
+
+def _state(
+    result: Result,
+    records: Sequence[_Record | None],
+    rank: int,
+    at_most: bool,  # noqa: FBT001 - the sense
+) -> tuple[BaselineState, float | None]:
+    """How a failure compares with what is recorded at each of its racks."""
+    allowed: list[float | None] = []
+    for record in records:
+        if record is None or record.at_most != at_most or rank >= len(record.values):
+            return BaselineState.NEW, None
+        allowed.append(record.values[rank])
+    numbers = [value for value in allowed if value is not None]
+    if result.value is None or not numbers:
+        same_kind = result.value is None and not numbers
+        return (BaselineState.UNCHANGED if same_kind else BaselineState.NEW), None
+    strictest = min(numbers) if at_most else max(numbers)
+    over = result.value - strictest if at_most else strictest - result.value
+    slack = TOLERANCE * max(abs(result.value), abs(strictest))
+    if over > slack:
+        return BaselineState.REGRESSED, strictest
+    return (BaselineState.IMPROVED if over < -slack else BaselineState.UNCHANGED), strictest
+
+
+def _compared(result: Result, state: BaselineState, recorded: float | None) -> Result:
+    """``result`` with its state, and a word on it where it is known."""
+    if state is BaselineState.NEW:
+        return replace(result, baseline_state=state)
+    number = "" if recorded is None else f" with {format_quantity(recorded, result.unit)}"
+    verdict = {
+        BaselineState.REGRESSED: f"regressed: the baseline records it{number}",
+        BaselineState.UNCHANGED: f"in the baseline{number}",
+        BaselineState.IMPROVED: f"better than in the baseline, which records it{number}",
+    }[state]
+    return replace(result, baseline_state=state, message=f"{result.message}; {verdict}")
+
+
+def _notices(
+    baseline: Baseline, results: Sequence[Result], only: Collection[str]
+) -> Iterator[Notice]:
+    """What is to be said about the baseline, one notice for each kind."""
+
+    def notice(kind: Kind, names: Sequence[str], text: str) -> Iterator[Notice]:
+        if names:
+            more = len(names) - _MOST_NAMED
+            named = ", ".join(names[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+            yield Notice(kind, "baseline", "", f"{len(names):,} {text}: {named}")
+
+    by_state: dict[BaselineState | None, list[str]] = {}
+    for result in results:
+        text = f"{result.policy} {result.subject.name}"
+        by_state.setdefault(result.baseline_state, []).append(text)
+    yield from notice(
+        Kind.REGRESSED,
+        by_state.get(BaselineState.REGRESSED, []),
+        "worse than recorded",
+    )
+    yield from notice(
+        Kind.IMPROVED,
+        by_state.get(BaselineState.IMPROVED, []),
+        "better than recorded; 'rackwright baseline update' keeps it so",
+    )
+    gone = absent(baseline.entries, results, only)
+    if baseline.base_ref is not None:  # what the change itself removes needs no mention
+        here = _records(baseline.head.value.entries if baseline.head else ())
+        gone = tuple(entry for entry in gone if any(key in here for key in _keys(entry)))
+    yield from notice(
+        Kind.ABSENT,
+        [f"{entry.policy} {entry.at}" for entry in gone],
+        "recorded and not failing any more; 'rackwright baseline prune' removes them",
+    )
+    if baseline.base_ref is not None:
+        yield from notice(*_asked_for(baseline, Kind.PROPOSED))
+        yield from notice(*_asked_for(baseline, Kind.SELF_APPROVED))
+
+
+def _asked_for(baseline: Baseline, kind: Kind) -> tuple[Kind, list[str], str]:
+    """The entries that the change under review adds, or loosens."""
+    before, after = _records(baseline.entries), baseline.head.value.entries if baseline.head else ()
+    found = []
+    for entry in after:
+        known = [before.get(key) for key in _keys(entry)]
+        allowed = [record for record in known if record is not None]
+        is_new = len(allowed) < len(known)
+        is_looser = any(_looser(entry, record) for record in allowed)
+        if (is_new and kind is Kind.PROPOSED) or (
+            is_looser and not is_new and kind is Kind.SELF_APPROVED
+        ):
+            found.append(f"{entry.policy} {entry.at}")
+    said = "added to" if kind is Kind.PROPOSED else "loosened in"
+    return kind, found, f"{said} the baseline in this change; '{baseline.base_ref}' decides"
+
+
+def _looser(entry: Entry, record: _Record) -> bool:
+    if entry.value is None or record.values[0] is None:
+        return False
+    worst = record.values[0]
+    over = entry.value - worst if record.at_most else worst - entry.value
+    return over > TOLERANCE * max(abs(entry.value), abs(worst))

@@ -1,0 +1,150 @@
+"""What a judgement may put up with: the waivers and the baseline, read from where they count.
+
+They are files beside the blueprint. With a base revision, as in a pull request, that revision's
+files decide, so that no change approves itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from rackwright.errors import UsageError
+from rackwright.model.base import Model
+from rackwright.policy.api import Severity
+from rackwright.policy.baseline import Baseline, BaselineFile, apply_baseline
+from rackwright.policy.engine import Report
+from rackwright.policy.hygiene import Hygiene
+from rackwright.policy.waivers import WaiverFile
+from rackwright.policy.waiving import Waivers, apply_waivers
+from rackwright.spec import git
+from rackwright.spec.loader import Loaded, load, load_tree, validate
+from rackwright.spec.yaml_reader import read_bytes
+
+F = TypeVar("F", bound=Model)
+
+FOLDER = "policies"
+"""Folder beside the blueprint that holds both files."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a caller wants to be read.
+
+    Attributes:
+        waivers: the file of waivers; None means ``policies/waivers.yaml`` beside the blueprint.
+        baseline: the baseline; None means ``policies/baseline.json`` beside the blueprint.
+        use_waivers: false judges without any, as audits do; the same for ``use_baseline``.
+        base_ref: the revision whose files decide; None lets the files as they are decide.
+        today: the day that decides what has expired; None means today, in UTC.
+        strict: problems of hygiene fail a report that is clean otherwise.
+    """
+
+    waivers: Path | None = None
+    baseline: Path | None = None
+    use_waivers: bool = True
+    use_baseline: bool = True
+    base_ref: str | None = None
+    today: date | None = None
+    strict: bool = False
+
+
+@dataclass(frozen=True)
+class Concessions:
+    """What was read."""
+
+    waivers: Waivers | None
+    baseline: Baseline | None
+    today: date
+    strict: bool = False
+
+
+def waivers_beside(blueprint: Path) -> Path:
+    """Where the waivers of ``blueprint`` are, when no other file is named."""
+    return blueprint.parent / FOLDER / WaiverFile.NAME
+
+
+def baseline_beside(blueprint: Path) -> Path:
+    """Where the baseline of ``blueprint`` is, when no other file is named."""
+    return blueprint.parent / FOLDER / BaselineFile.NAME
+
+
+def read_concessions(blueprint: Path, choice: Choice | None = None) -> Concessions:
+    """The waivers and the baseline for ``blueprint``.
+
+    Raises:
+        SpecErrors: a file is not valid; a waiver that cannot be read never holds.
+        UsageError: a file that was named does not exist anywhere.
+        RackwrightError: the base revision cannot be read.
+    """
+    choice = choice or Choice()
+    today = choice.today or datetime.now(UTC).date()
+    waivers = baseline = None
+    if choice.use_waivers:
+        path = choice.waivers or waivers_beside(blueprint)
+        head, base = _read(path, WaiverFile, choice.base_ref)
+        _require(path, (head, base), named=choice.waivers is not None)
+        waivers = Waivers(head, base, choice.base_ref)
+    if choice.use_baseline:
+        path = choice.baseline or baseline_beside(blueprint)
+        recorded, approved = _read(path, BaselineFile, choice.base_ref)
+        _require(path, (recorded, approved), named=choice.baseline is not None)
+        baseline = Baseline(recorded, approved, choice.base_ref)
+    return Concessions(waivers, baseline, today, choice.strict)
+
+
+def concede(
+    report: Report,
+    concessions: Concessions,
+    severities: Mapping[str, Severity],
+    only: Collection[str] = (),
+) -> Report:
+    """``report`` with waivers applied, and what they leave compared with the baseline.
+
+    Args:
+        report: finished, as the engine made it.
+        concessions: the files that hold.
+        severities: of every policy that there is, by id.
+        only: ids of the policies that were judged; empty means all.
+    """
+    made = replace(report, hygiene=Hygiene(concessions.today, strict=concessions.strict))
+    if concessions.waivers is not None:
+        made = apply_waivers(made, concessions.waivers, concessions.today, severities, only)
+    if concessions.baseline is not None and concessions.baseline.sources:
+        made = apply_baseline(made, concessions.baseline, concessions.today, only)
+    return made
+
+
+def _read(
+    path: Path, model: type[F], base_ref: str | None
+) -> tuple[Loaded[F] | None, Loaded[F] | None]:
+    """The file as it is now, and as the base revision has it."""
+    head = load(path, model) if path.exists() else None
+    return head, _at(path, model, base_ref) if base_ref is not None else None
+
+
+def _at(path: Path, model: type[F], ref: str) -> Loaded[F] | None:
+    whole = path.absolute()
+    folder = next(parent for parent in whole.parents if parent.is_dir())
+    top = git.top_of(folder)
+    commit = git.resolve(top, ref)
+    try:
+        # The file itself is not resolved: it may be a link now and none in the revision.
+        inside = (whole.parent.resolve() / whole.name).relative_to(top.resolve()).as_posix()
+    except ValueError:
+        raise UsageError(
+            f"'{path}' is not in the repository '{top}', so '{ref}' cannot approve it"
+        ) from None
+    try:
+        raw = git.read_at(top, commit, inside)
+    except git.FileMissingError:
+        return None
+    return validate(load_tree(path, read=lambda _: read_bytes(raw, f"{ref}:{inside}")), model)
+
+
+def _require(path: Path, found: Collection[object], *, named: bool) -> None:
+    if named and not any(found):
+        raise UsageError(f"there is no file '{path}'")

@@ -1,0 +1,225 @@
+"""Waivers: permissions to violate one rule at one place, up to a number and until a day.
+
+A waiver names its owner, a ticket and a reason, and it ends. Whether it covers a result is decided
+in one function, ``applies``, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
+
+from rackwright.model import units
+from rackwright.model.base import Model
+from rackwright.policy.api import TOLERANCE, Outcome, Severity
+from rackwright.policy.engine import Result
+from rackwright.policy.names import check_pattern, matches
+
+LONGEST_DAYS = {
+    Severity.CRITICAL: 7,
+    Severity.HIGH: 30,
+    Severity.MEDIUM: 90,
+    Severity.LOW: 90,
+}
+"""Days ahead that a waiver may run, by the severity of its rule."""
+
+SHORTEST_REASON = 15
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_BOUND = re.compile(
+    r"([+-]?\d+(?:[_,]\d{3})*(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*([^\s\d.,_+-].*)?", re.ASCII
+)
+_LONGEST_TEXT = 64
+_DIMENSIONS = {
+    found.unit: found for found in vars(units).values() if isinstance(found, units.Dimension)
+}
+
+
+class Decision(StrEnum):
+    """What one waiver means for one result."""
+
+    ELSEWHERE = "elsewhere"
+    """It is about something else, or there is nothing to waive."""
+    COVERS = "covers"
+    EXPIRED = "expired"
+    TOO_LONG = "too_long"
+    OVER_BOUND = "over_bound"
+    NOT_WAIVABLE = "not_waivable"
+    """The rule admits no waivers."""
+    ERROR = "error"
+    """The rule crashed; nobody knows what would be waived."""
+    UNKNOWN = "unknown"
+    """The number is unknown, and the waiver does not cover that."""
+    KNOWN = "known"
+    """The waiver covers the unknown only, and the rule fails."""
+    NO_NUMBER = "no_number"
+    """It has a bound, and the rule measures nothing."""
+    UNBOUNDED = "unbounded"
+    """It has no bound, and the rule measures something."""
+    OTHER_UNIT = "other_unit"
+
+
+def read_day(value: Any) -> date:
+    """The day that a text like ``2026-12-12`` names.
+
+    Raises:
+        ValueError: it is anything else; a number would be taken for seconds since 1970.
+    """
+    if isinstance(value, date):
+        return value
+    if isinstance(value, str) and _DAY.fullmatch(value):
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            pass
+    raise ValueError(f"'{value}' is not a day; write it like '2026-12-12'")
+
+
+def _to_text(value: Any) -> Any:
+    """A bare number as text: what a count is compared with has no unit."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return str(value) if is_number else value
+
+
+def _check_bound(text: str) -> str:
+    if len(text) > _LONGEST_TEXT or not _BOUND.fullmatch(text.strip()):
+        raise ValueError(f"'{text[:_LONGEST_TEXT]}' is not a quantity; write it like '47 kW'")
+    return text
+
+
+def _check_line(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("it holds characters that cannot be printed")
+    if not text.strip():
+        raise ValueError("it is blank")
+    return text
+
+
+def _check_reason(text: str) -> str:
+    if len(text.strip()) < SHORTEST_REASON:
+        raise ValueError(f"a reason has at least {SHORTEST_REASON} characters")
+    return text
+
+
+def _check_match(match: dict[str, str]) -> dict[str, str]:
+    for key, pattern in match.items():
+        check_pattern(key, pattern)
+    if all(not pattern.strip("*?") for pattern in match.values()):
+        raise ValueError("it matches everything; name what is waived, like 'rack: r12'")
+    return match
+
+
+Line = Annotated[str, AfterValidator(_check_line), Field(max_length=200)]
+
+
+class Waiver(Model):
+    """One permission."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    """Name of the waiver, once in a file, like "W-2026-014"."""
+    policy: Annotated[str, Field(pattern=r"^[A-Z]{2,8}-\d{3}$")]
+    """Id of the rule that it is about."""
+    match: Annotated[dict[str, str], AfterValidator(_check_match)]
+    """What it is about, by the words of the report: "site: sjc1", "rack: c[01-04]", "feed: A", or
+    the whole "subject"; "what" is what is measured. All have to fit; "*" and "?" are wildcards."""
+    up_to: (
+        Annotated[
+            str,
+            BeforeValidator(_to_text),
+            AfterValidator(_check_bound),
+            WithJsonSchema({"type": ["string", "number"], "examples": ["47 kW"]}),
+        ]
+        | None
+    ) = None
+    """The worst value that is covered, in the unit of the measure; for a minimum, the lowest.
+    Required where the rule measures something."""
+    unknown: bool = False
+    """It covers what cannot be judged because a number is missing, and nothing else."""
+    reason: Annotated[str, AfterValidator(_check_line), AfterValidator(_check_reason)]
+    """Why, in 15 characters or more."""
+    owner: Line
+    """Who answers for it."""
+    ticket: Line
+    """Where it is followed up."""
+    expires: Annotated[
+        date,
+        BeforeValidator(read_day),
+        WithJsonSchema({"type": "string", "format": "date", "examples": ["2026-12-12"]}),
+    ]
+    """The last day (UTC) on which it holds: at most 7 days ahead for a critical rule, 30 for one
+    of high severity, else 90."""
+
+    @model_validator(mode="after")
+    def _bound_or_unknown(self) -> Waiver:
+        if self.unknown and self.up_to is not None:
+            raise ValueError("a bound cannot hold for what is unknown; give 'up_to' or 'unknown'")
+        return self
+
+
+class WaiverFile(Model):
+    """The file ``policies/waivers.yaml``."""
+
+    NAME: ClassVar[str] = "waivers.yaml"
+
+    waivers: tuple[Waiver, ...]
+    """Every waiver; ids differ."""
+
+    @model_validator(mode="after")
+    def _ids_differ(self) -> WaiverFile:
+        ids = [waiver.id for waiver in self.waivers]
+        for name in ids:
+            if ids.count(name) > 1:
+                raise ValueError(f"the waiver '{name}' is given twice")
+        return self
+
+
+def applies(waiver: Waiver, result: Result, today: date) -> Decision:
+    """What ``waiver`` means for ``result`` on ``today``; only ``COVERS`` waives it.
+
+    The day of expiry is the last one on which it covers anything.
+    """
+    if result.outcome not in {Outcome.FAIL, Outcome.UNKNOWN, Outcome.ERROR}:
+        return Decision.ELSEWHERE
+    if waiver.policy != result.policy or not matches(waiver.match, result):
+        return Decision.ELSEWHERE
+    if result.outcome is Outcome.ERROR:
+        return Decision.ERROR
+    if not result.waivable:
+        return Decision.NOT_WAIVABLE
+    if today > waiver.expires:
+        return Decision.EXPIRED
+    if (waiver.expires - today).days > LONGEST_DAYS[result.severity]:
+        return Decision.TOO_LONG
+    if result.outcome is Outcome.UNKNOWN:
+        return Decision.COVERS if waiver.unknown else Decision.UNKNOWN
+    return Decision.KNOWN if waiver.unknown else _within(waiver, result)
+
+
+def _within(waiver: Waiver, result: Result) -> Decision:
+    """What the bound of a waiver that fits in every other way means for a failure."""
+    if result.value is None or result.limit is None:
+        return Decision.COVERS if waiver.up_to is None else Decision.NO_NUMBER
+    if waiver.up_to is None:
+        return Decision.UNBOUNDED
+    bound = in_unit(waiver.up_to, result.unit)
+    if bound is None:
+        return Decision.OTHER_UNIT
+    over = result.value - bound if result.value > result.limit else bound - result.value
+    slack = TOLERANCE * max(abs(result.value), abs(bound))
+    return Decision.OVER_BOUND if over > slack else Decision.COVERS
+
+
+def in_unit(text: str, unit: str) -> float | None:
+    """The quantity ``text`` in ``unit``, or None when it is of another kind."""
+    if dimension := _DIMENSIONS.get(unit):
+        try:
+            return dimension.parse(text)
+        except ValueError:
+            return None
+    match = _BOUND.fullmatch(text.strip())
+    if match is None or (match.group(2) or "").strip() != unit:
+        return None
+    return float(match.group(1).replace("_", "").replace(",", ""))
