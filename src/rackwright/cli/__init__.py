@@ -18,6 +18,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "init": ("rackwright.cli.init", "write a blueprint from a template"),
     "check": ("rackwright.cli.check", "judge a blueprint before anything is deployed"),
     "cost": ("rackwright.cli.cost", "say what a blueprint costs in an hour and in a year"),
+    "diff": ("rackwright.cli.diff", "show what a pull request changes, against its budgets"),
     "explain": ("rackwright.cli.explain", "document a policy, or the exit codes"),
     "policy": ("rackwright.cli.policy", "list policies and run their examples"),
     "schema": ("rackwright.cli.schema", "export JSON Schemas for editors"),

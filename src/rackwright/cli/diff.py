@@ -1,0 +1,111 @@
+"""``diff``: compare two revisions of a blueprint."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rackwright.errors import UsageError
+
+if TYPE_CHECKING:
+    from rackwright.diff.compare import Comparison
+
+FORMATS = ("text", "json", "md")
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``diff``."""
+    parser.add_argument(
+        "revisions",
+        metavar="BASE..HEAD",
+        help="what to compare; BASE...HEAD begins where the two parted, "
+        "BASE alone is compared with the working tree",
+    )
+    parser.add_argument("blueprint", type=Path, help="the blueprint")
+    parser.add_argument(
+        "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
+    )
+    parser.add_argument(
+        "--pack",
+        type=Path,
+        action="append",
+        default=[],
+        help="folder of more policies, as it is on disk; repeatable",
+    )
+    parser.add_argument("--format", choices=FORMATS, default="text", help="form on stdout")
+    parser.add_argument("--json", action="store_true", help="the same as --format json")
+    parser.add_argument(
+        "--output",
+        action="append",
+        default=[],
+        metavar="FORMAT=FILE",
+        help="write the comparison to a file as well; repeatable",
+    )
+    parser.add_argument("-v", "--verbose", action="store_true", help="shorten nothing")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compare; the exit code is the verdict on the head."""
+    from rackwright.diff.compare import compare_sides
+    from rackwright.diff.revisions import open_sides
+
+    form = "json" if arguments.json else arguments.format
+    if form != "text" and arguments.verbose:
+        raise UsageError("--verbose has an effect on text only")
+    outputs = [_parse_output(text) for text in arguments.output]
+    base, head = open_sides(arguments.revisions, arguments.blueprint)
+    comparison = compare_sides(
+        base,
+        head,
+        arguments.blueprint,
+        layers=tuple(arguments.layer),
+        packs=tuple(arguments.pack),
+    )
+    for output_form, path in outputs:
+        _write(path, _render(comparison, output_form, arguments, colour=False))
+    colour = _wants_colour(arguments.color)
+    sys.stdout.write(_render(comparison, form, arguments, colour=colour))
+    return int(comparison.exit_code)
+
+
+def _parse_output(text: str) -> tuple[str, Path]:
+    form, equals, name = text.partition("=")
+    if not equals or form not in FORMATS or not name:
+        raise UsageError(f"'{text}' is not FORMAT=FILE", hint=f"formats: {', '.join(FORMATS)}")
+    return form, Path(name)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"'{path}' cannot be written: {error.strerror}") from None
+
+
+def _render(
+    comparison: Comparison, form: str, arguments: argparse.Namespace, *, colour: bool
+) -> str:
+    if form == "json":
+        from rackwright.diff.json import render_json
+
+        return render_json(comparison)
+    if form == "md":
+        from rackwright.diff.markdown import render_markdown
+
+        return render_markdown(comparison)
+    from rackwright.diff.text import render_text
+
+    return render_text(comparison, verbose=arguments.verbose, colour=colour)
+
+
+def _wants_colour(choice: str) -> bool:
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()

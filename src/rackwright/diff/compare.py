@@ -1,0 +1,142 @@
+"""The whole comparison of two revisions of a blueprint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rackwright.catalog.loader import load_catalogue
+from rackwright.diff.action_rules import RULES
+from rackwright.diff.actions import Action, Update, decide
+from rackwright.diff.budgets import Budget, budget_changes
+from rackwright.diff.changes import compare, whole
+from rackwright.diff.costs import CostChange, compare_costs
+from rackwright.diff.derived import derive
+from rackwright.diff.findings import Findings, sort_findings
+from rackwright.diff.generated import FileChange, compare_files
+from rackwright.diff.hardware import HostChange, ProductChange, compare_hosts, compare_products
+from rackwright.diff.results import pair
+from rackwright.diff.revisions import Side, load_side, missing_layers
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+from rackwright.plan.load import LoadedPlan
+from rackwright.policy.check import check_plan
+from rackwright.policy.engine import Report
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What changes between a base and a head.
+
+    Attributes:
+        before: the verdict on the base; None where it has no such blueprint.
+        after: the verdict on the head; None where the blueprint is deleted.
+        unlayered: layers that the base does not have.
+    """
+
+    blueprint: str
+    base: Side
+    head: Side
+    before: Report | None
+    after: Report | None
+    budgets: tuple[Budget, ...]
+    findings: Findings
+    costs: tuple[CostChange, ...]
+    products: tuple[ProductChange, ...]
+    hosts: tuple[HostChange, ...]
+    files: tuple[FileChange, ...]
+    updates: tuple[Update, ...]
+    unlayered: tuple[Path, ...] = ()
+
+    @property
+    def refused(self) -> tuple[Update, ...]:
+        """The updates that would destroy data."""
+        return tuple(update for update in self.updates if update.action is Action.REFUSED)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing changes."""
+        parts = (self.budgets, self.costs, self.products, self.hosts, self.files, self.updates)
+        return not any(parts) and not self.findings.any
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The verdict on the head; a violation as well when data would be destroyed."""
+        verdict = ExitCode.CLEAN if self.after is None else self.after.exit_code
+        if self.refused and verdict is not ExitCode.CRASH:
+            return ExitCode.VIOLATION
+        return verdict
+
+
+def compare_sides(
+    base: Side,
+    head: Side,
+    blueprint: Path,
+    *,
+    layers: Sequence[Path] = (),
+    packs: Sequence[Path] = (),
+) -> Comparison:
+    """The comparison; each side is planned and judged once.
+
+    Raises:
+        SpecErrors: one side is not valid.
+        UsageError: neither side has the blueprint, or the head lacks a layer.
+        RackwrightError: git failed.
+    """
+    if missing := missing_layers(head, layers):
+        raise UsageError(f"there is no '{missing[0]}' at '{head.label}'")
+    catalogue = load_catalogue()
+    after = load_side(head, blueprint, layers, catalogue)
+    before = load_side(base, blueprint, layers, catalogue)
+    if before is None and after is None:
+        raise UsageError(f"there is no '{blueprint}' at '{base.label}' or at '{head.label}'")
+    return compare_plans(
+        before,
+        after,
+        sides=(base, head),
+        packs=packs,
+        unlayered=missing_layers(base, layers) if before else (),
+    )
+
+
+def compare_plans(
+    before: LoadedPlan | None,
+    after: LoadedPlan | None,
+    *,
+    sides: tuple[Side, Side],
+    packs: Sequence[Path] = (),
+    unlayered: tuple[Path, ...] = (),
+) -> Comparison:
+    """The comparison of plans that are made already; one of them at least."""
+    one = None if before is None else check_plan(before, packs=packs)
+    other = None if after is None else check_plan(after, packs=packs)
+    pairs = pair(one, other)
+    old = before.plan if before else None
+    new = after.plan if after else None
+    newest = new or old
+    return Comparison(
+        blueprint=newest.blueprint.name if newest else "",
+        base=sides[0],
+        head=sides[1],
+        before=one,
+        after=other,
+        budgets=budget_changes(pairs),
+        findings=sort_findings(pairs),
+        costs=compare_costs(old, new),
+        products=compare_products(old, new),
+        hosts=compare_hosts(old, new),
+        files=compare_files(old, new),
+        updates=updates(before, after),
+        unlayered=unlayered,
+    )
+
+
+def updates(before: LoadedPlan | None, after: LoadedPlan | None) -> tuple[Update, ...]:
+    """How each changed field reaches the cluster; the gravest first."""
+    order = list(Action)
+    if before is None or after is None:
+        found = decide(whole(before, after), RULES)
+    else:
+        found = decide((*compare(before, after), *derive(before, after)), RULES)
+    return tuple(sorted(found, key=lambda update: -order.index(update.action)))

@@ -1,0 +1,101 @@
+"""Changes that no line of a blueprint states: subnets that move, hosts that are renamed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from rackwright.diff.changes import Change, shorten
+from rackwright.model.names import compress_hostlist
+from rackwright.model.onprem import NodeGroup
+from rackwright.plan.aws import AwsSitePlan
+from rackwright.plan.hosts import node_names
+from rackwright.plan.load import LoadedPlan
+from rackwright.plan.model import Plan, SitePlan
+from rackwright.spec.tree import Path, Tree
+
+
+def derive(before: LoadedPlan, after: LoadedPlan) -> tuple[Change, ...]:
+    """The changes that follow from the plans of both sides."""
+    return (*_subnets(before.plan, after), *_renamed_hosts(before.plan, after))
+
+
+def _subnets(before: Plan, after: LoadedPlan) -> Iterator[Change]:
+    old = {site.site.name: site for site in before.aws}
+    for site in after.plan.aws:
+        was = old.get(site.site.name)
+        if was is None:
+            continue
+        then, now = _addresses(was), _addresses(site)
+        for index, name in enumerate(then):
+            if name in now and now[name] != then[name]:
+                kind = "(subnets)" if index else "(cluster-subnet)"
+                yield _change(
+                    f"sites.{site.site.name}.subnet {name}",
+                    f"sites/aws/{kind}",
+                    (then[name], now[name]),
+                    after.tree,
+                    (*site.path, "network"),
+                    was.site.model_dump(mode="json"),
+                )
+        first, new_first = next(iter(then), None), next(iter(now), None)
+        if first is not None and new_first is not None and first != new_first:
+            yield _change(
+                f"sites.{site.site.name}.cluster subnet",
+                "sites/aws/(cluster-subnet)",
+                (f"{first} {then[first]}", f"{new_first} {now[new_first]}"),
+                after.tree,
+                (*site.path, "network", "availability_zones"),
+                was.site.model_dump(mode="json"),
+            )
+
+
+def _addresses(site: AwsSitePlan) -> dict[str, str]:
+    """Addresses and zone of each subnet, the cluster's first."""
+    return {plan.name: f"{plan.cidr} in {plan.zone}" for plan in site.subnets}
+
+
+def _renamed_hosts(before: Plan, after: LoadedPlan) -> Iterator[Change]:
+    old = {site.site.name: site for site in before.onprem}
+    for site in after.plan.onprem:
+        was = old.get(site.site.name)
+        groups = {} if was is None else _groups(was)
+        for index, group in enumerate(site.site.node_groups):
+            if group.name not in groups:
+                continue
+            then = node_names(groups[group.name], before.catalogue)
+            now = node_names(group, after.plan.catalogue)
+            if not set(then) & set(now):
+                yield _change(
+                    f"sites.{site.site.name}.node_groups.{group.name} hosts",
+                    "sites/onprem/node_groups/*/(hosts)",
+                    (compress_hostlist(then), compress_hostlist(now)),
+                    after.tree,
+                    (*site.path, "node_groups", index, "count"),
+                    groups[group.name].model_dump(mode="json"),
+                )
+
+
+def _groups(site: SitePlan) -> Mapping[str, NodeGroup]:
+    return {group.name: group for group in site.site.node_groups}
+
+
+def _change(
+    path: str,
+    pattern: str,
+    values: tuple[str, str],
+    tree: Tree,
+    place: Path,
+    owner: Mapping[str, object],
+) -> Change:
+    before, after = values
+    return Change(
+        path=path,
+        pattern=pattern,
+        kind="changed",
+        before=before,
+        after=after,
+        shown_before=shorten(before),
+        shown_after=shorten(after),
+        location=tree.locate(place),
+        owner=owner,
+    )

@@ -1,0 +1,131 @@
+"""Words and numbers that the forms of a comparison share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, replace
+
+from rackwright.diff.budgets import Budget
+from rackwright.diff.compare import Comparison
+from rackwright.diff.costs import Cost
+from rackwright.diff.hardware import HostChange
+from rackwright.diff.results import Pair
+from rackwright.exit_codes import ExitCode
+from rackwright.policy.api import Outcome
+from rackwright.report.quantities import format_quantity
+from rackwright.report.wording import MOST_SUBJECTS
+
+NOTHING = "—"
+"""Stands for a value that there is not, on that side."""
+
+HOURS_SHOWN = 100
+"""Dollars an hour from which cents are noise."""
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 finding``, ``2 findings``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def headline(comparison: Comparison) -> str:
+    """The verdict in one line, the blueprint's name aside."""
+    if comparison.refused:
+        return f"{plural(len(comparison.refused), 'change')} would destroy data"
+    if comparison.after is None:
+        return "the blueprint is removed"
+    blocking = sum(1 for result in comparison.after.results if result.blocks)
+    fresh = sum(1 for pair in comparison.findings.new if pair.result.blocks)
+    if blocking:
+        return f"{plural(blocking, 'blocking finding')} ({fresh:,} new)"
+    if comparison.is_empty:
+        return "nothing changes"
+    if comparison.exit_code is ExitCode.NOTHING:
+        return "nothing to check"
+    return "passes"
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """The value with its unit; a dash where there is none."""
+    return NOTHING if value is None else format_quantity(value, unit)
+
+
+def alike(budgets: Iterable[Budget]) -> list[tuple[Budget, ...]]:
+    """Budgets that differ in their subject only, together, in the order of the first of each."""
+    groups: dict[tuple[object, ...], list[Budget]] = {}
+    for budget in budgets:
+        key = astuple(replace(budget, subject=""))
+        groups.setdefault(key, []).append(budget)
+    return [tuple(group) for group in groups.values()]
+
+
+def subjects(group: Sequence[Budget]) -> str:
+    """The first subject of alike budgets, how many there are more, and what is measured."""
+    more = len(group) - 1
+    others = f" and {more:,} alike" if more else ""
+    return f"{group[0].subject}{others}: {group[0].what}"
+
+
+def alike_pairs(pairs: Iterable[Pair]) -> list[tuple[Pair, ...]]:
+    """Findings that differ in their subject only, together, in the order of the first of each."""
+    groups: dict[tuple[object, ...], list[Pair]] = {}
+    for pair in pairs:
+        result = pair.result
+        key = (result.policy, result.outcome, result.blocks, result.message, result.fix)
+        groups.setdefault(key, []).append(pair)
+    return [tuple(group) for group in groups.values()]
+
+
+def the_others(group: Sequence[Pair]) -> str:
+    """The subjects of all pairs but the first; empty when there is only one."""
+    names = [pair.subject for pair in group[1:]]
+    more = len(names) - MOST_SUBJECTS
+    return ", ".join(names[:MOST_SUBJECTS]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def limit(budget: Budget) -> str:
+    """The head's limit, and the base's where it was another one."""
+    now = quantity(budget.limit, budget.unit)
+    then = quantity(budget.limit_before, budget.unit)
+    moved = budget.limit_before is not None and budget.limit is not None and now != then
+    return f"{then} → {now}" if moved else now
+
+
+def standing(budget: Budget) -> str:
+    """What the head's measure means: ``PWR-001 blocks``, ``ok (88 %)``, ``gone``."""
+    if budget.outcome is None:
+        return "gone"
+    if budget.outcome is Outcome.PASS:
+        return "ok" if budget.used is None else f"ok ({budget.used:.0f} %)"
+    if budget.blocks:
+        unknown = ", unknown" if budget.outcome is Outcome.UNKNOWN else ""
+        return f"{budget.policy} blocks{unknown}"
+    verb = {Outcome.WAIVED: "is waived", Outcome.UNKNOWN: "is unknown"}
+    return f"{budget.policy} {verb.get(budget.outcome, 'warns')}"
+
+
+def dollars(cost: Cost | None, *, hourly: bool) -> str:
+    """A cost an hour or a year; a bound where a price is missing."""
+    if cost is None:
+        return NOTHING
+    value = cost.per_hour if hourly else cost.per_year
+    decimals = 2 if hourly and abs(value) < HOURS_SHOWN else 0
+    return f"{'' if cost.complete else 'at least '}${value:,.{decimals}f}"
+
+
+def difference(before: Cost | None, after: Cost | None, *, hourly: bool) -> str:
+    """How much more it costs, where both are known whole."""
+    if before is None or after is None or not (before.complete and after.complete):
+        return NOTHING
+    one, other = ((cost.per_hour if hourly else cost.per_year) for cost in (before, after))
+    decimals = 2 if hourly and abs(other - one) < HOURS_SHOWN else 0
+    return f"{'-' if other < one else '+'}${abs(other - one):,.{decimals}f}"
+
+
+def hosts(change: HostChange) -> str:
+    """The hosts that come and go."""
+    parts = []
+    if change.added:
+        parts.append(f"+ {change.added}")
+    if change.removed:
+        parts.append(f"- {change.removed}")
+    return "; ".join(parts) or f"{change.before:,} → {change.after:,} instances"
