@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 from rackwright.errors import Location
 from rackwright.plan.model import Contributor, Subject
 from rackwright.policy.api import Enforcement, Outcome, Severity
 from rackwright.policy.engine import Report, Result
+from rackwright.policy.hygiene import BaselineState, Hygiene, Kind, Notice, Permission
 
 GOLDEN = Path(__file__).parent / "golden/report"
 
@@ -103,3 +105,51 @@ HOSTILE = replace(
     fix=HOSTILE_TEXT,
     what=HOSTILE_TEXT,
 )
+
+PERMISSION = Permission(
+    id="W-2026-014",
+    owner="dc-power@example.com",
+    ticket="DC-1432",
+    reason="burn-in until the second PDU arrives",
+    expires=date(2026, 12, 12),
+    up_to="47 kW",
+)
+WAIVED = replace(FAIL, outcome=Outcome.WAIVED, waiver=PERMISSION)
+KNOWN = replace(
+    FAIL,
+    subject=Subject("sjc1 rack r20 feed A", ()),
+    baseline_state=BaselineState.UNCHANGED,
+    fingerprint="7" * 16,
+)
+REGRESSED = replace(
+    FAIL,
+    subject=Subject("sjc1 rack r21 feed A", ()),
+    baseline_state=BaselineState.REGRESSED,
+    fingerprint="8" * 16,
+)
+PREVIEW = replace(ADVISORY, preview=True)
+NOTICES = (
+    Notice(
+        Kind.EXPIRING,
+        "W-2026-014",
+        "PWR-002",
+        "expires in 9 days, on 2026-12-12",
+        Location("policies/waivers.yaml", 2, 5),
+    ),
+    Notice(
+        Kind.UNUSED,
+        "W-2026-009",
+        "PWR-001",
+        "covers nothing",
+        Location("main:policies/waivers.yaml", 11, 5),
+    ),
+)
+HYGIENE = Hygiene(
+    today=date(2026, 12, 3),
+    sources=("main:policies/waivers.yaml",),
+    waivers=2,
+    recorded=2,
+    notices=NOTICES,
+)
+EXCEPTED = Report("atlas", (REGRESSED, WAIVED, KNOWN, PREVIEW, PASS), 3, hygiene=HYGIENE)
+LAPSED = Report("atlas", (WAIVED, PASS), 2, hygiene=replace(HYGIENE, strict=True))

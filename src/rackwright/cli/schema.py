@@ -6,7 +6,9 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
+from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
 
@@ -14,37 +16,47 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``schema``."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     export = actions.add_parser("export", help="write the schemas")
-    export.add_argument(
-        "--output", type=Path, help="folder to write to; else stdout, blueprint only"
-    )
+    export.add_argument("--kind", default="blueprint", help="document to write to stdout")
+    export.add_argument("--output", type=Path, help="folder to write the schemas of all kinds to")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the schemas."""
-    from rackwright.catalog.loader import FOLDERS
-    from rackwright.model.cluster import Blueprint
-    from rackwright.spec.schema import export_schema
-
-    documents = {
-        "blueprint": export_schema(
-            Blueprint, title="Rackwright blueprint", schema_id="urn:rackwright:blueprint:v1"
-        )
-    }
+    documents = _documents()
     if arguments.output is None:
-        sys.stdout.write(_dump(documents["blueprint"]))
+        if arguments.kind not in documents:
+            raise UsageError(
+                f"there is no schema of '{arguments.kind}'", hint=f"kinds: {', '.join(documents)}"
+            )
+        sys.stdout.write(_dump(documents[arguments.kind]))
         return ExitCode.CLEAN
-    for folder, kind in FOLDERS.items():
-        documents[f"catalog-{folder}"] = export_schema(
-            kind,
-            title=f"Rackwright catalogue: {folder}",
-            schema_id=f"urn:rackwright:catalog:{folder}:v1",
-        )
     arguments.output.mkdir(parents=True, exist_ok=True)
     for name, document in documents.items():
         path = arguments.output / f"{name}.schema.json"
         path.write_text(_dump(document), encoding="utf-8")
         sys.stdout.write(f"{path}\n")
     return ExitCode.CLEAN
+
+
+def _documents() -> dict[str, dict[str, Any]]:
+    """The schemas by kind."""
+    from rackwright.catalog.loader import FOLDERS
+    from rackwright.model.cluster import Blueprint
+    from rackwright.report.schema import report_schema
+    from rackwright.spec.schema import export_schema
+
+    catalogue = {
+        f"catalog-{folder}": export_schema(
+            kind,
+            title=f"Rackwright catalogue: {folder}",
+            schema_id=f"urn:rackwright:catalog:{folder}:v1",
+        )
+        for folder, kind in FOLDERS.items()
+    }
+    blueprint = export_schema(
+        Blueprint, title="Rackwright blueprint", schema_id="urn:rackwright:blueprint:v1"
+    )
+    return {"blueprint": blueprint, "report": report_schema(), **catalogue}
 
 
 def _dump(document: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rackwright.policy.engine import Report, Result
+from rackwright.policy.hygiene import Notice
 from rackwright.report.formats import Context
 from rackwright.report.text import summary
 from rackwright.report.wording import FOUND, alike, explanation, printable, the_others
@@ -26,6 +27,8 @@ def render_github(report: Report, context: Context) -> str:
         lines += [_annotation(kind, group, context.file) for group in chosen[:MOST_OF_A_KIND]]
         if hidden := len(chosen) - MOST_OF_A_KIND:
             verdict += f"; {hidden} more {kind}s are not shown here" if hidden > 0 else ""
+    if report.hygiene:
+        lines += [_notice(notice) for notice in report.hygiene.notices[:MOST_OF_A_KIND]]
     lines.append(f"::notice title=rackwright::{_data(printable(verdict))}")
     return "\n".join(lines) + "\n"
 
@@ -41,6 +44,16 @@ def _annotation(kind: str, results: Sequence[Result], file: str) -> str:
     if others := the_others(results):
         lines.append(f"the same: {others}")
     return f"::{kind} {properties}::{_data(chr(10).join(lines))}"
+
+
+def _notice(notice: Notice) -> str:
+    where = {}
+    if notice.location and ":" not in notice.location.file:  # else it is of another revision
+        where = {"file": notice.location.file, "line": str(notice.location.line)}
+    where["title"] = printable(notice.id)
+    properties = ",".join(f"{key}={_property(value)}" for key, value in where.items())
+    kind = "warning" if notice.problem else "notice"
+    return f"::{kind} {properties}::{_data(printable(notice.message))}"
 
 
 def _data(text: str) -> str:

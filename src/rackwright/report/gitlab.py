@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
 from rackwright.policy.api import Outcome, Severity
 from rackwright.policy.engine import Report, Result
+from rackwright.policy.hygiene import Notice
 from rackwright.report.formats import Context
 from rackwright.report.wording import FOUND, because, printable
 
+WAIVERS = "policies/waivers.yaml"
+"""Where a notice without a position is put; GitLab needs a path."""
 _BLOCKING = {
     Severity.CRITICAL: "blocker",
     Severity.HIGH: "critical",
@@ -24,6 +28,8 @@ def render_gitlab(report: Report, context: Context) -> str:
     found = [
         _issue(result, context.file, seen) for result in report.results if result.outcome in FOUND
     ]
+    if report.hygiene:
+        found += [_of_waiver(notice, seen) for notice in report.hygiene.problems]
     return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -41,6 +47,22 @@ def _issue(result: Result, file: str, seen: dict[str, int]) -> dict[str, Any]:
         "severity": _severity(result),
         "location": {
             "path": where.file if where else file,
+            "lines": {"begin": where.line if where else 1},
+        },
+    }
+
+
+def _of_waiver(notice: Notice, seen: dict[str, int]) -> dict[str, Any]:
+    """What is wrong with a waiver, in the file that holds it."""
+    where = notice.location
+    name = f"{notice.kind.value}\n{notice.id}\n{notice.policy}"
+    return {
+        "description": f"{printable(notice.id)}: {printable(notice.message)}",
+        "check_name": f"waivers/{notice.kind.value}",
+        "fingerprint": _unique(hashlib.sha256(name.encode()).hexdigest()[:16], seen),
+        "severity": "minor",
+        "location": {
+            "path": where.file.rpartition(":")[2] if where else WAIVERS,
             "lines": {"begin": where.line if where else 1},
         },
     }

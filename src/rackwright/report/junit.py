@@ -8,8 +8,9 @@ from xml.etree import ElementTree as ET
 
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
+from rackwright.policy.hygiene import Hygiene
 from rackwright.report.formats import Context
-from rackwright.report.wording import explanation, printable
+from rackwright.report.wording import explanation, printable, standing
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -29,10 +30,30 @@ def render_junit(report: Report, context: Context) -> str:
         for name, count in counts.items():
             suite.set(name, str(count))
             totals[name] += count
+    for name, count in _hygiene(root, report.hygiene).items():
+        totals[name] += count
     for name, count in totals.items():
         root.set(name, str(count))
     ET.indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _hygiene(root: ET.Element, hygiene: Hygiene | None) -> dict[str, int]:
+    """A suite about waivers and baseline, when there is something to say; its counters."""
+    if hygiene is None or not hygiene.notices:
+        return {}
+    suite = ET.SubElement(root, "testsuite", name="waivers")
+    counts = {"tests": len(hygiene.notices), "failures": 0, "errors": 0, "skipped": 0}
+    for notice in hygiene.notices:
+        name = _clean(printable(f"{notice.id} {notice.kind.value}"))
+        case = ET.SubElement(suite, "testcase", classname="waivers", name=name)
+        fails = hygiene.fails and notice.problem
+        counts["failures" if fails else "skipped"] += 1
+        element = ET.SubElement(case, "failure" if fails else "skipped")
+        element.set("message", _clean(printable(notice.message)))
+    for name, count in counts.items():
+        suite.set(name, str(count))
+    return counts
 
 
 def _case(suite: ET.Element, result: Result, file: str) -> str | None:
@@ -58,7 +79,7 @@ def _case(suite: ET.Element, result: Result, file: str) -> str | None:
     elif result.outcome is Outcome.PASS:
         return None
     else:
-        reason = f"{_WORDS[result.outcome]}: {message}"
+        reason = f"{_clean(standing(result) or _WORDS[result.outcome])}: {message}"
         ET.SubElement(case, "skipped", message=reason)
         return "skipped"
     element.text = _clean("\n".join(explanation(result)))

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from rackwright.exit_codes import ExitCode
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
+from rackwright.policy.hygiene import Notice
 from rackwright.report.escaping import code, prose, shortened
 from rackwright.report.formats import Context
 from rackwright.report.text import summary
-from rackwright.report.wording import FOUND, MOST_SUBJECTS, alike, because
+from rackwright.report.wording import FOUND, MOST_SUBJECTS, alike, because, standing
 
 LARGEST = 65_536
 """Most bytes of a comment, counted in UTF-8, as GitHub counts them."""
@@ -66,10 +67,12 @@ def render_markdown(report: Report, context: Context, *, largest: int = LARGEST)
 
 
 def _headline(report: Report) -> str:
-    name = prose(shortened(report.blueprint, LONGEST))
+    name = _prose(report.blueprint)
     blocking = sum(1 for result in report.results if result.blocks)
     if report.exit_code is ExitCode.NOTHING:
         return f"rackwright: nothing to check in {name}"
+    if report.exit_code is ExitCode.WAIVER:
+        return f"rackwright: waivers of {name} are not in order"
     if not blocking:
         return f"rackwright: {name} passes"
     return f"rackwright: {blocking:,} blocking finding{'s' if blocking != 1 else ''} in {name}"
@@ -90,7 +93,8 @@ def _delta(text: str | None) -> list[Section]:
 def _sections(report: Report) -> list[Section]:
     found = alike(result for result in report.results if result.outcome in FOUND)
     blocking = tuple(_finding(group) for group in found if group[0].blocks)
-    others = tuple(_finding(group) for group in found if not group[0].blocks)
+    known = [group for group in found if _is_known(group[0])]
+    others = [group for group in found if not group[0].blocks and not _is_known(group[0])]
     waived = tuple(
         _finding(group) for group in alike(r for r in report.results if r.outcome is Outcome.WAIVED)
     )
@@ -99,11 +103,25 @@ def _sections(report: Report) -> list[Section]:
         sections.append(Section(blocking))
     if waived:
         sections.append(Section(waived, head="#### Waived\n\n"))
-    if others:
-        count = sum(len(group) for group in found if not group[0].blocks)
-        title = f"{count:,} that only warn{'s' if count == 1 else ''}"
-        sections.append(Section(others, fold=title))
+    if report.hygiene and report.hygiene.notices:
+        notices = sorted(report.hygiene.notices, key=lambda notice: not notice.problem)
+        sections.append(Section(tuple(map(_notice, notices)), head="#### Waivers and baseline\n\n"))
+    for title, groups in (("Warnings", others), ("Known to the baseline", known)):
+        if groups:
+            fold = f"{title} ({sum(map(len, groups)):,})"
+            sections.append(Section(tuple(map(_finding, groups)), fold=fold))
     return sections
+
+
+def _is_known(result: Result) -> bool:
+    return bool(result.baseline_state and result.baseline_state.tolerated)
+
+
+def _notice(notice: Notice) -> str:
+    where = notice.location
+    place = f" ({code(f'{where.file}:{where.line}')})" if where else ""
+    word = prose(notice.kind.value.replace("_", " "))
+    return f"- {word}: **{_prose(notice.id)}** {_prose(notice.message)}{place}\n"
 
 
 def _finding(results: Sequence[Result]) -> str:
@@ -118,6 +136,8 @@ def _finding(results: Sequence[Result]) -> str:
     if names := [_prose(other.subject.name) for other in results[1 : MOST_SUBJECTS + 1]]:
         more = len(results) - 1 - len(names)
         lines.append(f"  The same: {', '.join(names)}" + (f" and {more:,} more" if more else ""))
+    if state := standing(result):
+        lines.append(f"  {_prose(state[:1].upper() + state[1:])}")
     if reason := because(result):
         lines.append(f"  Because: {_prose(reason)}")
     if result.fix:

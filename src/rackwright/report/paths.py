@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from rackwright.errors import Location
 from rackwright.policy.engine import Report
+from rackwright.policy.hygiene import Hygiene
 
 
 def repository_root(start: Path) -> Path | None:
@@ -38,4 +40,19 @@ def relative_to(report: Report, *, root: Path, cwd: Path) -> Report:
         replace(result, location=moved(result.location)) if result.location else result
         for result in report.results
     )
-    return replace(report, results=results)
+    return replace(report, results=results, hygiene=_moved_notices(report.hygiene, moved))
+
+
+def _moved_notices(
+    hygiene: Hygiene | None, moved: Callable[[Location], Location]
+) -> Hygiene | None:
+    """``hygiene`` with its positions moved; ``REF:PATH`` of a base revision is from the root."""
+    if hygiene is None:
+        return None
+    notices = tuple(
+        replace(notice, location=moved(notice.location))
+        if notice.location and ":" not in notice.location.file
+        else notice
+        for notice in hygiene.notices
+    )
+    return replace(hygiene, notices=notices)

@@ -12,6 +12,7 @@ from rackwright.errors import Location
 from rackwright.exit_codes import ExitCode
 from rackwright.policy.api import Outcome, Severity
 from rackwright.policy.engine import Report, Result
+from rackwright.policy.hygiene import BaselineState, Permission
 from rackwright.report.formats import Context
 from rackwright.report.rules import RuleText
 from rackwright.report.wording import explanation, printable
@@ -30,6 +31,12 @@ _LEVELS = {
 }
 _PROBLEMS = {"error": "error", "warning": "warning", "note": "recommendation"}
 _SHOWN = (Outcome.FAIL, Outcome.UNKNOWN, Outcome.WAIVED)
+_BASELINE = {
+    BaselineState.NEW: "new",
+    BaselineState.UNCHANGED: "unchanged",
+    BaselineState.IMPROVED: "updated",
+    BaselineState.REGRESSED: "updated",
+}
 _RANK = {"error": 0, "warning": 1, "note": 2}
 
 
@@ -96,6 +103,11 @@ def _invocation(report: Report, *, hidden: int) -> dict[str, Any]:
         for result in report.results
         if result.outcome is Outcome.ERROR
     ]
+    if report.hygiene:
+        notes += [
+            _note("warning" if notice.problem else "note", f"{notice.id}: {notice.message}")
+            for notice in report.hygiene.notices
+        ]
     if hidden > 0:
         notes.append(_note("warning", f"{hidden:,} results of the least weight are left out"))
     return {
@@ -126,6 +138,25 @@ def _result(result: Result, rule_index: int, seen: dict[tuple[str, str], int]) -
         },
         "properties": _properties(result),
     }
+    if result.outcome is Outcome.WAIVED:
+        made["suppressions"] = [_suppression(result.waiver)]
+    if result.baseline_state:
+        made["baselineState"] = _BASELINE[result.baseline_state]
+    return made
+
+
+def _suppression(waiver: Permission | None) -> dict[str, Any]:
+    made: dict[str, Any] = {"kind": "external", "status": "accepted"}
+    if waiver:
+        made["justification"] = printable(waiver.reason)
+        made["properties"] = {
+            "waiver": waiver.id,
+            "owner": waiver.owner,
+            "ticket": waiver.ticket,
+            "expires": waiver.expires.isoformat(),
+        }
+        if waiver.up_to:
+            made["properties"]["upTo"] = waiver.up_to
     return made
 
 

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rackwright.exit_codes import ExitCode
 from rackwright.policy.api import Enforcement, Outcome, Profile
 from rackwright.policy.engine import Report, Result
-from rackwright.report.wording import FOUND, alike, because, printable, the_others
+from rackwright.policy.hygiene import Notice
+from rackwright.report.wording import FOUND, alike, because, printable, standing, the_others
 
 _COLOURS = {Outcome.ERROR: "35", Outcome.FAIL: "31", Outcome.UNKNOWN: "33", Outcome.PASS: "32"}
+
+
+_VERDICTS = {
+    ExitCode.CLEAN: "ok",
+    ExitCode.CRASH: "a policy crashed",
+    ExitCode.NOTHING: "nothing to check",
+    ExitCode.UNKNOWN: "refused: unknown is not a pass",
+    ExitCode.WAIVER: "refused: the waivers are not in order",
+}
 
 
 def render_text(
@@ -17,6 +28,8 @@ def render_text(
     """The findings, then one line with the verdict; ``verbose`` shows what passes as well."""
     shown = [r for r in report.results if verbose or r.outcome in FOUND]
     blocks = [_block(same, colour=colour) for same in alike(shown)]
+    if report.hygiene and report.hygiene.notices:
+        blocks.append("\n".join(_notice(notice) for notice in report.hygiene.notices))
     return "\n\n".join([*blocks, summary(report)]) + "\n"
 
 
@@ -24,20 +37,31 @@ def summary(report: Report) -> str:
     """Counts and the verdict in one line."""
     failed = [r for r in report.results if r.outcome is Outcome.FAIL]
     blocking = sum(1 for r in failed if r.blocks)
+    known = sum(1 for r in failed if r.baseline_state and r.baseline_state.tolerated)
     parts = [
         f"{report.count(Outcome.PASS)} passed",
         f"{blocking} failed",
-        f"{len(failed) - blocking} warned",
+        f"{len(failed) - blocking - known} warned",
         f"{report.count(Outcome.UNKNOWN)} unknown",
     ]
+    if waived := report.count(Outcome.WAIVED):
+        parts.append(f"{waived} waived")
+    if known:
+        parts.append(f"{known} in the baseline")
     if errors := report.count(Outcome.ERROR):
         parts.append(f"{errors} crashed")
-    verdict = {0: "ok", 1: "a policy crashed", 3: "nothing to check", 5: "refused"}
-    text = verdict.get(int(report.exit_code), "refused: unknown is not a pass")
+    verdict = _VERDICTS.get(report.exit_code, "refused")
     judged = f"{report.policies} policies"
     if report.regime.profile is not Profile.PRODUCTION:
         judged += f", profile {report.regime.profile}"
-    return f"{report.blueprint}: {', '.join(parts)} ({judged}): {text}"
+    return f"{report.blueprint}: {', '.join(parts)} ({judged}): {verdict}"
+
+
+def _notice(notice: Notice) -> str:
+    """What is to be said about a waiver or the baseline."""
+    where = f"{printable(str(notice.location))}  " if notice.location else ""
+    word = notice.kind.value.replace("_", " ")
+    return f"{where}{printable(notice.id)} {word}: {printable(notice.message)}"
 
 
 def _block(results: Sequence[Result], *, colour: bool) -> str:
@@ -47,6 +71,7 @@ def _block(results: Sequence[Result], *, colour: bool) -> str:
         Outcome.PASS: "pass",
         Outcome.NOT_APPLICABLE: "n/a",
         Outcome.UNKNOWN: "unknown",
+        Outcome.WAIVED: "waived",
         Outcome.ERROR: "crash",
     }.get(result.outcome, str(result.severity))
     if result.outcome in {Outcome.FAIL, Outcome.UNKNOWN} and not result.blocks:
@@ -55,15 +80,15 @@ def _block(results: Sequence[Result], *, colour: bool) -> str:
     head = f"{result.policy} {word}"
     if colour and result.outcome in _COLOURS:
         head = f"\033[{_COLOURS[result.outcome]}m{head}\033[0m"
-    where = f"  {result.location}" if result.location else ""
+    where = f"  {printable(str(result.location))}" if result.location else ""
     lines = [f"{head}{where}  {printable(result.subject.name)}", f"  {printable(result.message)}"]
     if others := the_others(results):
         lines.append(f"  the same: {others}")
+    if state := standing(result):
+        lines.append(f"  {state}")
     if result.outcome in FOUND:
         if reason := because(result):
             lines.append(f"  because {reason}")
-        if result.preview:
-            lines.append("  preview: newer than the blueprint's policy set, so it only warns")
         if result.fix:
             lines.append(f"  fix: {printable(result.fix)}")
         lines.append(f"  explain: rackwright explain {result.policy}")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Result
+from rackwright.policy.hygiene import BaselineState, Permission
 from rackwright.report.quantities import format_quantity
 
 MOST_CONTRIBUTORS = 4
@@ -36,6 +37,8 @@ def alike(results: Iterable[Result]) -> list[list[Result]]:
             result.outcome,
             result.enforcement,
             result.preview,
+            result.waiver,
+            result.baseline_state,
             result.message,
             result.fix,
         )
@@ -63,10 +66,34 @@ def because(result: Result) -> str:
 
 
 def explanation(result: Result) -> list[str]:
-    """The message, what it is made of and the fix, a line each, without a final newline."""
+    """The message, how it stands, what it is made of and the fix, a line each."""
     lines = [printable(result.message)]
+    if reason := standing(result):
+        lines.append(reason)
     if reason := because(result):
         lines.append(f"because {reason}")
     if result.fix:
         lines.append(f"fix: {printable(result.fix)}")
     return lines
+
+
+def permission(waiver: Permission) -> str:
+    """Who waived it, until when and why, in one line."""
+    bound = f" up to {waiver.up_to}" if waiver.up_to else ""
+    return printable(
+        f"waived{bound} by {waiver.id} ({waiver.owner}, {waiver.ticket}) "
+        f"until {waiver.expires.isoformat()}: {waiver.reason}"
+    )
+
+
+def standing(result: Result) -> str | None:
+    """Why a failure does not block, or blocks again, when that is not its own enforcement."""
+    if result.waiver:
+        return permission(result.waiver)
+    if result.baseline_state and result.baseline_state.tolerated:
+        return f"in the baseline: {result.baseline_state.value}"
+    if result.baseline_state is BaselineState.REGRESSED:
+        return "worse than the baseline records"
+    if result.preview:
+        return "preview: newer than the blueprint's policy set, so it only warns"
+    return None

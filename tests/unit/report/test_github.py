@@ -7,7 +7,7 @@ from dataclasses import replace
 from rackwright.policy.engine import Report
 from rackwright.report.formats import Context
 from rackwright.report.github import MOST_OF_A_KIND, render_github
-from report_factories import CLEAN, FAIL, GOLDEN, HOSTILE, MIXED
+from report_factories import CLEAN, EXCEPTED, FAIL, GOLDEN, HOSTILE, MIXED
 
 CONTEXT = Context(file="site/atlas.yaml")
 
@@ -39,3 +39,10 @@ def test_ten_are_shown_and_the_others_counted() -> None:
     assert "3 more errors are not shown here" in text
     exact = render_github(Report("atlas", many[:MOST_OF_A_KIND], 1), CONTEXT)
     assert "not shown" not in exact
+
+
+def test_waivers_are_told_in_their_own_file_unless_it_is_of_another_revision() -> None:
+    text = render_github(EXCEPTED, CONTEXT)
+    assert text == (GOLDEN / "excepted.github").read_text()
+    assert "::notice file=policies/waivers.yaml,line=2,title=W-2026-014::" in text
+    assert "::warning title=W-2026-009::covers nothing\n" in text

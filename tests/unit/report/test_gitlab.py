@@ -10,7 +10,7 @@ from rackwright.policy.api import Outcome, Severity
 from rackwright.policy.engine import Report, Result
 from rackwright.report.formats import Context
 from rackwright.report.gitlab import render_gitlab
-from report_factories import ADVISORY, CLEAN, FAIL, GOLDEN, HOSTILE, MIXED
+from report_factories import ADVISORY, CLEAN, EXCEPTED, FAIL, GOLDEN, HOSTILE, MIXED
 
 CONTEXT = Context(file="site/atlas.yaml")
 
@@ -44,3 +44,11 @@ def test_fingerprints_are_unique() -> None:
 def test_hostile_names_are_one_line() -> None:
     (issue,) = issues(HOSTILE)
     assert issue["description"].isprintable()
+
+
+def test_a_known_failure_is_minor_and_a_bad_waiver_is_an_issue() -> None:
+    text = render_gitlab(EXCEPTED, CONTEXT)
+    assert text == (GOLDEN / "excepted.gitlab.json").read_text()
+    found = {issue["check_name"]: issue for issue in json.loads(text)}
+    assert found["waivers/unused"]["location"]["path"] == "policies/waivers.yaml"
+    assert "waivers/expiring" not in found

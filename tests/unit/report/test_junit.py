@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 from rackwright.policy.engine import Report
 from rackwright.report.formats import Context
 from rackwright.report.junit import render_junit
-from report_factories import CLEAN, GOLDEN, HOSTILE, MIXED
+from report_factories import CLEAN, EXCEPTED, GOLDEN, HOSTILE, LAPSED, MIXED
 
 CONTEXT = Context(file="site/atlas.yaml")
 
@@ -33,3 +33,11 @@ def test_hostile_names_stay_text() -> None:
     assert "<script>" in failure.attrib["message"]
     assert "\\u202e" in failure.attrib["message"]
     assert "\x1b" not in failure.attrib["message"]
+
+
+def test_waivers_fail_only_when_they_are_strict() -> None:
+    assert render_junit(EXCEPTED, CONTEXT) == (GOLDEN / "excepted.junit.xml").read_text()
+    root = ET.fromstring(render_junit(LAPSED, CONTEXT))
+    assert root.attrib["failures"] == "1"
+    (failed,) = root.findall(".//testcase[failure]")
+    assert failed.attrib["name"] == "W-2026-009 unused"

@@ -8,7 +8,7 @@ from pathlib import Path
 from rackwright.errors import Location
 from rackwright.policy.engine import Report
 from rackwright.report.paths import relative_path, relative_to, repository_root
-from report_factories import CRASH, FAIL
+from report_factories import CRASH, EXCEPTED, FAIL
 
 
 def test_the_repository_is_the_nearest_folder_with_git(tmp_path: Path) -> None:
@@ -33,3 +33,10 @@ def test_every_position_moves(tmp_path: Path) -> None:
         Report("atlas", (there, CRASH), 2), root=tmp_path, cwd=tmp_path / "sites"
     ).results
     assert [result.location for result in moved] == [Location("sites/a.yaml", 3, 4), None]
+
+
+def test_notices_move_and_those_of_another_revision_stay(tmp_path: Path) -> None:
+    moved = relative_to(EXCEPTED, root=tmp_path, cwd=tmp_path / "sites").hygiene
+    assert moved
+    files = [notice.location.file for notice in moved.notices if notice.location]
+    assert files == ["sites/policies/waivers.yaml", "main:policies/waivers.yaml"]

@@ -13,18 +13,21 @@ from rackwright import __version__
 from rackwright.errors import Location
 from rackwright.policy.api import Severity
 from rackwright.policy.engine import Report, Result
+from rackwright.policy.hygiene import BaselineState
 from rackwright.report import sarif
 from rackwright.report.formats import Context
 from rackwright.report.rules import RuleText, first_paragraph
 from report_factories import (
     ADVISORY,
     CLEAN,
+    EXCEPTED,
     FAIL,
     GOLDEN,
     HOSTILE,
     LIKE,
     MIXED,
     UNKNOWN,
+    WAIVED,
 )
 
 SCHEMA = json.loads((GOLDEN.parent / "schemas/sarif-2.1.0-rtm.5.json").read_text())
@@ -147,3 +150,40 @@ def test_the_least_are_left_out_and_counted(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_first_paragraph_is_no_heading() -> None:
     assert first_paragraph("# A: b\n\n## What\n\nIt\nsays so.\n\nMore.") == "It says so."
     assert first_paragraph("# A: b") == ""
+
+
+def test_a_waived_result_is_suppressed_with_its_reason() -> None:
+    golden = (GOLDEN / "excepted.sarif").read_text().replace("VERSION", __version__)
+    assert sarif.render_sarif(EXCEPTED, CONTEXT) == golden
+    (suppression,) = result_of(WAIVED)["suppressions"]
+    assert suppression["kind"] == "external"
+    assert suppression["justification"] == "burn-in until the second PDU arrives"
+    assert suppression["properties"]["expires"] == "2026-12-12"
+    assert "suppressions" not in result_of(FAIL)
+
+
+def test_suppressed_results_come_last() -> None:
+    waived = [bool(r.get("suppressions")) for r in run_of(EXCEPTED)["results"]]
+    assert waived == [False, False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("state", "expected", "level"),
+    [
+        (None, None, "error"),
+        (BaselineState.NEW, "new", "error"),
+        (BaselineState.REGRESSED, "updated", "error"),
+        (BaselineState.UNCHANGED, "unchanged", "warning"),
+        (BaselineState.IMPROVED, "updated", "warning"),
+    ],
+)
+def test_the_state_against_the_baseline(
+    state: BaselineState | None, expected: str | None, level: str
+) -> None:
+    made = result_of(replace(FAIL, baseline_state=state))
+    assert (made.get("baselineState"), made["level"]) == (expected, level)
+
+
+def test_notices_are_notifications() -> None:
+    notes = run_of(EXCEPTED)["invocations"][0]["toolExecutionNotifications"]
+    assert [note["level"] for note in notes] == ["note", "warning"]
