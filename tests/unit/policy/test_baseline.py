@@ -1,0 +1,332 @@
+"""The baseline: what it puts up with, that it only tightens, and what it never hides."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rackwright.errors import Location, SpecErrors
+from rackwright.plan.model import Subject
+from rackwright.policy.api import Enforcement, Outcome, Severity
+from rackwright.policy.baseline import (
+    Baseline,
+    BaselineFile,
+    Entry,
+    apply_baseline,
+    created,
+    pruned,
+    render_baseline,
+    tightened,
+)
+from rackwright.policy.engine import Report, Result, fingerprint
+from rackwright.policy.hygiene import BaselineState, Hygiene, Kind
+from rackwright.policy.names import split_racks, with_racks
+from rackwright.spec.loader import Loaded, load_text
+
+TODAY = date(2026, 12, 1)
+
+
+def a_result(
+    subject: str = "sjc1 racks c[01-08] feed A", value: float | None = 46_200.0, **changes: Any
+) -> Result:
+    given: dict[str, Any] = {
+        "policy": "PWR-001",
+        "title": "Feeds carry their load",
+        "severity": Severity.HIGH,
+        "enforcement": Enforcement.MANDATORY,
+        "outcome": Outcome.FAIL,
+        "location": Location("atlas.yaml", 42, 9),
+        "message": "load is too high",
+        "what": "" if value is None else "load",
+        "limit": None if value is None else 41_500.0,
+        "unit": "" if value is None else "W",
+    } | changes
+    at = Subject(subject, ("sites", 0))
+    name = fingerprint(given["policy"], at, given["what"])
+    return Result(subject=at, value=value, fingerprint=name, **given)
+
+
+def a_report(*results: Result) -> Report:
+    return Report("atlas", results, 1)
+
+
+def a_file(*entries: Entry, name: str = "policies/baseline.json") -> Loaded[BaselineFile]:
+    return load_text(render_baseline(entries), BaselineFile, name=name)
+
+
+def recorded(*results: Result) -> Loaded[BaselineFile]:
+    return a_file(*created(a_report(*results)))
+
+
+def compared(before: list[Result], after: list[Result]) -> Report:
+    return apply_baseline(a_report(*after), Baseline(recorded(*before)), TODAY)
+
+
+def states(report: Report) -> dict[str, BaselineState | None]:
+    return {result.subject.name: result.baseline_state for result in report.results}
+
+
+def kinds(report: Report) -> list[Kind]:
+    assert isinstance(report.hygiene, Hygiene)
+    return [notice.kind for notice in report.hygiene.notices]
+
+
+# --- the file ----------------------------------------------------------------------------------
+
+
+def test_the_file_reads_back_what_was_written() -> None:
+    results = [a_result(), a_result("lux1 größe ×", 5.0, unit="%", limit=4.0), a_result(value=None)]
+    entries = created(a_report(*results))
+    text = render_baseline(entries)
+    assert set(load_text(text, BaselineFile).value.entries) == set(entries)
+    assert render_baseline(reversed(entries)) == text
+    assert json.loads(text)["schema"] == "rackwright.baseline/v1"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"policy": "PWR-002"}, "the fingerprint is another"),
+        ({"at": "sjc1 racks c[01-09] feed A"}, "the fingerprint is another"),
+        ({"fingerprint": "0"}, "does not match"),
+        ({"limit": None}, "give both 'value' and 'limit'"),
+        ({"value": "46 kW"}, "is not a number"),
+        ({"valeu": 1}, "unknown key 'valeu'"),
+    ],
+)
+def test_a_file_that_was_changed_by_hand_is_an_error(changes: dict[str, Any], said: str) -> None:
+    document = json.loads(render_baseline(created(a_report(a_result()))))
+    document["entries"][0] |= changes
+    with pytest.raises(SpecErrors, match=said):
+        load_text(json.dumps(document), BaselineFile)
+
+
+@pytest.mark.parametrize("head", [{}, {"schema": "rackwright.baseline/v2"}])
+def test_another_version_is_an_error(head: dict[str, str]) -> None:
+    with pytest.raises(SpecErrors, match="schema"):
+        load_text(json.dumps(head | {"entries": []}), BaselineFile)
+
+
+# --- one failure -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "state", "code"),
+    [
+        (46_200.0, BaselineState.UNCHANGED, 0),
+        (46_200.0 * (1 + 1e-12), BaselineState.UNCHANGED, 0),
+        (46_200.0 * (1 + 1e-6), BaselineState.REGRESSED, 5),
+        (47_000.0, BaselineState.REGRESSED, 5),
+        (45_000.0, BaselineState.IMPROVED, 0),
+    ],
+)
+def test_a_failure_blocks_when_it_is_worse_than_recorded(
+    value: float, state: BaselineState, code: int
+) -> None:
+    report = compared([a_result()], [a_result(value=value)])
+    (result,) = report.results
+    assert result.outcome is Outcome.FAIL
+    assert result.baseline_state is state
+    assert result.blocks is (code == 5)
+    assert report.exit_code == code
+    assert "46.2 kW" in result.message
+
+
+@pytest.mark.parametrize(
+    ("value", "state"),
+    [
+        (900.0, BaselineState.UNCHANGED),
+        (899.0, BaselineState.REGRESSED),
+        (950.0, BaselineState.IMPROVED),
+    ],
+)
+def test_less_is_worse_where_a_minimum_is_missed(value: float, state: BaselineState) -> None:
+    short = {"limit": 1000.0, "unit": "CFM"}
+    report = compared([a_result(value=900.0, **short)], [a_result(value=value, **short)])
+    assert report.results[0].baseline_state is state
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        a_result("sjc1 racks c[01-08] feed B"),
+        a_result("lux1 racks c[01-08] feed A"),
+        a_result(policy="PWR-002"),
+        a_result(what="peak load"),
+        a_result(unit="A"),
+        a_result("sjc1 racks c[01-09] feed A"),
+        a_result(value=40_000.0, limit=41_000.0),
+    ],
+)
+def test_what_is_not_recorded_is_new_and_blocks(after: Result) -> None:
+    report = compared([a_result()], [after])
+    assert report.results[0].baseline_state is BaselineState.NEW
+    assert report.exit_code == 5
+
+
+@pytest.mark.parametrize(
+    ("after", "code"),
+    [
+        (a_result(outcome=Outcome.ERROR), 1),
+        (a_result(outcome=Outcome.UNKNOWN), 6),
+        (a_result(outcome=Outcome.UNKNOWN, value=None, what="load", unit="W"), 6),
+    ],
+)
+def test_crashes_and_unknowns_are_never_hidden(after: Result, code: int) -> None:
+    report = compared([a_result()], [after])
+    assert report.exit_code == code
+    assert report.results[0].baseline_state is None
+    assert created(a_report(after)) == ()
+
+
+def test_what_only_warns_is_not_recorded() -> None:
+    assert created(a_report(a_result(enforcement=Enforcement.ADVISORY))) == ()
+
+
+def test_a_rule_without_a_number_is_recorded_as_often_as_it_fails() -> None:
+    finding = a_result(value=None)
+    other = replace(finding, message="something else is wrong")
+    assert compared([finding], [finding]).exit_code == 0
+    assert compared([finding, other], [finding, other]).exit_code == 0
+    assert compared([finding], [finding, other]).exit_code == 5
+
+
+def test_several_values_of_one_name_are_compared_worst_with_worst() -> None:
+    before = [a_result(value=50_000.0), a_result(value=45_000.0)]
+    assert compared(before, list(reversed(before))).exit_code == 0
+    assert compared(before, [a_result(value=50_000.0), a_result(value=49_000.0)]).exit_code == 5
+
+
+# --- racks -------------------------------------------------------------------------------------
+
+
+def test_one_rack_that_gets_worse_is_told_and_the_others_stay_recorded() -> None:
+    after = [a_result("sjc1 racks c[01-02,04-08] feed A"), a_result("sjc1 rack c03 feed A", 50e3)]
+    assert states(compared([a_result()], after)) == {
+        "sjc1 racks c[01-02,04-08] feed A": BaselineState.UNCHANGED,
+        "sjc1 rack c03 feed A": BaselineState.REGRESSED,
+    }
+
+
+def test_racks_that_become_alike_keep_the_strictest_of_their_numbers() -> None:
+    before = [a_result("sjc1 rack c01 feed A", 50e3), a_result("sjc1 rack c02 feed A", 45e3)]
+    merged = "sjc1 racks c[01-02] feed A"
+    assert states(compared(before, [a_result(merged, 45e3)])) == {merged: BaselineState.UNCHANGED}
+    assert states(compared(before, [a_result(merged, 46e3)])) == {merged: BaselineState.REGRESSED}
+
+
+@given(racks=st.sets(st.integers(1, 40), min_size=1))
+def test_a_subject_is_put_together_as_it_was_taken_apart(racks: set[int]) -> None:
+    names = {f"c{number:02}" for number in racks}
+    subject = with_racks("sjc1 racks c[01-40] feed A", names)
+    assert split_racks(subject) == ("sjc1 rack feed A", names)
+
+
+# --- what is said, update and prune --------------------------------------------------------------
+
+
+def test_what_is_mended_is_absent_and_no_problem() -> None:
+    mended = a_result(value=40e3, outcome=Outcome.PASS)
+    report = compared([a_result()], [mended])
+    assert kinds(report) == [Kind.ABSENT]
+    assert report.hygiene is not None
+    assert report.hygiene.problems == ()
+    assert pruned(created(a_report(a_result())), report) == ()
+
+
+@pytest.mark.parametrize("outcome", [Outcome.FAIL, Outcome.UNKNOWN, Outcome.WAIVED, Outcome.ERROR])
+def test_what_may_still_fail_is_not_absent(outcome: Outcome) -> None:
+    after = a_result(outcome=outcome)
+    report = compared([a_result()], [after])
+    assert Kind.ABSENT not in kinds(report)
+    entries = created(a_report(a_result()))
+    assert pruned(entries, report) == entries
+
+
+def test_a_better_number_is_a_note_and_update_keeps_it() -> None:
+    report = compared([a_result()], [a_result(value=45e3)])
+    assert kinds(report) == [Kind.IMPROVED]
+    entries = tightened(created(a_report(a_result())), report)
+    assert [entry.value for entry in entries] == [45e3]
+
+
+def test_update_loosens_and_adds_nothing() -> None:
+    before = created(a_report(a_result()))
+    after = [a_result(value=50e3), a_result("sjc1 rack d01 feed A")]
+    report = apply_baseline(a_report(*after), Baseline(a_file(*before)), TODAY)
+    assert tightened(before, report) == before
+
+
+def test_update_of_a_split_group_keeps_each_rack_s_own_number() -> None:
+    before = created(a_report(a_result()))
+    after = [
+        a_result("sjc1 racks c[01-02] feed A", 45e3),
+        a_result("sjc1 rack c03 feed A", 50e3),
+        a_result("sjc1 racks c[04-08] feed A"),
+    ]
+    report = apply_baseline(a_report(*after), Baseline(a_file(*before)), TODAY)
+    entries = tightened(before, report)
+    assert {entry.at: entry.value for entry in entries} == {
+        "sjc1 racks c[01-02] feed A": 45e3,
+        "sjc1 rack c03 feed A": 46_200.0,
+        "sjc1 racks c[04-08] feed A": 46_200.0,
+    }
+    a_file(*entries)  # the fingerprints fit
+
+
+VALUES = st.floats(41_501.0, 1e6)
+
+
+@given(before=st.lists(VALUES, min_size=1, max_size=4), after=st.lists(VALUES, max_size=4))
+def test_after_an_update_nothing_more_passes_than_before(
+    before: list[float], after: list[float]
+) -> None:
+    def results(values: list[float]) -> list[Result]:
+        return [a_result(f"sjc1 rack c{n:02} feed A", value) for n, value in enumerate(values)]
+
+    entries = created(a_report(*results(before)))
+    first = apply_baseline(a_report(*results(after)), Baseline(a_file(*entries)), TODAY)
+    updated = tightened(entries, first)
+    again = apply_baseline(a_report(*results(after)), Baseline(a_file(*updated)), TODAY)
+    assert first.exit_code == again.exit_code
+    old = {entry.at: entry.value for entry in entries}
+    assert all((entry.value or 0) <= (old[entry.at] or 0) for entry in updated)
+
+
+# --- a base revision ---------------------------------------------------------------------------
+
+
+def reviewed(before: list[Result], head: list[Result], after: list[Result]) -> Report:
+    files = recorded(*head), recorded(*before)
+    return apply_baseline(a_report(*after), Baseline(*files, base_ref="main"), TODAY)
+
+
+def test_what_the_head_adds_is_proposed_and_not_put_up_with() -> None:
+    report = reviewed([], [a_result()], [a_result()])
+    assert report.exit_code == 5
+    assert kinds(report) == [Kind.PROPOSED]
+
+
+def test_what_the_head_loosens_is_told_and_not_put_up_with() -> None:
+    worse = a_result(value=50e3)
+    report = reviewed([a_result()], [worse], [worse])
+    assert report.exit_code == 5
+    assert sorted(kinds(report)) == [Kind.REGRESSED, Kind.SELF_APPROVED]
+
+
+def test_what_the_head_tightens_or_removes_holds_at_once() -> None:
+    assert reviewed([a_result()], [a_result(value=45e3)], [a_result()]).exit_code == 5
+    assert reviewed([a_result()], [], [a_result()]).exit_code == 5
+    assert reviewed([a_result()], [a_result()], [a_result()]).exit_code == 0
+
+
+def test_what_the_head_mends_and_removes_needs_no_mention() -> None:
+    mended = a_result(value=40e3, outcome=Outcome.PASS)
+    assert kinds(reviewed([a_result()], [], [mended])) == []
+    assert kinds(reviewed([a_result()], [a_result()], [mended])) == [Kind.ABSENT]
