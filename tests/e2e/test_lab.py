@@ -107,3 +107,13 @@ def test_a_host_that_was_switched_off_comes_back(lab: Lab) -> None:
     assert wait_for(lambda: not head.running, 60)
     labs.up(lab, WANTED[:1], print)
     assert on(lab, head, "cat /root/file") == "kept"
+
+
+def test_packages_come_from_the_lab_itself(lab: Lab) -> None:
+    (gpu,) = labs.up(lab, [HostSpec("gpu1", devices=8)], print)
+    told = run(*lab.ssh(gpu), "apt-get update -q && apt-cache policy slurmctld", timeout_s=60)
+    assert f"http://{lab.controller.ip}:" in told
+    install = "DEBIAN_FRONTEND=noninteractive apt-get install -yq nvidia-driver"
+    run(*lab.ssh(gpu), install, timeout_s=120)
+    assert on(lab, gpu, "nvidia-smi -L | wc -l") == "8"
+    assert on(lab, gpu, "rm /dev/nvidia3; nvidia-smi -L | wc -l") == "7"

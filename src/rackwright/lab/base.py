@@ -45,7 +45,7 @@ def make_base(say: Callable[[str], None]) -> Path:
     repository, suite = machine_repository()
     recipe = json.dumps([suite, PACKAGES, MASKED, _version()])
     folder = cache_folder() / f"base-{suite}-{hashlib.sha256(recipe.encode()).hexdigest()[:12]}"
-    with _locked(cache_folder() / "lock"):
+    with locked(cache_folder() / "lock"):
         if folder.is_dir():
             return folder
         say(f"installing Debian {suite} for the lab's hosts: about two minutes, once")
@@ -110,7 +110,8 @@ def _version() -> str:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
+    """Hold ``path`` as a lock; wait for another process that holds it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

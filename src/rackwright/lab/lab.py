@@ -15,6 +15,7 @@ from rackwright.errors import ExternalToolError, UsageError
 from rackwright.lab import host as hosts
 from rackwright.lab.base import make_base
 from rackwright.lab.host import Host
+from rackwright.lab.repository import make_repository, serve, source, stop
 from rackwright.lab.system import check_machine, run, wait_for
 from rackwright.provision.locks import exclusive
 from rackwright.provision.targets import state_folder
@@ -131,8 +132,10 @@ def up(lab: Lab, wanted: Sequence[HostSpec], say: Callable[[str], None]) -> tupl
     check_machine()
     _check(lab, wanted)
     base = make_base(say)
+    packages = make_repository(base, say)
     with _exclusive(lab):
         _make_network(lab)
+        serve(packages, str(lab.controller.ip), lab.folder)
         _make_keys(lab, wanted)
         made = lab.hosts()
         for host in made:
@@ -162,6 +165,7 @@ def down(lab: Lab) -> tuple[str, ...]:
         removed = lab.hosts()
         for host in removed:
             hosts.remove(host)
+        stop(lab.folder)
         run("ip", "link", "delete", lab.bridge, check=False)
     shutil.rmtree(lab.folder)
     return tuple(host.name for host in removed)
@@ -231,5 +235,6 @@ def _files(lab: Lab, host: Host, everyone: Sequence[Host]) -> Mapping[str, tuple
         "etc/hosts": (f"127.0.0.1 localhost\n{lab.controller.ip} controller\n{names}", 0o644),
         "etc/ssh/ssh_host_ed25519_key": (key.read_text(), 0o600),
         "etc/ssh/ssh_host_ed25519_key.pub": (key.with_suffix(".pub").read_text(), 0o644),
+        "etc/apt/sources.list": (source(str(lab.controller.ip)), 0o644),
         "root/.ssh/authorized_keys": (lab.key.with_suffix(".pub").read_text(), 0o600),
     }

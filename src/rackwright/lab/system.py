@@ -20,6 +20,7 @@ PROGRAMS = {
     "ip": "iproute2",
     "ssh-keygen": "openssh-client",
     "mount": "mount",
+    "apt-ftparchive": "apt-utils",
 }
 """What the lab needs, and the Debian package that holds it."""
 
@@ -43,7 +44,9 @@ def check_machine() -> None:
         )
 
 
-def run(*command: str | Path, check: bool = True, timeout_s: float = 120.0) -> str:
+def run(
+    *command: str | Path, check: bool = True, timeout_s: float = 120.0, cwd: Path | None = None
+) -> str:
     """The standard output of ``command``.
 
     Raises:
@@ -52,7 +55,13 @@ def run(*command: str | Path, check: bool = True, timeout_s: float = 120.0) -> s
     words = [str(word) for word in command]
     try:
         done = subprocess.run(
-            words, capture_output=True, text=True, timeout=timeout_s, check=False, errors="replace"
+            words,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+            errors="replace",
+            cwd=cwd,
         )
     except subprocess.TimeoutExpired:
         raise ExternalToolError(f"'{words[0]}' did not end within {timeout_s:.0f} s") from None
