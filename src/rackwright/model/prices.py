@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
@@ -123,7 +123,7 @@ class PriceList(Model):
     offer: Offer
     region: Annotated[str, Field(min_length=1)]
     """AWS region; country and state like ``US-OH`` for energy; ``world`` for hardware."""
-    currency: Annotated[str, Field(pattern="^USD$")]
+    currency: Literal["USD"]
     unit: str
     prices: dict[str, Fact[Annotated[Decimal, Field(ge=0)]]]
     """By item: an instance type, a kind of storage, a customer class, a catalogue id."""

@@ -91,6 +91,12 @@ def _cents(dollars: Decimal) -> str:
     return f"{dollars.quantize(_CENT, rounding=ROUND_HALF_EVEN):,}"
 
 
+def _plain(amount: Decimal) -> str:
+    """All digits, without zeros at the end."""
+    text = f"{amount:,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def _prices(summary: CostSummary) -> Iterator[str]:
     used = dict.fromkeys(
         _price_text(line.price) for line in summary.lines if line.price is not None
@@ -103,11 +109,11 @@ def _prices(summary: CostSummary) -> Iterator[str]:
 def _price_text(price: UsedPrice) -> str:
     listed = price.listed
     if listed is None:
-        return f"{price.item}: {price.amount:,f} {CURRENCY}/{price.unit}, the owner's own"
+        return f"{price.item}: {_plain(price.amount)} {CURRENCY}/{price.unit}, the owner's own"
     source = listed.source
-    less = "" if price.amount == listed.amount else f", {listed.amount:,f} before the discount"
+    less = "" if price.amount == listed.amount else f", {_plain(listed.amount)} before the discount"
     return (
-        f"{listed.item} ({listed.offer}, {listed.region}): {price.amount:,f} {listed.currency}/{listed.unit}{less}; "
+        f"{listed.item} ({listed.offer}, {listed.region}): {_plain(price.amount)} {listed.currency}/{listed.unit}{less}; "
         f"{source.title}, {source.date}, {source.confidence}"
     )
 
