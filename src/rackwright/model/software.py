@@ -35,6 +35,8 @@ class SoftwareBill(Model):
     sites: tuple[Name, ...] = ()
     """Sites that it covers; absent, all, and then there is no other bill."""
     kernel: KernelRelease | None = None
+    server_kernel: KernelRelease | None = None
+    """Kernel of the Lustre servers, where it is another one."""
     driver: Version | None = None
     """The GPU driver."""
     fabric_manager: Version | None = None
@@ -53,3 +55,4 @@ class SoftwareBill(Model):
     lustre_client: KernelModules | None = None
     lustre_server: KernelModules | None = None
     slurm: Version | None = None
+    """Its first two numbers are those of the scheduler's ``version``."""

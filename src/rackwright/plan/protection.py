@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import Fabric
-from rackwright.model.hardware import Switch
+from rackwright.model.hardware import Node, Switch
 from rackwright.plan.model import Path, SitePlan
 
 
@@ -18,3 +18,9 @@ def infiniband_fabrics(site: SitePlan, catalogue: Catalogue) -> Iterator[tuple[F
             fabric.technology is None and "infiniband" in technologies
         ):
             yield fabric, (*site.path, "fabrics", index)
+
+
+def has_accelerators(site: SitePlan, catalogue: Catalogue) -> bool:
+    """Whether any node of ``site`` has GPUs or the like."""
+    types = {group.type for group in site.site.node_groups}
+    return any(catalogue.get(Node, entry).accelerators is not None for entry in types)

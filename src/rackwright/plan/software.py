@@ -125,6 +125,11 @@ def numbers(version: str) -> tuple[int, ...]:
     return tuple(found)
 
 
+def upstream(version: str) -> str:
+    """``version`` without what a package adds: ``595.112.07-0ubuntu1`` is ``595.112.07``."""
+    return re.split(r"[-+~]", version, maxsplit=1)[0]
+
+
 def at_least(version: str, minimum: str) -> bool:
     """Whether ``version`` is ``minimum`` or newer."""
     return numbers(version) >= numbers(minimum)

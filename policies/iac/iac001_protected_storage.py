@@ -1,0 +1,42 @@
+"""IAC-001: no change destroys or replaces storage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.model import Path, Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.declared import declared
+
+
+class ProtectedStorage(Policy):
+    """Where there are file systems, the blueprint says that changes leave them alone."""
+
+    id: ClassVar[str] = "IAC-001"
+    title: ClassVar[str] = "No change destroys or replaces storage"
+    severity: ClassVar[Severity] = Severity.CRITICAL
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "iac"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """One finding for each file system."""
+        operations = plan.blueprint.operations
+        changes = operations.changes if operations else None
+        for site, name in _file_systems(plan):
+            path: Path = ("operations", "changes", "protect_storage")
+            yield declared(
+                Subject(f"{site} file system {name}", path),
+                value=changes.protect_storage if changes else None,
+                yes="no change destroys or replaces the file system",
+                no="a change may destroy or replace the file system",
+                missing="'protect_storage' in 'operations.changes'",
+                fix="set 'protect_storage: true'; take a file system away in a step of its own",
+            )
+
+
+def _file_systems(plan: Plan) -> Iterator[tuple[str, str]]:
+    for site in plan.onprem:
+        yield from ((site.site.name, system.name) for system in site.site.file_systems)
+    for aws in plan.aws:
+        yield from ((aws.site.name, system.name) for system in aws.site.file_systems)

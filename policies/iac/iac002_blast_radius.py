@@ -1,0 +1,39 @@
+"""IAC-002: one change takes a bounded share of the nodes out of service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+
+
+class BlastRadius(Policy):
+    """The blueprint bounds how much of a node group is changed at a time."""
+
+    id: ClassVar[str] = "IAC-002"
+    title: ClassVar[str] = "One change takes a bounded share of the nodes out of service"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "iac"
+    profile: ClassVar[Profile] = Profile.PRODUCTION
+
+    most: Annotated[float, Field(gt=0, le=100)] = 10.0
+    """Largest share of a node group in percent."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """One measure for the blueprint."""
+        operations = plan.blueprint.operations
+        share = operations.changes.most_nodes if operations and operations.changes else None
+        yield Measure(
+            Subject(f"{plan.blueprint.name} changes", ("operations", "changes", "most_nodes")),
+            value=share,
+            limit=self.most,
+            unit="%",
+            what="share of a node group that one change takes out of service",
+            fix=f"set 'most_nodes: {self.most:g} %' or less",
+            missing=("'most_nodes' in 'operations.changes'",) if share is None else (),
+        )

@@ -1,0 +1,53 @@
+"""IAC-003: whoever lowers a policy says why, and answers for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+
+LOWERED = ("advisory", "disabled")
+
+
+class LoweredPolicies(Policy):
+    """Every setting that makes a policy advisory or disables it has a reason and an owner."""
+
+    id: ClassVar[str] = "IAC-003"
+    title: ClassVar[str] = "Whoever lowers a policy says why, and answers for it"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "iac"
+    profile: ClassVar[Profile] = Profile.LAB
+
+    shortest_reason: Annotated[int, Field(ge=1, le=200)] = 15
+    """Least number of characters of a reason, blanks at its ends aside."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure and a finding for each lowered policy."""
+        blueprint = plan.blueprint
+        for policy, setting in blueprint.policies.items():
+            if setting.enforcement not in LOWERED:
+                continue
+            at = Subject(f"{blueprint.name} {policy}", ("policies", policy))
+            yield Measure(
+                at,
+                value=len((setting.reason or "").strip()),
+                limit=self.shortest_reason,
+                unit="characters",
+                what=f"length of the reason why {policy} is {setting.enforcement}",
+                sense="at_least",
+                fix="say what is accepted, why, and until when",
+            )
+            owner = (setting.owner or blueprint.owner or "").strip()
+            yield Finding(
+                at,
+                ok=bool(owner),
+                message=f"'{owner}' answers for it"
+                if owner
+                else f"nobody answers for it that {policy} is {setting.enforcement}",
+                fix="name somebody in its 'owner', or in that of the blueprint",
+            )

@@ -1,0 +1,40 @@
+"""IAC-004: the facts about products are those that were reviewed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.model import Plan, Subject
+from rackwright.plan.pin import catalogue_digest
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+
+
+class PinnedCatalogue(Policy):
+    """The blueprint names the digest of the catalogue entries that it uses."""
+
+    id: ClassVar[str] = "IAC-004"
+    title: ClassVar[str] = "The facts about products are those that were reviewed"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "iac"
+    profile: ClassVar[Profile] = Profile.PRODUCTION
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """One finding for the blueprint."""
+        operations = plan.blueprint.operations
+        pinned = operations.catalogue_digest if operations else None
+        actual = catalogue_digest(plan)
+        at = Subject(f"{plan.blueprint.name} catalogue", ("operations", "catalogue_digest"))
+        if pinned is None:
+            message = "the catalogue is not pinned"
+        elif pinned != actual:
+            message = "the catalogue says something else about the products than when it was pinned"
+        else:
+            message = "the catalogue is the pinned one"
+        yield Finding(
+            at,
+            ok=pinned == actual,
+            message=message,
+            fix=f"review what the catalogue says, and set 'catalogue_digest: {actual}'",
+        )

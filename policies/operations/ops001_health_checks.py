@@ -1,0 +1,93 @@
+"""OPS-001: health checks come from the blueprint and drain what is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rackwright.plan.model import Plan, Subject
+from rackwright.plan.software import site_software
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.declared import declared
+
+Xid = Annotated[int, Field(gt=0, lt=1000)]
+
+
+class HealthChecks(Policy):
+    """Nodes are checked against the blueprint, often, and drained for faults of the hardware."""
+
+    id: ClassVar[str] = "OPS-001"
+    title: ClassVar[str] = "Health checks come from the blueprint and drain what is broken"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "operations"
+
+    longest_interval: Annotated[float, Field(gt=0, le=86400)] = 300.0
+    """Most seconds between two runs of the scheduler's health check program."""
+    hardware_xids: tuple[Xid, ...] = (48, 63, 64, 74, 79, 92, 94, 95, 119, 120)
+    """Xid errors that tell of broken hardware; a node is drained for each of them."""
+    user_xids: tuple[Xid, ...] = (13, 31, 43, 45)
+    """Xid errors that a user's program causes; a node is drained for none of them."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Findings about the cluster, where it has GPUs, and about its scheduler."""
+        operations = plan.blueprint.operations
+        path = ("operations",)
+        if any(site.gpu for site in site_software(plan)):
+            at = Subject(f"{plan.blueprint.name} health checks", path)
+            yield declared(
+                at,
+                value=operations.health_checks if operations else None,
+                yes="health checks are generated from the blueprint",
+                no="health checks are not generated from the blueprint",
+                missing="'health_checks' in 'operations'",
+                fix="generate them, so that they know what a node should have, and set "
+                "'health_checks: true'",
+            )
+            yield from self._judge_xids(
+                Subject(f"{plan.blueprint.name} drained Xids", (*path, "drain_on_xids")),
+                operations.drain_on_xids if operations else None,
+            )
+        if plan.blueprint.scheduler is not None:
+            health = plan.blueprint.scheduler.health_check
+            yield Measure(
+                Subject(f"{plan.blueprint.name} scheduler", ("scheduler", "health_check")),
+                value=health.interval if health else None,
+                limit=self.longest_interval,
+                unit="s",
+                what="interval of the scheduler's health check",
+                fix=f"set 'interval: {self.longest_interval:g} s'",
+                missing=() if health else ("'health_check' in 'scheduler'",),
+            )
+
+    def _judge_xids(self, at: Subject, given: tuple[int, ...] | None) -> Iterator[Finding]:
+        if given is None:
+            missing = ("'drain_on_xids' in 'operations'",)
+            yield Finding(
+                at, ok=None, message="for which errors nodes are drained", missing=missing
+            )
+            return
+        lacking = [xid for xid in self.hardware_xids if xid not in given]
+        yield Finding(
+            at,
+            ok=not lacking,
+            message=f"nodes are not drained for Xid {_join(lacking)}, a fault of the hardware"
+            if lacking
+            else "nodes are drained for every fault of the hardware",
+            fix=f"add {_join(lacking)} to 'drain_on_xids'",
+        )
+        wrong = [xid for xid in self.user_xids if xid in given]
+        yield Finding(
+            at,
+            ok=not wrong,
+            message=f"nodes are drained for Xid {_join(wrong)}, which a user's program causes"
+            if wrong
+            else "nodes are drained for no mistake of a user",
+            fix=f"take {_join(wrong)} out of 'drain_on_xids'",
+        )
+
+
+def _join(xids: list[int]) -> str:
+    return ", ".join(str(xid) for xid in xids)

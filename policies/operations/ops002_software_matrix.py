@@ -1,0 +1,209 @@
+"""OPS-002: the versions of drivers, kernel modules and libraries fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.model.base import Model
+from rackwright.model.software import KernelModules, SoftwareBill, Version
+from rackwright.plan.model import Plan, Subject
+from rackwright.plan.software import SiteSoftware, at_least, numbers, site_software, upstream
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+
+
+class PluginNeeds(Model):
+    """What aws-ofi-nccl needs from a version on."""
+
+    plugin: Version
+    nccl: Version
+    libfabric: Version
+
+
+class InstallerNeeds(Model):
+    """The oldest EFA installer that works with NCCL from a version on."""
+
+    nccl: Version
+    installer: Version
+
+
+class Bundle(Model):
+    """What an EFA installer brings along."""
+
+    installer: Version
+    libfabric: Version
+    plugin: Version
+
+
+class SoftwareMatrix(Policy):
+    """Each site's software bill is complete, and its versions are known to work together."""
+
+    id: ClassVar[str] = "OPS-002"
+    title: ClassVar[str] = "Versions of drivers, kernel modules and libraries fit together"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "operations"
+
+    plugin_needs: tuple[PluginNeeds, ...] = (
+        PluginNeeds(plugin="1.21.1", nccl="2.17.1", libfabric="1.22"),
+    )
+    """Needs of aws-ofi-nccl; the newest entry that is not newer than the plugin holds."""
+    installer_needs: tuple[InstallerNeeds, ...] = (InstallerNeeds(nccl="2.19", installer="1.29"),)
+    """Oldest EFA installer by version of NCCL."""
+    bundles: tuple[Bundle, ...] = (
+        Bundle(installer="1.51.0", libfabric="2.7.0amzn2.0", plugin="1.22.0"),
+        Bundle(installer="1.50.0", libfabric="2.6.0amzn1.0", plugin="1.21.1"),
+    )
+    """Libraries that an EFA installer brings; other installers are not compared."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Findings for each site with GPUs, RDMA or Lustre."""
+        scheduler = plan.blueprint.scheduler
+        for site in site_software(plan):
+            if not (site.gpu or site.ofed or site.lustre_client):
+                continue
+            bill = site.bill
+            if bill is None:
+                yield Finding(
+                    Subject(f"{site.site} software", site.path),
+                    ok=None,
+                    message="whether versions fit together",
+                    missing=(f"a bill for '{site.site}' in 'operations.software'",),
+                )
+                continue
+            yield from _judge_driver(site, bill)
+            yield from _judge_modules(site, bill)
+            if site.efa:
+                yield from self._judge_nccl(site, bill)
+            if scheduler is not None and bill.slurm is not None:
+                release = ".".join(scheduler.version.split(".")[:2])
+                yield _agree(
+                    site, "Slurm", bill.slurm, release, "the scheduler's version",
+                    same=numbers(bill.slurm)[:2] == scheduler.release,
+                )  # fmt: skip
+
+    def _judge_nccl(self, site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
+        nccl, plugin, libfabric = bill.nccl, bill.ofi_plugin, bill.libfabric
+        named = {"nccl": nccl, "ofi_plugin": plugin, "libfabric": libfabric}
+        at = _subject(site, "NCCL over EFA")
+        if nccl is None or plugin is None or libfabric is None:
+            lacking = tuple(_field(bill, key) for key, value in named.items() if value is None)
+            yield Finding(at, ok=None, message="whether NCCL works over EFA", missing=lacking)
+            return
+        fitting = [need for need in self.plugin_needs if at_least(plugin, need.plugin)]
+        if not fitting:
+            yield Finding(
+                at,
+                ok=None,
+                message=f"what aws-ofi-nccl {plugin} needs",
+                missing=(f"an entry for {plugin} in the parameter 'plugin_needs'",),
+            )
+        else:
+            need = max(fitting, key=lambda one: numbers(one.plugin))
+            yield _minimum(at, "NCCL", nccl, need.nccl, f"aws-ofi-nccl {plugin}")
+            yield _minimum(at, "libfabric", libfabric, need.libfabric, f"aws-ofi-nccl {plugin}")
+        yield from self._judge_installer(site, bill, nccl, plugin, libfabric)
+
+    def _judge_installer(
+        self, site: SiteSoftware, bill: SoftwareBill, nccl: str, plugin: str, libfabric: str
+    ) -> Iterator[Finding]:
+        at, installer = _subject(site, "EFA installer"), bill.efa_installer
+        if installer is None:
+            missing = (_field(bill, "efa_installer"),)
+            yield Finding(at, ok=None, message="which EFA installer is used", missing=missing)
+            return
+        for need in self.installer_needs:
+            if at_least(nccl, need.nccl):
+                yield _minimum(at, "EFA installer", installer, need.installer, f"NCCL {nccl}")
+        for bundle in self.bundles:
+            if numbers(bundle.installer) == numbers(installer):
+                brings = f"what EFA installer {installer} brings"
+                yield _agree(site, "libfabric", libfabric, bundle.libfabric, brings)
+                yield _agree(site, "aws-ofi-nccl", plugin, bundle.plugin, brings)
+
+
+def _judge_driver(site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
+    """The driver, and what must be of exactly its version."""
+    if not site.gpu:
+        return
+    if bill.driver is None:
+        at = _subject(site, "GPU driver")
+        missing = (_field(bill, "driver"),)
+        yield Finding(at, ok=None, message="which GPU driver is used", missing=missing)
+        return
+    for noun, field, needed in (
+        ("fabric manager", "fabric_manager", site.nvswitch),
+        ("IMEX", "imex", site.imex),
+    ):
+        version: str | None = getattr(bill, field)
+        if version is not None:
+            same = upstream(version) == upstream(bill.driver)
+            yield _agree(site, noun, version, bill.driver, "the driver's version", same=same)
+        elif needed:
+            yield Finding(
+                _subject(site, noun),
+                ok=None,
+                message=f"whether the {noun} is of the driver's version, {bill.driver}",
+                missing=(_field(bill, field),),
+            )
+
+
+def _judge_modules(site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
+    """What is loaded into the kernel: built for it, and Lustre for the OFED beside it."""
+    for noun, field, needed, kernel in (
+        ("OFED", "ofed", site.ofed, bill.kernel),
+        ("Lustre client", "lustre_client", site.lustre_client, bill.kernel),
+        ("Lustre server", "lustre_server", site.lustre_server, bill.server_kernel or bill.kernel),
+    ):
+        modules: KernelModules | None = getattr(bill, field)
+        at = _subject(site, noun)
+        if modules is None:
+            if needed:
+                missing = (_field(bill, field),)
+                yield Finding(at, ok=None, message=f"which {noun} is used", missing=missing)
+            continue
+        if modules.kernel is None or kernel is None:
+            missing = (_field(bill, f"{field}.kernel" if kernel else "kernel"),)
+            message = f"whether the {noun} is built for the kernel"
+            yield Finding(at, ok=None, message=message, missing=missing)
+        else:
+            yield _agree(site, f"kernel of the {noun}", modules.kernel, kernel, "the kernel")
+        if field != "ofed" and site.lustre_rdma:
+            if modules.ofed is None or bill.ofed is None:
+                missing = (_field(bill, f"{field}.ofed" if bill.ofed else "ofed"),)
+                message = f"whether the {noun} is built against the OFED"
+                yield Finding(at, ok=None, message=message, missing=missing)
+            else:
+                version = bill.ofed.version
+                yield _agree(site, f"OFED of the {noun}", modules.ofed, version, "the OFED")
+
+
+def _agree(
+    site: SiteSoftware, noun: str, given: str, wanted: str, what: str, *, same: bool | None = None
+) -> Finding:
+    """Whether a version is the one that it must be."""
+    ok = given == wanted if same is None else same
+    return Finding(
+        _subject(site, noun),
+        ok=ok,
+        message=f"{noun} {given} is {what}" if ok else f"{noun} {given} is not {what}, {wanted}",
+        fix=f"install {noun} {wanted}",
+    )
+
+
+def _minimum(at: Subject, noun: str, given: str, least: str, who: str) -> Finding:
+    ok = at_least(given, least)
+    return Finding(
+        at,
+        ok=ok,
+        message=f"{noun} is {given}; {who} needs {least} or newer",
+        fix=f"install {noun} {least} or newer",
+    )
+
+
+def _subject(site: SiteSoftware, noun: str) -> Subject:
+    return Subject(f"{site.site} {noun}", site.path)
+
+
+def _field(bill: SoftwareBill, field: str) -> str:
+    return f"'{field}' of the software bill '{bill.name}'"

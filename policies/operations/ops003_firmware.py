@@ -1,0 +1,77 @@
+"""OPS-003: every product has a firmware baseline that is enforced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.model.hardware import Node
+from rackwright.model.operations import FirmwareBaseline, FirmwareComponent
+from rackwright.plan.model import Path, Plan, Subject
+from rackwright.plan.usage import used_entries
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.declared import declared
+
+
+class Firmware(Policy):
+    """Nodes of one product have one firmware, and another one takes no jobs."""
+
+    id: ClassVar[str] = "OPS-003"
+    title: ClassVar[str] = "Every product has a firmware baseline that is enforced"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "operations"
+
+    components: tuple[FirmwareComponent, ...] = ("bios", "bmc", "nic")
+    """Components that every baseline names."""
+    accelerator_components: tuple[FirmwareComponent, ...] = ("gpu",)
+    """Components that the baseline of a node with accelerators names as well."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Two findings for each product of bare-metal nodes."""
+        operations = plan.blueprint.operations
+        found = {
+            baseline.type: (baseline, index)
+            for index, baseline in enumerate(operations.firmware if operations else ())
+        }
+        judged: set[str] = set()
+        for use in used_entries(plan):
+            node = use.entry
+            if not isinstance(node, Node) or node.id in judged:
+                continue
+            judged.add(node.id)
+            if node.id not in found:
+                yield Finding(
+                    Subject(f"{plan.blueprint.name} firmware of {node.id}", use.path),
+                    ok=None,
+                    message="which firmware the nodes have",
+                    missing=(f"a baseline for '{node.id}' in 'operations.firmware'",),
+                )
+                continue
+            baseline, index = found[node.id]
+            yield from self._judge(
+                plan.blueprint.name, node, baseline, ("operations", "firmware", index)
+            )
+
+    def _judge(
+        self, name: str, node: Node, baseline: FirmwareBaseline, path: Path
+    ) -> Iterator[Finding]:
+        at = Subject(f"{name} firmware of {node.id}", path)
+        wanted = self.components + (self.accelerator_components if node.accelerators else ())
+        lacking = [component for component in wanted if component not in baseline.versions]
+        yield Finding(
+            at,
+            ok=not lacking,
+            message=f"the baseline does not name {', '.join(lacking)}"
+            if lacking
+            else "the baseline names every component",
+            fix=f"add the version of {', '.join(lacking)} to its 'versions'",
+        )
+        yield declared(
+            at,
+            value=baseline.enforced,
+            yes="nodes with other firmware take no jobs",
+            no="nodes with other firmware take jobs",
+            missing=f"'enforced' of the baseline of '{node.id}'",
+            fix="keep such nodes out until they are updated, and set 'enforced: true'",
+        )

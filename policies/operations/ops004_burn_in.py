@@ -1,0 +1,57 @@
+"""OPS-004: new nodes run under load before they take jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rackwright.plan.model import Plan, Subject
+from rackwright.plan.protection import has_accelerators
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.declared import declared
+
+
+class BurnIn(Policy):
+    """Bare-metal nodes with accelerators are burnt in, with the knowledge of the facility."""
+
+    id: ClassVar[str] = "OPS-004"
+    title: ClassVar[str] = "New nodes run under load before they take jobs"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "operations"
+    profile: ClassVar[Profile] = Profile.PRODUCTION
+
+    least_hours: Annotated[float, Field(gt=0, le=2000)] = 48.0
+    """Shortest burn-in in hours."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure and a finding for each bare-metal site with accelerators."""
+        operations = plan.blueprint.operations
+        burn_in = operations.burn_in if operations else None
+        duration = burn_in.duration if burn_in else None
+        path = ("operations", "burn_in")
+        for site in plan.onprem:
+            if not has_accelerators(site, plan.catalogue):
+                continue
+            at = Subject(f"{site.site.name} burn-in", path)
+            yield Measure(
+                at,
+                value=None if duration is None else duration / 3600,
+                limit=self.least_hours,
+                unit="h",
+                what="burn-in of new nodes",
+                sense="at_least",
+                fix=f"set 'duration: {self.least_hours:g} h' or more",
+                missing=("'duration' in 'operations.burn_in'",) if duration is None else (),
+            )
+            yield declared(
+                at,
+                value=burn_in.facility_informed if burn_in else None,
+                yes="whoever runs the building knows when nodes are burnt in",
+                no="whoever runs the building does not know when nodes are burnt in",
+                missing="'facility_informed' in 'operations.burn_in'",
+                fix="agree on dates and on the number of nodes at once, and set "
+                "'facility_informed: true'",
+            )
