@@ -34,12 +34,29 @@ _CLUSTER = (
     Rule("apiVersion", "any", _IN_PLACE, "the form of the file"),
     Rule("owner", "any", _IN_PLACE, "a tag"),
     *_rules("", _IN_PLACE, _JUDGED, "policies/** profile policy_set costs/** reliability/**"),
-    *_rules("", _IN_PLACE, _JUDGED, "operations/health_checks"),
     Rule("sites/aws", "added", _IN_PLACE, "a new site; nothing that exists changes"),
     Rule("sites/aws", "removed", _DRAIN, "the whole site is removed", data=True),
     Rule("sites/onprem", "added", _IN_PLACE, "a new site; nothing that exists changes"),
     Rule("sites/onprem", "removed", _DRAIN, "the whole site is given up", data=True),
 )
+
+_OPERATIONS = (
+    Rule("operations", "any", _REVIEW,
+         "nodes are brought to what it states: see whether that is what they run"),
+    *_rules("operations/", _IN_PLACE, _JUDGED,
+            "health_checks burn_in/** changes/** catalogue_digest firmware/*/enforced"),
+    Rule("operations/drain_on_xids", "any", _IN_PLACE, "health checks are written anew"),
+    Rule("operations/firmware/**", "any", _DRAIN, "firmware is written on idle nodes"),
+    *_rules("operations/software/*/", _DRAIN, "exchanged on idle nodes, wave by wave",
+            "kernel driver fabric_manager imex cuda ofed/** efa_installer lustre_client/**"),
+    *_rules("operations/software/*/", _ROLLING, "jobs that start later use it",
+            "nccl ofi_plugin libfabric dcgm"),
+    *_rules("operations/software/*/", _ROLLING,
+            "server by server; its partner has its targets meanwhile",
+            "lustre_server/** server_kernel"),
+    Rule("operations/software/*/slurm", "any", _ROLLING,
+         "slurmdbd first, then slurmctld, then slurmd node by node"),
+)  # fmt: skip
 
 _SLURM = (
     Rule("scheduler", "added", _DRAIN, "Slurm is installed on nodes that run without it"),
@@ -49,6 +66,10 @@ _SLURM = (
             "return_to_service topology/switches/** topology/block_sizes"),
     *_rules("scheduler/", _IN_PLACE, "slurmctld starts again; jobs go on",
             "topology/plugin accounting/enforce"),
+    Rule("scheduler/accounting", "added", _IN_PLACE, "slurmctld starts again; jobs go on"),
+    *_rules("scheduler/accounting/", _REVIEW, "the accounting database has to move with it",
+            "host address"),
+    Rule("scheduler/sites", "any", _DRAIN, "nodes join or leave the cluster"),
     *_rules("scheduler/", _ROLLING, "slurmdbd first, then slurmctld, then slurmd node by node",
             "version"),
     *_rules("scheduler/", _ROLLING, "slurmctld moves to its backup and back",
@@ -182,7 +203,7 @@ _FABRICS = (
     Rule(f"{_FABRIC}/tiers/*/count", "grown", _ROLLING, "routes are computed anew"),
     Rule(f"{_FABRIC}/tiers/*/count", "shrunk", _DRAIN, _CABLES),
     *_rules(f"{_FABRIC}/tiers/*/", _DRAIN, _CABLES,
-            "type racks per_rack start_unit air_direction"),
+            "type racks per_rack start_unit air_direction split"),
     *_rules(f"{_FABRIC}/", _DRAIN, _CABLES,
             "attached/** links/** patches/** technology rate subnets rail_optimized unit_hosts"),
     *_rules(f"{_FABRIC}/", _ROLLING, "switch by switch; routes are computed anew",
@@ -228,6 +249,7 @@ _FILE_SYSTEMS = (
 
 RULES: Sequence[Rule] = (
     *_CLUSTER,
+    *_OPERATIONS,
     *_SLURM,
     *_AWS,
     *_ONPREM,

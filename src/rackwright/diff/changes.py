@@ -24,7 +24,7 @@ NOT_SET = "not set"
 LONGEST_VALUE = 80
 """Characters of a value that are shown."""
 
-_KEYS = ("name", "path", "id")
+_KEYS = ("name", "path", "id", "type")
 """Fields that tell items of a list apart, the first one that all items have."""
 
 
@@ -83,7 +83,7 @@ def compare(before: LoadedPlan, after: LoadedPlan) -> tuple[Change, ...]:
     """Every difference, in the order of the model."""
     one = before.plan.blueprint.model_dump(mode="json")
     other = after.plan.blueprint.model_dump(mode="json")
-    start = _Place((), (), (), (), {})
+    start = _Place((), (), (), (), one)
     return tuple(_Comparison(before.tree, after.tree).walk(one, other, start))
 
 

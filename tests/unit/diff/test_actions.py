@@ -1,0 +1,208 @@
+"""Update actions: what the table says of each change, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from diff_factories import IMAGE, a_cloud, updates_of
+from factories import a_hall, a_rack_group, a_row, a_site, some_nodes
+from rackwright.diff.action_rules import RULES
+from rackwright.diff.actions import STATED, UNKNOWN, Action, Rule, decide, events_of, holds_data
+from rackwright.diff.changes import Change
+
+
+def a_change(pattern: str, before: Any = 1, after: Any = 2, kind: Any = "changed") -> Change:
+    return Change(pattern, pattern, kind, before, after, "", "", None, {})
+
+
+def in_cloud(*path: Any, to: Any) -> Any:
+    return in_site(*path, to=to)
+
+
+def in_site(*path: Any, to: Any) -> Any:
+    """A change of one value of the first site; None takes it away."""
+
+    def change(data: Any) -> None:
+        data = data["sites"][0]
+        for part in path[:-1]:
+            data = data[part]
+        if to is None:
+            del data[path[-1]]
+        else:
+            data[path[-1]] = to
+
+    return change
+
+
+GROUP = ("node_groups", 0)
+SYSTEM = ("file_systems", 0)
+
+
+@pytest.mark.parametrize(
+    ("path", "to", "action"),
+    [
+        ((*GROUP, "count"), 17, Action.IN_PLACE),
+        ((*GROUP, "count"), 15, Action.DRAIN),
+        ((*GROUP, "type"), "p4d.24xlarge", Action.REPLACE),
+        ((*GROUP, "image"), "ami-0fedcba9876543210", Action.ROLLING),
+        ((*GROUP, "root_volume"), "600 GiB", Action.ROLLING),
+        ((*GROUP, "efa"), False, Action.REPLACE),
+        (("head", "root_volume"), "200 GiB", Action.IN_PLACE),
+        (("head", "root_volume"), "50 GiB", Action.REPLACE),
+        (("head", "image"), "ami-0fedcba9876543210", Action.REPLACE),
+        (("head", "type"), "m7i.8xlarge", Action.DRAIN),
+        (("login",), {"type": "m7i.4xlarge", "image": IMAGE, "root_volume": "9 GiB"},
+         Action.IN_PLACE),
+        (("tags",), {"team": "x"}, Action.IN_PLACE),
+        (("network", "ssh_from"), ["192.0.2.0/24"], Action.IN_PLACE),
+        ((*SYSTEM, "capacity"), "40800 GiB", Action.IN_PLACE),
+        ((*SYSTEM, "throughput"), "500 MB/s/TiB", Action.IN_PLACE),
+        ((*SYSTEM, "mount"), "/data", Action.DRAIN),
+        ((*SYSTEM, "capacity"), "36000 GiB", Action.REFUSED),
+        ((*SYSTEM, "efa"), False, Action.REFUSED),
+        ((*SYSTEM, "name"), "other", Action.REFUSED),
+        (("file_systems",), None, Action.REFUSED),
+        (("network", "cidr"), "10.30.0.0/16", Action.REFUSED),
+        (("region",), "us-west-2", Action.REFUSED),
+    ],
+)  # fmt: skip
+def test_fields_of_a_cloud_site(path: Any, to: Any, action: Action) -> None:
+    def change(data: Any) -> None:
+        in_cloud(*path, to=to)(data)
+        if path == ("region",):
+            data["sites"][0]["network"]["availability_zones"] = ["us-west-2a"]
+
+    found = updates_of(change, a_cloud())
+    assert action in {update.action for update in found.values()}
+    assert (Action.REFUSED in {u.action for u in found.values()}) == (action is Action.REFUSED)
+
+
+@pytest.mark.parametrize(
+    ("path", "to", "action"),
+    [
+        ((*GROUP, "count"), 3, Action.DRAIN),
+        ((*GROUP, "type"), "dgx-a100", Action.REPLACE),
+        ((*GROUP, "power_cap"), "8 kW", Action.IN_PLACE),
+        ((*GROUP, "start_unit"), "3 U", Action.DRAIN),
+        (("power", "contract"), "600 kW", Action.IN_PLACE),
+        (("power", "sources", 1, "overload"), "250 kW", Action.REVIEW),
+        (("halls", 0, "rows", 0, "rack_groups", 0, "cooling", "power_limit"), "60 kW",
+         Action.IN_PLACE),
+        (("halls", 0, "rows", 0, "rack_groups", 0, "feeds"), None, Action.DRAIN),
+    ],
+)  # fmt: skip
+def test_fields_of_a_bare_metal_site(path: Any, to: Any, action: Action) -> None:
+    def change(data: Any) -> None:
+        if to is None:
+            data["sites"][0]["halls"][0]["rows"][0]["rack_groups"][0]["feeds"].pop()
+        else:
+            in_site(*path, to=to)(data)
+
+    (update,) = updates_of(change).values()
+    assert update.action is action
+    assert update.reason
+
+
+def test_without_a_file_system_a_network_may_be_replaced() -> None:
+    found = updates_of(in_cloud("network", "cidr", to="10.30.0.0/16"), a_cloud(file_systems=[]))
+    assert {update.action for update in found.values()} == {Action.REPLACE}
+
+
+def test_a_cluster_subnet_that_outgrows_its_size_moves_the_file_system() -> None:
+    found = updates_of(in_cloud(*GROUP, "count", to=200), a_cloud())
+    assert found["sites.cloud.node_groups.train.count"].action is Action.IN_PLACE
+    subnet = found["sites.cloud.subnet private-a"]
+    assert subnet.action is Action.REFUSED
+    assert subnet.change.before == "10.20.0.0/26 in us-east-1a"
+    assert subnet.change.after == "10.20.0.0/23 in us-east-1a"
+
+
+def test_another_first_zone_moves_the_cluster_subnet() -> None:
+    zones = in_cloud("network", "availability_zones", to=["us-east-1b", "us-east-1a"])
+    found = updates_of(zones, a_cloud())
+    assert found["sites.cloud.cluster subnet"].action is Action.REFUSED
+
+
+def test_hosts_whose_numbers_get_wider_are_renamed() -> None:
+    racks = [a_hall(rows=[a_row(a_rack_group("c[01-30]"))])]
+    site = a_site(halls=racks, node_groups=[some_nodes(count=99, racks="c[01-30]")])
+    found = updates_of(in_site(*GROUP, "count", to=100), site)
+    renamed = found["sites.lab.node_groups.dgx hosts"]
+    assert (renamed.action, renamed.change.before) == (Action.DRAIN, "dgx-[01-99]")
+    assert not any("hosts" in path for path in updates_of(in_site(*GROUP, "count", to=98), site))
+
+
+def test_storage_servers_are_not_taken_away() -> None:
+    site = a_site(node_groups=[some_nodes(), some_nodes("oss", count=1, per_rack=1)])
+    site["node_groups"][1]["role"] = "storage"
+    removed = updates_of(lambda data: data["sites"][0]["node_groups"].pop(), site)
+    assert [update.action for update in removed.values()] == [Action.REFUSED]
+    site["node_groups"][1]["role"] = "login"
+    removed = updates_of(lambda data: data["sites"][0]["node_groups"].pop(), site)
+    assert [update.action for update in removed.values()] == [Action.DRAIN]
+
+
+def test_a_site_with_data_is_not_given_up_nor_is_its_cluster_renamed() -> None:
+    sites = a_site(), a_cloud()
+    for change in (lambda d: d["sites"].pop(), lambda d: d.update(name="other")):
+        (update,) = updates_of(change, *sites).values()
+        assert update.action is Action.REFUSED
+        assert "move the data" in update.reason
+    (update,) = updates_of(lambda d: d["sites"].pop(0), *sites).values()
+    assert update.action is Action.DRAIN
+
+
+def test_a_field_that_no_rule_knows_is_for_review() -> None:
+    (update,) = decide([a_change("sites/aws/node_groups/*/novelty")], RULES)
+    assert (update.action, update.reason) == (Action.REVIEW, UNKNOWN)
+
+
+def test_what_was_never_stated_is_confirmed_rather_than_refused() -> None:
+    pattern = "sites/onprem/file_systems/*/objects/size"
+    first, other = decide(
+        [a_change(pattern, None, "10 GiB"), a_change(pattern, "9 GiB", "10 GiB")], RULES
+    )
+    assert (first.action, first.reason) == (Action.REVIEW, STATED)
+    assert other.action is Action.REFUSED
+
+
+def test_the_rule_that_says_most_exactly_what_it_is_about_wins() -> None:
+    rules = [
+        Rule("a/**", "any", Action.IN_PLACE, "wide"),
+        Rule("a/*/c", "any", Action.ROLLING, "exact"),
+        Rule("a/*/c", "shrunk", Action.DRAIN, "event"),
+    ]
+    changes = [a_change("a/b"), a_change("a/b/c"), a_change("a/b/c", 2, 1), a_change("a")]
+    assert [update.reason for update in decide(changes, rules)] == [
+        "wide", "exact", "event", "wide",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "event"),
+    [
+        (1, 2, "grown"),
+        ("2 GiB", "1 GiB", "shrunk"),
+        ("1e-07 W", "2 W", "grown"),
+        (False, True, None),
+        ("10.0.0.0/16", "10.0.0.0/8", None),
+        (None, 3, None),
+    ],
+)
+def test_numbers_grow_and_shrink(before: Any, after: Any, event: str | None) -> None:
+    events = set(events_of(a_change("x", before, after)))
+    assert events == {"any", "changed"} | ({event} if event else set())
+
+
+def test_what_holds_data() -> None:
+    assert holds_data({"role": "storage"})
+    assert holds_data({"sites": [{}, {"file_systems": [{"name": "x"}]}]})
+    assert holds_data({"node_groups": [{"role": "storage"}]})
+    assert not holds_data({"sites": [{"file_systems": []}], "role": "compute"})
+
+
+def test_every_rule_is_written_once() -> None:
+    keys = [(rule.pattern, rule.event) for rule in RULES]
+    assert len(set(keys)) == len(keys)
