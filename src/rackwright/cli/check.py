@@ -7,7 +7,8 @@ import os
 import sys
 from pathlib import Path
 
-from rackwright.cli.outputs import parse_output, write_report
+from rackwright.cli.concessions import add_files, add_judging, choice_of
+from rackwright.cli.outputs import parse_output, read_delta, write_report
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.report.formats import FORMATS
@@ -35,8 +36,23 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="write the report to a file as well, or after the text on stdout (FORMAT=-); repeatable",
     )
     parser.add_argument(
+        "--delta", type=Path, metavar="FILE", help="what 'diff --output md=FILE' wrote, for md"
+    )
+    parser.add_argument(
         "--exit-zero", action="store_true", help="end with 0 even when policies refuse"
     )
+    add_files(parser)
+    parser.add_argument(
+        "--no-waivers", action="store_true", help="judge as if nothing were waived, as audits do"
+    )
+    parser.add_argument("--no-baseline", action="store_true", help="judge without the baseline")
+    add_judging(parser)
+    parser.add_argument(
+        "--strict-waivers",
+        action="store_true",
+        help="end with 7 when a waiver is expired, unused, too wide or too long",
+    )
+    parser.add_argument("--show-waived", action="store_true", help="show what is waived, too")
     parser.add_argument("-v", "--verbose", action="store_true", help="show what passes, too")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto")
 
@@ -44,12 +60,14 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Judge; the exit code is the verdict."""
     from rackwright.policy.check import check_blueprint
+    from rackwright.policy.concessions import read_concessions
     from rackwright.policy.packs import load_packs
     from rackwright.spec.suggest import did_you_mean
 
     form = "json" if arguments.json else arguments.format
     if form != "text" and arguments.verbose:
         raise UsageError(f"--verbose has no effect on {form}, only on text")
+    choice = choice_of(arguments)
     outputs = [parse_output(text, form) for text in arguments.output]
     policies = load_packs(tuple(arguments.pack))
     known = [policy.id for policy in policies]
@@ -61,6 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         layers=tuple(arguments.layer),
         packs=tuple(arguments.pack),
         only=tuple(arguments.only),
+        concessions=read_concessions(arguments.blueprint, choice),
     )
     write_report(
         report,
@@ -68,7 +87,9 @@ def run(arguments: argparse.Namespace) -> int:
         outputs,
         blueprint=arguments.blueprint,
         policies=policies,
+        delta=read_delta(arguments.delta) if arguments.delta else None,
         verbose=arguments.verbose,
+        show_waived=arguments.show_waived,
         colour=_wants_colour(arguments.color),
     )
     refused = report.exit_code in {ExitCode.VIOLATION, ExitCode.UNKNOWN, ExitCode.WAIVER}

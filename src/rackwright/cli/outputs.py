@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rackwright.policy.api import Policy
     from rackwright.policy.engine import Report
 
+_LONGEST_DELTA = 1_000_000
 _LINK = re.compile(r"https://[A-Za-z0-9.:-]+/[A-Za-z0-9._/-]+")
 
 
@@ -45,6 +46,19 @@ def parse_output(text: str, form: str = "text") -> Output:
     return Output(name, None)
 
 
+def read_delta(path: Path) -> str:
+    """The Markdown in ``path``; more than a comment can hold is not read.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(_LONGEST_DELTA)
+    except OSError as error:
+        raise UsageError(f"'{path}' cannot be read: {error.strerror}") from None
+
+
 def write_report(
     report: Report,
     form: str,
@@ -54,6 +68,7 @@ def write_report(
     policies: Sequence[type[Policy]] = (),
     delta: str | None = None,
     verbose: bool = False,
+    show_waived: bool = False,
     colour: bool = False,
 ) -> None:
     """Write ``outputs``, then the report on stdout in ``form``.
@@ -71,6 +86,7 @@ def write_report(
         delta=delta,
         link=run_link(os.environ),
         verbose=verbose,
+        show_waived=show_waived,
         colour=colour,
     )
     if forms & DOCUMENTED:

@@ -336,16 +336,12 @@ def _state(
 
 
 def _compared(result: Result, state: BaselineState, recorded: float | None) -> Result:
-    """``result`` with its state, and a word on it where it is known."""
-    if state is BaselineState.NEW:
+    """``result`` with its state, and the recorded number where it is another one."""
+    if recorded is None or state is BaselineState.UNCHANGED:
         return replace(result, baseline_state=state)
-    number = "" if recorded is None else f" with {format_quantity(recorded, result.unit)}"
-    verdict = {
-        BaselineState.REGRESSED: f"regressed: the baseline records it{number}",
-        BaselineState.UNCHANGED: f"in the baseline{number}",
-        BaselineState.IMPROVED: f"better than in the baseline, which records it{number}",
-    }[state]
-    return replace(result, baseline_state=state, message=f"{result.message}; {verdict}")
+    number = format_quantity(recorded, result.unit)
+    text = f"{result.message}; the baseline records {number}"
+    return replace(result, baseline_state=state, message=text)
 
 
 def _notices(

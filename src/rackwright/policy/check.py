@@ -9,6 +9,7 @@ from typing import Any
 from rackwright.errors import Location
 from rackwright.plan.load import LoadedPlan, load_data, load_plan
 from rackwright.policy.api import Policy
+from rackwright.policy.concessions import Concessions, concede
 from rackwright.policy.engine import Report, evaluate
 from rackwright.policy.packs import load_packs
 from rackwright.policy.sets import regime_of
@@ -16,7 +17,12 @@ from rackwright.policy.settings import configure
 
 
 def check_blueprint(
-    path: Path, *, layers: Sequence[Path] = (), packs: Sequence[Path] = (), only: Sequence[str] = ()
+    path: Path,
+    *,
+    layers: Sequence[Path] = (),
+    packs: Sequence[Path] = (),
+    only: Sequence[str] = (),
+    concessions: Concessions | None = None,
 ) -> Report:
     """The report about the blueprint in ``path``.
 
@@ -24,22 +30,37 @@ def check_blueprint(
         SpecErrors: the blueprint is not valid.
         PolicyLoadError: a policy cannot be loaded.
     """
-    return check_plan(load_plan(path, layers), packs=packs, only=only)
+    loaded = load_plan(path, layers)
+    return check_plan(loaded, packs=packs, only=only, concessions=concessions)
 
 
-def check_data(data: Any, *, packs: Sequence[Path] = ()) -> Report:
+def check_data(
+    data: Any, *, packs: Sequence[Path] = (), concessions: Concessions | None = None
+) -> Report:
     """The report about a blueprint that is plain data, as a stack's inputs carry it."""
-    return check_plan(load_data(data), packs=packs)
+    return check_plan(load_data(data), packs=packs, concessions=concessions)
 
 
 def check_plan(
-    loaded: LoadedPlan, *, packs: Sequence[Path] = (), only: Sequence[str] = ()
+    loaded: LoadedPlan,
+    *,
+    packs: Sequence[Path] = (),
+    only: Sequence[str] = (),
+    concessions: Concessions | None = None,
 ) -> Report:
-    """The report about a plan; ``only`` restricts it to policies by id."""
+    """The report about a plan.
+
+    Args:
+        loaded: the plan.
+        packs: folders of more policies.
+        only: ids of the policies that judge; empty means all.
+        concessions: waivers and baseline, read from where they count; None judges without.
+    """
     blueprint = loaded.plan.blueprint
     settings, regime = blueprint.policies, regime_of(blueprint)
+    known = load_packs(packs)
     policies: Sequence[Policy] = configure(
-        load_packs(packs),
+        known,
         settings,
         loaded.tree,
         regime=regime,
@@ -51,4 +72,8 @@ def check_plan(
     def locate(path: tuple[str | int, ...]) -> Location | None:
         return loaded.tree.locate(path)
 
-    return evaluate(loaded.plan, policies, settings, locate, regime)
+    report = evaluate(loaded.plan, policies, settings, locate, regime)
+    if concessions is None:
+        return report
+    severities = {policy.id: policy.severity for policy in known}
+    return concede(report, concessions, severities, only)

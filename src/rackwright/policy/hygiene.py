@@ -40,6 +40,10 @@ PROBLEMS = frozenset(
 mends something, or one that only asks for a waiver."""
 
 
+BASELINE = frozenset({Kind.REGRESSED, Kind.IMPROVED, Kind.ABSENT})
+"""What is said about the baseline only."""
+
+
 class BaselineState(StrEnum):
     """How a failure compares with the baseline."""
 

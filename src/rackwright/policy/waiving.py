@@ -143,21 +143,11 @@ def _covered(result: Result, held: Sequence[_Held], today: date) -> Result:
 
 
 def _waived(result: Result, waiver: Waiver) -> Result:
-    bound = f" up to {waiver.up_to}" if waiver.up_to else ""
-    text = f"waived{bound} by {waiver.id} until {waiver.expires} ({waiver.owner}, {waiver.ticket})"
-    return replace(
-        result,
-        outcome=Outcome.WAIVED,
-        message=f"{result.message}; {text}",
-        waiver=Permission(
-            waiver.id,
-            waiver.owner,
-            waiver.ticket,
-            waiver.reason,
-            waiver.expires,
-            waiver.up_to,
-        ),
+    """``result`` with its numbers and who permits them; reports tell both."""
+    permission = Permission(
+        waiver.id, waiver.owner, waiver.ticket, waiver.reason, waiver.expires, waiver.up_to
     )
+    return replace(result, outcome=Outcome.WAIVED, waiver=permission)
 
 
 def _shortfall(item: _Held, decision: Decision, result: Result) -> str:

@@ -22,6 +22,7 @@ class Context:
         delta: the table of changed budgets, in Markdown, made by ``rackwright diff``.
         link: address of the CI run, where the whole report is kept.
         verbose: show what passes as well.
+        show_waived: show what is waived as well.
         colour: use the colours of a terminal.
     """
 
@@ -30,6 +31,7 @@ class Context:
     delta: str | None = None
     link: str | None = None
     verbose: bool = False
+    show_waived: bool = False
     colour: bool = False
 
 
@@ -42,12 +44,12 @@ _MODULES = {
     "junit": "rackwright.report.junit",
     "gitlab": "rackwright.report.gitlab",
     "github": "rackwright.report.github",
-    "markdown": "rackwright.report.markdown",
+    "md": "rackwright.report.markdown",
 }
 
 FORMATS = tuple(_MODULES)
 """Names of the forms."""
-FOR_FORGES = frozenset({"sarif", "gitlab", "github", "junit", "markdown"})
+FOR_FORGES = frozenset({"sarif", "gitlab", "github", "junit", "md"})
 """Forms whose positions are relative to the top of the repository."""
 DOCUMENTED = frozenset({"sarif"})
 """Forms that carry the documentation of the rules."""
@@ -60,11 +62,17 @@ def renderer(form: str) -> Renderer:
         KeyError: there is no such form.
     """
     module = importlib.import_module(_MODULES[form])
-    render = getattr(module, f"render_{form}")
+    render = getattr(module, f"render_{'markdown' if form == 'md' else form}")
     if form == "json":
         return lambda report, _: cast("str", render(report))
     if form == "text":
         return lambda report, context: cast(
-            "str", render(report, verbose=context.verbose, colour=context.colour)
+            "str",
+            render(
+                report,
+                verbose=context.verbose,
+                show_waived=context.show_waived,
+                colour=context.colour,
+            ),
         )
     return cast("Renderer", render)

@@ -7,11 +7,19 @@ from collections.abc import Sequence
 from rackwright.exit_codes import ExitCode
 from rackwright.policy.api import Enforcement, Outcome, Profile
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.hygiene import Notice
+from rackwright.policy.hygiene import BASELINE, Hygiene, Kind, Notice
 from rackwright.report.wording import FOUND, alike, because, printable, standing, the_others
 
 _COLOURS = {Outcome.ERROR: "35", Outcome.FAIL: "31", Outcome.UNKNOWN: "33", Outcome.PASS: "32"}
-
+_COUNTED = (
+    Kind.EXPIRING,
+    Kind.EXPIRED,
+    Kind.UNUSED,
+    Kind.OVER_BOUND,
+    Kind.PROPOSED,
+    Kind.SELF_APPROVED,
+)
+"""What is always counted, even when there is none."""
 
 _VERDICTS = {
     ExitCode.CLEAN: "ok",
@@ -23,13 +31,27 @@ _VERDICTS = {
 
 
 def render_text(
-    report: Report, *, verbose: bool = False, colour: bool = False, width: int = 100
+    report: Report,
+    *,
+    verbose: bool = False,
+    show_waived: bool = False,
+    colour: bool = False,
+    width: int = 100,
 ) -> str:
-    """The findings, then one line with the verdict; ``verbose`` shows what passes as well."""
-    shown = [r for r in report.results if verbose or r.outcome in FOUND]
+    """The findings, then one line with the verdict.
+
+    Args:
+        report: what is shown.
+        verbose: show what passes and what is waived as well.
+        show_waived: show what is waived as well.
+        colour: use the colours of a terminal.
+        width: columns of the terminal.
+    """
+    wanted = {*FOUND, Outcome.WAIVED} if show_waived else set(FOUND)
+    shown = [r for r in report.results if verbose or r.outcome in wanted]
     blocks = [_block(same, colour=colour) for same in alike(shown)]
-    if report.hygiene and report.hygiene.notices:
-        blocks.append("\n".join(_notice(notice) for notice in report.hygiene.notices))
+    if report.hygiene and report.hygiene.sources:
+        blocks.append(render_hygiene(report.hygiene, report.count(Outcome.WAIVED)))
     return "\n\n".join([*blocks, summary(report)]) + "\n"
 
 
@@ -57,10 +79,32 @@ def summary(report: Report) -> str:
     return f"{report.blueprint}: {', '.join(parts)} ({judged}): {verdict}"
 
 
+def render_hygiene(hygiene: Hygiene, waived: int) -> str:
+    """Each notice about waivers and baseline, then their number by kind in one line.
+
+    Args:
+        hygiene: what is to be said.
+        waived: how many results are waived.
+    """
+    lines = [_notice(notice) for notice in hygiene.notices]
+    counts = [f"{hygiene.count(kind)} {_word(kind)}" for kind in _COUNTED]
+    counts += [
+        f"{number} {_word(kind)}"
+        for kind in Kind
+        if kind not in _COUNTED and kind not in BASELINE and (number := hygiene.count(kind))
+    ]
+    lines.append(f"waivers on {hygiene.today}: {waived} waived, {', '.join(counts)}")
+    return "\n".join(lines)
+
+
+def _word(kind: Kind) -> str:
+    return kind.value.replace("_", " ")
+
+
 def _notice(notice: Notice) -> str:
     """What is to be said about a waiver or the baseline."""
     where = f"{printable(str(notice.location))}  " if notice.location else ""
-    word = notice.kind.value.replace("_", " ")
+    word = _word(notice.kind)
     return f"{where}{printable(notice.id)} {word}: {printable(notice.message)}"
 
 

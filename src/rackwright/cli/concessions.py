@@ -1,0 +1,88 @@
+"""The arguments about waivers and the baseline that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rackwright.errors import UsageError
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from rackwright.policy.concessions import Choice
+
+
+def add_files(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say which files are read."""
+    parser.add_argument(
+        "--waivers",
+        type=Path,
+        metavar="FILE",
+        help="file of waivers; else policies/waivers.yaml beside the blueprint",
+    )
+    parser.add_argument(
+        "--baseline",
+        type=Path,
+        metavar="FILE",
+        help="file of the baseline; else policies/baseline.json beside the blueprint",
+    )
+
+
+def add_judging(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say how they are judged."""
+    parser.add_argument(
+        "--base-ref",
+        metavar="REF",
+        help="git revision whose waivers and baseline count; the change's own are only proposed",
+    )
+    add_today(parser)
+
+
+def add_today(parser: argparse.ArgumentParser) -> None:
+    """Add ``--today``."""
+    parser.add_argument(
+        "--today",
+        type=_day,
+        metavar="YYYY-MM-DD",
+        help="day that decides what has expired; else today in UTC",
+    )
+
+
+def choice_of(arguments: argparse.Namespace) -> Choice:
+    """What the arguments ask for; arguments that a command lacks are as if not given.
+
+    Raises:
+        UsageError: they contradict each other.
+    """
+    from rackwright.policy.concessions import Choice
+
+    def given(name: str) -> Any:
+        return getattr(arguments, name, None)
+
+    if given("no_waivers"):
+        for name in ("waivers", "strict_waivers", "show_waived"):
+            if given(name):
+                option = f"--{name.replace('_', '-')}"
+                raise UsageError(f"'{option}' has no effect with '--no-waivers'")
+    if given("no_baseline") and given("baseline"):
+        raise UsageError("'--baseline' has no effect with '--no-baseline'")
+    return Choice(
+        waivers=given("waivers"),
+        baseline=given("baseline"),
+        use_waivers=not given("no_waivers"),
+        use_baseline=not given("no_baseline"),
+        base_ref=given("base_ref"),
+        today=given("today"),
+        strict=bool(given("strict_waivers")),
+    )
+
+
+def _day(text: str) -> date:
+    from rackwright.policy.waivers import read_day
+
+    try:
+        return read_day(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
