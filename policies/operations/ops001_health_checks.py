@@ -58,7 +58,7 @@ class HealthChecks(Policy):
                 limit=self.longest_interval,
                 unit="s",
                 what="interval of the scheduler's health check",
-                fix=f"set 'interval: {self.longest_interval:g} s'",
+                fix=f"set 'interval: {self.longest_interval:g} s' or less",
                 missing=() if health else ("'health_check' in 'scheduler'",),
             )
 
@@ -71,7 +71,7 @@ class HealthChecks(Policy):
             return
         lacking = [xid for xid in self.hardware_xids if xid not in given]
         yield Finding(
-            at,
+            Subject(f"{at.name} of the hardware", at.path),
             ok=not lacking,
             message=f"nodes are not drained for Xid {_join(lacking)}, a fault of the hardware"
             if lacking
@@ -80,7 +80,7 @@ class HealthChecks(Policy):
         )
         wrong = [xid for xid in self.user_xids if xid in given]
         yield Finding(
-            at,
+            Subject(f"{at.name} of users", at.path),
             ok=not wrong,
             message=f"nodes are drained for Xid {_join(wrong)}, which a user's program causes"
             if wrong

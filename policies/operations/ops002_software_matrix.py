@@ -100,8 +100,8 @@ class SoftwareMatrix(Policy):
             )
         else:
             need = max(fitting, key=lambda one: numbers(one.plugin))
-            yield _minimum(at, "NCCL", nccl, need.nccl, f"aws-ofi-nccl {plugin}")
-            yield _minimum(at, "libfabric", libfabric, need.libfabric, f"aws-ofi-nccl {plugin}")
+            yield _minimum(site, "NCCL", nccl, need.nccl, f"aws-ofi-nccl {plugin}")
+            yield _minimum(site, "libfabric", libfabric, need.libfabric, f"aws-ofi-nccl {plugin}")
         yield from self._judge_installer(site, bill, nccl, plugin, libfabric)
 
     def _judge_installer(
@@ -114,7 +114,7 @@ class SoftwareMatrix(Policy):
             return
         for need in self.installer_needs:
             if at_least(nccl, need.nccl):
-                yield _minimum(at, "EFA installer", installer, need.installer, f"NCCL {nccl}")
+                yield _minimum(site, "EFA installer", installer, need.installer, f"NCCL {nccl}")
         for bundle in self.bundles:
             if numbers(bundle.installer) == numbers(installer):
                 brings = f"what EFA installer {installer} brings"
@@ -143,7 +143,7 @@ def _judge_driver(site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
             yield Finding(
                 _subject(site, noun),
                 ok=None,
-                message=f"whether the {noun} is of the driver's version, {bill.driver}",
+                message=f"whether {noun} is of the driver's version, {bill.driver}",
                 missing=(_field(bill, field),),
             )
 
@@ -165,36 +165,51 @@ def _judge_modules(site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
         if modules.kernel is None or kernel is None:
             missing = (_field(bill, f"{field}.kernel" if kernel else "kernel"),)
             message = f"whether the {noun} is built for the kernel"
+            at = _subject(site, f"kernel of the {noun}")
             yield Finding(at, ok=None, message=message, missing=missing)
         else:
-            yield _agree(site, f"kernel of the {noun}", modules.kernel, kernel, "the kernel")
+            yield _agree(
+                site, f"kernel of the {noun}", modules.kernel, kernel, "the kernel",
+                fix=f"build the {noun} for {kernel}",
+            )  # fmt: skip
         if field != "ofed" and site.lustre_rdma:
             if modules.ofed is None or bill.ofed is None:
                 missing = (_field(bill, f"{field}.ofed" if bill.ofed else "ofed"),)
                 message = f"whether the {noun} is built against the OFED"
+                at = _subject(site, f"OFED of the {noun}")
                 yield Finding(at, ok=None, message=message, missing=missing)
             else:
                 version = bill.ofed.version
-                yield _agree(site, f"OFED of the {noun}", modules.ofed, version, "the OFED")
+                yield _agree(
+                    site, f"OFED of the {noun}", modules.ofed, version, "the OFED",
+                    fix=f"build the {noun} against OFED {version}",
+                )  # fmt: skip
 
 
 def _agree(
-    site: SiteSoftware, noun: str, given: str, wanted: str, what: str, *, same: bool | None = None
+    site: SiteSoftware,
+    noun: str,
+    given: str,
+    wanted: str,
+    what: str,
+    *,
+    same: bool | None = None,
+    fix: str | None = None,
 ) -> Finding:
-    """Whether a version is the one that it must be."""
+    """Whether a version is the one that it must be; ``same`` where equal texts are not needed."""
     ok = given == wanted if same is None else same
     return Finding(
         _subject(site, noun),
         ok=ok,
         message=f"{noun} {given} is {what}" if ok else f"{noun} {given} is not {what}, {wanted}",
-        fix=f"install {noun} {wanted}",
+        fix=fix or f"install {noun} {wanted}",
     )
 
 
-def _minimum(at: Subject, noun: str, given: str, least: str, who: str) -> Finding:
+def _minimum(site: SiteSoftware, noun: str, given: str, least: str, who: str) -> Finding:
     ok = at_least(given, least)
     return Finding(
-        at,
+        _subject(site, f"{noun} for {who.split(maxsplit=1)[0]}"),
         ok=ok,
         message=f"{noun} is {given}; {who} needs {least} or newer",
         fix=f"install {noun} {least} or newer",

@@ -68,7 +68,7 @@ class Firmware(Policy):
             fix=f"add the version of {', '.join(lacking)} to its 'versions'",
         )
         yield declared(
-            at,
+            Subject(f"{at.name}, enforced", path),
             value=baseline.enforced,
             yes="nodes with other firmware take no jobs",
             no="nodes with other firmware take jobs",

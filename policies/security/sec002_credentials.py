@@ -22,10 +22,10 @@ class Credentials(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two findings for each bare-metal site."""
         for site in plan.onprem:
-            at = Subject(f"{site.site.name} device passwords", (*site.path, "security"))
+            path = (*site.path, "security")
             security = site.site.security
             yield declared(
-                at,
+                Subject(f"{site.site.name} makers' passwords", path),
                 value=security.default_credentials_replaced if security else None,
                 yes="no device answers to its maker's password",
                 no="devices answer to their maker's password",
@@ -34,7 +34,7 @@ class Credentials(Policy):
                 "'default_credentials_replaced: true'",
             )
             yield declared(
-                at,
+                Subject(f"{site.site.name} shared passwords", path),
                 value=security.credentials_per_device if security else None,
                 yes="no two devices share a password",
                 no="devices share a password: who reads one holds them all",

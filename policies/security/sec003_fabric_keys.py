@@ -43,15 +43,14 @@ class FabricKeys(Policy):
         for site in plan.onprem:
             fabrics = list(infiniband_fabrics(site, plan.catalogue))
             for fabric, path in fabrics:
-                at = Subject(f"{site.site.name} fabric {fabric.name}", path)
                 for key, noun in (("m_key", "management key"), ("sa_key", "administration key")):
                     yield declared(
-                        at,
+                        Subject(f"{site.site.name} fabric {fabric.name} {noun}", path),
                         value=getattr(fabric, key),
-                        yes=f"the fabric has a {noun} of its own",
+                        yes=f"the fabric has its own {noun}",
                         no=f"the fabric has no {noun}",
                         missing=f"'{key}' of the fabric '{fabric.name}'",
-                        fix=f"set a {noun} in the subnet manager, and '{key}: true'",
+                        fix=f"set the {noun} in the subnet manager, and '{key}: true'",
                     )
             if fabrics:
                 security = site.site.security
@@ -76,7 +75,7 @@ class FabricKeys(Policy):
         )
         for field, meaning, setting in SETTINGS:
             yield declared(
-                Subject(name, path),
+                Subject(f"{name} {field.replace('_', ' ')}", path),
                 value=getattr(keys, field) if keys else None,
                 yes=meaning,
                 no=f"it is not so that {meaning}",

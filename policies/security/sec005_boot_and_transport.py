@@ -1,4 +1,4 @@
-"""SEC-005: nodes boot signed code, and management controllers are spoken to by TLS."""
+"""SEC-005: nodes boot signed code, and management controllers use TLS."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class BootAndTransport(Policy):
     """Every bare-metal site declares Secure Boot, and TLS to its management controllers."""
 
     id: ClassVar[str] = "SEC-005"
-    title: ClassVar[str] = "Nodes boot signed code, and management is spoken to by TLS"
+    title: ClassVar[str] = "Nodes boot signed code, and management controllers use TLS"
     severity: ClassVar[Severity] = Severity.HIGH
     since: ClassVar[str] = "0.2"
     family: ClassVar[str] = "security"
