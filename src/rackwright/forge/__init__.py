@@ -1,0 +1,1 @@
+"""Comments on pull and merge requests, updated in place."""

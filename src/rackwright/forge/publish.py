@@ -1,0 +1,52 @@
+"""Bringing a comment to a forge, in spite of failures that pass."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+
+from rackwright.forge.comments import Outcome, decide, stamp
+from rackwright.forge.forges import Forge
+from rackwright.forge.http import TransientError
+
+ATTEMPTS = 5
+LONGEST_WAIT = 60.0
+"""Seconds between two attempts at most, whatever the forge asks for."""
+
+
+def publish(
+    forge: Forge,
+    body: str,
+    valid_at: datetime,
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Outcome:
+    """Make the comment say ``body``, unless a newer run has spoken; what became of it.
+
+    Each attempt looks again: a request without an answer may have been carried out, and must not
+    become a second comment.
+
+    Raises:
+        UsageError: ``body`` has no marker.
+        ForgeError: the forge refuses, or all attempts failed.
+    """
+    stamped = stamp(body, valid_at)
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return _attempt(forge, stamped)
+        except TransientError as error:
+            if attempt == ATTEMPTS:
+                raise
+            wait = 2.0 ** (attempt - 1) if error.wait is None else error.wait
+            sleep(min(wait, LONGEST_WAIT))
+    raise AssertionError(ATTEMPTS)  # the last attempt returns or raises
+
+
+def _attempt(forge: Forge, stamped: str) -> Outcome:
+    decision = decide(list(forge.comments()), stamped)
+    if decision.outcome is Outcome.CREATED:
+        forge.create(stamped)
+    elif decision.outcome is Outcome.UPDATED and decision.id is not None:
+        forge.update(decision.id, stamped)
+    return decision.outcome
