@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import yaml
 
@@ -267,6 +268,13 @@ def _topology_conf(topology: Topology) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+class _Indented(yaml.SafeDumper):
+    """Lists stand deeper than their key, as linters of YAML want them."""
+
+    def increase_indent(self, flow: Any = None, indentless: Any = None) -> None:
+        super().increase_indent(bool(flow), indentless=False)
+
+
 def _topology_yaml(networks: Sequence[Topology]) -> str:
     made = []
     for index, network in enumerate(networks):
@@ -295,7 +303,7 @@ def _topology_yaml(networks: Sequence[Topology]) -> str:
             case _:
                 entry["flat"] = True
         made.append(entry)
-    return str(yaml.safe_dump(made, sort_keys=False, width=10**6))
+    return yaml.dump(made, Dumper=_Indented, sort_keys=False, width=10**6)
 
 
 def _qos_commands(qos: Sequence[Qos]) -> str:

@@ -1,0 +1,305 @@
+"""A real slurmctld reads the files generated for 12,500 nodes, in a network of its own.
+
+It needs root, for the namespaces, and ``slurmctld``, ``scontrol``, ``sinfo`` and ``munged``.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rackwright.catalog.loader import load_catalogue
+from rackwright.model.cluster import Blueprint
+from rackwright.model.names import expand_hostlist
+from rackwright.plan.expand import expand
+from rackwright.plan.model import Plan
+from rackwright.render.slurm import render_slurm
+
+NODES, PER_LEAF, LEAVES_PER_POD, PODS = 12_500, 32, 32, 13
+PROGRAMS = ("slurmctld", "scontrol", "sinfo", "munged", "unshare", "nsenter")
+MISSING = [name for name in PROGRAMS if shutil.which(name) is None]
+
+NAMESPACES = ("--net", "--uts", "--mount")
+NAME_SERVER = """
+import socket
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server.bind(("127.0.0.1", 53))
+while True:
+    asked, client = server.recvfrom(512)
+    end = asked.index(b"\\0", 12) + 5
+    is_a = asked[end - 4 : end - 2] == b"\\0\\1"
+    answer = b"\\xc0\\x0c\\0\\1\\0\\1\\0\\0\\0\\x3c\\0\\4" + bytes([127, 0, 0, 1]) if is_a else b""
+    head = asked[:2] + b"\\x81\\x80" + b"\\0\\1" + bytes([0, int(is_a)]) + bytes(4)
+    server.sendto(head + asked[12:end] + answer, client)
+"""
+"""Every name has an address, as in a site whose DNS knows its hosts."""
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.xdist_group("slurmctld"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root"),
+    pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}"),
+]
+
+
+def a_plan(folder: Path) -> Plan:
+    """DGX H100 with one port each on a fabric of three tiers."""
+    feeds = [{"name": "A", "source": "grid", "circuit": {"voltage": "415 V", "current": "60 A"}}]
+    feeds[0]["circuit"] |= {"phases": 3}  # type: ignore[operator]
+    rack = {"type": "rack-48u", "feeds": feeds, "cooling": {"mode": "air"}}
+    racks = [{**rack, "racks": "c[0001-3125]"}, {**rack, "racks": "n[001-140]"}]
+    leaves, cores = LEAVES_PER_POD * PODS, 224
+
+    def tier(name: str, count: int) -> dict[str, Any]:
+        return {
+            "name": name,
+            "type": "qm9700",
+            "count": count,
+            "racks": "n[001-140]",
+            "per_rack": 4,
+        }
+
+    site = {
+        "name": "big",
+        "provider": "onprem",
+        "power": {
+            "continuous_derate": "80 %",
+            "power_factor": 0.95,
+            "sources": [{"name": "grid", "kind": "utility", "capacity": "200 MW"}],
+        },
+        "halls": [{"name": "hall", "rows": [{"name": "row", "rack_groups": racks}]}],
+        "node_groups": [
+            {
+                "name": "dgx",
+                "role": "compute",
+                "type": "dgx-h100",
+                "count": NODES,
+                "racks": "c[0001-3125]",
+                "per_rack": 4,
+            }
+        ],
+        "fabrics": [
+            {
+                "name": "ib",
+                "role": "compute",
+                "tiers": [tier("leaf", leaves), tier("spine", leaves), tier("core", cores)],
+                "attached": [{"group": "dgx", "interfaces": 1, "rails": False}],
+                "links": [
+                    {"name": "up", "lower": "leaf", "upper": "spine", "parallel": 1, "pods": PODS},
+                    {
+                        "name": "top",
+                        "lower": "spine",
+                        "upper": "core",
+                        "parallel": 4,
+                        "planes": LEAVES_PER_POD,
+                    },
+                ],
+            }
+        ],
+    }
+    scheduler = {
+        "kind": "slurm",
+        "version": "22.05",
+        "controllers": [{"host": "head-1", "address": "127.0.0.1"}],
+        "topology": {"plugin": "tree"},
+        "partitions": [
+            {"name": "gpu", "groups": ["dgx"], "default": True, "max_time": "7-00:00:00"},
+            {"name": "urgent", "groups": ["dgx"], "priority_tier": 10},
+        ],
+        "preemption": {"by": "partition", "mode": "requeue"},
+        "processes": {"tracking": "linuxproc", "tasks": ["none"], "accounting": "none"},
+        "folders": {name: str(folder / name) for name in ("state", "spool", "log", "run")},
+        "extra": {"AuthInfo": f"socket={folder}/munge/socket"},
+    }
+    data = {"apiVersion": "rackwright/v1", "name": "big", "sites": [site], "scheduler": scheduler}
+    return expand(Blueprint.model_validate(data), load_catalogue())
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A running slurmctld with the namespaces and the configuration it has."""
+
+    folder: Path
+    namespaces: int
+    pid: int
+    started: float
+    """Seconds until it answered."""
+
+    def ask(self, *command: str) -> str:
+        enter = ["nsenter", "-t", str(self.namespaces), *NAMESPACES, *command]
+        environment = {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf")}
+        done = subprocess.run(enter, env=environment, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, f"{command}: {done.stderr}{done.stdout}"
+        return done.stdout
+
+    def memory_mib(self) -> float:
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        (line,) = [line for line in status.splitlines() if line.startswith("VmHWM")]
+        return int(line.split()[1]) / 1024
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """A folder that the user 'slurm' may enter, which pytest's own are not."""
+    made = Path(tempfile.mkdtemp(prefix="rackwright-slurm-"))
+    made.chmod(0o755)
+    yield made
+    shutil.rmtree(made)
+
+
+@pytest.fixture(scope="module")
+def files(folder: Path) -> dict[str, str]:
+    began = time.monotonic()
+    made = dict(render_slurm(a_plan(folder)))
+    size = sum(map(len, made.values()))
+    print(f"\nplan and files of {NODES:,} nodes: {time.monotonic() - began:.2f} s, {size:,} bytes")
+    for name, text in made.items():
+        (folder / name).write_text(text)
+    return made
+
+
+@pytest.fixture(scope="module")
+def controller(folder: Path, files: dict[str, str]) -> Iterator[Controller]:
+    user = pwd.getpwnam("slurm")
+    for name in ("state", "spool", "log", "run"):
+        (folder / name).mkdir()
+        os.chown(folder / name, user.pw_uid, user.pw_gid)
+    processes: list[subprocess.Popen[bytes]] = []
+    try:
+        (folder / "resolv.conf").write_text("nameserver 127.0.0.1\n")
+        hold = (
+            "ip link set lo up && ip addr add 10.99.0.1/32 dev lo && "  # lookups want an address
+            'mount --bind "$1" /etc/resolv.conf && hostname head-1'
+            " && exec sleep infinity"
+        )
+        command = ["unshare", *NAMESPACES, "sh", "-c", hold, "sh", str(folder / "resolv.conf")]
+        processes.append(subprocess.Popen(command))
+        processes.append(start_munge(folder / "munge"))
+        wait_for(lambda: (folder / "munge" / "socket").exists(), "munged")
+        holder = processes[0].pid
+        wait_for(lambda: "head-1" in run_in(holder, "hostname"), "the namespaces")
+        enter = ["nsenter", "-t", str(holder), *NAMESPACES]
+        processes.append(subprocess.Popen([*enter, sys.executable, "-c", NAME_SERVER]))
+        wait_for(lambda: "127.0.0.1" in run_in(holder, "getent", "hosts", "dgx-1"), "DNS")
+        began = time.monotonic()
+        environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf")}
+        with (folder / "slurmctld.log").open("wb") as log:
+            command = [*enter, "slurmctld", "-D", "-c", "-v"]
+            processes.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log))
+        made = Controller(folder, holder, processes[-1].pid, 0.0)
+        wait_for(lambda: answers(made, processes[-1]), "slurmctld", folder / "slurmctld.log")
+        yield Controller(folder, holder, processes[-1].pid, time.monotonic() - began)
+    finally:
+        for process in reversed(processes):
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def start_munge(folder: Path) -> subprocess.Popen[bytes]:
+    folder.mkdir(mode=0o755)
+    key = folder / "key"
+    key.write_bytes(os.urandom(1024))
+    key.chmod(0o600)
+    files = [f"--{n}={folder / n}" for n in ("socket", "pid-file", "log-file", "seed-file")]
+    return subprocess.Popen(["munged", "--foreground", "--force", f"--key-file={key}", *files])
+
+
+def run_in(holder: int, *command: str) -> str:
+    enter = ["nsenter", "-t", str(holder), *NAMESPACES, *command]
+    return subprocess.run(enter, capture_output=True, text=True, timeout=60, check=False).stdout
+
+
+def answers(controller: Controller, process: subprocess.Popen[bytes]) -> bool:
+    assert process.poll() is None, (controller.folder / "slurmctld.log").read_text()[-3000:]
+    environment = {**os.environ, "SLURM_CONF": str(controller.folder / "slurm.conf")}
+    enter = ["nsenter", "-t", str(controller.namespaces), *NAMESPACES, "scontrol", "ping"]
+    done = subprocess.run(enter, env=environment, capture_output=True, text=True, timeout=60)
+    return "is UP" in done.stdout
+
+
+def wait_for(condition: Any, what: str, log: Path | None = None) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        tail = log.read_text()[-3000:] if log is not None else ""
+        assert time.monotonic() < end, f"{what} did not start within a minute {tail}"
+        time.sleep(0.1)
+
+
+def words(line: str) -> dict[str, str]:
+    return dict(word.split("=", 1) for word in line.split() if "=" in word)
+
+
+def test_it_starts_and_says_what_it_took(controller: Controller) -> None:
+    memory = controller.memory_mib()
+    print(f"\nslurmctld with {NODES:,} nodes: up in {controller.started:.2f} s, {memory:.0f} MiB")
+    assert controller.started < 30
+    assert memory < 1024
+
+
+def test_sinfo_agrees_with_the_blueprint(controller: Controller) -> None:
+    rows = [
+        row.split() for row in controller.ask("sinfo", "-h", "-o", "%R %D %c %m %G").splitlines()
+    ]
+    assert {row[0] for row in rows} == {"gpu", "urgent"}
+    for name in ("gpu", "urgent"):
+        mine = [row for row in rows if row[0] == name]
+        assert sum(int(row[1]) for row in mine) == NODES
+        # 95 % of 2 TiB; eight H100 and 224 CPUs, as the catalogue says of a DGX H100.
+        assert {tuple(row[2:]) for row in mine} == {("224", "1992294", "gpu:h100:8")}
+
+
+def test_the_tree_is_that_of_the_fabric(controller: Controller) -> None:
+    lines = [words(line) for line in controller.ask("scontrol", "show", "topo").splitlines()]
+    by_level: dict[int, list[dict[str, str]]] = {}
+    for line in lines:
+        by_level.setdefault(int(line["Level"]), []).append(line)
+    leaves = -(-NODES // PER_LEAF)
+    assert {level: len(found) for level, found in by_level.items()} == {0: leaves, 1: PODS, 2: 1}
+    hosts = [expand_hostlist(line["Nodes"]) for line in by_level[0]]
+    assert all(len(nodes) <= PER_LEAF for nodes in hosts)
+    assert len({node for nodes in hosts for node in nodes}) == NODES == sum(map(len, hosts))
+    assert len(expand_hostlist(by_level[2][0]["Nodes"])) == NODES
+    for pod in by_level[1]:
+        assert len(expand_hostlist(pod["Switches"])) <= LEAVES_PER_POD
+
+
+def test_a_host_is_on_the_leaf_that_the_files_say(
+    controller: Controller, files: dict[str, str]
+) -> None:
+    written = [words(line) for line in files["topology.conf"].splitlines() if "Nodes=" in line]
+    (first,) = [w["SwitchName"] for w in written if "dgx-00033" in expand_hostlist(w["Nodes"])]
+    shown = controller.ask("scontrol", "show", "topo", "dgx-00033").splitlines()
+    assert words(shown[0])["SwitchName"] == first
+
+
+def test_nothing_in_the_files_is_refused(controller: Controller) -> None:
+    log = (controller.folder / "slurmctld.log").read_text()
+    log += (controller.folder / "log" / "slurmctld.log").read_text()
+    wrong = [line for line in log.splitlines() if "error:" in line or "fatal:" in line]
+    # What has nothing to do with the files: no mailer, no PMIx library, no state to read yet.
+    known = ("MailProg is invalid", "mpi/pmix", "state file", "backup state save")
+    other = [line for line in wrong if not any(text in line for text in known)]
+    assert not other, "\n".join(other)
+
+
+def test_a_reconfiguration_takes_the_same_files(controller: Controller) -> None:
+    began = time.monotonic()
+    controller.ask("scontrol", "reconfigure")
+    print(f"\nscontrol reconfigure: {time.monotonic() - began:.2f} s")
+    assert "is UP" in controller.ask("scontrol", "ping")
