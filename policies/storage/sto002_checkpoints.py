@@ -8,7 +8,7 @@ from typing import ClassVar
 from rackwright.model.storage import Checkpoint
 from rackwright.plan.filesystem import FileSystem, checkpoint_size, file_systems, write_time
 from rackwright.plan.filesystem import throughput_for as throughput_needed
-from rackwright.plan.model import Plan, Subject
+from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import either, provide
 from rackwright.report.quantities import format_quantity
@@ -39,24 +39,26 @@ def _judge(system: FileSystem, checkpoint: Checkpoint) -> Measure:
     if limit is None:
         missing.append("'write_time' of the checkpoint")
     moved, value, fix = system.write.value, None, None
-    what = "time to write a checkpoint"
+    shares: tuple[Contributor, ...] = ()
     if moved == 0:
         missing.append("a write throughput above zero")
     elif size is not None and moved is not None:
         value = write_time(size, moved)
-        what += f" of {format_quantity(size, 'GiB')} at {format_quantity(moved, 'MB/s')}"
+        written = f"{format_quantity(size, 'GiB')} at {format_quantity(moved, 'MB/s')}"
+        shares = (Contributor(written, 1, value),)
     if size is not None and limit:
         needed = throughput_needed(size, limit)
         fix = either(
             system.remedy("write", needed) or provide(needed, "MB/s", "write throughput"),
-            value and f"allow a 'write_time' of {format_quantity(value, 's')}",
+            f"allow a 'write_time' of {format_quantity(value, 's')}" if value else None,
         )
     return Measure(
         Subject(system.name, (*system.path, "workload")),
         value=value,
         limit=limit,
         unit="s",
-        what=what,
+        what="time to write a checkpoint",
+        contributors=shares,
         fix=fix or "allow a 'write_time' above zero",
         missing=tuple(missing),
     )

@@ -51,7 +51,8 @@ class Inodes(Policy):
                 missing.append("'backend' of the metadata: it limits a target of this size")
             if each is not None and targets.count is not None:
                 limit = each * targets.count
-        fix, shares = None, ()
+        fix = None
+        shares: tuple[Contributor, ...] = ()
         if each and files is not None and targets is not None and targets.count is not None:
             fix = f"use {math.ceil(files / each):,} metadata targets of this size"
             shares = (Contributor("files of one metadata target", targets.count, each),)

@@ -4,13 +4,103 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.names import Name
+from rackwright.model.units import GigabitsPerSecond, Percent, Seconds
+
+FailureRate = Annotated[float, Field(gt=0, le=1000)]
+"""Failures of 1,000 hosts in a day."""
+
+
+class GroupReliability(Model):
+    """One node group: how often it fails and what stands by; absent is unknown."""
+
+    site: Name
+    group: Name
+    spares: Annotated[int, Field(ge=0)] | None = None
+    """Hosts that jobs do not need: idle ones of the group, or equal ones on the shelf."""
+    node_failures_per_1000_days: FailureRate | None = None
+    """Absent, that of the cluster."""
+    repair_time: Annotated[Seconds, Field(gt=0)] | None = None
+    """Absent, that of the cluster."""
+
+
+class JobPart(Model):
+    """Hosts of a node group that a job runs on."""
+
+    site: Name
+    group: Name
+    hosts: Annotated[int, Field(gt=0)]
+
+
+class WanNeed(Model):
+    """What the parts of a job on two sites need of the line between them; absent is unknown."""
+
+    bandwidth: GigabitsPerSecond | None = None
+    """In each direction."""
+    round_trip_time: Seconds | None = None
+    """Longest at which the job still makes progress as planned."""
+
+
+class JobProfile(Model):
+    """A large job that the cluster is built for; absent is unknown."""
+
+    name: Name
+    parts: Annotated[tuple[JobPart, ...], Field(min_length=1)]
+    restart: Seconds | None = None
+    """From a failure to the first new step: detection, a new host, loading the checkpoint."""
+    checkpoint_interval: Annotated[Seconds, Field(gt=0)] | None = None
+    checkpoint_stall: Seconds | None = None
+    """Time that a checkpoint stops the job; with asynchronous writing less than the writing."""
+    target: Annotated[Percent, Field(ge=0, lt=100)] | None = None
+    """Least share of its time that the job is to spend on steps which are not repeated."""
+    between_sites: WanNeed | None = None
+
+    @model_validator(mode="after")
+    def _parts_differ(self) -> JobProfile:
+        places = [(part.site, part.group) for part in self.parts]
+        for site, group in places:
+            if places.count((site, group)) > 1:
+                raise ValueError(f"the group '{group}' of '{site}' is named twice")
+        return self
 
 
 class Reliability(Model):
     """Failure rates and targets; absent is unknown."""
 
-    node_failures_per_1000_days: Annotated[float, Field(gt=0)] | None = None
-    """Failures of 1,000 nodes in a day."""
+    node_failures_per_1000_days: FailureRate | None = None
+    """Failures of 1,000 hosts in a day that end a job."""
+    repair_time: Annotated[Seconds, Field(gt=0)] | None = None
+    """From a failure until the host is in service again."""
+    groups: tuple[GroupReliability, ...] = ()
+    jobs: tuple[JobProfile, ...] = ()
+    controller_fencing: bool | None = None
+    """A controller that takes over first switches the other one off."""
+    least_after_site_loss: Annotated[Percent, Field(ge=0, le=100)] | None = None
+    """Share of the compute hosts that must be left when any one site is lost."""
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> Reliability:
+        places = [(group.site, group.group) for group in self.groups]
+        for site, group in places:
+            if places.count((site, group)) > 1:
+                raise ValueError(f"the group '{group}' of '{site}' is named twice")
+        jobs = [job.name for job in self.jobs]
+        for name in jobs:
+            if jobs.count(name) > 1:
+                raise ValueError(f"the job '{name}' is named twice")
+        return self
+
+    def of_group(self, site: str, group: str) -> GroupReliability:
+        """What is known of a node group, with the cluster's rate and repair time where it has none."""
+        found = next((g for g in self.groups if (g.site, g.group) == (site, group)), None)
+        return GroupReliability.model_construct(
+            site=site,
+            group=group,
+            spares=found.spares if found else None,
+            node_failures_per_1000_days=(found and found.node_failures_per_1000_days)
+            or self.node_failures_per_1000_days,
+            repair_time=(found and found.repair_time) or self.repair_time,
+        )

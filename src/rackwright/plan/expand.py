@@ -39,6 +39,7 @@ from rackwright.plan.filesystem import check_file_systems
 from rackwright.plan.model import Path, Plan, SitePlan
 from rackwright.plan.outages import Outages
 from rackwright.plan.problems import PlanError, PlanProblem
+from rackwright.plan.reliability import check_reliability
 from rackwright.spec.suggest import did_you_mean
 
 
@@ -60,6 +61,7 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
                 onprem.append(expand_site(site, path, catalogue))
         except (PlanError, AwsPlanError) as error:
             problems += [PlanProblem(p.path, p.message, p.hint) for p in error.problems]
+    problems += check_reliability(blueprint, catalogue)
     if problems:
         raise PlanError(problems)
     return Plan(blueprint, catalogue, tuple(onprem), tuple(aws))

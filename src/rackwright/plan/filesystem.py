@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rackwright.model.aws import AwsSite, LustreFileSystem
-from rackwright.model.hardware import Node
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.storage import (
     Checkpoint,
@@ -21,6 +20,7 @@ from rackwright.model.storage import (
     lnet_name,
     split_nids,
 )
+from rackwright.plan.hosts import host_count
 from rackwright.plan.model import Path, Plan
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.storage import CAPACITY_STEP, efa_unit, next_capacity
@@ -226,7 +226,7 @@ def count_hosts(plan: Plan, site: OnPremSite, group: str) -> int | None:
     """Hosts of a node group of the site, None where there is no such group."""
     for found in site.node_groups:
         if found.name == group:
-            return found.count * plan.catalogue.get(Node, found.type).hosts
+            return host_count(found, plan.catalogue)
     return None
 
 

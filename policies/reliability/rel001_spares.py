@@ -1,0 +1,71 @@
+"""REL-001: spare hosts stand by for those that are being repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rackwright.model.reliability import Reliability
+from rackwright.model.units import Percent
+from rackwright.plan.model import Plan, Subject
+from rackwright.plan.reliability import DAY, GroupHosts, daily_rate, groups_of, spares_needed
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Profile, Severity
+
+
+class Spares(Policy):
+    """The spares of each compute group cover the hosts that are down at once, nearly always."""
+
+    id: ClassVar[str] = "REL-001"
+    title: ClassVar[str] = "Spare hosts stand by for those that are being repaired"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "reliability"
+    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
+    profile: ClassVar[Profile] = Profile.PRODUCTION
+
+    quantile: Annotated[Percent, Field(ge=50, lt=100)] = 99.0
+    """Share of the time in which the spares must suffice."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each compute group on bare metal; AWS replaces instances."""
+        reliability = plan.blueprint.reliability or Reliability()
+        for group in groups_of(plan):
+            if group.compute and group.onprem:
+                yield self._judge(group, reliability)
+
+    def _judge(self, group: GroupHosts, reliability: Reliability) -> Measure:
+        known = reliability.of_group(group.site, group.group)
+        rate, repair = known.node_failures_per_1000_days, known.repair_time
+        missing = [
+            f"'{name}' in 'reliability'"
+            for name, value in (
+                ("node_failures_per_1000_days", rate),
+                ("repair_time", repair),
+            )
+            if value is None
+        ]
+        if known.spares is None:
+            missing.append(f"'spares' of '{group.group}' in the groups of 'reliability'")
+        needed, fix = None, None
+        if rate is not None and repair is not None:
+            mean = group.hosts * daily_rate(rate) * repair / DAY
+            needed = spares_needed(mean, self.quantile / 100)
+            if needed is None:
+                missing.append("a failure rate and repair time that a site can have")
+            else:
+                fix = (
+                    f"keep {needed:,} hosts free or on the shelf, or repair sooner: "
+                    f"{mean:,.3g} of {group.hosts:,} are down on average"
+                )
+        return Measure(
+            Subject(f"{group.site} {group.group}", group.path),
+            value=known.spares,
+            limit=needed,
+            unit="hosts",
+            what="number of spare hosts",
+            sense="at_least",
+            fix=fix,
+            missing=tuple(missing),
+        )

@@ -1,0 +1,93 @@
+"""REL-002: large jobs spend their time on steps that count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.model.reliability import JobProfile, Reliability
+from rackwright.plan.model import Plan, Subject
+from rackwright.plan.reliability import (
+    DAY,
+    daly_interval,
+    effective_time,
+    failures_a_day,
+    groups_of,
+    longest_restart,
+)
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fixes import either
+from rackwright.report.quantities import format_quantity
+
+
+class EffectiveTime(Policy):
+    """The expected effective training time ratio of each job reaches its target."""
+
+    id: ClassVar[str] = "REL-002"
+    title: ClassVar[str] = "Large jobs spend their time on steps that count"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "reliability"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each job that is declared; unknown when there is none."""
+        reliability = plan.blueprint.reliability or Reliability()
+        for index, job in enumerate(reliability.jobs):
+            at = Subject(f"{plan.blueprint.name} job {job.name}", ("reliability", "jobs", index))
+            yield _judge(at, job, failures_a_day(job, reliability))
+        if not reliability.jobs and any(group.compute for group in groups_of(plan)):
+            yield Finding(
+                Subject(
+                    plan.blueprint.name, ("reliability",) if plan.blueprint.reliability else ()
+                ),
+                ok=None,
+                message="how much of its time the largest job spends on steps that count",
+                missing=("'jobs' in 'reliability'",),
+            )
+
+
+def _judge(at: Subject, job: JobProfile, rate: float | None) -> Measure:
+    missing = [
+        f"'{name}' of the job"
+        for name in ("restart", "checkpoint_interval", "checkpoint_stall", "target")
+        if getattr(job, name) is None
+    ]
+    if rate is None:
+        missing.append("'node_failures_per_1000_days' in 'reliability'")
+    value, fix = None, None
+    restart, interval, stall = job.restart, job.checkpoint_interval, job.checkpoint_stall
+    if rate is not None and restart is not None and interval is not None and stall is not None:
+        value = 100 * effective_time(rate, restart, interval, stall)
+        if job.target is not None and value < job.target:
+            fix = f"{_fix(job.target / 100, rate, restart, stall)} ({rate:,.3g} failures a day)"
+    return Measure(
+        at,
+        value=value,
+        limit=job.target,
+        unit="%",
+        what="effective share of the job's time",
+        sense="at_least",
+        fix=fix,
+        missing=tuple(missing),
+    )
+
+
+def _fix(target: float, rate: float, restart: float, stall: float) -> str:
+    """The best interval if that does it, else how fast a restart would have to be."""
+    best = daly_interval(stall, DAY / rate)
+    if best <= 0:
+        return "checkpoint as often as a checkpoint costs nothing"
+    written = format_quantity(best / 60, "min")
+    if effective_time(rate, restart, best, stall) >= target:
+        return f"write a checkpoint every {written}"
+    allowed = longest_restart(rate, target, best, stall)
+    if allowed > 0:
+        return f"restart within {format_quantity(allowed, 's')} and write every {written}"
+    reachable = format_quantity(100 * effective_time(rate, 0, best, stall), "%")
+    return (
+        either(
+            "write checkpoints asynchronously" if stall else None,
+            f"use fewer hosts: at best {reachable} are left even with a restart in no time",
+        )
+        or "use fewer hosts"
+    )

@@ -1,0 +1,105 @@
+"""REL-003: no single loss takes much of a node group, or all controllers of a kind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rackwright.model.units import Percent
+from rackwright.plan.failure_domains import FailureDomains, Loss, metadata_groups
+from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+
+CONTROL = ("head", "management")
+"""Roles whose nodes stand in for each other."""
+
+
+class SpreadDomains(Policy):
+    """Groups are spread over racks, power sources, leaf switches and CDUs."""
+
+    id: ClassVar[str] = "REL-003"
+    title: ClassVar[str] = "No single loss takes much of a node group"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "reliability"
+    profile: ClassVar[Profile] = Profile.PRODUCTION
+
+    most_lost: Annotated[Percent, Field(ge=0, le=100)] = 25.0
+    """Most of a compute group that the loss of one rack, source, leaf or CDU may take."""
+    ignored_sources: frozenset[str] = frozenset({"utility"})
+    """Kinds of power sources whose loss takes the whole site by nature."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Measures for each compute group, each role of controllers and each metadata service."""
+        for site in plan.onprem:
+            domains = FailureDomains(site, plan.catalogue, self.ignored_sources)
+            for index, group in enumerate(site.site.node_groups):
+                if group.role == "compute":
+                    path = (*site.path, "node_groups", index)
+                    at = Subject(f"{site.site.name} {group.name}", path)
+                    for loss in domains.losses(index):
+                        yield self._judge(at, loss)
+            yield from _controllers(site, domains)
+
+    def _judge(self, at: Subject, loss: Loss) -> Measure:
+        noun = "ports of the group" if loss.kind == "leaf" else "the group"
+        shares: tuple[Contributor, ...] = ()
+        if loss.taken:
+            unit = "ports on one" if loss.kind == "leaf" else "units with one"
+            shares = (Contributor(f"{unit} {loss.name}", round(loss.taken), 100 / loss.of),)
+        return Measure(
+            at,
+            value=loss.share,
+            limit=self.most_lost,
+            unit="%",
+            what=f"share of {noun} that goes with one {loss.group}",
+            contributors=shares,
+            fix=_fix(loss, self.most_lost),
+            missing=loss.missing,
+        )
+
+
+def _fix(loss: Loss, limit: float) -> str:
+    needed = math.ceil(100 / limit) if limit else None
+    match loss.kind:
+        case "rack":
+            most = math.floor(loss.of * limit / 100 + 1e-9)
+            if most:
+                return f"place at most {most:,} in a rack, over {math.ceil(loss.of / most):,} racks"
+            return f"use {needed:,} units or more" if needed else "allow some loss"
+        case "leaf":
+            return f"spread the group over {needed:,} leaves or more" if needed else "allow a loss"
+        case "power source":
+            return "feed the racks from more sources that do not die together"
+        case "CDU":
+            return f"add a CDU beside the {loss.count}, so that the others carry the loop"
+
+
+def _controllers(site: SitePlan, domains: FailureDomains) -> Iterator[Measure]:
+    """The racks of each role of which there are several nodes."""
+    groups = list(enumerate(site.site.node_groups))
+    for role in CONTROL:
+        found = [index for index, group in groups if group.role == role]
+        yield from _spread(site, domains, found, f"{role} nodes")
+    for number, system in enumerate(site.site.file_systems):
+        found = metadata_groups(site.site, number)
+        yield from _spread(site, domains, found, f"metadata servers of {system.name}")
+
+
+def _spread(
+    site: SitePlan, domains: FailureDomains, groups: list[int], noun: str
+) -> Iterator[Measure]:
+    nodes = sum(site.site.node_groups[index].count for index in groups)
+    if nodes > 1:
+        yield Measure(
+            Subject(f"{site.site.name} {noun}", (*site.path, "node_groups", groups[0])),
+            value=domains.racks_of(groups),
+            limit=2,
+            unit="racks",
+            what=f"number of racks that hold the {noun}",
+            sense="at_least",
+            fix=f"place at most {math.ceil(nodes / 2):,} of the {nodes:,} in one rack",
+        )

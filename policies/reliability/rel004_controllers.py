@@ -1,0 +1,55 @@
+"""REL-004: the scheduler survives the loss of a controller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rackwright.model.reliability import Reliability
+from rackwright.plan.model import Path, Plan, Subject
+from rackwright.plan.reliability import count_controllers
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+
+
+class Controllers(Policy):
+    """There are three controllers, or two with fencing."""
+
+    id: ClassVar[str] = "REL-004"
+    title: ClassVar[str] = "The scheduler survives the loss of a controller"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "reliability"
+    profile: ClassVar[Profile] = Profile.PRODUCTION
+
+    quorum: Annotated[int, Field(ge=1, le=9)] = 3
+    """Controllers of which a majority is left when one is lost."""
+    fenced: Annotated[int, Field(ge=1, le=9)] = 2
+    """Controllers that suffice when the one that takes over switches the other one off."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """One measure, if the blueprint has a scheduler or head nodes."""
+        scheduler = plan.blueprint.scheduler
+        count = count_controllers(plan)
+        if scheduler is None and not count:
+            return
+        fencing = (plan.blueprint.reliability or Reliability()).controller_fencing
+        limit: int | None = self.fenced if fencing else self.quorum
+        missing: tuple[str, ...] = ()
+        if fencing is None and self.fenced <= count < self.quorum:
+            limit, missing = None, ("'controller_fencing' in 'reliability'",)
+        path: Path = ("scheduler", "controllers") if scheduler is not None else ("sites",)
+        fix = f"run {self.quorum} controllers"
+        if self.fenced < self.quorum:
+            fix += f", or {self.fenced} with fencing"
+        yield Measure(
+            Subject(f"{plan.blueprint.name} controllers", path),
+            value=count,
+            limit=limit,
+            unit="controllers",
+            what="number of controllers",
+            sense="at_least",
+            fix=fix,
+            missing=missing,
+        )
