@@ -44,6 +44,8 @@ class SwitchTier(Model):
     air_direction: Literal["front-to-back", "back-to-front"] | None = None
     """As ordered (P2C or C2P) and mounted."""
     start_unit: RackUnits | None = None
+    split: Annotated[int, Field(gt=0)] = 1
+    """Each port is split into this many, which share its rate."""
     asn: Annotated[int, Field(gt=0, lt=2**32)] | None = None
     """BGP number of the tier's first switch."""
     asn_shared: bool = False
@@ -59,6 +61,8 @@ class Attachment(Model):
     """Which ports of the product; absent, those of the fabric's own role."""
     interfaces: Annotated[int, Field(gt=0)] | None = None
     """Ports of each host on this fabric; absent, all that the catalogue lists for the role."""
+    rate: GigabitsPerSecond | None = None
+    """Of each interface, where the catalogue does not list it or it runs slower."""
     rails: bool | None = None
     """Each interface of a host goes to a leaf of its own; absent, as the fabric says."""
 
@@ -92,7 +96,7 @@ class Cables(Model):
     """Catalogue id of the cable, or of the transceiver at the lower end."""
     upper_cable: str | None = None
     """Catalogue id of the transceiver at the upper end, where it is another one."""
-    fibre: Literal["OM3", "OM4", "OM5", "OS2"] | None = None
+    fibre: Literal["OM3", "OM4", "OS2"] | None = None
     """What lies between two transceivers."""
     length: Metres | None = None
     """Of the longest cable, along its route and with its slack."""

@@ -6,7 +6,7 @@ port. So the work grows with the number of leaves, not of hosts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -33,6 +33,7 @@ class Tier:
     name: str
     prefix: str
     type: str
+    technology: str
     switches: int
     radix: int
     rate: float
@@ -126,8 +127,9 @@ class Layout:
 
     @cached_property
     def technology(self) -> str | None:
-        """What the blueprint says, else that of the attached ports if they agree."""
-        return self.fabric.technology or _only({h.port.technology for h in self.hosts if h.port})
+        """What the blueprint says, else that of the switches if they agree."""
+        kinds = {tier.technology for tier in self.tiers}
+        return self.fabric.technology or (kinds.pop() if len(kinds) == 1 else None)
 
     @cached_property
     def endpoints(self) -> int | None:
@@ -230,11 +232,12 @@ def _tier(fabric: Fabric, index: int, catalogue: Catalogue) -> Tier:
         name=tier.name,
         prefix=f"{fabric.name}-{tier.name}",
         type=tier.type,
+        technology=entry.technology,
         switches=tier.count * entry.switches,
-        radix=entry.radix,
-        rate=entry.rate.value,
+        radix=entry.radix * tier.split,
+        rate=entry.rate.value / tier.split,
         uplinks=entry.uplinks.count if entry.uplinks else 0,
-        up_rate=entry.uplinks.rate.value if entry.uplinks else entry.rate.value,
+        up_rate=entry.uplinks.rate.value if entry.uplinks else entry.rate.value / tier.split,
     )
 
 
@@ -434,10 +437,7 @@ def find_leaf(layout: Layout, name: str) -> int | None:
 
 
 def port_rate(hosts: Hosts) -> float | None:
-    """Rate of a host's port in Gbps."""
+    """Rate of a host's port in Gbps; None where nobody says it."""
+    if hosts.attachment.rate is not None:
+        return hosts.attachment.rate
     return None if hosts.port is None else fact_value(hosts.port.rate)
-
-
-def _only(values: Sequence[str] | set[str]) -> str | None:
-    found = set(values)
-    return found.pop() if len(found) == 1 else None

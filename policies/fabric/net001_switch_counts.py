@@ -1,0 +1,84 @@
+"""NET-001: a fabric has the switches that its size asks for, evenly cabled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.fabric import Layout
+from rackwright.plan.fabric_ports import leaf_split, needed_switches
+from rackwright.plan.fabric_sizing import spines_for
+from rackwright.plan.model import Plan
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fabrics import FabricAt, fabrics_of, unattached, unknown_ports
+
+
+class SwitchCounts(Policy):
+    """Each tier has enough switches, and cables spread evenly over the tier above."""
+
+    id: ClassVar[str] = "NET-001"
+    title: ClassVar[str] = "A fabric has the switches that its size asks for"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "fabric"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each tier, and a finding about the cables between two tiers."""
+        for found in fabrics_of(plan):
+            if found.layout is None:
+                yield unattached(found, "whether the fabric has switches enough")
+                continue
+            yield from _counts(found, found.layout)
+            if len(found.layout.tiers) > 1:
+                yield _evenness(found, found.layout)
+
+
+def _counts(found: FabricAt, layout: Layout) -> Iterator[Measure]:
+    needed = needed_switches(layout)
+    missing = unknown_ports(layout)
+    if len(layout.tiers) > 3:
+        missing += (f"how to size a tree of {len(layout.tiers)} tiers",)
+    for index, tier in enumerate(layout.tiers):
+        limit = None if needed is None or missing else needed[index]
+        short = limit is not None and tier.switches < limit
+        yield Measure(
+            found.tier(index),
+            value=tier.switches,
+            limit=limit,
+            unit="switches",
+            what=f"number of switches for {layout.endpoints or 'an unknown number of'} ports of nodes",
+            sense="at_least",
+            fix=f"provide {limit:,} switches {tier.type} in tier '{tier.name}'" if short else None,
+            missing=missing,
+        )
+
+
+def _evenness(found: FabricAt, layout: Layout) -> Finding:
+    """Whether the cables of a leaf come out even over the switches that it is cabled to."""
+    _, up = leaf_split(layout)
+    above = [link for link in layout.links if link.lower == 0]
+    at = found.tier(0)
+    if not above:
+        missing = (f"'links' from '{layout.tiers[0].name}'",)
+        return Finding(at, ok=None, message="how leaves are cabled upwards", missing=missing)
+    uppers = sum(layout.tiers[link.upper].switches // link.blocks for link in above)
+    for link in layout.links:
+        for tier in (layout.tiers[link.lower], layout.tiers[link.upper]):
+            if tier.switches % link.blocks:
+                return Finding(
+                    at,
+                    ok=False,
+                    message=f"{tier.switches} switches of '{tier.name}' are not "
+                    f"{link.blocks} equal blocks",
+                    fix=f"make the number of switches of '{tier.name}' a multiple of {link.blocks}",
+                )
+    if uppers and up % uppers == 0:
+        return Finding(at, ok=True, message=f"the {up} uplinks of a leaf spread evenly")
+    even = next((n for n in range(uppers, up + 1) if n and up % n == 0), None)
+    fewest = spines_for(layout.tiers[0].switches, up, layout.tiers[above[0].upper].radix)
+    return Finding(
+        at,
+        ok=False,
+        message=f"the {up} uplinks of a leaf do not spread evenly over {uppers} switches",
+        fix=f"cable each leaf to {max(even or fewest, 1)} switches, a divisor of {up}",
+    )

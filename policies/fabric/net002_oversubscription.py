@@ -1,0 +1,76 @@
+"""NET-002: no switch takes more from below than it can pass upwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rackwright.plan.fabric import Layout, port_rate
+from rackwright.plan.fabric_ports import oversubscription, uplinks_for
+from rackwright.plan.model import Plan
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fabrics import (
+    FabricAt,
+    fabrics_of,
+    unattached,
+    unknown_ports,
+    unknown_uplinks,
+)
+
+
+class Oversubscription(Policy):
+    """Downward over upward bandwidth of the busiest switch of each tier stays within a ratio."""
+
+    id: ClassVar[str] = "NET-002"
+    title: ClassVar[str] = "A fabric is not oversubscribed more than its role allows"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "fabric"
+
+    compute: Annotated[float, Field(ge=1, le=16)] = 1.0
+    """Largest ratio of a compute fabric; 1 is non-blocking."""
+    other: Annotated[float, Field(ge=1, le=64)] = 2.0
+    """Largest ratio of a storage or management fabric."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each tier but the top."""
+        for found in fabrics_of(plan):
+            limit = self.compute if found.fabric.role == "compute" else self.other
+            if found.layout is not None:
+                for tier in range(len(found.layout.tiers) - 1):
+                    yield _measure(found, found.layout, tier, limit)
+            elif len(found.fabric.tiers) > 1:
+                yield unattached(found, "how far the fabric is oversubscribed")
+
+
+def _measure(found: FabricAt, layout: Layout, tier: int, limit: float) -> Measure:
+    value = oversubscription(layout, tier)
+    fix = None
+    if value is not None and value > limit:
+        cables = uplinks_for(layout, tier, limit)
+        fix = f"give each switch of '{layout.tiers[tier].name}' {cables} cables upwards"
+    return Measure(
+        found.tier(tier),
+        value=value,
+        limit=limit,
+        unit="to 1",
+        what="bandwidth downwards over upwards of the busiest switch",
+        fix=fix,
+        missing=_missing(layout, tier),
+    )
+
+
+def _missing(layout: Layout, tier: int) -> tuple[str, ...]:
+    missing = unknown_uplinks(layout, tier)
+    if tier == 0:
+        missing += unknown_ports(layout)
+        missing += tuple(
+            f"rate of the ports of {hosts.group.type}"
+            for hosts in layout.hosts
+            if port_rate(hosts) is None
+        )
+    elif layout.down_links(tier) is None:
+        missing += unknown_uplinks(layout, tier - 1)
+    return missing

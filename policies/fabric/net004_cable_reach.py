@@ -1,0 +1,69 @@
+"""NET-004: no cable is longer than its part reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.model.fabric import Cables
+from rackwright.model.hardware import Cable, fact_value
+from rackwright.plan.fabric import Layout
+from rackwright.plan.fabric_cables import ends, reach, reaching, routed_length
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fabrics import fabrics_of, unattached, uncabled
+
+
+class CableReach(Policy):
+    """The longest cable of each kind is within the reach of the parts at both ends."""
+
+    id: ClassVar[str] = "NET-004"
+    title: ClassVar[str] = "Cables are no longer than their parts reach"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "fabric"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each kind of cables, and a finding where there are none."""
+        for found in fabrics_of(plan):
+            if found.layout is None:
+                yield unattached(found, "how far the cables reach")
+                continue
+            for at, link in found.links():
+                yield _measure(at, found.layout, link, plan.catalogue)
+            if missing := uncabled(found.layout):
+                yield Finding(found.at(), ok=None, message="cables", missing=missing)
+
+
+def _measure(at: Subject, layout: Layout, link: Cables, catalogue: Catalogue) -> Measure:
+    lower, upper = ends(layout, link, catalogue)
+    length, parts = routed_length(link), [end.cable for end in (lower, upper) if end.cable]
+    reaches = [reach(part, link.fibre) for part in parts]
+    limit = None if not parts or None in reaches else min(r for r in reaches if r is not None)
+    fix = None
+    if length is not None and limit is not None and length > limit:
+        rate = fact_value(parts[0].rate)
+        better = reaching(layout, link, length, rate, catalogue)
+        fix = f"use {better}, or" if better else "bring both ends closer:"
+        fix += f" route the cables in {limit:g} m"
+    return Measure(
+        at,
+        value=length,
+        limit=limit,
+        unit="m",
+        what=f"longest cable {link.cable or 'of an unnamed part'}",
+        fix=fix,
+        missing=_missing(link, length, parts),
+    )
+
+
+def _missing(link: Cables, length: float | None, parts: list[Cable]) -> tuple[str, ...]:
+    missing = [] if length is not None else ["'length' or 'route'"]
+    if not parts:
+        missing.append("'cable'")
+    for part in parts:
+        if reach(part, link.fibre) is None:
+            fibre = f" on {link.fibre}" if link.fibre else ""
+            missing.append(f"{part.id}: reach{fibre}" if link.fibre else "'fibre'")
+    return tuple(dict.fromkeys(missing))

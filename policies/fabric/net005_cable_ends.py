@@ -1,0 +1,46 @@
+"""NET-005: medium, fibre, shell and technology match at both ends of every cable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.model.fabric import Cables
+from rackwright.plan.fabric import Layout
+from rackwright.plan.fabric_cables import mismatches, unsaid
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fabrics import fabrics_of, unattached, uncabled
+
+
+class CableEnds(Policy):
+    """What is ordered for a kind of cables can be plugged in at both ends and lit."""
+
+    id: ClassVar[str] = "NET-005"
+    title: ClassVar[str] = "Medium, fibre, shell and technology match along every cable"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "fabric"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A finding for each mismatch of a kind of cables, or one that it fits."""
+        for found in fabrics_of(plan):
+            if found.layout is None:
+                yield unattached(found, "whether the cables fit")
+                continue
+            for at, link in found.links():
+                yield from _judge(at, found.layout, link, plan.catalogue)
+            if missing := uncabled(found.layout):
+                yield Finding(found.at(), ok=None, message="cables", missing=missing)
+
+
+def _judge(at: Subject, layout: Layout, link: Cables, catalogue: Catalogue) -> Iterator[Finding]:
+    wrong = mismatches(layout, link, catalogue)
+    missing = unsaid(layout, link, catalogue)
+    for message, fix in wrong:
+        yield Finding(at, ok=False, message=message, fix=fix)
+    if missing:
+        yield Finding(at, ok=None, message="whether both ends fit", missing=missing)
+    elif not wrong:
+        yield Finding(at, ok=True, message=f"{link.cable} fits at both ends")

@@ -1,0 +1,63 @@
+"""NET-006: an InfiniBand subnet has a LID for every port and switch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rackwright.plan.fabric import Layout
+from rackwright.plan.fabric_ports import lids
+from rackwright.plan.fabric_sizing import LARGEST_UNICAST_LID, ceil_div
+from rackwright.plan.model import Plan
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fabrics import FabricAt, fabrics_of, unattached, unknown_ports
+
+
+class Lids(Policy):
+    """The ports of nodes and the switches of a subnet are no more than there are unicast LIDs."""
+
+    id: ClassVar[str] = "NET-006"
+    title: ClassVar[str] = "An InfiniBand subnet has enough LIDs"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "fabric"
+
+    warn_percent: Annotated[float, Field(gt=0, le=100)] = 80
+    """Share of the LIDs above which a subnet is close to its end."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each InfiniBand fabric, and one that only warns."""
+        for found in fabrics_of(plan):
+            if found.technology == "ethernet":
+                continue
+            if found.layout is None:
+                yield unattached(found, "how many LIDs a subnet needs")
+            else:
+                yield _measure(found, found.layout, LARGEST_UNICAST_LID)
+                warn = int(LARGEST_UNICAST_LID * self.warn_percent / 100)
+                yield _measure(found, found.layout, warn, advisory=True)
+
+
+def _measure(found: FabricAt, layout: Layout, limit: int, *, advisory: bool = False) -> Measure:
+    unknown = unknown_ports(layout) if layout.endpoints is None else ()
+    if layout.technology is None:
+        unknown += ("'technology'",)
+    value = None if unknown else lids(layout)
+    fix = None
+    if value is not None and value > limit:
+        subnets = ceil_div(value * layout.fabric.subnets, limit)
+        fix = f"cut the fabric into {subnets} subnets, rails or planes, and set 'subnets'"
+    return Measure(
+        found.at(),
+        value=value,
+        limit=limit,
+        unit="LIDs",
+        what="number of LIDs of a subnet, with room to grow"
+        if advisory
+        else "number of LIDs of a subnet",
+        fix=fix,
+        missing=unknown,
+        advisory=advisory,
+    )

@@ -1,0 +1,55 @@
+"""NET-009: the routes of a fabric load its links evenly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rackwright.plan.fabric_cables import digest
+from rackwright.plan.model import Plan
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fabrics import FabricAt, fabrics_of, missing_run, unattached
+
+
+class RoutingBalance(Policy):
+    """No link carries many more destinations than the mean of its kind."""
+
+    id: ClassVar[str] = "NET-009"
+    title: ClassVar[str] = "Routes load the links of a fabric evenly"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "fabric"
+
+    ratio: Annotated[float, Field(ge=1, le=10)] = 1.05
+    """Most destinations on one link over the mean of its kind."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each InfiniBand fabric of more than one tier."""
+        for found in fabrics_of(plan):
+            if found.technology == "ethernet" or len(found.fabric.tiers) < 2:
+                continue
+            if found.layout is None:
+                yield unattached(found, "how evenly the links are loaded")
+            else:
+                yield self._measure(found, digest(found.layout))
+
+    def _measure(self, found: FabricAt, now: str) -> Measure:
+        run = found.fabric.routing_run
+        missing = missing_run(found.fabric, now)
+        value = None if missing or run is None else run.balance
+        if not missing and value is None:
+            missing = ("'balance' of the routing run",)
+        over = value is not None and value > self.ratio
+        return Measure(
+            found.at("routing_run"),
+            value=value,
+            limit=self.ratio,
+            unit="times the mean",
+            what="number of destinations on the busiest link",
+            fix="even out the cables between the tiers, or choose another engine, and route again"
+            if over
+            else None,
+            missing=missing,
+        )

@@ -1,0 +1,157 @@
+"""NET-010: every port holds one cable, and no cable, host or tier hangs in the air."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.fabric import Layout
+from rackwright.plan.fabric_cables import node_ports
+from rackwright.plan.fabric_ports import collisions, tier_use
+from rackwright.plan.model import Plan
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fabrics import (
+    FabricAt,
+    fabrics_of,
+    unattached,
+    unknown_ports,
+    unknown_uplinks,
+)
+
+
+class Ports(Policy):
+    """Switches have the ports that are used, hosts find theirs, and nothing is plugged twice."""
+
+    id: ClassVar[str] = "NET-010"
+    title: ClassVar[str] = "Every port holds one cable and every cable has two ends"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "fabric"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Measures for each tier and attachment, and a finding for each collision."""
+        for found in fabrics_of(plan):
+            if found.layout is None:
+                yield unattached(found, "what the ports are used for")
+                continue
+            yield from _tiers(found, found.layout)
+            yield from _hosts(found, found.layout, plan)
+            yield _patches(found, found.layout)
+
+
+def _tiers(found: FabricAt, layout: Layout) -> Iterator[Measure | Finding]:
+    last = len(layout.tiers) - 1
+    for index, tier in enumerate(layout.tiers):
+        use, at = tier_use(layout, index), found.tier(index)
+        missing = unknown_ports(layout) if index == 0 else ()
+        for below in {index, index - 1} & set(range(last)):
+            missing += unknown_uplinks(layout, below)
+        over = use.used is not None and use.used > use.radix
+        yield Measure(
+            at,
+            value=None if missing else use.used,
+            limit=use.radix,
+            unit="ports",
+            what=f"number of ports in use of the busiest {tier.type}",
+            fix=f"take {use.used - use.radix} cables off each, or split them over more switches"
+            if over and use.used is not None
+            else None,
+            missing=missing,
+        )
+        if use.uplinks is not None and use.up:
+            spare = use.uplinks - use.up
+            yield Measure(
+                at,
+                value=use.up,
+                limit=use.uplinks,
+                unit="ports",
+                what=f"number of uplink ports in use of the busiest {tier.type}",
+                fix=f"take {-spare} cables off each" if spare < 0 else None,
+            )
+
+
+def _hosts(found: FabricAt, layout: Layout, plan: Plan) -> Iterator[Measure | Finding]:
+    missing = unknown_ports(layout)
+    for index, hosts in enumerate(layout.hosts):
+        at, without = found.attached(index), layout.unplaced[index]
+        placed = hosts.count - without
+        yield Measure(
+            at,
+            value=None if missing else without,
+            limit=0,
+            unit="hosts",
+            what=f"number of hosts that find no port on tier '{layout.tiers[0].name}'",
+            fix=f"attach at most {placed:,} of {hosts.count:,}, or provide more switches"
+            if without and not missing
+            else None,
+            missing=missing,
+        )
+        claimed = _claimed(found, index)
+        ports = node_ports(layout, index, plan.catalogue)
+        if claimed is not None and ports is not None:
+            yield Measure(
+                at,
+                value=claimed,
+                limit=ports,
+                unit="ports",
+                what=f"number of ports of each host that the fabrics of the site use ({_role(found, index)})",
+                fix=f"set 'interfaces' so that they add up to {ports}" if claimed > ports else None,
+            )
+        yield from _counted(found, layout, index)
+
+
+def _role(found: FabricAt, index: int) -> str:
+    return found.fabric.attached[index].ports or found.fabric.role
+
+
+def _claimed(found: FabricAt, index: int) -> int | None:
+    """Interfaces of one role that all fabrics of the site ask of a host; None where one is open."""
+    group, role = found.fabric.attached[index].group, _role(found, index)
+    total = 0
+    for fabric in found.site.site.fabrics:
+        for attachment in fabric.attached:
+            if attachment.group == group and (attachment.ports or fabric.role) == role:
+                if attachment.interfaces is None:
+                    return None
+                total += attachment.interfaces
+    return total
+
+
+def _counted(found: FabricAt, layout: Layout, index: int) -> Iterator[Finding]:
+    """Whether counted cables are as many as there are ports to connect."""
+    hosts = layout.hosts[index]
+    kinds = [link for link in layout.fabric.links if link.lower == hosts.group.name]
+    if len(kinds) < 2 and all(link.count is None for link in kinds):
+        return
+    at = found.attached(index)
+    missing = tuple(f"'count' of '{link.name}'" for link in kinds if link.count is None)
+    if missing or hosts.endpoints is None:
+        missing += () if hosts.endpoints is not None else unknown_ports(layout)
+        yield Finding(at, ok=None, message="whether there are cables enough", missing=missing)
+        return
+    total = sum(link.count or 0 for link in kinds)
+    yield Finding(
+        at,
+        ok=total == hosts.endpoints,
+        message=f"{total:,} cables are listed for {hosts.endpoints:,} ports",
+        fix=None
+        if total == hosts.endpoints
+        else f"list {abs(hosts.endpoints - total):,} cables "
+        f"{'more' if total < hosts.endpoints else 'fewer'}",
+    )
+
+
+def _patches(found: FabricAt, layout: Layout) -> Finding:
+    wrong = collisions(layout)
+    if not wrong:
+        count = len(layout.fabric.patches)
+        text = f"{count} patched cables have" if count else "cables follow the pattern and have"
+        return Finding(found.at("patches"), ok=True, message=f"{text} ports of their own")
+    first = wrong[0]
+    more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+    return Finding(
+        found.at("patches", first.index),
+        ok=False,
+        message=f"{first.reason}{more}",
+        fix=first.fix,
+    )

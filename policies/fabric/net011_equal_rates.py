@@ -1,0 +1,82 @@
+"""NET-011: both ends of every cable run at one rate, which the cable carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.model.fabric import Cables
+from rackwright.model.hardware import fact_value
+from rackwright.plan.fabric import Layout
+from rackwright.plan.fabric_cables import End, ends
+from rackwright.plan.model import Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.fabrics import FabricAt, fabrics_of, unattached, uncabled
+
+
+class EqualRates(Policy):
+    """No link comes up slower than it is meant to because one of its parts is slower."""
+
+    id: ClassVar[str] = "NET-011"
+    title: ClassVar[str] = "Both ends of a cable and the cable itself have one rate"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "fabric"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A finding for each kind of cables."""
+        for found in fabrics_of(plan):
+            if found.layout is None:
+                yield unattached(found, "at which rate the links run")
+                continue
+            for at, link in found.links():
+                yield _judge(found, at, found.layout, link, plan.catalogue)
+            if missing := uncabled(found.layout):
+                yield Finding(found.at(), ok=None, message="cables", missing=missing)
+
+
+def _judge(
+    found: FabricAt, at: Subject, layout: Layout, link: Cables, catalogue: Catalogue
+) -> Finding:
+    lower, upper = ends(layout, link, catalogue)
+    from_hosts = link.lower in {hosts.group.name for hosts in layout.hosts}
+    expected = found.fabric.rate
+    missing = _missing(lower, upper)
+    if from_hosts and expected is None:
+        missing += ("'rate': what every link of a node must come up at",)
+    if lower.rate is None or missing or upper.rate is None:
+        return Finding(at, ok=None, message="at which rate the links run", missing=missing)
+    message = f"'{lower.name}' runs at {lower.rate:g} Gbps, '{upper.name}' at {upper.rate:g} Gbps"
+    fix = None
+    if lower.rate != upper.rate:
+        fix = _split(lower, upper)
+    elif from_hosts and expected != lower.rate:
+        message = f"'{lower.name}' runs at {lower.rate:g} Gbps; {expected:g} Gbps is expected"
+        fix = f"set 'rate: {lower.rate:g} Gbps', or order ports of {expected:g} Gbps"
+    else:
+        for end in (lower, upper):
+            part = fact_value(end.cable.rate) if end.cable else None
+            if part is not None and end.cable and (part < lower.rate or part % lower.rate):
+                message = f"{end.cable.id} is for {part:g} Gbps, the ports are {lower.rate:g} Gbps"
+                fix = f"use a part whose rate is a multiple of {lower.rate:g} Gbps"
+    return Finding(at, ok=fix is None, message=message, fix=fix)
+
+
+def _split(lower: End, upper: End) -> str:
+    """How to make a faster port one of several slower ones."""
+    slow, fast = sorted((lower, upper), key=lambda end: end.rate or 0.0)
+    share = (fast.rate or 0.0) / (slow.rate or 1.0)
+    if fast is upper and share.is_integer():
+        return f"split each port of '{upper.name}' in {share:g} with 'split: {share:g}'"
+    return f"order ports of {fast.rate:g} Gbps for '{slow.name}'"
+
+
+def _missing(lower: End, upper: End) -> tuple[str, ...]:
+    missing = tuple(f"rate of the ports of '{e.name}'" for e in (lower, upper) if e.rate is None)
+    for end in (lower, upper):
+        if end.cable is None:
+            missing += ("'cable'",)
+        elif end.cable.rate is None:
+            missing += (f"{end.cable.id}: rate",)
+    return tuple(dict.fromkeys(missing))

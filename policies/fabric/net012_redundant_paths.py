@@ -1,0 +1,95 @@
+"""NET-012: neither a feed nor a switch takes the whole path of a node with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from rackwright.plan.fabric_ports import fewest_leaves_of_a_host
+from rackwright.plan.model import Plan
+from rackwright.plan.tables import to_text
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.fabrics import FabricAt, fabrics_of, unattached, unknown_ports
+
+
+class RedundantPaths(Policy):
+    """Switches are fed twice, and nodes are on more than one switch."""
+
+    id: ClassVar[str] = "NET-012"
+    title: ClassVar[str] = "Switches hang on two feeds and nodes on two switches"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "fabric"
+    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
+
+    feeds: Annotated[int, Field(ge=1, le=4)] = 2
+    """Fewest feeds that the power supplies of a switch are spread over."""
+    switches: Annotated[int, Field(ge=1, le=16)] = 2
+    """Fewest switches that a node is connected to."""
+    roles: frozenset[Literal["compute", "storage", "management"]] = frozenset(
+        {"compute", "storage"}
+    )
+    """Roles of the fabrics whose nodes need several switches."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each tier's feeds and each attachment's switches."""
+        for found in fabrics_of(plan):
+            for index in range(len(found.fabric.tiers)):
+                yield self._fed(found, index)
+            if found.fabric.role not in self.roles:
+                continue
+            if found.layout is None:
+                yield unattached(found, "how many switches a node is on")
+                continue
+            for index in range(len(found.layout.hosts)):
+                yield self._reached(found, index)
+
+    def _fed(self, found: FabricAt, tier: int) -> Measure:
+        feeds = _feeds(found, tier)
+        entry = found.fabric.tiers[tier].type
+        short = feeds is not None and feeds < self.feeds
+        return Measure(
+            found.tier(tier),
+            value=feeds,
+            limit=self.feeds,
+            unit="feeds",
+            what=f"number of feeds that the worst-fed {entry} hangs on",
+            sense="at_least",
+            fix=f"feed each {entry} from {self.feeds} feeds of its rack" if short else None,
+            missing=() if feeds is not None else (f"{entry}: number of power supplies",),
+        )
+
+    def _reached(self, found: FabricAt, index: int) -> Measure:
+        layout = found.layout
+        leaves = None if layout is None else fewest_leaves_of_a_host(layout, index)
+        missing = () if layout is None else unknown_ports(layout)
+        if leaves is None and not missing:
+            missing = ("where its nodes are cabled: they do not all find a port",)
+        short = leaves is not None and leaves < self.switches
+        return Measure(
+            found.attached(index),
+            value=None if missing else leaves,
+            limit=self.switches,
+            unit="switches",
+            what="number of switches that the worst-connected node is on",
+            sense="at_least",
+            fix=f"connect each node to {self.switches} switches: 'rails: true' and as many "
+            "'interfaces' and switches"
+            if short
+            else None,
+            missing=missing,
+        )
+
+
+def _feeds(found: FabricAt, tier: int) -> int | None:
+    """Feeds with a power supply of the switch that has the fewest; None where it is not known."""
+    path = to_text((*found.path, "tiers", tier))
+    devices = found.site.devices
+    rows = devices.filter((devices["kind"] == "switch") & (devices["path"] == path))
+    counts = [
+        sum(1 for psus in text.split(",") if int(psus) > 0) if text else None
+        for text in rows["psus"].to_list()
+    ]
+    return None if not counts or None in counts else min(c for c in counts if c is not None)

@@ -1,0 +1,60 @@
+"""NET-013: one leaf holds only a share of a scalable unit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rackwright.plan.fabric import Layout
+from rackwright.plan.fabric_ports import unit_share
+from rackwright.plan.model import Plan
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.fabrics import FabricAt, fabrics_of, unattached, unknown_ports
+
+
+class BlastRadius(Policy):
+    """The share of a unit's ports that is lost with one leaf stays small."""
+
+    id: ClassVar[str] = "NET-013"
+    title: ClassVar[str] = "The loss of a leaf takes only a share of a scalable unit"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "fabric"
+    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
+
+    limit_percent: Annotated[float, Field(gt=0, le=100)] = 12.5
+    """Largest share of a unit's ports on one leaf: one rail of eight."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each group of compute nodes on a compute fabric."""
+        for found in fabrics_of(plan):
+            if found.fabric.role != "compute":
+                continue
+            if found.layout is None:
+                yield unattached(found, "what the loss of a leaf takes")
+                continue
+            for index, hosts in enumerate(found.layout.hosts):
+                if hosts.group.role == "compute":
+                    yield self._measure(found, found.layout, index)
+
+    def _measure(self, found: FabricAt, layout: Layout, index: int) -> Measure:
+        value = unit_share(layout, index)
+        missing = unknown_ports(layout)
+        if value is None and not missing:
+            missing = ("where its nodes are cabled: they do not all find a port",)
+        fix = None
+        if value is not None and value > self.limit_percent:
+            leaves = math.ceil(100 / self.limit_percent - 1e-9)
+            fix = f"spread each unit evenly over at least {leaves} leaves"
+        return Measure(
+            found.attached(index),
+            value=None if missing else value,
+            limit=self.limit_percent,
+            unit="%",
+            what="share of a unit's ports on one leaf",
+            fix=fix,
+            missing=missing,
+        )

@@ -1,0 +1,103 @@
+"""How policies find fabrics and name their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rackwright.model.fabric import Cables, Fabric
+from rackwright.model.hardware import Switch
+from rackwright.plan.fabric import Layout, lay_out
+from rackwright.plan.model import Path, Plan, SitePlan, Subject
+from rackwright.policy.api import Finding
+
+UNATTACHED = "'attached': which nodes are on the fabric"
+"""What is not known of a fabric that only lists its switches."""
+
+
+@dataclass(frozen=True)
+class FabricAt:
+    """A fabric of a site.
+
+    Attributes:
+        layout: None while the blueprint attaches nothing to the fabric.
+        technology: as declared, else that of the switches; None where they differ.
+    """
+
+    site: SitePlan
+    fabric: Fabric
+    layout: Layout | None
+    technology: str | None
+    path: Path
+
+    def at(self, *path: str | int) -> Subject:
+        """The fabric, and the place in it that a policy is about."""
+        return Subject(f"{self.site.site.name} fabric {self.fabric.name}", (*self.path, *path))
+
+    def tier(self, index: int) -> Subject:
+        """A tier of the fabric."""
+        name = f"{self.at().name} tier {self.fabric.tiers[index].name}"
+        return Subject(name, (*self.path, "tiers", index))
+
+    def attached(self, index: int) -> Subject:
+        """The nodes of an attachment."""
+        name = f"{self.at().name} nodes {self.fabric.attached[index].group}"
+        return Subject(name, (*self.path, "attached", index))
+
+    def links(self) -> Iterator[tuple[Subject, Cables]]:
+        """The kinds of cables."""
+        for index, link in enumerate(self.fabric.links):
+            name = f"{self.at().name} cables {link.name}"
+            yield Subject(name, (*self.path, "links", index)), link
+
+
+def fabrics_of(plan: Plan) -> Iterator[FabricAt]:
+    """The fabrics of all bare-metal sites."""
+    for site in plan.onprem:
+        for index, fabric in enumerate(site.site.fabrics):
+            layout = lay_out(site.site, fabric, plan.catalogue)
+            kinds = {plan.catalogue.get(Switch, tier.type).technology for tier in fabric.tiers}
+            technology = fabric.technology or (kinds.pop() if len(kinds) == 1 else None)
+            yield FabricAt(site, fabric, layout, technology, (*site.path, "fabrics", index))
+
+
+def unattached(found: FabricAt, message: str) -> Finding:
+    """The finding that ``message`` cannot be judged, since nobody says who is on the fabric."""
+    return Finding(found.at(), ok=None, message=message, missing=(UNATTACHED,))
+
+
+def uncabled(layout: Layout) -> tuple[str, ...]:
+    """What the blueprint has no cables for: attached groups, and tiers below the top."""
+    lowers = {link.lower for link in layout.fabric.links}
+    wanted = [hosts.group.name for hosts in layout.hosts]
+    wanted += [tier.name for tier in layout.tiers[:-1]]
+    return tuple(f"'links' from '{name}'" for name in wanted if name not in lowers)
+
+
+def unknown_ports(layout: Layout) -> tuple[str, ...]:
+    """What keeps the use of ports from being known."""
+    found = [
+        f"ports of {hosts.group.type} for this fabric, or 'interfaces'"
+        for hosts in layout.hosts
+        if hosts.interfaces is None
+    ]
+    if layout.tiers[0].switches > 1 and any(hosts.rails is None for hosts in layout.hosts):
+        found.append("'rail_optimized', or 'rails' of the nodes")
+    return tuple(dict.fromkeys(found))
+
+
+def unknown_uplinks(layout: Layout, tier: int) -> tuple[str, ...]:
+    """What keeps the cables above a tier from being known."""
+    above = [link for link in layout.links if link.lower == tier]
+    if not above:
+        return (f"'links' from '{layout.tiers[tier].name}'",)
+    return tuple(f"'parallel' of '{k.cables.name}'" for k in above if k.parallel is None)
+
+
+def missing_run(fabric: Fabric, now: str) -> tuple[str, ...]:
+    """What keeps the recorded routing run from speaking for the fabric with the digest ``now``."""
+    if fabric.routing_run is None:
+        return ("'routing_run': route the fabric in a simulator and record what came of it",)
+    if fabric.routing_run.fabric != now:
+        return (f"a routing run of this fabric ({now}): the recorded one is of another",)
+    return ()
