@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rackwright.diff.results import Pair
+from rackwright.diff.results import Pair, equal
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Result
 
@@ -49,7 +49,7 @@ def budget_changes(pairs: Iterable[Pair]) -> tuple[Budget, ...]:
     changed = [
         budget
         for budget in budgets
-        if (budget.before, budget.limit_before) != (budget.after, budget.limit)
+        if not (equal(budget.before, budget.after) and equal(budget.limit_before, budget.limit))
     ]
     return tuple(sorted(changed, key=_order))
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from rackwright.diff import wording
 from rackwright.diff.budgets import Budget
 from rackwright.diff.compare import Comparison
+from rackwright.diff.findings import BAD
 from rackwright.diff.generated import FileChange
 from rackwright.diff.results import Pair
 from rackwright.report.escaping import code, prose, shortened
@@ -100,14 +101,14 @@ def _finding(group: Sequence[Pair]) -> str:
     pair, result = group[0], group[0].result
     where = result.location
     place = f" ({code(f'{where.file}:{where.line}')})" if where else ""
-    weight = "" if result.blocks else " (advisory)"
+    weight = " (advisory)" if result.outcome in BAD and not result.blocks else ""
     lines = [
         f"- **{result.policy}** {_words(result.title)}{weight}: **{_words(pair.subject)}**{place}",
-        f"  {_words(result.message)}",
+        f"  {_words(wording.message(pair))}",
     ]
     if others := wording.the_others(group):
         lines.append(f"  The same: {_words(others)}")
-    if result.fix:
+    if pair.after and result.fix:
         lines.append(f"  Fix: {_words(result.fix)}")
     return "<br>\n".join(lines) + "\n"
 

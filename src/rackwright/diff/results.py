@@ -16,6 +16,9 @@ from rackwright.policy.engine import Report, Result
 
 _RACKS = re.compile(r"(?P<site>\S+) racks? (?P<racks>\S+)(?P<rest>( .*)?)")
 
+_VARIABLE = re.compile(r"'[^']*'|(?<=after losing ).*")
+"""What of a measure's words may differ between two revisions: the worst loss, a name."""
+
 _TOLERANCE = 1e-9
 
 
@@ -43,7 +46,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class _Topic:
-    """One rule and what it is about, racks left out."""
+    """One rule and what it is about, racks and the names in its words left out."""
 
     policy: str
     site: str
@@ -70,13 +73,15 @@ def same(one: Result, other: Result) -> bool:
         one.outcome is other.outcome
         and one.blocks is other.blocks
         and one.unit == other.unit
-        and _equal(one.value, other.value)
-        and _equal(one.limit, other.limit)
+        and equal(one.value, other.value)
+        and equal(one.limit, other.limit)
         and (bool(one.what) or one.message == other.message)
+        and one.what == other.what
     )
 
 
-def _equal(one: float | None, other: float | None) -> bool:
+def equal(one: float | None, other: float | None) -> bool:
+    """Whether two numbers differ by rounding at most; unknown is equal to unknown only."""
     if one is None or other is None:
         return one is other
     return abs(one - other) <= _TOLERANCE * max(abs(one), abs(other))
@@ -88,10 +93,11 @@ def _by_topic(report: Report | None) -> dict[_Topic, list[Result]]:
         if result.outcome is Outcome.NOT_APPLICABLE:
             continue
         parts = _racks_of(result)
+        what = _VARIABLE.sub("", result.what)
         if parts is None:
-            topic = _Topic(result.policy, "", result.subject.name, result.what)
+            topic = _Topic(result.policy, "", result.subject.name, what)
         else:
-            topic = _Topic(result.policy, parts["site"], parts["rest"].strip(), result.what)
+            topic = _Topic(result.policy, parts["site"], parts["rest"].strip(), what)
         found.setdefault(topic, []).append(result)
     return found
 
@@ -117,13 +123,25 @@ def _by_subject(results: Iterable[Result]) -> dict[str, list[Result]]:
 
 
 def _in_turn(before: Sequence[Result], after: Sequence[Result]) -> Iterator[Pair]:
-    """Results of one subject, the first with the first."""
-    for index in range(max(len(before), len(after))):
-        old = before[index] if index < len(before) else None
-        new = after[index] if index < len(after) else None
-        result = new or old
-        if result is not None:
-            yield Pair(result.subject.name, old, new)
+    """Results of one subject: those with the same words first, then the first with the first."""
+    rest = list(before)
+    single: list[Result] = []
+    for result in after:
+        equal = next((old for old in rest if _words(old) == _words(result)), None)
+        if equal is None:
+            single.append(result)
+        else:
+            rest.remove(equal)
+            yield Pair(result.subject.name, equal, result)
+    for index in range(max(len(rest), len(single))):
+        old = rest[index] if index < len(rest) else None
+        new = single[index] if index < len(single) else None
+        if newest := new or old:
+            yield Pair(newest.subject.name, old, new)
+
+
+def _words(result: Result) -> str:
+    return result.what or result.message
 
 
 def _by_rack(topic: _Topic, before: Sequence[Result], after: Sequence[Result]) -> Iterator[Pair]:

@@ -97,10 +97,13 @@ def _findings(title: str, pairs: Sequence[Pair], paint: _Paint, code: str) -> st
         where = f"  {result.location}" if result.location else ""
         weight = "" if result.blocks or title == "fixed" else ", advisory"
         head = paint(f"{result.policy} {result.severity}{weight}", code)
-        lines += [f"{head}{where}  {printable(pair.subject)}", f"  {printable(result.message)}"]
+        lines += [
+            f"{head}{where}  {printable(pair.subject)}",
+            f"  {printable(wording.message(pair))}",
+        ]
         if others := wording.the_others(group):
             lines.append(f"  the same: {printable(others)}")
-        if result.fix:
+        if pair.after and result.fix:
             lines.append(f"  fix: {printable(result.fix)}")
     return _section(title, lines)
 

@@ -18,9 +18,6 @@ from rackwright.report.wording import MOST_SUBJECTS
 NOTHING = "—"
 """Stands for a value that there is not, on that side."""
 
-HOURS_SHOWN = 100
-"""Dollars an hour from which cents are noise."""
-
 
 def plural(count: int, noun: str) -> str:
     """``1 finding``, ``2 findings``."""
@@ -62,7 +59,7 @@ def subjects(group: Sequence[Budget]) -> str:
     """The first subject of alike budgets, how many there are more, and what is measured."""
     more = len(group) - 1
     others = f" and {more:,} alike" if more else ""
-    return f"{group[0].subject}{others}: {group[0].what}"
+    return f"{group[0].subject}{others}: {group[0].what.rstrip(',')}"
 
 
 def alike_pairs(pairs: Iterable[Pair]) -> list[tuple[Pair, ...]]:
@@ -70,7 +67,7 @@ def alike_pairs(pairs: Iterable[Pair]) -> list[tuple[Pair, ...]]:
     groups: dict[tuple[object, ...], list[Pair]] = {}
     for pair in pairs:
         result = pair.result
-        key = (result.policy, result.outcome, result.blocks, result.message, result.fix)
+        key = (result.policy, result.outcome, result.blocks, message(pair), result.fix)
         groups.setdefault(key, []).append(pair)
     return [tuple(group) for group in groups.values()]
 
@@ -108,7 +105,7 @@ def dollars(cost: Cost | None, *, hourly: bool) -> str:
     if cost is None:
         return NOTHING
     value = cost.per_hour if hourly else cost.per_year
-    decimals = 2 if hourly and abs(value) < HOURS_SHOWN else 0
+    decimals = 2 if hourly else 0
     return f"{'' if cost.complete else 'at least '}${value:,.{decimals}f}"
 
 
@@ -117,8 +114,13 @@ def difference(before: Cost | None, after: Cost | None, *, hourly: bool) -> str:
     if before is None or after is None or not (before.complete and after.complete):
         return NOTHING
     one, other = ((cost.per_hour if hourly else cost.per_year) for cost in (before, after))
-    decimals = 2 if hourly and abs(other - one) < HOURS_SHOWN else 0
+    decimals = 2 if hourly else 0
     return f"{'-' if other < one else '+'}${abs(other - one):,.{decimals}f}"
+
+
+def message(pair: Pair) -> str:
+    """What the newer result says; of a subject that is gone, that it is."""
+    return pair.after.message if pair.after else "it is not there any more"
 
 
 def hosts(change: HostChange) -> str:
