@@ -33,7 +33,12 @@ _CLUSTER = (
     Rule("name", "any", _REPLACE, "part of every resource's name: all is made anew", data=True),
     Rule("apiVersion", "any", _IN_PLACE, "the form of the file"),
     Rule("owner", "any", _IN_PLACE, "a tag"),
-    *_rules("", _IN_PLACE, _JUDGED, "policies/** profile policy_set costs/** reliability/**"),
+    *_rules(
+        "",
+        _IN_PLACE,
+        _JUDGED,
+        "policies/** profile policy_set costs/** reliability/** interconnects/**",
+    ),
     Rule("sites/aws", "added", _IN_PLACE, "a new site; nothing that exists changes"),
     Rule("sites/aws", "removed", _DRAIN, "the whole site is removed", data=True),
     Rule("sites/onprem", "added", _IN_PLACE, "a new site; nothing that exists changes"),

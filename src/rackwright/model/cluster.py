@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from rackwright.model.aws import AwsSite
 from rackwright.model.base import Model
 from rackwright.model.cost import Costs
+from rackwright.model.interconnect import Interconnect
 from rackwright.model.names import Name
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.operations import Operations
@@ -40,6 +41,8 @@ class Blueprint(Model):
     owner: str | None = None
     """Team or address that answers for the cluster."""
     sites: Annotated[tuple[Site, ...], Field(min_length=1)]
+    interconnects: tuple[Interconnect, ...] = ()
+    """Lines between the sites."""
     scheduler: Scheduler | None = None
     reliability: Reliability | None = None
     operations: Operations | None = None

@@ -36,6 +36,7 @@ from rackwright.plan.distribution import (
 from rackwright.plan.electrical import Legs, imbalance, rotate
 from rackwright.plan.facility import hall_rows, loop_rows, row_rows, totals_row
 from rackwright.plan.filesystem import check_file_systems
+from rackwright.plan.interconnect import check_interconnects
 from rackwright.plan.model import Path, Plan, SitePlan
 from rackwright.plan.outages import Outages
 from rackwright.plan.problems import PlanError, PlanProblem
@@ -61,6 +62,7 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
                 onprem.append(expand_site(site, path, catalogue))
         except (PlanError, AwsPlanError) as error:
             problems += [PlanProblem(p.path, p.message, p.hint) for p in error.problems]
+    problems += check_interconnects(blueprint)
     problems += check_reliability(blueprint, catalogue)
     if problems:
         raise PlanError(problems)

@@ -1,0 +1,129 @@
+"""SITE-001: what spans sites has a line for it, and enough is left when a site is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.model.reliability import Reliability, WanNeed
+from rackwright.plan.interconnect import (
+    Line,
+    Span,
+    compute_hosts,
+    hosts_to_add,
+    line_between,
+    spans,
+)
+from rackwright.plan.model import Contributor, Path, Plan, Subject
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.report.quantities import format_quantity
+
+
+class Spread(Policy):
+    """Jobs and partitions over several sites have lines between them; a site may be lost."""
+
+    id: ClassVar[str] = "SITE-001"
+    title: ClassVar[str] = "What spans sites has a line for it, and a site may be lost"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "site"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Results for each job or partition and two of its sites, and one for the loss of a site."""
+        for span in spans(plan.blueprint):
+            line = line_between(plan.blueprint, *span.sites)
+            yield from _judge_span(plan.blueprint.name, span, line)
+        yield from _judge_loss(plan)
+
+
+def _judge_span(blueprint: str, span: Span, line: Line | None) -> Iterator[Measure | Finding]:
+    one, other = span.sites
+    at = Subject(f"{blueprint} {span.name} between {one} and {other}", span.path)
+    if line is None:
+        yield Finding(
+            at,
+            ok=False,
+            message=f"the {span.name} runs on '{one}' and '{other}', and no line joins them",
+            fix=f"declare it in 'interconnects'{_least(span.need)}, or keep to one site",
+        )
+    elif span.need is None:
+        known = not line.missing
+        names = ", ".join(line.names)
+        verb = "is known" if known else "can carry it"
+        text = f"the line between them ({names}) {verb}"
+        message = text if known else f"whether {text}"
+        yield Finding(at, ok=True if known else None, message=message, missing=line.missing)
+    else:
+        yield from _judge_need(at, line, span.need)
+
+
+def _least(need: WanNeed | None) -> str:
+    if need is None or need.bandwidth is None:
+        return ""
+    return f" with {format_quantity(need.bandwidth, 'Gbps')} at least"
+
+
+def _judge_need(at: Subject, line: Line, need: WanNeed) -> Iterator[Measure]:
+    names = ", ".join(line.names)
+    where = Subject(at.name, (*at.path, "between_sites"))
+    asked = {
+        name: ()
+        if getattr(need, name) is not None
+        else (f"'{name}' in 'between_sites' of the job",)
+        for name in ("bandwidth", "round_trip_time")
+    }
+    yield Measure(
+        where,
+        value=line.bandwidth,
+        limit=need.bandwidth,
+        unit="Gbps",
+        what="bandwidth of the line",
+        sense="at_least",
+        fix=None
+        if need.bandwidth is None
+        else f"widen {names} to {format_quantity(need.bandwidth, 'Gbps')}",
+        missing=(*(m for m in line.missing if "bandwidth" in m), *asked["bandwidth"]),
+    )
+    yield Measure(
+        where,
+        value=line.round_trip_time,
+        limit=need.round_trip_time,
+        unit="s",
+        what="round-trip time of the line",
+        fix="keep the job on one site, or let its parts wait for each other less often",
+        missing=(*(m for m in line.missing if "round_trip" in m), *asked["round_trip_time"]),
+    )
+
+
+def _judge_loss(plan: Plan) -> Iterator[Measure]:
+    """What is left when the site with most compute hosts is lost."""
+    wanted = (plan.blueprint.reliability or Reliability()).least_after_site_loss
+    hosts = compute_hosts(plan)
+    total = sum(hosts.values())
+    if not total or (wanted is None and len(hosts) < 2):
+        return
+    largest = max(hosts, key=lambda site: hosts[site])
+    path: Path = ("reliability", "least_after_site_loss") if wanted is not None else ()
+    fix = None
+    if wanted is not None:
+        more = hosts_to_add(total, hosts[largest], wanted / 100)
+        fix = (
+            f"no cluster keeps {format_quantity(wanted, '%')} without '{largest}'; ask for less"
+            if more is None
+            else f"place {more:,} more hosts outside '{largest}'"
+        )
+    yield Measure(
+        Subject(f"{plan.blueprint.name} sites", path),
+        value=100 * (total - hosts[largest]) / total,
+        limit=wanted,
+        unit="%",
+        what="share of the compute hosts that is left when the largest site is lost",
+        sense="at_least",
+        contributors=tuple(
+            Contributor(f"hosts of {site}", count, 100 / total)
+            for site, count in hosts.items()
+            if site != largest and count
+        ),
+        fix=fix,
+        missing=() if wanted is not None else ("'least_after_site_loss' in 'reliability'",),
+    )

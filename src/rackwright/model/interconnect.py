@@ -1,0 +1,28 @@
+"""Lines between the sites of a blueprint."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from rackwright.model.base import Model
+from rackwright.model.names import Name
+from rackwright.model.units import GigabitsPerSecond, Seconds
+
+
+class Interconnect(Model):
+    """A line between two sites; absent is unknown."""
+
+    name: Name
+    sites: Annotated[tuple[Name, ...], Field(min_length=2, max_length=2)]
+    bandwidth: GigabitsPerSecond | None = None
+    """What the cluster may use of it, in each direction."""
+    round_trip_time: Annotated[Seconds, Field(gt=0)] | None = None
+    """From a host of one site to a host of the other and back."""
+
+    @model_validator(mode="after")
+    def _ends_differ(self) -> Interconnect:
+        if self.sites[0] == self.sites[1]:
+            raise ValueError(f"both ends of '{self.name}' are '{self.sites[0]}'")
+        return self
