@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 from rackwright.cli.concessions import add_files, add_judging, choice_of
-from rackwright.cli.outputs import parse_output, read_delta, write_report
-from rackwright.errors import UsageError
+from rackwright.cli.outputs import parse_output, read_delta, write_failure, write_report
+from rackwright.cli.packs import add_isolated
+from rackwright.errors import RackwrightError, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.report.formats import FORMATS
 
@@ -23,6 +24,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--pack", type=Path, action="append", default=[], help="folder of more policies; repeatable"
     )
+    add_isolated(parser)
     parser.add_argument(
         "--only", action="append", default=[], metavar="ID", help="just this policy; repeatable"
     )
@@ -62,6 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.policy.check import check_blueprint
     from rackwright.policy.concessions import read_concessions
     from rackwright.policy.packs import load_packs
+    from rackwright.policy.team import packs_for
     from rackwright.spec.suggest import did_you_mean
 
     form = "json" if arguments.json else arguments.format
@@ -69,18 +72,23 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--verbose has no effect on {form}, only on text")
     choice = choice_of(arguments)
     outputs = [parse_output(text, form) for text in arguments.output]
-    policies = load_packs(tuple(arguments.pack))
+    packs = packs_for(arguments.blueprint, arguments.pack, isolated=arguments.isolated)
+    policies = load_packs(packs)
     known = [policy.id for policy in policies]
     for policy in arguments.only:
         if policy not in known:
             raise UsageError(f"there is no policy '{policy}'", hint=did_you_mean(policy, known))
-    report = check_blueprint(
-        arguments.blueprint,
-        layers=tuple(arguments.layer),
-        packs=tuple(arguments.pack),
-        only=tuple(arguments.only),
-        concessions=read_concessions(arguments.blueprint, choice),
-    )
+    try:
+        report = check_blueprint(
+            arguments.blueprint,
+            layers=tuple(arguments.layer),
+            packs=packs,
+            only=tuple(arguments.only),
+            concessions=read_concessions(arguments.blueprint, choice),
+        )
+    except RackwrightError as error:
+        write_failure(error, outputs, blueprint=arguments.blueprint)
+        raise
     write_report(
         report,
         form,

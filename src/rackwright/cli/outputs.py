@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.errors import UsageError
+from rackwright.errors import Location, RackwrightError, UsageError
 from rackwright.report.formats import DOCUMENTED, FOR_FORGES, FORMATS, Context, renderer
 
 if TYPE_CHECKING:
@@ -98,10 +98,34 @@ def write_report(
     for output in outputs:
         text = _render(report, output.form, replace(context, colour=False))
         if output.path:
-            _write(output.path, text)
+            write_file(output.path, text)
         else:
             after.append(text)
     sys.stdout.write("".join([main, *after]))
+
+
+def write_failure(error: RackwrightError, outputs: Sequence[Output], *, blueprint: Path) -> None:
+    """Say in the comment and in annotations why there is no report.
+
+    The other forms are left out: an empty SARIF file would close every alert.
+    """
+    from rackwright.report.failure import failure_annotations, failure_markdown
+    from rackwright.report.paths import relative_path
+
+    cwd, root = _places(str(blueprint))
+
+    def place(where: Location) -> Location:
+        return replace(where, file=relative_path(where.file, root=root, cwd=cwd))
+
+    file = relative_path(str(blueprint), root=root, cwd=cwd)
+    texts = {"md": failure_markdown, "github": failure_annotations}
+    for output in outputs:
+        if make := texts.get(output.form):
+            text = make(error, file, place)
+            if output.path:
+                write_file(output.path, text)
+            else:
+                sys.stdout.write(text)
 
 
 def run_link(environment: Mapping[str, str]) -> str | None:
@@ -116,16 +140,23 @@ def run_link(environment: Mapping[str, str]) -> str | None:
 
 def _render(report: Report, form: str, context: Context) -> str:
     if form in FOR_FORGES:
-        from rackwright.report.paths import relative_path, relative_to, repository_root
+        from rackwright.report.paths import relative_path, relative_to
 
-        cwd = Path.cwd()
-        root = repository_root(Path(cwd, context.file).resolve().parent) or cwd
+        cwd, root = _places(context.file)
         report = relative_to(report, root=root, cwd=cwd)
         context = replace(context, file=relative_path(context.file, root=root, cwd=cwd))
     return renderer(form)(report, context)
 
 
-def _write(path: Path, text: str) -> None:
+def _places(file: str) -> tuple[Path, Path]:
+    """The folder that names are from, and the top of the repository that holds ``file``."""
+    from rackwright.report.paths import repository_root
+
+    cwd = Path.cwd()
+    return cwd, repository_root(Path(cwd, file).resolve().parent) or cwd.resolve()
+
+
+def write_file(path: Path, text: str) -> None:
     """Write the file whole or not at all: another job may read it."""
     try:
         if path.exists() and not path.is_file():  # a pipe or a device is written, never replaced

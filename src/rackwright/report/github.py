@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.hygiene import Notice
@@ -29,7 +29,7 @@ def render_github(report: Report, context: Context) -> str:
             verdict += f"; {hidden} more {kind}s are not shown here" if hidden > 0 else ""
     if report.hygiene:
         lines += [_notice(notice) for notice in report.hygiene.notices[:MOST_OF_A_KIND]]
-    lines.append(f"::notice title=rackwright::{_data(printable(verdict))}")
+    lines.append(command("notice", {"title": "rackwright"}, printable(verdict)))
     return "\n".join(lines) + "\n"
 
 
@@ -39,11 +39,10 @@ def _annotation(kind: str, results: Sequence[Result], file: str) -> str:
     if result.location:
         where |= {"line": str(result.location.line), "col": str(result.location.column)}
     where["title"] = printable(f"{result.policy} {result.title}")
-    properties = ",".join(f"{key}={_property(value)}" for key, value in where.items() if value)
     lines = [printable(result.subject.name), *explanation(result)]
     if others := the_others(results):
         lines.append(f"the same: {others}")
-    return f"::{kind} {properties}::{_data(chr(10).join(lines))}"
+    return command(kind, where, "\n".join(lines))
 
 
 def _notice(notice: Notice) -> str:
@@ -51,9 +50,13 @@ def _notice(notice: Notice) -> str:
     if notice.location and ":" not in notice.location.file:  # else it is of another revision
         where = {"file": notice.location.file, "line": str(notice.location.line)}
     where["title"] = printable(notice.id)
-    properties = ",".join(f"{key}={_property(value)}" for key, value in where.items())
-    kind = "warning" if notice.problem else "notice"
-    return f"::{kind} {properties}::{_data(printable(notice.message))}"
+    return command("warning" if notice.problem else "notice", where, printable(notice.message))
+
+
+def command(kind: str, properties: Mapping[str, str], text: str) -> str:
+    """A workflow command; neither a property nor ``text``, which may have lines, can end it."""
+    given = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value)
+    return f"::{kind} {given}::{_data(text)}"
 
 
 def _data(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from rackwright.errors import Location
@@ -15,7 +16,21 @@ SCHEMA = "rackwright.check/v1"
 
 def render_json(report: Report) -> str:
     """The whole report; additions keep the version, removals and changes raise it."""
-    return json.dumps(to_document(report), indent=2, ensure_ascii=False) + "\n"
+    return "".join(_parts(to_document(report)))
+
+
+def _parts(document: dict[str, Any]) -> Iterator[str]:
+    """The document with one line for each result.
+
+    A site has 100,000 results and more: indented ones would take most of the time of a check.
+    """
+    results = document.pop("results")
+    yield json.dumps(document, indent=2, ensure_ascii=False).removesuffix("\n}")
+    yield ',\n  "results": ['
+    for index, result in enumerate(results):
+        yield ",\n    " if index else "\n    "
+        yield json.dumps(result, ensure_ascii=False)
+    yield "\n  ]\n}\n" if results else "]\n}\n"
 
 
 def to_document(report: Report) -> dict[str, Any]:

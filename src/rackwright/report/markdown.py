@@ -50,9 +50,12 @@ class Section:
         return "\n</details>\n" if self.fold else ""
 
 
-def marker(blueprint: str) -> str:
-    """The hidden line that a comment about ``blueprint`` is found again by."""
-    return f"<!-- rackwright:pr:{re.sub(r'[^A-Za-z0-9._-]', '-', blueprint)} -->"
+def marker(file: str) -> str:
+    """The hidden line that the comment about a blueprint is found again by.
+
+    The file names it, not the cluster: one that cannot be read has no cluster's name.
+    """
+    return f"<!-- rackwright:pr:{re.sub(r'[^A-Za-z0-9._-]', '-', file)} -->"
 
 
 def render_markdown(report: Report, context: Context, *, largest: int = LARGEST) -> str:
@@ -60,7 +63,7 @@ def render_markdown(report: Report, context: Context, *, largest: int = LARGEST)
 
     The result has at most ``largest`` bytes. Details are dropped from the end, the verdict never.
     """
-    start = f"{marker(report.blueprint)}\n### {_headline(report)}\n"
+    start = f"{marker(context.file or report.blueprint)}\n### {_headline(report)}\n"
     run = f" ([the run]({context.link}))" if context.link else ""
     end = f"\n{prose(summary(report))}{run}\n"
     return _fit(start, [*_delta(context.delta), *_sections(report)], end, largest)

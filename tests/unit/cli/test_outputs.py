@@ -85,6 +85,29 @@ def test_outputs_that_cannot_be(
     assert shown.out == ""
 
 
+def test_a_blueprint_that_cannot_be_judged_is_told_so(
+    refused: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*refused, "--output", "md=a.md"]) == 5
+    first = Path("a.md").read_text().splitlines()[0]
+    Path("site/blueprint.yaml").write_text("name: |\n  <b>@x|\nsitess: []\n")
+    asked = ["--output", "md=a.md", "--output", "github=-", "--output", "sarif=a.sarif"]
+    capsys.readouterr()
+    assert main([*refused[:2], *asked]) == 2
+    comment = Path("a.md").read_text()
+    assert comment.splitlines()[:2] == [
+        first,
+        "### rackwright: site/blueprint.yaml cannot be judged",
+    ]
+    assert "- `site/blueprint.yaml:" in comment
+    assert "Nothing was judged" in comment
+    assert "<b>" not in comment
+    shown = capsys.readouterr()
+    assert "::error file=site/blueprint.yaml,line=" in shown.out
+    assert "site/blueprint.yaml:" in shown.err
+    assert not Path("a.sarif").exists()
+
+
 def test_a_device_is_written_and_not_replaced(refused: list[str]) -> None:
     assert main([*refused, "--output", "json=/dev/null"]) == 5
     assert Path("/dev/null").is_char_device()

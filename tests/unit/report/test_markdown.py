@@ -57,7 +57,8 @@ def test_the_run_is_linked() -> None:
 
 def test_the_marker_is_hidden_and_cannot_be_left() -> None:
     assert marker("a --> b") == "<!-- rackwright:pr:a-----b -->"
-    assert marker("atlas") not in re.sub(r"<!--.*?-->", "", render_markdown(CLEAN, CONTEXT))
+    assert marker("site/atlas.yaml") == "<!-- rackwright:pr:site-atlas.yaml -->"
+    assert "rackwright:pr" not in re.sub(r"<!--.*?-->", "", render_markdown(CLEAN, CONTEXT))
 
 
 def test_hostile_names_are_only_text() -> None:
@@ -110,7 +111,9 @@ def test_code(text: str, expected: str) -> None:
 def test_the_size_is_kept_in_bytes(count: int, size: int) -> None:
     text = render_markdown(many(count, size), CONTEXT)
     assert len(text.encode()) <= LARGEST
-    assert text.startswith(f"{marker('atlas')}\n### rackwright: {count:,} blocking finding")
+    assert text.startswith(
+        f"{marker('site/atlas.yaml')}\n### rackwright: {count:,} blocking finding"
+    )
     shown = text.count("\n- **")
     assert shown >= 1
     told = re.search(r"\*([\d,]+) more did not fit", text)

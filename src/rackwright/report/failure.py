@@ -1,0 +1,56 @@
+"""What a pull request is told when its blueprint cannot be judged at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rackwright.errors import Location, RackwrightError, SpecErrors
+from rackwright.report.escaping import code, prose, shortened
+from rackwright.report.github import MOST_OF_A_KIND, command
+from rackwright.report.markdown import LONGEST, marker
+
+MOST_ERRORS = 20
+"""Most mistakes that the comment lists."""
+
+Place = Callable[[Location], Location]
+
+
+def failure_markdown(error: RackwrightError, file: str, place: Place) -> str:
+    """The comment that takes the place of a report: an old verdict must not stand.
+
+    Args:
+        error: why there is no report.
+        file: the blueprint, from the top of the repository.
+        place: a position, named from there.
+    """
+    errors = _single(error)
+    lines = [marker(file), f"### rackwright: {_text(file)} cannot be judged", ""]
+    for item in errors[:MOST_ERRORS]:
+        where = place(item.location) if item.location else None
+        position = f"{code(f'{where.file}:{where.line}')}: " if where else ""
+        hint = f" ({_text(item.hint)})" if item.hint else ""
+        lines.append(f"- {position}{_text(item.summary)}{hint}")
+    if more := len(errors) - MOST_ERRORS:
+        lines += [f"- {more:,} more"] if more > 0 else []
+    return "\n".join([*lines, "", "Nothing was judged, so nothing passes.", ""])
+
+
+def failure_annotations(error: RackwrightError, file: str, place: Place) -> str:
+    """The mistakes beside their lines, as workflow commands."""
+    lines = []
+    for item in _single(error)[:MOST_OF_A_KIND]:
+        where = place(item.location) if item.location else None
+        position = {"file": where.file if where else file}
+        if where:
+            position |= {"line": str(where.line), "col": str(where.column)}
+        text = item.summary + (f"\n{item.hint}" if item.hint else "")
+        lines.append(command("error", {**position, "title": "rackwright"}, text))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _single(error: RackwrightError) -> Sequence[RackwrightError]:
+    return error.errors if isinstance(error, SpecErrors) else (error,)
+
+
+def _text(text: str) -> str:
+    return prose(shortened(text, LONGEST))
