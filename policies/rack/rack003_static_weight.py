@@ -22,6 +22,7 @@ class StaticWeight(Policy):
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "rack"
     profile: ClassVar[Profile] = Profile.LAB
+    waivable: ClassVar[bool] = False
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure at rest for each class of racks, and one in motion where a rating is known."""

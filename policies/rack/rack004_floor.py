@@ -31,6 +31,7 @@ class FloorLoad(Policy):
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "rack"
     profile: ClassVar[Profile] = Profile.LAB
+    waivable: ClassVar[bool] = False
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Three measures for each class of racks: on a caster, rolled, and over the footprint."""

@@ -21,6 +21,8 @@ VERBS: dict[str, tuple[str, str]] = {
     "diff": ("rackwright.cli.diff", "show what a pull request changes, against its budgets"),
     "explain": ("rackwright.cli.explain", "document a policy, or the exit codes"),
     "policy": ("rackwright.cli.policy", "list policies and run their examples"),
+    "waivers": ("rackwright.cli.waivers", "list, add, remove and check waivers"),
+    "baseline": ("rackwright.cli.baseline", "record failures, so that only worse ones block"),
     "schema": ("rackwright.cli.schema", "export JSON Schemas for editors"),
     "preview": ("rackwright.cli.stack", "show what 'up' would change"),
     "up": ("rackwright.cli.stack", "provision the AWS site of a blueprint"),

@@ -42,6 +42,8 @@ def _documents() -> dict[str, dict[str, Any]]:
     """The schemas by kind."""
     from rackwright.catalog.loader import FOLDERS
     from rackwright.model.cluster import Blueprint
+    from rackwright.policy.baseline import BaselineFile
+    from rackwright.policy.waivers import WaiverFile
     from rackwright.report.schema import report_schema
     from rackwright.spec.schema import export_schema
 
@@ -56,7 +58,19 @@ def _documents() -> dict[str, dict[str, Any]]:
     blueprint = export_schema(
         Blueprint, title="Rackwright blueprint", schema_id="urn:rackwright:blueprint:v1"
     )
-    return {"blueprint": blueprint, "report": report_schema(), **catalogue}
+    waivers = export_schema(
+        WaiverFile, title="Rackwright waivers", schema_id="urn:rackwright:waivers:v1"
+    )
+    baseline = export_schema(
+        BaselineFile, title="Rackwright baseline", schema_id="urn:rackwright:baseline:v1"
+    )
+    return {
+        "blueprint": blueprint,
+        "waivers": waivers,
+        "baseline": baseline,
+        "report": report_schema(),
+        **catalogue,
+    }
 
 
 def _dump(document: object) -> str:

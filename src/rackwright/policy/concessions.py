@@ -85,12 +85,14 @@ def read_concessions(blueprint: Path, choice: Choice | None = None) -> Concessio
     waivers = baseline = None
     if choice.use_waivers:
         path = choice.waivers or waivers_beside(blueprint)
-        head, base = _read(path, WaiverFile, choice.base_ref)
+        head = _here(path, WaiverFile)
+        base = _at(path, WaiverFile, choice.base_ref, blueprint)
         _require(path, (head, base), named=choice.waivers is not None)
         waivers = Waivers(head, base, choice.base_ref)
     if choice.use_baseline:
         path = choice.baseline or baseline_beside(blueprint)
-        recorded, approved = _read(path, BaselineFile, choice.base_ref)
+        recorded = _here(path, BaselineFile)
+        approved = _at(path, BaselineFile, choice.base_ref, blueprint)
         _require(path, (recorded, approved), named=choice.baseline is not None)
         baseline = Baseline(recorded, approved, choice.base_ref)
     return Concessions(waivers, baseline, today, choice.strict)
@@ -118,17 +120,16 @@ def concede(
     return made
 
 
-def _read(
-    path: Path, model: type[F], base_ref: str | None
-) -> tuple[Loaded[F] | None, Loaded[F] | None]:
-    """The file as it is now, and as the base revision has it."""
-    head = load(path, model) if path.exists() else None
-    return head, _at(path, model, base_ref) if base_ref is not None else None
+def _here(path: Path, model: type[F]) -> Loaded[F] | None:
+    return load(path, model) if path.exists() else None
 
 
-def _at(path: Path, model: type[F], ref: str) -> Loaded[F] | None:
+def _at(path: Path, model: type[F], ref: str | None, blueprint: Path) -> Loaded[F] | None:
+    """The file in a revision of the blueprint's repository; None where that has no such file."""
+    if ref is None:
+        return None
     whole = path.absolute()
-    folder = next(parent for parent in whole.parents if parent.is_dir())
+    folder = next(parent for parent in blueprint.absolute().parents if parent.is_dir())
     top = git.top_of(folder)
     commit = git.resolve(top, ref)
     try:

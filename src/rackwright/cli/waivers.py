@@ -1,0 +1,271 @@
+"""``waivers``: list, add, remove and check the permissions to violate a policy."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rackwright.cli.concessions import add_judging, add_today, choice_of
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rackwright.policy.engine import Report
+    from rackwright.policy.waivers import Waiver
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``waivers``."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    listing = _action(actions, "list", "list the waivers")
+    add_today(listing)
+    listing.add_argument("--json", action="store_true", help="as JSON")
+
+    checking = _action(actions, "check", "say what is wrong with the waivers; 7 when something is")
+    _add_judged(checking)
+    add_judging(checking)
+    checking.add_argument("--json", action="store_true", help="as JSON")
+
+    adding = _action(actions, "add", "add a waiver")
+    _add_judged(adding)
+    add_today(adding)
+    adding.add_argument("--policy", required=True, metavar="ID", help="the policy to waive")
+    adding.add_argument(
+        "--match",
+        action="append",
+        required=True,
+        metavar="WORD=NAME",
+        help="what it is about, like rack=r12; repeatable, all have to fit",
+    )
+    adding.add_argument("--up-to", metavar="QUANTITY", help="worst value covered, like '47 kW'")
+    adding.add_argument(
+        "--unknown", action="store_true", help="cover what cannot be judged, instead of a value"
+    )
+    adding.add_argument("--reason", required=True, help="why, in 15 characters or more")
+    adding.add_argument("--owner", required=True, help="who answers for it")
+    adding.add_argument("--ticket", required=True, help="where it is followed up")
+    adding.add_argument(
+        "--expires", required=True, metavar="YYYY-MM-DD", help="the last day on which it holds"
+    )
+    adding.add_argument("--id", help="its name; else the next one of the year")
+
+    pruning = _action(actions, "prune", "remove the waivers that have expired")
+    _add_judged(pruning)
+    add_today(pruning)
+    pruning.add_argument("--unused", action="store_true", help="and those that cover nothing")
+    pruning.add_argument("--dry-run", action="store_true", help="only say which")
+
+
+def _action(
+    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, summary: str
+) -> argparse.ArgumentParser:
+    parser = actions.add_parser(name, help=summary)
+    parser.add_argument("blueprint", type=Path, help="the blueprint that they belong to")
+    parser.add_argument(
+        "--waivers",
+        type=Path,
+        metavar="FILE",
+        help="their file; else policies/waivers.yaml beside the blueprint",
+    )
+    return parser
+
+
+def _add_judged(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
+    )
+    parser.add_argument(
+        "--pack", type=Path, action="append", default=[], help="folder of more policies; repeatable"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the action."""
+    actions = {"list": _list, "check": _check, "add": _add, "prune": _prune}
+    return actions[arguments.action](arguments)
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    waivers, today = _read(_path(arguments)), _today(arguments)
+    if arguments.json:
+        rows = [
+            {**waiver.model_dump(mode="json"), "days_left": (waiver.expires - today).days}
+            for waiver in waivers
+        ]
+        document = {"schema": "rackwright.waivers/v1", "today": str(today), "waivers": rows}
+        sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        return ExitCode.CLEAN
+    sys.stdout.write("".join(_row(waiver, today) for waiver in waivers) or "there are no waivers\n")
+    return ExitCode.CLEAN
+
+
+def _row(waiver: Waiver, today: date) -> str:
+    left = (waiver.expires - today).days
+    when = f"{left} days left" if left > 0 else "last day" if left == 0 else "expired"
+    what = "what is unknown" if waiver.unknown else ""
+    bound = f"up to {waiver.up_to}" if waiver.up_to else what
+    match = " ".join(f"{key}={pattern}" for key, pattern in waiver.match.items())
+    told = "  ".join(part for part in (match, bound) if part)
+    return (
+        f"{waiver.id}  {waiver.policy}  {waiver.expires} ({when})  {told}\n"
+        f"  {waiver.owner}, {waiver.ticket}: {waiver.reason}\n"
+    )
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from rackwright.report.json import hygiene_document
+    from rackwright.report.text import render_hygiene
+
+    report = _judge(arguments)
+    assert report.hygiene is not None  # noqa: S101 - it was judged with waivers
+    if arguments.json:
+        document = {"schema": "rackwright.waivers/v1", **hygiene_document(report.hygiene)}
+        sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    else:
+        from rackwright.policy.api import Outcome
+
+        waived = report.count(Outcome.WAIVED)
+        sys.stdout.write(render_hygiene(report.hygiene, waived) + "\n")
+    return ExitCode.WAIVER if report.hygiene.problems else ExitCode.CLEAN
+
+
+def _add(arguments: argparse.Namespace) -> int:
+    from pydantic import ValidationError
+
+    from rackwright.policy.waiver_edits import appended, next_id
+    from rackwright.policy.waivers import Waiver
+
+    path, today = _path(arguments), _today(arguments)
+    given = {
+        "id": arguments.id or next_id(_read(path), today.year),
+        "policy": arguments.policy,
+        "match": dict(_pair(text) for text in arguments.match),
+        "up_to": arguments.up_to,
+        "unknown": arguments.unknown,
+        "reason": arguments.reason,
+        "owner": arguments.owner,
+        "ticket": arguments.ticket,
+        "expires": arguments.expires,
+    }
+    try:
+        waiver = Waiver.model_validate(given)
+    except ValidationError as error:
+        raise UsageError(_first_problem(error)) from None
+    _require_admissible(waiver, today, arguments.pack)
+    _write(path, appended(_text(path), waiver))
+    sys.stdout.write(f"{waiver.id} added to '{path}'\n")
+    return ExitCode.CLEAN
+
+
+def _prune(arguments: argparse.Namespace) -> int:
+    from rackwright.policy.hygiene import Kind
+    from rackwright.policy.waiver_edits import without
+
+    path, today = _path(arguments), _today(arguments)
+    gone = [waiver.id for waiver in _read(path) if waiver.expires < today]
+    if arguments.unused:
+        hygiene = _judge(arguments).hygiene
+        notices = hygiene.notices if hygiene else ()
+        gone += [notice.id for notice in notices if notice.kind is Kind.UNUSED]
+    if not gone:
+        sys.stdout.write("nothing to remove\n")
+        return ExitCode.CLEAN
+    text = _text(path)
+    if text is not None and not arguments.dry_run:
+        _write(path, without(text, gone))
+    done = "would be removed" if arguments.dry_run else "removed"
+    sys.stdout.write(f"{done} from '{path}': {', '.join(gone)}\n")
+    return ExitCode.CLEAN
+
+
+def _judge(arguments: argparse.Namespace) -> Report:
+    """The report with the waivers, without any baseline."""
+    from dataclasses import replace
+
+    from rackwright.policy.check import check_blueprint
+    from rackwright.policy.concessions import read_concessions
+    from rackwright.policy.team import packs_for
+
+    choice = replace(choice_of(arguments), use_baseline=False)
+    return check_blueprint(
+        arguments.blueprint,
+        layers=tuple(arguments.layer),
+        packs=packs_for(arguments.blueprint, arguments.pack),
+        concessions=read_concessions(arguments.blueprint, choice),
+    )
+
+
+def _require_admissible(waiver: Waiver, today: date, packs: list[Path]) -> None:
+    """Refuse a waiver that would never hold."""
+    from rackwright.policy.packs import load_packs
+    from rackwright.policy.waivers import LONGEST_DAYS
+    from rackwright.spec.suggest import did_you_mean
+
+    policies = {policy.id: policy for policy in load_packs(tuple(packs))}
+    policy = policies.get(waiver.policy)
+    if policy is None:
+        near = did_you_mean(waiver.policy, policies)
+        raise UsageError(f"there is no policy '{waiver.policy}'", hint=near)
+    if not policy.waivable:
+        raise UsageError(f"'{policy.id}' admits no waivers", hint="mend what it finds")
+    left, longest = (waiver.expires - today).days, LONGEST_DAYS[policy.severity]
+    if not 0 <= left <= longest:
+        raise UsageError(
+            f"a waiver of '{policy.id}' ends between today and {longest} days from now, "
+            f"not on {waiver.expires}",
+            hint=f"the severity of the policy is {policy.severity}",
+        )
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, pattern = text.partition("=")
+    if not equals:
+        raise UsageError(f"'{text}' is not WORD=NAME", hint="write it like 'rack=r12'")
+    return key, pattern
+
+
+def _first_problem(error: Exception) -> str:
+    """The first mistake of a validation, with the option it is in."""
+    from pydantic import ValidationError
+
+    assert isinstance(error, ValidationError)  # noqa: S101 - the only kind that is caught
+    detail = error.errors(include_url=False)[0]
+    where = str(detail["loc"][0]) if detail["loc"] else ""
+    text = str(detail["msg"]).removeprefix("Value error, ")
+    option = f"--{where.replace('_', '-')}: " if where else ""
+    return f"{option}{text[:1].lower()}{text[1:]}"
+
+
+def _path(arguments: argparse.Namespace) -> Path:
+    from rackwright.policy.concessions import waivers_beside
+
+    path: Path = arguments.waivers or waivers_beside(arguments.blueprint)
+    if arguments.waivers and arguments.action != "add" and not path.exists():
+        raise UsageError(f"there is no file '{path}'")
+    return path
+
+
+def _read(path: Path) -> tuple[Waiver, ...]:
+    from rackwright.policy.waivers import WaiverFile
+    from rackwright.spec.loader import load
+
+    return load(path, WaiverFile).value.waivers if path.exists() else ()
+
+
+def _text(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8-sig") if path.exists() else None
+
+
+def _write(path: Path, text: str) -> None:
+    from rackwright.cli.outputs import write_file
+
+    write_file(path, text)
+
+
+def _today(arguments: argparse.Namespace) -> date:
+    given: date | None = arguments.today
+    return given or datetime.now(UTC).date()

@@ -1,0 +1,92 @@
+"""The baseline on the command line: record once, block what gets worse, tighten."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rackwright.cli import main
+from rackwright.render.blueprints import find_template, write_blueprint
+
+SIX = """
+sites:
+  - name: sjc1
+    node_groups:
+      - {name: dgx, count: 48, per_rack: 6}
+"""
+
+
+@pytest.fixture
+def blueprint(tmp_path: Path) -> Path:
+    write_blueprint(find_template("hybrid-h100"), tmp_path, {})
+    (tmp_path / "six-per-rack.yaml").write_text(SIX)
+    return tmp_path / "blueprint.yaml"
+
+
+def run(verb: str, blueprint: Path, layer: str | None, *options: str) -> int:
+    over = ["--layer", str(blueprint.parent / f"{layer}-per-rack.yaml")] if layer else []
+    return main([*verb.split(), str(blueprint), *over, *options])
+
+
+def entries(blueprint: Path) -> list[dict[str, Any]]:
+    text = (blueprint.parent / "policies" / "baseline.json").read_text()
+    found: list[dict[str, Any]] = json.loads(text)["entries"]
+    return found
+
+
+def test_what_is_recorded_does_not_block_until_it_gets_worse(
+    blueprint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("check", blueprint, "five") == 5
+    assert run("baseline create", blueprint, "five") == 0
+    assert entries(blueprint)
+    assert run("check", blueprint, "five") == 0
+    assert run("check", blueprint, "five", "--no-baseline") == 5
+    capsys.readouterr()
+    assert run("check", blueprint, "six", "--json") == 5
+    report = json.loads(capsys.readouterr().out)
+    assert {r["baseline_state"] for r in report["results"] if r["blocks"]} <= {"regressed", "new"}
+    assert report["hygiene"]["counts"]["regressed"] == 1
+
+
+def test_it_is_created_once(blueprint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("baseline create", blueprint, "five") == 0
+    before = entries(blueprint)
+    assert run("baseline create", blueprint, "six") == 2
+    assert "--force" in capsys.readouterr().err
+    assert entries(blueprint) == before
+    assert run("baseline create", blueprint, "six", "--force") == 0
+    assert entries(blueprint) != before
+
+
+def test_update_tightens_and_prune_removes(
+    blueprint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("baseline create", blueprint, "six")
+    wide = {entry["fingerprint"]: entry for entry in entries(blueprint)}
+    assert run("check", blueprint, "five") == 0
+    assert "'rackwright baseline update' keeps it so" in capsys.readouterr().out
+    assert run("baseline update", blueprint, "five") == 0
+    tight = {entry["fingerprint"]: entry for entry in entries(blueprint)}
+    assert set(tight) == set(wide)
+    assert all(entry["value"] <= wide[name]["value"] for name, entry in tight.items())
+    assert tight != wide
+    assert run("check", blueprint, "six") == 5
+    capsys.readouterr()
+    assert run("baseline update", blueprint, "six") == 0
+    assert capsys.readouterr().out == "nothing to change\n"
+
+    assert run("baseline prune", blueprint, None) == 0
+    assert entries(blueprint) == []
+    assert run("check", blueprint, "five") == 5
+
+
+@pytest.mark.parametrize("action", ["update", "prune"])
+def test_without_a_baseline_there_is_nothing_to_change(
+    action: str, blueprint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(f"baseline {action}", blueprint, None) == 2
+    assert "run 'rackwright baseline create'" in capsys.readouterr().err
