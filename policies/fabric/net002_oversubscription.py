@@ -15,6 +15,7 @@ from rackwright.policy.fabrics import (
     FabricAt,
     fabrics_of,
     unattached,
+    uncabled_hosts,
     unknown_ports,
     unknown_uplinks,
 )
@@ -65,7 +66,7 @@ def _measure(found: FabricAt, layout: Layout, tier: int, limit: float) -> Measur
 def _missing(layout: Layout, tier: int) -> tuple[str, ...]:
     missing = unknown_uplinks(layout, tier)
     if tier == 0:
-        missing += unknown_ports(layout)
+        missing += unknown_ports(layout) or uncabled_hosts(layout)
         missing += tuple(
             f"rate of the ports of {hosts.group.type}"
             for hosts in layout.hosts

@@ -9,7 +9,13 @@ from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_ports import misplaced, shared_rails
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding, Measure, Policy, Severity
-from rackwright.policy.fabrics import FabricAt, fabrics_of, unattached, unknown_ports
+from rackwright.policy.fabrics import (
+    FabricAt,
+    fabrics_of,
+    unattached,
+    uncabled_hosts,
+    unknown_ports,
+)
 
 
 class Rails(Policy):
@@ -33,16 +39,17 @@ class Rails(Policy):
 
 def _measures(found: FabricAt, layout: Layout) -> Iterator[Measure]:
     missing = unknown_ports(layout)
+    lost = missing or uncabled_hosts(layout)
     shared = None if missing else shared_rails(layout)
     most = max((hosts.interfaces or 0 for hosts in layout.hosts if hosts.rails), default=0)
     yield Measure(
         found.tier(0),
-        value=shared,
+        value=shared if shared or not lost else None,
         limit=0,
         unit="interfaces",
         what="number of interfaces that share a leaf with another rail of their node",
         fix=f"provide {most} leaves in each unit, one a rail" if shared else None,
-        missing=missing,
+        missing=lost,
     )
     off = misplaced(layout)
     what, fix, at = (
@@ -60,10 +67,10 @@ def _measures(found: FabricAt, layout: Layout) -> Iterator[Measure]:
         at = found.at("patches", first.index)
     yield Measure(
         at,
-        value=None if missing else len(off),
+        value=len(off) if off or not lost else None,
         limit=0,
         unit="interfaces",
         what=what,
         fix=fix,
-        missing=missing,
+        missing=lost,
     )

@@ -11,7 +11,13 @@ from rackwright.plan.fabric_ports import fewest_leaves_of_a_host
 from rackwright.plan.model import Plan
 from rackwright.plan.tables import to_text
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
-from rackwright.policy.fabrics import FabricAt, fabrics_of, unattached, unknown_ports
+from rackwright.policy.fabrics import (
+    FabricAt,
+    fabrics_of,
+    unattached,
+    uncabled_hosts,
+    unknown_ports,
+)
 
 
 class RedundantPaths(Policy):
@@ -65,8 +71,8 @@ class RedundantPaths(Policy):
         layout = found.layout
         leaves = None if layout is None else fewest_leaves_of_a_host(layout, index)
         missing = () if layout is None else unknown_ports(layout)
-        if leaves is None and not missing:
-            missing = ("where its nodes are cabled: they do not all find a port",)
+        if layout is not None and leaves is None:
+            missing = missing or uncabled_hosts(layout)
         short = leaves is not None and leaves < self.switches
         return Measure(
             found.attached(index),

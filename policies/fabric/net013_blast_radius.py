@@ -12,7 +12,13 @@ from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_ports import unit_share
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
-from rackwright.policy.fabrics import FabricAt, fabrics_of, unattached, unknown_ports
+from rackwright.policy.fabrics import (
+    FabricAt,
+    fabrics_of,
+    unattached,
+    uncabled_hosts,
+    unknown_ports,
+)
 
 
 class BlastRadius(Policy):
@@ -43,8 +49,8 @@ class BlastRadius(Policy):
     def _measure(self, found: FabricAt, layout: Layout, index: int) -> Measure:
         value = unit_share(layout, index)
         missing = unknown_ports(layout)
-        if value is None and not missing:
-            missing = ("where its nodes are cabled: they do not all find a port",)
+        if value is None:
+            missing = missing or uncabled_hosts(layout)
         fix = None
         if value is not None and value > self.limit_percent:
             leaves = math.ceil(100 / self.limit_percent - 1e-9)

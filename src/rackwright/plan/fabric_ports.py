@@ -142,8 +142,8 @@ def _meant(layout: Layout, patch: Patch) -> tuple[int, int] | None:
 
 
 def leaf_bandwidth(layout: Layout) -> float | None:
-    """Gbps of the hosts on the busiest leaf; None where a number is unknown."""
-    if layout.endpoints is None or _unknown_rails(layout):
+    """Gbps of the hosts on the busiest leaf; None where a number or a host's place is unknown."""
+    if layout.endpoints is None or any(layout.unplaced):
         return None
     rates = [port_rate(hosts) for hosts in layout.hosts]
     if None in rates:

@@ -86,6 +86,15 @@ def unknown_ports(layout: Layout) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def uncabled_hosts(layout: Layout) -> tuple[str, ...]:
+    """Hosts of which it is not known where they are cabled, since they find no port."""
+    return tuple(
+        f"where {count:,} hosts of '{hosts.group.name}' are cabled: they find no port"
+        for hosts, count in zip(layout.hosts, layout.unplaced, strict=True)
+        if count
+    )
+
+
 def unknown_uplinks(layout: Layout, tier: int) -> tuple[str, ...]:
     """What keeps the cables above a tier from being known."""
     above = [link for link in layout.links if link.lower == tier]
