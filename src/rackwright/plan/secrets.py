@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from rackwright.model.cluster import Blueprint
@@ -79,6 +80,7 @@ def _look(value: Any, path: Path, names: tuple[str, ...]) -> Iterator[SecretPlac
             yield SecretPlace(".".join(names), path, kind)
 
 
+@lru_cache(maxsize=1024)
 def _kind(text: str) -> str | None:
     """What ``text`` looks like, or None where it looks like no secret."""
     return next((kind for kind, shape in _SHAPES.items() if shape.search(text)), None)

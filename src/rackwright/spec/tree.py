@@ -65,20 +65,19 @@ class Tree:
     def locate(self, path: Path, *, key: bool = False) -> Location:
         """Where the value at ``path`` is, or its key; the nearest ancestor when it is absent."""
         item = self.root
-        found = item.location
+        entry: Entry | None = None
         for part in path:
             value = item.value
             if isinstance(value, dict) and part in value:
                 entry = value[part]
                 item = entry.item
-                at_key = Location(item.file, entry.line, entry.column)
-                found = at_key if key else item.location
             elif isinstance(value, list) and isinstance(part, int) and 0 <= part < len(value):
-                item = value[part]
-                found = item.location
+                entry, item = None, value[part]
             else:
                 break
-        return found
+        if key and entry is not None:
+            return Location(item.file, entry.line, entry.column)
+        return item.location
 
     def describe(self, path: Path) -> str:
         """``path`` with dots, list items by their ``name`` where they have one."""
