@@ -299,7 +299,7 @@ class _Block:
 def _blocks(layout: Layout, rails: int, ports: int) -> Iterator[_Block]:
     """Leaves that share hosts: one of each rail; a unit larger than a leaf has several of a rail."""
     each = max(1, layout.leaf_ports // ports)
-    unit = layout.unit_hosts if rails > 1 else each
+    unit = (layout.fabric.unit_hosts or each) if rails > 1 else each
     blocks = ceil_div(unit, each)
     leaves = layout.tiers[0].switches
     for start in range(0, leaves - rails * blocks + 1, rails * blocks):

@@ -5,40 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from fabric_factories import a_fabric, a_tier, layout_of, site_of, three_tiers
 from factories import CATALOGUE, a_plan, a_site, some_nodes
-from rackwright.model.onprem import OnPremSite
-from rackwright.plan.fabric import find_host, find_leaf, lay_out, topology
+from rackwright.plan.fabric import find_host, find_leaf, topology
 from rackwright.plan.problems import PlanError
-
-
-def a_tier(name, count, entry="qm9700", **more):
-    return {"name": name, "type": entry, "count": count, "racks": "n01", "per_rack": count, **more}
-
-
-def a_fabric(leaves=8, spines=4, **more):
-    """A non-blocking fabric of 64-port switches: 32 cables from each leaf to all spines."""
-    made = {
-        "name": "compute",
-        "role": "compute",
-        "tiers": [a_tier("leaf", leaves), a_tier("spine", spines)],
-        "attached": [{"group": "dgx"}],
-        "rail_optimized": True,
-        "links": [{"name": "up", "lower": "leaf", "upper": "spine", "parallel": 32 // spines}],
-        **more,
-    }
-    return {key: value for key, value in made.items() if value is not None}
-
-
-def site_of(*fabrics, nodes=32, groups=None):
-    made = a_site(
-        node_groups=groups or [some_nodes(count=nodes)], fabrics=list(fabrics) or [a_fabric()]
-    )
-    return OnPremSite.model_validate(made)
-
-
-def layout_of(fabric=None, **more):
-    site = site_of(*([fabric] if fabric else []), **more)
-    return lay_out(site, site.fabrics[0], CATALOGUE)
 
 
 def test_a_scalable_unit_has_every_host_on_every_leaf():
@@ -124,12 +94,7 @@ def test_a_pair_of_switches_takes_both_ports_of_each_host():
 
 
 def test_three_tiers_are_connected_in_pods_and_planes():
-    tiers = [a_tier("leaf", 128), a_tier("spine", 128), a_tier("core", 64)]
-    links = [
-        {"name": "a", "lower": "leaf", "upper": "spine", "parallel": 1, "pods": 4},
-        {"name": "b", "lower": "spine", "upper": "core", "parallel": 16, "planes": 32},
-    ]
-    layout = layout_of(a_fabric(tiers=tiers, links=links), nodes=512)
+    layout = layout_of(three_tiers(), nodes=512)
     assert [layout.up_ports(tier) for tier in range(3)] == [32, 32, 0]
     assert [layout.down_links(tier) for tier in range(3)] == [0, 32, 64]
     made = {switch.name: switch for switch in topology(layout.site, CATALOGUE).switches}
