@@ -162,8 +162,12 @@ _AWS = (
 
 _NODES = "sites/onprem/node_groups/*"
 _RACKS = "sites/onprem/halls/*/rows/*/rack_groups/*"
+_DEALT = "equal things are dealt out in this order: see which places and power cords change"
 
 _ONPREM = (
+    *_rules("sites/onprem/", _REVIEW, _DEALT,
+            "node_groups/(order) fabrics/(order) fabrics/*/tiers/(order) "
+            "halls/*/rows/*/rack_groups/(order) halls/*/rows/*/rack_groups/*/feeds/(order)"),
     *_rules("sites/onprem/", _IN_PLACE, _JUDGED,
             "altitude pue pue_budget allow_estimates security/** power/contract "
             "power/continuous_derate power/power_factor power/oversubscription power/capping "

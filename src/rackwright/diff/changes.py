@@ -24,8 +24,25 @@ NOT_SET = "not set"
 LONGEST_VALUE = 80
 """Characters of a value that are shown."""
 
-_KEYS = ("name", "path", "id", "type")
+_KEYS = ("name", "path", "id", "racks", "type")
 """Fields that tell items of a list apart, the first one that all items have."""
+
+_SETS = frozenset(f"sites/aws/network/{name}" for name in ("endpoints", "ssh_from"))
+"""Lists of words in which the order means nothing."""
+
+_RACK_GROUPS = "sites/onprem/halls/*/rows/*/rack_groups"
+_DEALT = frozenset(
+    {
+        _RACK_GROUPS,
+        f"{_RACK_GROUPS}/*/feeds",
+        "sites/onprem/node_groups",
+        "sites/onprem/fabrics",
+        "sites/onprem/fabrics/*/tiers",
+    }
+)
+"""Lists whose order says what stands beside what, and which feed gets an odd power supply."""
+
+ORDER = "(order)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +100,21 @@ def compare(before: LoadedPlan, after: LoadedPlan) -> tuple[Change, ...]:
     """Every difference, in the order of the model."""
     one = before.plan.blueprint.model_dump(mode="json")
     other = after.plan.blueprint.model_dump(mode="json")
-    start = _Place((), (), (), (), one)
-    return tuple(_Comparison(before.tree, after.tree).walk(one, other, start))
+    return tuple(_Comparison(before.tree, after.tree).walk(one, other, _start(one)))
+
+
+def reorderings(before: LoadedPlan, after: LoadedPlan) -> tuple[Change, ...]:
+    """The lists in which the same items stand in another order that may mean something."""
+    one = before.plan.blueprint.model_dump(mode="json")
+    other = after.plan.blueprint.model_dump(mode="json")
+    comparison = _Comparison(before.tree, after.tree)
+    for _ in comparison.walk(one, other, _start(one)):
+        pass
+    return tuple(comparison.reordered)
+
+
+def _start(blueprint: Mapping[str, Any]) -> _Place:
+    return _Place((), (), (), (), blueprint)
 
 
 def whole(before: LoadedPlan | None, after: LoadedPlan | None) -> tuple[Change, ...]:
@@ -120,6 +150,8 @@ class _Comparison:
     def __init__(self, before: Tree, after: Tree) -> None:
         self._before = before
         self._after = after
+        self.reordered: list[Change] = []
+        """Filled by ``walk``."""
 
     def walk(self, one: Any, other: Any, place: _Place) -> Iterator[Change]:
         """The differences below ``place``."""
@@ -129,7 +161,12 @@ class _Comparison:
             for key in [*one, *(key for key in other if key not in one)]:
                 yield from self.walk(one.get(key), other.get(key), place.key(key))
             return
+        pattern = "/".join(place.pattern)
+        if pattern in _SETS and _is_list(one) and _is_list(other) and set(one) == set(other):
+            return
         if _is_list(one) and _is_list(other) and (pairs := _match(one, other)) is not None:
+            if pattern in _DEALT:
+                self._note_order(pairs, place)
             for before, after, word in pairs:
                 yield from self._item(one, other, before, after, word, place)
             return
@@ -160,6 +197,19 @@ class _Comparison:
             yield self._change("added", None, new, come)
         else:
             yield from self.walk(old, new, here)
+
+    def _note_order(
+        self, pairs: Sequence[tuple[int | None, int | None, str]], place: _Place
+    ) -> None:
+        """Remember that the items on both sides stand in another order."""
+        kept = [
+            (index, word) for was, index, word in pairs if was is not None and index is not None
+        ]
+        words = [word for _, word in kept]
+        moved = [word for _, word in sorted(kept)]
+        if words != moved:
+            here = place.key(ORDER)
+            self.reordered.append(self._change("changed", words, moved, here))
 
     def _change(self, kind: Kind, one: Any, other: Any, place: _Place) -> Change:
         removed = kind == "removed"
@@ -195,10 +245,10 @@ def _match(
     for key in _KEYS:
         if all(isinstance(item.get(key), str) for item in items):
             names = [[str(item[key]) for item in side] for side in (one, other)]
+            if key == "racks":
+                return _by_racks(names[0], names[1])
             if all(len(set(side)) == len(side) for side in names):
                 return _by_name(names[0], names[1])
-    if all(isinstance(item.get("racks"), str) for item in items):
-        return _by_racks([item["racks"] for item in one], [item["racks"] for item in other])
     return None
 
 

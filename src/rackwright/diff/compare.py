@@ -10,7 +10,7 @@ from rackwright.catalog.loader import load_catalogue
 from rackwright.diff.action_rules import RULES
 from rackwright.diff.actions import Action, Update, decide
 from rackwright.diff.budgets import Budget, budget_changes
-from rackwright.diff.changes import compare, whole
+from rackwright.diff.changes import compare, reorderings, whole
 from rackwright.diff.costs import CostChange, compare_costs
 from rackwright.diff.derived import derive
 from rackwright.diff.findings import Findings, sort_findings
@@ -115,28 +115,39 @@ def compare_plans(
     old = before.plan if before else None
     new = after.plan if after else None
     newest = new or old
+    budgets = budget_changes(pairs)
+    files = compare_files(old, new)
     return Comparison(
         blueprint=newest.blueprint.name if newest else "",
         base=sides[0],
         head=sides[1],
         before=one,
         after=other,
-        budgets=budget_changes(pairs),
+        budgets=budgets,
         findings=sort_findings(pairs),
         costs=compare_costs(old, new),
         products=compare_products(old, new),
         hosts=compare_hosts(old, new),
-        files=compare_files(old, new),
-        updates=updates(before, after),
+        files=files,
+        updates=updates(before, after, moved=bool(budgets or files)),
         unlayered=unlayered,
     )
 
 
-def updates(before: LoadedPlan | None, after: LoadedPlan | None) -> tuple[Update, ...]:
-    """How each changed field reaches the cluster; the gravest first."""
+def updates(
+    before: LoadedPlan | None, after: LoadedPlan | None, *, moved: bool = False
+) -> tuple[Update, ...]:
+    """How each changed field reaches the cluster; the gravest first.
+
+    Args:
+        before: the base.
+        after: the head.
+        moved: numbers changed, so a list in another order is no mere spelling.
+    """
     order = list(Action)
     if before is None or after is None:
         found = decide(whole(before, after), RULES)
     else:
-        found = decide((*compare(before, after), *derive(before, after)), RULES)
+        orders = reorderings(before, after) if moved else ()
+        found = decide((*compare(before, after), *derive(before, after), *orders), RULES)
     return tuple(sorted(found, key=lambda update: -order.index(update.action)))

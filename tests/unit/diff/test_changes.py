@@ -8,7 +8,7 @@ import pytest
 
 from diff_factories import a_cloud, changed
 from factories import a_hall, a_rack_group, a_row, a_site, some_nodes
-from rackwright.diff.changes import Change, compare, whole
+from rackwright.diff.changes import Change, compare, reorderings, whole
 
 
 def changes_of(change: Any, *sites: dict[str, Any], **more: Any) -> tuple[Change, ...]:
@@ -33,6 +33,7 @@ def set_in(*path: Any, to: Any) -> Any:
         set_in("sites", 0, "allow_estimates", to=False),
         set_in("sites", 0, "fabrics", to=[]),
         lambda data: data["sites"].reverse(),
+        lambda data: data["sites"][1]["network"]["endpoints"].reverse(),
         lambda data: data["sites"][0]["power"]["sources"].reverse(),
         lambda data: data["sites"][0]["node_groups"].reverse(),
         lambda data: data.update(dict(reversed(list(data.items())))),
@@ -42,7 +43,9 @@ def test_another_spelling_or_order_is_no_change(change: Any) -> None:
     groups = [some_nodes(), some_nodes("more", count=1, racks="c02")]
     halls = [a_hall(rows=[a_row(a_rack_group("c[01-02]"))])]
     site = a_site(node_groups=groups, halls=halls)
-    assert changes_of(change, site, a_cloud()) == ()
+    cloud = a_cloud()
+    cloud["network"]["endpoints"] = ["s3", "ssm"]
+    assert changes_of(change, site, cloud) == ()
 
 
 def test_a_changed_field_has_its_words_both_values_and_its_place() -> None:
@@ -115,3 +118,22 @@ def test_long_and_hostile_values_are_shown_in_one_short_line() -> None:
     assert change.shown_after.isprintable()
     assert len(change.shown_after) == 80
     assert change.after == "a\x1b[31m\n" + "b" * 200
+
+
+def test_the_order_of_feeds_is_told_apart_from_their_fields() -> None:
+    def change(data: Any) -> None:
+        data["sites"][0]["halls"][0]["rows"][0]["rack_groups"][0]["feeds"].reverse()
+
+    before, after = changed(change)
+    assert compare(before, after) == ()
+    (order,) = reorderings(before, after)
+    assert order.path == "sites.lab.halls.hall-1.rows.row-1.rack_groups.c01.feeds.(order)"
+    assert (order.shown_before, order.shown_after) == ("[A, B, C]", "[C, B, A]")
+
+
+def test_an_item_that_comes_or_goes_is_no_other_order() -> None:
+    def change(data: Any) -> None:
+        del data["sites"][0]["halls"][0]["rows"][0]["rack_groups"][0]["feeds"][0]
+
+    assert reorderings(*changed(change)) == ()
+    assert reorderings(*changed(lambda data: data["sites"][0]["power"]["sources"].reverse())) == ()
