@@ -56,8 +56,8 @@ pytestmark = [
 
 def a_plan(folder: Path) -> Plan:
     """DGX H100 with one port each on a fabric of three tiers."""
-    feeds = [{"name": "A", "source": "grid", "circuit": {"voltage": "415 V", "current": "60 A"}}]
-    feeds[0]["circuit"] |= {"phases": 3}  # type: ignore[operator]
+    circuit = {"voltage": "415 V", "current": "60 A", "phases": 3}
+    feeds = [{"name": "A", "source": "grid", "circuit": circuit}]
     rack = {"type": "rack-48u", "feeds": feeds, "cooling": {"mode": "air"}}
     racks = [{**rack, "racks": "c[0001-3125]"}, {**rack, "racks": "n[001-140]"}]
     leaves, cores = LEAVES_PER_POD * PODS, 224

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.scheduler import NodeSettings, Partition, Scheduler
-from rackwright.plan.hosts import node_names, numbered
+from rackwright.plan.hosts import host_count, node_names, numbered
 from rackwright.plan.model import Path, Plan
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
@@ -47,6 +47,7 @@ class NodeSet:
     """A node group as Slurm sees it: so many equal hosts.
 
     Attributes:
+        count: number of its hosts.
         unit_hosts: hosts of one unit of the product; None where that is not known.
         cpus: logical CPUs of a host; None where neither catalogue nor blueprint has them.
         memory: MiB of a host that jobs may have; None as for ``cpus``.
@@ -60,7 +61,7 @@ class NodeSet:
     path: Path
     entry: str
     is_cloud: bool
-    names: tuple[str, ...]
+    count: int
     unit_hosts: int | None
     cpus: int | None
     known_cpus: int | None
@@ -73,12 +74,15 @@ class NodeSet:
     weight: int | None = None
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Its hosts, in order."""
+        return numbered(self.group, self.count)
+
+    @property
     def hostlist(self) -> str:
         """Its hosts, compact: ``dgx-[01-32]``."""
-        if len(self.names) == 1:
-            return self.names[0]
-        prefix, _, first = self.names[0].rpartition("-")  # numbered from first to last, no gap
-        return f"{prefix}-[{first}-{self.names[-1].rpartition('-')[2]}]"
+        width = len(str(self.count))
+        return f"{self.group}-{'1' if self.count == 1 else f'[{1:0{width}d}-{self.count}]'}"
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -103,7 +107,7 @@ class PartitionSets:
     @property
     def hosts(self) -> int:
         """Hosts in it."""
-        return sum(len(nodes.names) for nodes in self.sets)
+        return sum(nodes.count for nodes in self.sets)
 
 
 def scheduler_of(plan: Plan) -> Scheduler:
@@ -171,7 +175,7 @@ def _bare_metal(plan: Plan, scheduler: Scheduler) -> Iterator[NodeSet]:
                 path=(*planned.path, "node_groups", index),
                 entry=entry.id,
                 is_cloud=False,
-                names=node_names(group, plan.catalogue),
+                count=host_count(group, plan.catalogue),
                 unit_hosts=entry.hosts,
                 cpus=fact_value(entry.cpus),
                 known_cpus=fact_value(entry.cpus),
@@ -199,7 +203,7 @@ def _cloud(plan: Plan, scheduler: Scheduler) -> Iterator[NodeSet]:
                 path=group.path,
                 entry=entry.id,
                 is_cloud=True,
-                names=numbered(group.group.name, group.group.count),
+                count=group.group.count,
                 unit_hosts=None,
                 cpus=fact_value(entry.vcpus),
                 known_cpus=fact_value(entry.vcpus),

@@ -100,26 +100,39 @@ def members(scheduler: Scheduler, sets: Sequence[NodeSet], kind: str) -> tuple[N
 
 
 def slurm_tree(plan: Plan, sets: Sequence[NodeSet]) -> _Tree:
-    """The tree that holds every host of ``sets`` once."""
+    """The tree that holds every host of ``sets`` once, as written by hand or of the fabrics."""
     scheduler = scheduler_of(plan)
+    if not scheduler.topology.switches:
+        return _fabric_trees(plan, sets)
+    tree = _Tree(list(declared_tree(scheduler.topology.switches)))
+    known = {name for nodes in node_sets(plan) for name in nodes.names}
+    for index, switch in enumerate(tree.switches):
+        if strange := [name for name in switch.nodes if name not in known]:
+            where = (*TOPOLOGY, "switches", index, "nodes")
+            hint = did_you_mean(strange[0], known)
+            message = f"there is no compute node '{strange[0]}'"
+            tree.problems.append(PlanProblem(where, message, hint))
+    tree.problems += _check_tree(tree.switches, sets)
+    return tree
+
+
+def plan_tree(
+    plan: Plan, sets: Sequence[NodeSet]
+) -> tuple[tuple[TreeSwitch, ...], list[PlanProblem]]:
+    """The tree that follows from the fabrics, whatever is written by hand, and what is amiss."""
+    tree = _fabric_trees(plan, sets)
+    return tuple(tree.switches), tree.problems
+
+
+def _fabric_trees(plan: Plan, sets: Sequence[NodeSet]) -> _Tree:
     tree = _Tree()
-    if scheduler.topology.switches:
-        tree.switches += declared_tree(scheduler.topology.switches)
-        known = {name for nodes in node_sets(plan) for name in nodes.names}
-        for index, switch in enumerate(tree.switches):
-            if strange := [name for name in switch.nodes if name not in known]:
-                where = (*TOPOLOGY, "switches", index, "nodes")
-                hint = did_you_mean(strange[0], known)
-                message = f"there is no compute node '{strange[0]}'"
-                tree.problems.append(PlanProblem(where, message, hint))
-    else:
-        bare = [p for p in plan.onprem if covers(scheduler, p.site.name)]
-        for planned in bare:
-            own = [nodes for nodes in sets if nodes.site == planned.site.name]
-            prefix = f"{planned.site.name}-" if len(bare) > 1 else ""
-            _add_site(tree, plan, planned.site, own, prefix)
-        for cloud in plan.aws:
-            _add_cloud(tree, [nodes for nodes in sets if nodes.site == cloud.site.name])
+    bare = [p for p in plan.onprem if covers(scheduler_of(plan), p.site.name)]
+    for planned in bare:
+        own = [nodes for nodes in sets if nodes.site == planned.site.name]
+        prefix = f"{planned.site.name}-" if len(bare) > 1 else ""
+        _add_site(tree, plan, planned.site, own, prefix)
+    for cloud in plan.aws:
+        _add_cloud(tree, [nodes for nodes in sets if nodes.site == cloud.site.name])
     tree.problems += _check_tree(tree.switches, sets)
     return tree
 
@@ -231,10 +244,11 @@ def slurm_blocks(sets: Sequence[NodeSet]) -> tuple[tuple[Block, ...], list[PlanP
             hint = "give its partitions another 'topology'"
             problems.append(PlanProblem((*nodes.path, "type"), message, hint))
             continue
-        starts = range(0, len(nodes.names), size)
+        hosts = nodes.names
+        starts = range(0, len(hosts), size)
         names = numbered(f"{nodes.group}-block", len(starts))
         made += [
-            Block(name, nodes.names[start : start + size])
+            Block(name, hosts[start : start + size])
             for name, start in zip(names, starts, strict=True)
         ]
     return tuple(made), problems
@@ -254,7 +268,7 @@ def _check_tree(switches: Sequence[TreeSwitch], sets: Sequence[NodeSet]) -> list
         missing = [name for name in nodes.names if name not in on]
         if missing:
             message = (
-                f"{len(missing)} of {len(nodes.names)} hosts of '{nodes.group}' are in no "
+                f"{len(missing)} of {nodes.count} hosts of '{nodes.group}' are in no "
                 f"topology, '{missing[0]}' first: no compute fabric of '{nodes.site}' says where "
                 "they are cabled"
             )

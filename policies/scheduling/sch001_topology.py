@@ -1,0 +1,120 @@
+"""SCH-001: Slurm's topology is that of the fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.model.scheduler import Scheduler
+from rackwright.plan.model import Plan, Subject
+from rackwright.plan.scheduler import node_sets
+from rackwright.plan.scheduling import Cabling, cabling, difference
+from rackwright.plan.slurm_topology import TOPOLOGY, declared_tree, members, tree_faults
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+
+
+class SlurmTopology(Policy):
+    """Hosts that share leaves share a switch of Slurm's tree, and no host is missing."""
+
+    id: ClassVar[str] = "SCH-001"
+    title: ClassVar[str] = "Slurm's topology is that of the fabric"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "scheduling"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A finding for each group with accelerators, more where a tree is written by hand."""
+        scheduler = plan.blueprint.scheduler
+        if scheduler is None:
+            return
+        sets = node_sets(plan)
+        in_tree = {nodes.group for nodes in members(scheduler, sets, "tree")}
+        in_blocks = {nodes.group for nodes in members(scheduler, sets, "block")}
+        for cabled in cabling(plan, sets):
+            if cabled.nodes.group in in_tree:
+                yield _judge_cabling(cabled)
+            elif cabled.nodes.group not in in_blocks and cabled.units > 1:
+                yield _warn_flat(cabled)
+        if scheduler.topology.switches:
+            yield from _judge_written(plan, scheduler)
+
+
+def _at(cabled: Cabling) -> Subject:
+    return Subject(f"{cabled.nodes.site} {cabled.nodes.group}", cabled.nodes.path)
+
+
+def _judge_cabling(cabled: Cabling) -> Finding:
+    at, hosts = _at(cabled), cabled.nodes.count
+    if cabled.fabric is None:
+        return Finding(
+            at,
+            ok=None,
+            message=f"no compute fabric says where the {hosts:,} hosts are cabled",
+            missing=(f"compute fabric of '{cabled.nodes.group}'",),
+        )
+    if cabled.unplaced or not cabled.linked:
+        open_ = (
+            f"{cabled.unplaced:,} of {hosts:,} hosts find no port"
+            if cabled.unplaced
+            else "a tier leads nowhere"
+        )
+        return Finding(
+            at,
+            ok=None,
+            message=f"in the fabric '{cabled.fabric}' {open_}",
+            missing=(f"cabling of the fabric '{cabled.fabric}'",),
+        )
+    units = f"{cabled.units:,} set{'s' if cabled.units != 1 else ''}"
+    return Finding(
+        at, ok=True, message=f"the {hosts:,} hosts share their leaves in {units}, and so in Slurm"
+    )
+
+
+def _warn_flat(cabled: Cabling) -> Finding:
+    return Finding(
+        _at(cabled),
+        ok=False,
+        message=(
+            f"Slurm knows no topology, though the fabric '{cabled.fabric}' has "
+            f"{cabled.units:,} sets of leaves"
+        ),
+        fix="use the topology 'tree'",
+        advisory=True,
+    )
+
+
+def _judge_written(plan: Plan, scheduler: Scheduler) -> Iterator[Measure | Finding]:
+    """What differs in a tree that is written by hand."""
+    at = Subject("scheduler topology", (*TOPOLOGY, "switches"))
+    remedy = "remove 'switches': the tree then follows from the fabric"
+    for fault in tree_faults(declared_tree(scheduler.topology.switches)):
+        yield Finding(at, ok=False, message=fault, fix=remedy)
+        return
+    found = difference(plan, scheduler, members(scheduler, node_sets(plan), "tree"))
+    if found is None:
+        yield Finding(
+            at,
+            ok=None,
+            message="a tree is written by hand and the fabric's own cannot be told",
+            missing=("where every host is cabled",),
+        )
+        return
+    fix = remedy
+    if found.first is not None:
+        fix = f"put '{found.first[0]}' with the other hosts of '{found.first[1]}', or {remedy}"
+    yield Measure(
+        at,
+        value=len(found.hosts),
+        limit=0,
+        unit="hosts",
+        what="the number on other switches than their cables lead to",
+        fix=fix,
+    )
+    yield Measure(
+        at,
+        value=found.above,
+        limit=0,
+        unit="switches",
+        what="the number that join other hosts than the fabric's upper tiers",
+        fix=remedy,
+    )

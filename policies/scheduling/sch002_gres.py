@@ -1,0 +1,72 @@
+"""SCH-002: Slurm counts the accelerators, CPUs and memory that the hosts have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.model import Plan, Subject
+from rackwright.plan.scheduler import NodeSet, node_sets
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+
+
+class SlurmResources(Policy):
+    """What Slurm is told of a host equals the catalogue: accelerators exactly, the rest at most."""
+
+    id: ClassVar[str] = "SCH-002"
+    title: ClassVar[str] = "Slurm counts what the hosts have"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "scheduling"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A finding and two measures for each group of compute nodes."""
+        if plan.blueprint.scheduler is None:
+            return
+        for nodes in node_sets(plan):
+            yield _judge_gres(nodes)
+            yield from _judge_numbers(nodes)
+
+
+def _judge_gres(nodes: NodeSet) -> Finding:
+    at = Subject(f"{nodes.site} {nodes.group}", nodes.path)
+    if nodes.uneven:
+        return Finding(
+            at,
+            ok=None,
+            message=f"the accelerators of {nodes.entry} are no whole number for each host",
+            missing=(f"accelerators of one host of {nodes.entry}",),
+        )
+    if (nodes.gres and str(nodes.gres)) == (nodes.known_gres and str(nodes.known_gres)):
+        said = str(nodes.gres) if nodes.gres else "no accelerators"
+        return Finding(at, ok=True, message=f"Slurm counts {said} in a host, as the catalogue does")
+    known = str(nodes.known_gres) if nodes.known_gres else "no accelerators"
+    remedy = f"write 'gres: {known}'" if nodes.known_gres else "remove 'gres'"
+    return Finding(
+        at,
+        ok=False,
+        message=f"Slurm counts {nodes.gres} in a host, the catalogue has {known}",
+        fix=f"{remedy} in 'scheduler.nodes', or correct the catalogue entry '{nodes.entry}'",
+    )
+
+
+def _judge_numbers(nodes: NodeSet) -> Iterator[Measure]:
+    at = Subject(f"{nodes.site} {nodes.group}", nodes.path)
+    for what, unit, scale, value, limit in (
+        ("CPUs", "", 1, nodes.cpus, nodes.known_cpus),
+        ("memory", "GiB", 1024, nodes.memory, nodes.known_memory),
+    ):
+        if value is not None and limit is None:
+            continue  # only the site knows, and it has said so
+        fix = None
+        if value is not None and limit is not None and value > limit:
+            fix = f"lower '{what.lower()}' in 'scheduler.nodes' to {limit / scale:,.0f} {unit}".strip()
+        yield Measure(
+            at,
+            value=None if value is None else value / scale,
+            limit=None if limit is None else limit / scale,
+            unit=unit,
+            what=f"{what} that jobs may have of a host",
+            fix=fix,
+            missing=(f"{what} of {nodes.entry}",) if value is None else (),
+        )

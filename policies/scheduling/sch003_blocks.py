@@ -1,0 +1,104 @@
+"""SCH-003: blocks of Slurm are NVLink domains, and their sizes divide them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from rackwright.model.scheduler import Scheduler
+from rackwright.plan.model import Plan, Subject
+from rackwright.plan.scheduler import NodeSet, node_sets
+from rackwright.plan.scheduling import blocked, divisors, right_sizes, wrong_sizes
+from rackwright.plan.slurm_topology import TOPOLOGY, base_block
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+
+
+class SlurmBlocks(Policy):
+    """The base size divides the hosts of a unit; larger sizes double it and fit the cluster."""
+
+    id: ClassVar[str] = "SCH-003"
+    title: ClassVar[str] = "Block sizes divide the NVLink domains"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "scheduling"
+
+    most_left_over: Annotated[int, Field(ge=0, le=17)] = 0
+    """Hosts of a unit that may stand outside every base block, as spares."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Measures for each group that is scheduled by blocks, and for the list of sizes."""
+        scheduler = plan.blueprint.scheduler
+        if scheduler is None:
+            return
+        sets = blocked(scheduler, node_sets(plan))
+        if not sets:
+            return
+        sizes = scheduler.topology.block_sizes or base_block(sets)
+        for nodes in sets:
+            yield from self._judge_unit(nodes, sizes)
+        if scheduler.topology.block_sizes:
+            yield from _judge_sizes(scheduler, sets)
+
+    def _judge_unit(self, nodes: NodeSet, sizes: tuple[int, ...]) -> Iterator[Measure | Finding]:
+        at = Subject(f"{nodes.site} {nodes.group}", nodes.path)
+        if nodes.unit_hosts is None or not sizes:
+            what = f"hosts of one NVLink domain of {nodes.entry}"
+            if nodes.unit_hosts is not None:
+                what = "one size of a block for units that differ"
+            yield Finding(at, ok=None, message=f"not known: {what}", missing=(what,))
+            return
+        if nodes.unit_hosts == 1:
+            yield Finding(
+                at,
+                ok=False,
+                message=f"{nodes.entry} joins no hosts by NVLink, so it forms no blocks",
+                fix=f"give the partitions of '{nodes.group}' another 'topology'",
+            )
+            return
+        base = sizes[0]
+        fitting = f"use a base size of {', '.join(map(str, divisors(nodes.unit_hosts)[:3]))}"
+        yield Measure(
+            at,
+            value=base,
+            limit=nodes.unit_hosts,
+            unit="hosts",
+            what="the base size of a block",
+            fix=fitting,
+        )
+        if base <= nodes.unit_hosts:
+            yield Measure(
+                at,
+                value=nodes.unit_hosts % base,
+                limit=self.most_left_over,
+                unit="hosts",
+                what="what the base size leaves over of a unit",
+                fix=fitting,
+            )
+
+
+def _judge_sizes(scheduler: Scheduler, sets: tuple[NodeSet, ...]) -> Iterator[Measure | Finding]:
+    at = Subject("scheduler block sizes", (*TOPOLOGY, "block_sizes"))
+    sizes = scheduler.topology.block_sizes
+    hosts = sum(nodes.count for nodes in sets)
+    allowed = ", ".join(map(str, right_sizes(sizes[0], hosts)))
+    wrong = wrong_sizes(sizes)
+    yield Finding(
+        at,
+        ok=not wrong,
+        message=(
+            f"{wrong[0]} is no power-of-two multiple of the size before it"
+            if wrong
+            else "each size is a power-of-two multiple of the one before"
+        ),
+        fix=f"choose from {allowed}" if wrong else None,
+    )
+    yield Measure(
+        at,
+        value=max(sizes),
+        limit=hosts,
+        unit="hosts",
+        what="the largest size of a block",
+        fix=f"choose from {allowed}",
+    )

@@ -1,0 +1,115 @@
+"""SCH-004: every host takes jobs, and a job without a partition goes somewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from rackwright.model.scheduler import Scheduler
+from rackwright.plan.model import Plan, Subject
+from rackwright.plan.scheduler import SCHEDULER, NodeSet, PartitionSets, node_sets, partition_sets
+from rackwright.plan.scheduling import defaults, idle_sets, job_seconds, shared_tiers
+from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.spec.suggest import did_you_mean
+
+
+class SlurmPartitions(Policy):
+    """Partitions name groups that exist, cover every host, and one of them is the default."""
+
+    id: ClassVar[str] = "SCH-004"
+    title: ClassVar[str] = "Partitions cover every host"
+    severity: ClassVar[Severity] = Severity.MEDIUM
+    since: ClassVar[str] = "0.2"
+    family: ClassVar[str] = "scheduling"
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Findings for the partitions, for groups, and for what they have in common."""
+        scheduler = plan.blueprint.scheduler
+        if scheduler is None:
+            return
+        sets = node_sets(plan)
+        partitions = partition_sets(plan, sets)
+        for entry in partitions:
+            yield from _judge_partition(entry, sets)
+        yield from _judge_groups(sets, partitions)
+        yield _judge_default(partitions)
+        if scheduler.preemption is not None and scheduler.preemption.by == "partition":
+            yield _judge_tiers(scheduler, partitions)
+
+
+def _judge_partition(entry: PartitionSets, sets: Sequence[NodeSet]) -> Iterator[Measure | Finding]:
+    partition = entry.partition
+    at = Subject(f"partition {partition.name}", entry.path)
+    if entry.unknown:
+        known = [nodes.group for nodes in sets]
+        yield Finding(
+            at,
+            ok=False,
+            message=f"it names '{entry.unknown[0]}', which is no group of compute nodes",
+            fix=did_you_mean(entry.unknown[0], known) or f"name one of: {', '.join(known)}",
+        )
+        return
+    yield Finding(at, ok=True, message=f"it has {entry.hosts:,} hosts")
+    kinds = sorted({str(nodes.gres) for nodes in entry.sets})
+    if len(kinds) > 1:
+        yield Finding(
+            at,
+            ok=False,
+            message=f"its hosts differ: {', '.join(kinds)}",
+            fix="make a partition for each kind",
+            advisory=True,
+        )
+    longest = job_seconds(partition.max_time)
+    if partition.default_time is not None and longest is not None:
+        yield Measure(
+            at,
+            value=job_seconds(partition.default_time),
+            limit=longest,
+            unit="s",
+            what="the time of a job that asks for none",
+            fix=f"lower 'default_time' to {partition.max_time}",
+        )
+
+
+def _judge_groups(
+    sets: Sequence[NodeSet], partitions: Sequence[PartitionSets]
+) -> Iterator[Finding]:
+    idle = {nodes.group for nodes in idle_sets(sets, partitions)}
+    for nodes in sets:
+        at = Subject(f"{nodes.site} {nodes.group}", nodes.path)
+        hosts = f"{nodes.count:,} hosts"
+        if nodes.group in idle:
+            remedy = f"add '{nodes.group}' to the groups of a partition whose state is UP"
+            message = f"no partition sends jobs to its {hosts}"
+            yield Finding(at, ok=False, message=message, fix=remedy)
+        else:
+            yield Finding(at, ok=True, message=f"its {hosts} take jobs")
+
+
+def _judge_default(partitions: Sequence[PartitionSets]) -> Finding:
+    at = Subject("scheduler partitions", (*SCHEDULER, "partitions"))
+    names = defaults(partitions)
+    if len(names) == 1:
+        return Finding(at, ok=True, message=f"a job that names none goes to '{names[0]}'")
+    first = partitions[0].partition.name
+    if not names:
+        message = "none is the default: a job that names no partition is refused"
+        return Finding(at, ok=False, message=message, fix=f"write 'default: true' at '{first}'")
+    others = ", ".join(f"'{name}'" for name in names[1:])
+    message = f"{len(names)} say that they are the default; Slurm takes the last"
+    return Finding(at, ok=False, message=message, fix=f"remove 'default' from {others}")
+
+
+def _judge_tiers(scheduler: Scheduler, partitions: Sequence[PartitionSets]) -> Finding:
+    at = Subject("scheduler preemption", (*SCHEDULER, "preemption"))
+    if len(scheduler.partitions) < 2:
+        message = "one partition alone has nobody to preempt"
+        return Finding(at, ok=False, message=message, fix="add a partition, or remove 'preemption'")
+    if equal := next(shared_tiers(partitions), None):
+        return Finding(
+            at,
+            ok=False,
+            message=f"'{equal[0]}' and '{equal[1]}' share hosts on one tier: neither gives way",
+            fix=f"give '{equal[1]}' another 'priority_tier'",
+        )
+    return Finding(at, ok=True, message="partitions that share hosts stand on different tiers")
