@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.packs import add_isolated
 from rackwright.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         default=[],
         help="folder of more policies, as it is on disk; repeatable",
     )
+    add_isolated(parser)
     parser.add_argument("--format", choices=FORMATS, default="text", help="form on stdout")
     parser.add_argument("--json", action="store_true", help="the same as --format json")
     parser.add_argument(
@@ -52,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Compare; the exit code is the verdict on the head."""
     from rackwright.diff.compare import compare_sides
     from rackwright.diff.revisions import open_sides
+    from rackwright.policy.team import packs_for
 
     form = "json" if arguments.json else arguments.format
     if form != "text" and arguments.verbose:
@@ -63,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         head,
         arguments.blueprint,
         layers=tuple(arguments.layer),
-        packs=tuple(arguments.pack),
+        packs=packs_for(arguments.blueprint, arguments.pack, isolated=arguments.isolated),
     )
     for output_form, path in outputs:
         _write(path, _render(comparison, output_form, arguments, colour=False))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -12,6 +13,9 @@ from rackwright.exit_codes import ExitCode
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``explain``."""
     parser.add_argument("topic", help="a policy id, or 'exit-codes'")
+    parser.add_argument(
+        "--pack", type=Path, action="append", default=[], help="folder of more policies; repeatable"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -23,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.policy.parameters import describe_parameters
     from rackwright.spec.suggest import did_you_mean
 
-    policies = {policy.id: policy for policy in load_packs()}
+    policies = {policy.id: policy for policy in load_packs(arguments.pack)}
     policy = policies.get(arguments.topic.upper())
     if policy is None:
         hint = did_you_mean(arguments.topic.upper(), policies)

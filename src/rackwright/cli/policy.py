@@ -1,13 +1,22 @@
-"""``policy``: list the policies and run their examples."""
+"""``policy``: list and show the policies, test a pack, write a new rule."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rackwright.policy.api import Policy
+
+TEAM_PACK = Path("policies")
+"""Where a team's own pack lies in its repository."""
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -15,38 +24,45 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     listing = actions.add_parser("list", help="list the policies")
     listing.add_argument("--json", action="store_true", help="as JSON")
+    _add_pack(listing)
+    showing = actions.add_parser("show", help="show what one policy is and where it comes from")
+    showing.add_argument("id", help="id of the policy")
+    showing.add_argument("--json", action="store_true", help="as JSON")
+    _add_pack(showing)
     testing = actions.add_parser("test", help="run the examples of a pack")
     testing.add_argument("pack", type=Path, nargs="?", help="folder of the pack; else the built-in")
+    new = actions.add_parser("new", help="write a rule with documentation and examples")
+    new.add_argument("place", metavar="FAMILY/ID", help="like power/ACME-001")
+    new.add_argument("title", help="one line: what holds when the rule is kept")
+    new.add_argument(
+        "--pack", type=Path, default=TEAM_PACK, help=f"folder of the pack; else '{TEAM_PACK}'"
+    )
+    digest = actions.add_parser("digest", help="print what a shared pack is pinned by")
+    digest.add_argument("pack", type=Path, help="folder of the pack")
+
+
+def _add_pack(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--pack", type=Path, action="append", default=[], help="folder of more policies; repeatable"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List or test."""
-    return _list(as_json=arguments.json) if arguments.action == "list" else _test(arguments.pack)
+    """Do what is asked for."""
+    actions: Mapping[str, Callable[[argparse.Namespace], int]] = {
+        "list": _list,
+        "show": _show,
+        "test": _test,
+        "new": _new,
+        "digest": _digest,
+    }
+    return actions[arguments.action](arguments)
 
 
-def _list(*, as_json: bool) -> int:
-    from rackwright.policy.packs import load_packs
-    from rackwright.policy.sets import RELEASED, is_preview
-
-    policies = load_packs()
-    if as_json:
-        rows = [
-            {
-                "id": policy.id,
-                "title": policy.title,
-                "family": policy.family,
-                "severity": policy.severity.value,
-                "enforcement": policy.enforcement.value,
-                "since": policy.since,
-                "profile": policy.profile.value,
-                "preview": is_preview(policy, RELEASED),
-            }
-            for policy in policies
-        ]
-        sys.stdout.write(
-            json.dumps({"schema": "rackwright.policies/v1", "policies": rows}, indent=2)
-        )
-        sys.stdout.write("\n")
+def _list(arguments: argparse.Namespace) -> int:
+    policies = _load(arguments.pack)
+    if arguments.json:
+        _write_json("rackwright.policies/v1", policies=[_facts(policy) for policy in policies])
         return ExitCode.CLEAN
     for policy in policies:
         sys.stdout.write(
@@ -56,11 +72,63 @@ def _list(*, as_json: bool) -> int:
     return ExitCode.CLEAN
 
 
-def _test(pack: Path | None) -> int:
-    from rackwright.policy.examples import load_examples, run_example
-    from rackwright.policy.packs import builtin_pack, load_pack
+def _show(arguments: argparse.Namespace) -> int:
+    from rackwright.policy.examples import load_examples
+    from rackwright.policy.packs import documentation, policy_file
+    from rackwright.policy.parameters import describe_parameters
+    from rackwright.spec.suggest import did_you_mean
 
-    folder = pack or builtin_pack()
+    policies = {policy.id: policy for policy in _load(arguments.pack)}
+    policy = policies.get(arguments.id.upper())
+    if policy is None:
+        hint = did_you_mean(arguments.id.upper(), policies)
+        raise UsageError(f"there is no policy '{arguments.id}'", hint=hint)
+    facts = _facts(policy) | {"file": str(policy_file(policy))}
+    names = [f"{example.kind}: {example.name}" for example in load_examples(policy)]
+    if arguments.json:
+        schema = policy.model_json_schema()
+        parameters = schema.get("properties", {})
+        _write_json("rackwright.policy/v1", policy=facts | {"parameters": parameters})
+        return ExitCode.CLEAN
+    lines = [f"{policy.id}: {policy.title}", ""]
+    lines += [f"{key:<12} {_plain(value)}" for key, value in facts.items() if key not in _IN_HEAD]
+    lines += ["", *describe_parameters(policy)] if policy.model_fields else []
+    lines += ["", "Examples", *(f"  {name}" for name in names), ""]
+    lines.append(f"Documentation: {documentation(policy)}")
+    sys.stdout.write("\n".join(lines) + "\n")
+    return ExitCode.CLEAN
+
+
+_IN_HEAD = ("id", "title")
+
+
+def _plain(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _facts(policy: type[Policy]) -> dict[str, Any]:
+    from rackwright.policy.sets import RELEASED, is_preview
+
+    return {
+        "id": policy.id,
+        "title": policy.title,
+        "family": policy.family,
+        "severity": policy.severity.value,
+        "enforcement": policy.enforcement.value,
+        "since": policy.since,
+        "profile": policy.profile.value,
+        "preview": is_preview(policy, RELEASED),
+    }
+
+
+def _test(arguments: argparse.Namespace) -> int:
+    from rackwright.policy.contract import shortfalls
+    from rackwright.policy.examples import load_examples, run_example
+    from rackwright.policy.packs import builtin_pack, load_pack, load_packs
+
+    folder = arguments.pack or builtin_pack()
+    if folder.resolve() != builtin_pack().resolve():
+        load_packs((folder,))  # refuses an id that a built-in policy has
     failed = count = 0
     for policy in load_pack(folder):
         for example in load_examples(policy):
@@ -68,7 +136,39 @@ def _test(pack: Path | None) -> int:
             if problem := run_example(policy, example, folder):
                 failed += 1
                 sys.stdout.write(f"FAILED {policy.id} {example.name}\n  {problem}\n")
-    sys.stdout.write(f"{count - failed} passed, {failed} failed\n")
-    if not count:
-        return ExitCode.NOTHING
-    return ExitCode.VIOLATION if failed else ExitCode.CLEAN
+    lacking = 0
+    for policy in () if failed else load_pack(folder):
+        for shortfall in shortfalls(policy, folder):
+            lacking += 1
+            sys.stdout.write(f"INCOMPLETE {policy.id}: {shortfall}\n")
+    more = f", {lacking} incomplete" if lacking else ""
+    sys.stdout.write(f"{count - failed} passed, {failed} failed{more}\n")
+    if failed or lacking:
+        return ExitCode.VIOLATION
+    return ExitCode.CLEAN if count else ExitCode.NOTHING
+
+
+def _new(arguments: argparse.Namespace) -> int:
+    from rackwright.policy.scaffold import new_policy
+
+    for path in new_policy(arguments.pack, arguments.place, arguments.title):
+        sys.stdout.write(f"wrote {path}\n")
+    sys.stderr.write(f"next: rackwright policy test {arguments.pack}\n")
+    return ExitCode.CLEAN
+
+
+def _digest(arguments: argparse.Namespace) -> int:
+    from rackwright.policy.digest import pack_digest
+
+    sys.stdout.write(f"{pack_digest(arguments.pack)}\n")
+    return ExitCode.CLEAN
+
+
+def _load(packs: Sequence[Path]) -> Sequence[type[Policy]]:
+    from rackwright.policy.packs import load_packs
+
+    return load_packs(tuple(packs))
+
+
+def _write_json(schema: str, **content: Any) -> None:
+    sys.stdout.write(json.dumps({"schema": schema, **content}, indent=2) + "\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -136,6 +137,7 @@ def _check(arguments: argparse.Namespace) -> int:
 def _add(arguments: argparse.Namespace) -> int:
     from pydantic import ValidationError
 
+    from rackwright.policy.team import packs_for
     from rackwright.policy.waiver_edits import appended, next_id
     from rackwright.policy.waivers import Waiver
 
@@ -155,7 +157,7 @@ def _add(arguments: argparse.Namespace) -> int:
         waiver = Waiver.model_validate(given)
     except ValidationError as error:
         raise UsageError(_first_problem(error)) from None
-    _require_admissible(waiver, today, arguments.pack)
+    _require_admissible(waiver, today, packs_for(arguments.blueprint, arguments.pack))
     _write(path, appended(_text(path), waiver))
     sys.stdout.write(f"{waiver.id} added to '{path}'\n")
     return ExitCode.CLEAN
@@ -199,13 +201,13 @@ def _judge(arguments: argparse.Namespace) -> Report:
     )
 
 
-def _require_admissible(waiver: Waiver, today: date, packs: list[Path]) -> None:
+def _require_admissible(waiver: Waiver, today: date, packs: Sequence[Path]) -> None:
     """Refuse a waiver that would never hold."""
     from rackwright.policy.packs import load_packs
     from rackwright.policy.waivers import LONGEST_DAYS
     from rackwright.spec.suggest import did_you_mean
 
-    policies = {policy.id: policy for policy in load_packs(tuple(packs))}
+    policies = {policy.id: policy for policy in load_packs(packs)}
     policy = policies.get(waiver.policy)
     if policy is None:
         near = did_you_mean(waiver.policy, policies)

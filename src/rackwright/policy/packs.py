@@ -14,8 +14,10 @@ import inspect
 import re
 import sys
 import traceback
+import types
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 from rackwright.errors import Location, PolicyLoadError
@@ -39,12 +41,18 @@ def load_packs(folders: Sequence[Path] = ()) -> tuple[type[Policy], ...]:
         PolicyLoadError: a file cannot be loaded, lacks its documentation or examples, or repeats
             an id.
     """
-    return _load_all((builtin_pack(), *(folder.resolve() for folder in folders)))
+    return _load_all(tuple(folder.resolve() for folder in folders))
 
 
 @lru_cache(maxsize=8)
 def _load_all(folders: tuple[Path, ...]) -> tuple[type[Policy], ...]:
-    return _unique(policy for folder in folders for policy in load_pack(folder))
+    teams = (policy for folder in folders for policy in load_pack(folder))
+    return _unique((*_load_builtin(), *teams))
+
+
+@lru_cache(maxsize=1)
+def _load_builtin() -> tuple[type[Policy], ...]:
+    return load_pack(builtin_pack())
 
 
 def load_pack(folder: Path) -> tuple[type[Policy], ...]:
@@ -57,13 +65,14 @@ def load_pack(folder: Path) -> tuple[type[Policy], ...]:
     if not folder.is_dir():
         raise PolicyLoadError(f"the policy pack '{folder}' is not a folder")
     read_manifest(folder)
-    files = _rule_files(folder)
+    files = rule_files(folder)
     if not files:
         raise PolicyLoadError(
             f"the policy pack '{folder}' holds no policy",
             hint="rules are files like 'power/acme001_busway.py'",
         )
-    return _unique(_load_file(path) for path in files)
+    trusted = folder.resolve() == builtin_pack().resolve()
+    return _unique(_load_file(path, trusted=trusted) for path in files)
 
 
 def _unique(policies: Iterable[type[Policy]]) -> tuple[type[Policy], ...]:
@@ -79,7 +88,7 @@ def _unique(policies: Iterable[type[Policy]]) -> tuple[type[Policy], ...]:
     return tuple(by_id[key] for key in sorted(by_id))
 
 
-def _rule_files(folder: Path) -> list[Path]:
+def rule_files(folder: Path) -> list[Path]:
     """The rule files of a pack; any other Python file in it must say that it is none."""
     found = []
     for path in sorted(folder.rglob("*.py")):
@@ -118,9 +127,20 @@ def examples(policy: type[Policy]) -> Path:
     return policy_file(policy).with_suffix(".examples.yaml")
 
 
-def _load_file(path: Path) -> type[Policy]:
+class _FromSource(SourceFileLoader):
+    """Reads and leaves no bytecode: a pack's digest covers its sources, so nothing else may run."""
+
+    def get_code(self, fullname: str) -> types.CodeType:
+        """The code of the source file."""
+        path = self.get_filename(fullname)
+        code: types.CodeType = self.source_to_code(self.get_data(path), path)
+        return code
+
+
+def _load_file(path: Path, *, trusted: bool) -> type[Policy]:
     name = f"rackwright_packs.p{hashlib.sha256(str(path).encode()).hexdigest()[:12]}.{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    loader = None if trusted else _FromSource(name, str(path))
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     if spec is None or spec.loader is None:
         raise PolicyLoadError(f"'{path}' is not a Python file")
     module = importlib.util.module_from_spec(spec)

@@ -1,0 +1,45 @@
+"""What a policy must come with: documentation with its headings, examples of every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rackwright.policy.api import Outcome, Policy
+from rackwright.policy.examples import KINDS, judge, load_examples
+from rackwright.policy.packs import documentation
+
+HEADINGS = ("What it does", "Why", "Source", "How to fix")
+ALWAYS_DECIDED = "there is always an answer"
+"""What the documentation of a policy says that is never unknown; it needs no such example."""
+NEVER_FAILS = "This policy never fails"
+
+
+def shortfalls(policy: type[Policy], pack: Path) -> Iterator[str]:
+    """What ``policy`` lacks.
+
+    Raises:
+        SpecErrors: its examples cannot be read.
+    """
+    text = documentation(policy).read_text(encoding="utf-8")
+    if not text.startswith(f"# {policy.id}: "):
+        yield f"its documentation does not begin with '# {policy.id}: '"
+    for heading in HEADINGS:
+        if f"\n## {heading}\n" not in text:
+            yield f"its documentation lacks '## {heading}'"
+    for name in policy.model_fields:
+        if f"`{name}`" not in text:
+            yield f"its documentation does not name the parameter '{name}'"
+    examples = load_examples(policy)
+    spared = {"unknown"} if ALWAYS_DECIDED in " ".join(text.split()) else set()
+    if NEVER_FAILS in text:
+        spared.add("fail")
+    for kind in KINDS:
+        if kind not in spared and all(example.kind != kind for example in examples):
+            yield f"it has no example of kind '{kind}'"
+    for example in examples:
+        for result in judge(policy, example, pack):
+            if result.outcome is Outcome.FAIL and not result.fix:
+                yield f"'{example.name}' fails without a fix: {result.message}"
+            if result.outcome is Outcome.UNKNOWN and not result.missing:
+                yield f"'{example.name}' is unknown and does not say why: {result.message}"

@@ -1,0 +1,70 @@
+"""The digest of a policy pack: what a team pins a shared one to."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from rackwright.errors import PolicyLoadError
+
+MOST_FILES = 10_000
+LARGEST_PACK = 64 * 1024 * 1024
+"""Bytes of all files of a pack together."""
+
+_LEFT_OUT = frozenset({".git", "__pycache__"})
+"""Names of what is not read of a pack: history, and bytecode, which its loader does not use."""
+
+
+def pack_digest(folder: Path) -> str:
+    """``sha256:`` and 64 hex digits over names and contents of all files of the pack.
+
+    Neither dates nor owners nor the place of the folder count.
+
+    Raises:
+        PolicyLoadError: it is no folder, holds a link or something else that is no plain file, or
+            is too large.
+    """
+    if not folder.is_dir():
+        raise PolicyLoadError(f"the policy pack '{folder}' is not a folder")
+    whole = hashlib.sha256()
+    size = 0
+    for count, name in enumerate(sorted(_names(folder, ""), key=os.fsencode)):
+        if count >= MOST_FILES:
+            raise PolicyLoadError(f"the policy pack '{folder}' has more than {MOST_FILES:,} files")
+        content, size = _read(folder / name, size)
+        text = os.fsencode(name)
+        # Lengths first, so that no other split of names and contents gives the same bytes.
+        whole.update(len(text).to_bytes(8, "big") + text)
+        whole.update(len(content).to_bytes(8, "big") + content)
+    return f"sha256:{whole.hexdigest()}"
+
+
+def _names(folder: Path, prefix: str) -> Iterator[str]:
+    """The files below ``folder`` by their names from the pack, with ``/``."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name in _LEFT_OUT:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                yield from _names(folder / entry.name, f"{prefix}{entry.name}/")
+            elif entry.is_file(follow_symlinks=False):
+                yield f"{prefix}{entry.name}"
+            else:
+                raise PolicyLoadError(
+                    f"'{entry.path}' is not a plain file", hint="a pack holds files, no links"
+                )
+
+
+def _read(path: Path, so_far: int) -> tuple[bytes, int]:
+    """The content of a file, and the size of the pack with it."""
+    with path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or so_far + status.st_size > LARGEST_PACK:
+            raise PolicyLoadError(f"the policy pack is larger than {LARGEST_PACK // 2**20} MiB")
+        content = file.read(LARGEST_PACK - so_far + 1)
+    if so_far + len(content) > LARGEST_PACK:
+        raise PolicyLoadError(f"the policy pack is larger than {LARGEST_PACK // 2**20} MiB")
+    return content, so_far + len(content)

@@ -1,0 +1,135 @@
+"""A team's ``rackwright.yaml``: which packs of policies judge beside the built-in ones.
+
+A pack is code that runs where a blueprint is judged. One that lies outside the team's folder is
+somebody else's, so it must be pinned by its digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from rackwright.errors import Location, RackwrightError, SpecError, SpecErrors
+from rackwright.model.base import Model
+from rackwright.policy.digest import pack_digest
+from rackwright.spec import git
+from rackwright.spec.loader import load
+from rackwright.spec.tree import Tree
+
+NAME = "rackwright.yaml"
+
+
+class PackPin(Model):
+    """A pack of policies."""
+
+    path: Annotated[str, Field(min_length=1)]
+    """Its folder, from that of this file."""
+    revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")] | None = None
+    """Commit that the folder must be checked out at."""
+    digest: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
+    """What 'rackwright policy digest' says; needed for a pack outside the team's folder."""
+
+
+class TeamConfig(Model):
+    """What holds for all blueprints of a team."""
+
+    packs: tuple[PackPin, ...] = ()
+
+
+def find_config(blueprint: Path) -> Path | None:
+    """The ``rackwright.yaml`` that holds for ``blueprint``, or None.
+
+    It lies beside the blueprint, or above it inside the same git repository.
+    """
+    folder = blueprint.resolve().parent
+    chain = [folder, *folder.parents]
+    top = next((n for n, above in enumerate(chain) if (above / ".git").exists()), 0)
+    found = (above / NAME for above in chain[: top + 1])
+    return next((path for path in found if path.is_file()), None)
+
+
+def packs_for(
+    blueprint: Path, more: Sequence[Path] = (), *, isolated: bool = False
+) -> tuple[Path, ...]:
+    """The folders of the packs that judge ``blueprint`` beside the built-in one.
+
+    Args:
+        blueprint: the file.
+        more: folders named on the command line; they need no pin.
+        isolated: leave out what the repository itself asks for, so that none of its code runs.
+
+    Raises:
+        SpecErrors: the configuration is not valid, or a pack is not what it is pinned to.
+    """
+    config = None if isolated else find_config(blueprint)
+    listed = () if config is None else team_packs(config)
+    folders = [folder.resolve() for folder in more]
+    return (*(folder for folder in listed if folder not in folders), *folders)
+
+
+def team_packs(config: Path) -> tuple[Path, ...]:
+    """The folders of the packs that ``config`` lists, each checked against its pin.
+
+    Raises:
+        SpecErrors: the file is not valid, or a pack is not what it is pinned to.
+    """
+    loaded = load(config, TeamConfig)
+    top = config.resolve().parent
+    folders: list[Path] = []
+    errors: list[SpecError] = []
+    for index, pin in enumerate(loaded.value.packs):
+        folder = (top / pin.path).resolve()
+        error = _problem(pin, folder, top, index, loaded.tree)
+        if error is None and folder in folders:
+            error = SpecError(
+                f"packs: '{pin.path}' is listed twice",
+                location=loaded.tree.locate(("packs", index, "path")),
+            )
+        if error is not None:
+            errors.append(error)
+        folders.append(folder)
+    if errors:
+        raise SpecErrors(errors)
+    return tuple(folders)
+
+
+def _problem(pin: PackPin, folder: Path, top: Path, index: int, tree: Tree) -> SpecError | None:
+    """Why a pack cannot be used, or None."""
+
+    def at(key: str) -> Location:
+        return tree.locate(("packs", index, key))
+
+    if not folder.is_dir():
+        return SpecError(f"packs: '{pin.path}' is not a folder", location=at("path"))
+    try:
+        if pin.revision is not None:
+            actual = git.resolve(folder, "HEAD")
+            if actual != pin.revision:
+                return SpecError(
+                    f"packs: '{pin.path}' is checked out at '{actual}', not at its 'revision'",
+                    hint=f"check out '{pin.revision}', or review the other one and pin that",
+                    location=at("revision"),
+                )
+        if pin.digest is None:
+            if folder.is_relative_to(top):
+                return None
+            return SpecError(
+                f"packs: '{pin.path}' lies outside the team's folder and is not pinned",
+                hint=f"review it, and set 'digest: {pack_digest(folder)}'",
+                location=at("path"),
+            )
+        found = pack_digest(folder)
+    except RackwrightError as error:
+        return SpecError(
+            f"packs: '{pin.path}': {error.summary}", hint=error.hint, location=at("path")
+        )
+    if found != pin.digest:
+        return SpecError(
+            f"packs: '{pin.path}' is not what it is pinned to",
+            hint=f"its digest is '{found}'; review what changed before it is pinned",
+            location=at("digest"),
+        )
+    return None

@@ -1,0 +1,269 @@
+"""``policy``: new rules that work as they are, and packs that are what they are pinned to."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rackwright.cli import main
+from rackwright.policy.packs import builtin_pack, load_pack, load_packs
+
+FIXTURE = builtin_pack() / "fixtures" / "aws.yaml"
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A team's folder with a blueprint, and the working directory in it."""
+    made = tmp_path / "team"
+    (made / ".git").mkdir(parents=True)
+    (made / "clusters").mkdir()
+    shutil.copy(FIXTURE, made / "clusters" / "blueprint.yaml")
+    monkeypatch.chdir(made)
+    return made
+
+
+def check(*more: str) -> int:
+    return main(["check", "clusters/blueprint.yaml", *more])
+
+
+def new(*more: str) -> int:
+    return main(["policy", "new", "own/ACME-001", "Sites don't lie too high", *more])
+
+
+def outcome_of(policy: str, capsys: pytest.CaptureFixture[str]) -> set[str]:
+    capsys.readouterr()
+    check("--json")
+    document = json.loads(capsys.readouterr().out)
+    return {r["outcome"] for r in document["results"] if r["policy"] == policy}
+
+
+def test_a_new_rule_works_as_it_is(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert new() == 0
+    written = {str(path.relative_to(repository)) for path in repository.rglob("*.*")}
+    stem = "policies/own/acme001_sites_dont_lie_too_high"
+    assert {f"{stem}.py", f"{stem}.md", f"{stem}.examples.yaml"} <= written
+    assert "policies/pack.yaml" in written
+    capsys.readouterr()
+    assert main(["policy", "test", "policies"]) == 0
+    assert capsys.readouterr().out == "4 passed, 0 failed\n"
+    (policy,) = load_pack(repository / "policies")
+    assert (policy.id, policy.family) == ("ACME-001", "own")
+
+
+def test_a_second_rule_stands_beside_the_first(repository: Path) -> None:
+    assert new() == 0
+    fixture = repository / "policies" / "fixtures" / "small.yaml"
+    fixture.write_text(fixture.read_text() + "# ours\n")
+    assert main(["policy", "new", "own/ACME-002", "Another one"]) == 0
+    assert fixture.read_text().endswith("# ours\n")
+    assert main(["policy", "test", "policies"]) == 0
+    assert [p.id for p in load_pack(repository / "policies")] == ["ACME-001", "ACME-002"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["own/ACME-001", "Again"], "is used already"),
+        (["power/PWR-900", "Ours"], "belong to the built-in policies"),
+        (["ACME-001", "No family"], "is not FAMILY/ID"),
+        (["own/acme-1", "Small"], "is not FAMILY/ID"),
+        (["fixtures/ACME-002", "There"], "is not FAMILY/ID"),
+        (["../own/ACME-002", "Elsewhere"], "is not FAMILY/ID"),
+        (["own/ACME-002", 'x"""\nimport os'], "cannot be a title"),
+        (["own/ACME-002", "{{ 7 * 7 }}"], "cannot be a title"),
+        (["own/ACME-002", "…!"], "cannot be a title"),
+        (["own/ACME-002", "x" * 101], "cannot be a title"),
+    ],
+)
+def test_what_cannot_be_a_new_rule(
+    repository: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert new() == 0
+    before = sorted(repository.rglob("*"))
+    assert main(["policy", "new", *arguments]) == 2
+    assert said in capsys.readouterr().err
+    after = [path for path in sorted(repository.rglob("*")) if "__pycache__" not in path.parts]
+    assert after == before
+
+
+def test_an_incomplete_rule_fails_the_test_of_its_pack(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new()
+    stem = repository / "policies" / "own" / "acme001_sites_dont_lie_too_high"
+    documentation, examples = stem.with_suffix(".md"), stem.with_suffix(".examples.yaml")
+    documentation.write_text(documentation.read_text().replace("## Source", "## Origin"))
+    kept = examples.read_text().replace("`highest_altitude`", "")
+    examples.write_text(kept[: kept.index("- name: nobody has said")])
+    capsys.readouterr()
+    assert main(["policy", "test", "policies"]) == 5
+    told = capsys.readouterr().out
+    assert "INCOMPLETE ACME-001: its documentation lacks '## Source'" in told
+    assert "INCOMPLETE ACME-001: it has no example of kind 'unknown'" in told
+    assert "4 passed" not in told
+
+
+def test_an_example_that_does_not_hold_fails(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new()
+    (examples,) = (repository / "policies" / "own").glob("*.examples.yaml")
+    examples.write_text(examples.read_text().replace("1600 m", "16 m"))
+    assert main(["policy", "test", "policies"]) == 5
+    assert "FAILED ACME-001 too high" in capsys.readouterr().out
+
+
+def test_show_tells_what_a_rule_is(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    new()
+    capsys.readouterr()
+    assert main(["policy", "show", "acme-001", "--pack", "policies"]) == 0
+    shown = capsys.readouterr().out
+    for text in ("ACME-001: Sites don't lie too high", "Parameter highest_altitude", "pilot",
+                 "boundary: at the limit", "acme001_sites_dont_lie_too_high.py"):  # fmt: skip
+        assert text in shown
+    assert main(["policy", "show", "PWR-001", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == "rackwright.policy/v1"
+    assert (document["policy"]["since"], document["policy"]["profile"]) == ("0.1", "lab")
+    assert main(["policy", "show", "PWR-01"]) == 2
+    assert "did you mean 'PWR-0" in capsys.readouterr().err
+
+
+def test_list_shows_set_and_profile(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy", "list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (line,) = [line for line in lines if line.startswith("PWR-001 ")]
+    assert line.split()[2:5] == ["mandatory", "lab", "0.1"]
+    assert main(["policy", "list", "--json"]) == 0
+    rows = {row["id"]: row for row in json.loads(capsys.readouterr().out)["policies"]}
+    assert set(rows) == {policy.id for policy in load_packs()}
+    assert (rows["SEC-001"]["since"], rows["SEC-001"]["preview"]) == ("0.2", True)
+
+
+CONFIG = "rackwright.yaml"
+
+
+def test_check_reads_the_packs_of_the_team(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new()
+    assert outcome_of("ACME-001", capsys) == set()
+    (repository / CONFIG).write_text("packs:\n  - path: policies\n")
+    assert outcome_of("ACME-001", capsys) == {"not_applicable"}
+
+
+def test_isolated_runs_no_code_of_the_repository(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new()
+    (repository / CONFIG).write_text("packs:\n  - path: policies\n")
+    (rule,) = (repository / "policies" / "own").glob("*.py")
+    rule.write_text(f"{rule.read_text()}\nopen({str(repository / 'ran')!r}, 'w').close()\n")
+    code = check("--isolated")
+    assert not (repository / "ran").exists()
+    assert code == check("--isolated", "--json")
+    check()
+    assert (repository / "ran").exists()
+
+
+def test_a_pack_named_twice_is_loaded_once(repository: Path) -> None:
+    new()
+    (repository / CONFIG).write_text("packs:\n  - path: policies\n")
+    assert check("--pack", "policies") == check()
+
+
+@pytest.fixture
+def shared(repository: Path, tmp_path: Path) -> Path:
+    """A pack outside the team's folder."""
+    folder = tmp_path / "shared"
+    assert new("--pack", str(folder)) == 0
+    return folder
+
+
+def digest_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    assert main(["policy", "digest", str(folder)]) == 0
+    return capsys.readouterr().out.strip()
+
+
+def test_a_shared_pack_is_pinned(
+    repository: Path, shared: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = repository / CONFIG
+    config.write_text("packs:\n  - path: ../shared\n")
+    assert check() == 2
+    told = capsys.readouterr().err
+    assert "rackwright.yaml:2:11: packs: '../shared' lies outside the team's folder" in told
+    digest = digest_of(shared, capsys)
+    assert f"digest: {digest}" in told
+
+    config.write_text(f"packs:\n  - path: ../shared\n    digest: {digest}\n")
+    assert outcome_of("ACME-001", capsys) == {"not_applicable"}
+    (rule,) = (shared / "own").glob("*.py")
+    rule.write_text(rule.read_text() + "\n")
+    assert check() == 2
+    told = capsys.readouterr().err
+    assert "rackwright.yaml:3:13: packs: '../shared' is not what it is pinned to" in told
+    assert digest_of(shared, capsys) in told
+
+
+def test_a_pack_can_be_pinned_to_a_revision(
+    repository: Path, shared: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def git(*words: str) -> str:
+        identity = ("-c", "user.name=x", "-c", "user.email=x@example.com")
+        done = subprocess.run(
+            ["git", "-C", str(shared), *identity, *words],
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
+        return done.stdout.strip()
+
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "one")
+    revision, digest = git("rev-parse", "HEAD"), digest_of(shared, capsys)
+    config = repository / CONFIG
+    pin = f"packs:\n  - path: ../shared\n    digest: {digest}\n    revision: "
+    config.write_text(f"{pin}{revision}\n")
+    assert outcome_of("ACME-001", capsys) == {"not_applicable"}
+    config.write_text(f"{pin}{'0' * 40}\n")
+    assert check() == 2
+    assert f"is checked out at '{revision}'" in capsys.readouterr().err
+
+
+def test_every_mistake_of_the_list_is_told(
+    repository: Path, shared: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        "packs:\n  - path: nowhere\n  - path: ../shared\n  - path: policies\n  - path: policies\n"
+    )
+    (repository / CONFIG).write_text(text)
+    new()
+    capsys.readouterr()
+    assert check() == 2
+    told = capsys.readouterr().err
+    assert "'nowhere' is not a folder" in told
+    assert "'../shared' lies outside" in told
+    assert "'policies' is listed twice" in told
+    (repository / CONFIG).write_text("packs:\n  - pth: policies\n")
+    assert check() == 2
+    assert "did you mean 'path'?" in capsys.readouterr().err
+
+
+def test_an_id_of_the_built_in_policies_is_never_shadowed(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new()
+    (repository / CONFIG).write_text("packs:\n  - path: policies\n")
+    for path in (repository / "policies" / "own").iterdir():
+        if path.is_file():
+            text = path.read_text().replace("ACME-001", "PWR-001")
+            path.with_name(path.name.replace("acme001", "pwr001")).write_text(text)
+            path.unlink()
+    assert check() == 1
+    assert "the policy id 'PWR-001' is used twice" in capsys.readouterr().err
+    assert main(["policy", "test", "policies"]) == 1

@@ -1,0 +1,119 @@
+"""A team's configuration and the digest of packs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rackwright.errors import PolicyLoadError
+from rackwright.policy import digest as digest_module
+from rackwright.policy.digest import pack_digest
+from rackwright.policy.packs import load_pack
+from rackwright.policy.scaffold import new_policy
+from rackwright.policy.team import find_config, packs_for
+
+
+@pytest.fixture
+def pack(tmp_path: Path) -> Path:
+    folder = tmp_path / "pack"
+    new_policy(folder, "own/ACME-001", "A rule")
+    return folder
+
+
+def test_a_digest_is_of_names_and_contents_only(pack: Path, tmp_path: Path) -> None:
+    before = pack_digest(pack)
+    copy = tmp_path / "elsewhere" / "copy"
+    shutil.copytree(pack, copy)
+    os.utime(copy / "pack.yaml", (0, 0))
+    (copy / "own" / "__pycache__").mkdir(exist_ok=True)
+    (copy / "own" / "__pycache__" / "x.pyc").write_bytes(b"x")
+    (copy / ".git").mkdir()
+    assert pack_digest(copy) == before
+    (copy / "pack.yaml").rename(copy / "pack.yml")
+    assert pack_digest(copy) != before
+
+
+def test_bytes_cannot_move_between_files(tmp_path: Path) -> None:
+    digests = set()
+    for number, files in enumerate(({"a": "bc"}, {"ab": "c"}, {"a": "b", "c": ""}, {"abc": ""})):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for name, text in files.items():
+            (folder / name).write_text(text)
+        digests.add(pack_digest(folder))
+    assert len(digests) == 4
+
+
+def test_a_pack_holds_plain_files(pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (pack / "link.py").symlink_to("/etc/hostname")
+    with pytest.raises(PolicyLoadError, match=r"'.*link\.py' is not a plain file"):
+        pack_digest(pack)
+    (pack / "link.py").unlink()
+    os.mkfifo(pack / "pipe")
+    with pytest.raises(PolicyLoadError, match="is not a plain file"):
+        pack_digest(pack)
+    (pack / "pipe").unlink()
+    monkeypatch.setattr(digest_module, "LARGEST_PACK", 100)
+    with pytest.raises(PolicyLoadError, match="is larger than"):
+        pack_digest(pack)
+    monkeypatch.setattr(digest_module, "MOST_FILES", 1)
+    monkeypatch.setattr(digest_module, "LARGEST_PACK", 2**20)
+    with pytest.raises(PolicyLoadError, match="more than 1 files"):
+        pack_digest(pack)
+
+
+def test_no_bytecode_is_run_or_left(pack: Path) -> None:
+    import importlib.util
+    import py_compile
+
+    (rule,) = (pack / "own").glob("*.py")
+    cache = Path(importlib.util.cache_from_source(str(rule)))
+    load_pack(pack)
+    assert not cache.exists()
+    text = rule.read_text()
+    rule.write_text(text.replace('"ACME-001"', '"ACME-666"'))
+    py_compile.compile(str(rule), doraise=True)
+    compiled = rule.stat()
+    rule.write_text(text)
+    os.utime(rule, ns=(compiled.st_atime_ns, compiled.st_mtime_ns))
+    assert rule.stat().st_size == compiled.st_size
+    (policy,) = load_pack(pack)
+    assert policy.id == "ACME-001"
+
+
+def test_the_configuration_is_looked_for_inside_the_repository_only(tmp_path: Path) -> None:
+    blueprint = tmp_path / "team" / "sites" / "a" / "blueprint.yaml"
+    blueprint.parent.mkdir(parents=True)
+    (tmp_path / "rackwright.yaml").write_text("packs: []\n")
+    (tmp_path / "team" / "rackwright.yaml").write_text("packs: []\n")
+    assert find_config(blueprint) is None
+    (tmp_path / "team" / ".git").write_text("gitdir: elsewhere\n")
+    assert find_config(blueprint) == (tmp_path / "team" / "rackwright.yaml").resolve()
+    beside = blueprint.with_name("rackwright.yaml")
+    beside.write_text("packs: []\n")
+    assert find_config(blueprint) == beside.resolve()
+    assert packs_for(blueprint) == ()
+
+
+def test_isolated_leaves_named_packs(pack: Path, tmp_path: Path) -> None:
+    (tmp_path / "rackwright.yaml").write_text("packs: [{path: pack}]\n")
+    blueprint = tmp_path / "blueprint.yaml"
+    assert packs_for(blueprint) == (pack.resolve(),)
+    assert packs_for(blueprint, isolated=True) == ()
+    assert packs_for(blueprint, [pack], isolated=True) == (pack.resolve(),)
+    assert packs_for(blueprint, [pack]) == (pack.resolve(),)
+
+
+def test_a_link_does_not_bring_a_foreign_pack_inside(tmp_path: Path) -> None:
+    from rackwright.errors import SpecErrors
+
+    team = tmp_path / "team"
+    team.mkdir()
+    new_policy(tmp_path / "foreign", "own/ACME-001", "A rule")
+    (team / "policies").symlink_to(tmp_path / "foreign")
+    (team / "rackwright.yaml").write_text("packs: [{path: policies}]\n")
+    with pytest.raises(SpecErrors, match="lies outside the team's folder"):
+        packs_for(team / "blueprint.yaml")
