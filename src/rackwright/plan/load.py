@@ -55,14 +55,19 @@ def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
     try:
         plan = expand(blueprint, catalogue or load_catalogue())
     except PlanError as error:
-        raise SpecErrors(
-            [
-                SpecError(
-                    f"{tree.describe(problem.path)}: {problem.message}",
-                    hint=problem.hint,
-                    location=tree.locate(problem.path),
-                )
-                for problem in error.problems
-            ]
-        ) from None
+        raise locate_problems(error, tree) from None
     return LoadedPlan(plan, tree)
+
+
+def locate_problems(error: PlanError, tree: Tree) -> SpecErrors:
+    """The reasons of ``error``, each with its position in the document."""
+    return SpecErrors(
+        [
+            SpecError(
+                f"{tree.describe(problem.path)}: {problem.message}",
+                hint=problem.hint,
+                location=tree.locate(problem.path),
+            )
+            for problem in error.problems
+        ]
+    )

@@ -1,0 +1,122 @@
+"""Files generated from a plan, and how they get into a folder: only where something changed."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from rackwright.errors import UsageError
+from rackwright.plan.model import Plan
+from rackwright.render import slurm
+
+Action = Literal["written", "unchanged", "removed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes of one file.
+
+    Attributes:
+        before: its text, or None where it is not there.
+        after: its text, or None where it is to go.
+        foreign: it is there and was not generated.
+    """
+
+    path: Path
+    before: str | None
+    after: str | None
+    foreign: bool
+
+    @property
+    def action(self) -> Action:
+        """What has to be done."""
+        if self.before == self.after:
+            return "unchanged"
+        return "removed" if self.after is None else "written"
+
+
+def generate(plan: Plan) -> Mapping[str, str]:
+    """Every file that follows from the plan, by its path in the output folder.
+
+    Raises:
+        NoSchedulerError: the blueprint has no scheduler.
+        PlanError: something that the files need is unknown or leads nowhere.
+    """
+    return {f"slurm/{name}": text for name, text in slurm.render_slurm(plan).items()}
+
+
+def compare(files: Mapping[str, str], folder: Path) -> tuple[Change, ...]:
+    """What would change in ``folder``, in the order of the paths.
+
+    Files that were generated once and no longer are have to go; others are not looked at.
+
+    Raises:
+        UsageError: a file cannot be read.
+    """
+    known = {f"slurm/{name}" for name in slurm.FILES}
+    changes = []
+    for name in sorted({*files, *known}):
+        path = folder / name
+        before = _read(path)
+        foreign = before is not None and not before.startswith(slurm.HEADER)
+        after = files.get(name)
+        if after is not None or (before is not None and not foreign):
+            changes.append(Change(path, before, after, foreign))
+    return tuple(changes)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8", errors="replace")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UsageError(f"'{path}' cannot be read: {error.strerror}") from None
+
+
+def apply(changes: tuple[Change, ...]) -> None:
+    """Do what ``changes`` say; a file is there as a whole or not at all.
+
+    Raises:
+        UsageError: a file would be overwritten that was not generated, or cannot be written.
+    """
+    for change in changes:
+        if change.foreign and change.action != "unchanged":
+            raise UsageError(
+                f"'{change.path}' was not generated, so it is not overwritten",
+                hint="move it away, or choose another folder",
+            )
+    for change in changes:
+        try:
+            _apply(change)
+        except OSError as error:
+            raise UsageError(f"'{change.path}' cannot be written: {error.strerror}") from None
+
+
+def _apply(change: Change) -> None:
+    match change.action:
+        case "written":
+            change.path.parent.mkdir(parents=True, exist_ok=True)
+            partial = change.path.with_name(f".{change.path.name}.{os.getpid()}")
+            partial.write_text(change.after or "", encoding="utf-8", newline="\n")
+            partial.replace(change.path)
+        case "removed":
+            change.path.unlink()
+        case "unchanged":
+            pass
+
+
+def show_diff(changes: tuple[Change, ...], folder: Path) -> Iterator[str]:
+    """The lines of a unified diff from what is there to what is generated."""
+    for change in changes:
+        name = change.path.relative_to(folder)
+        yield from difflib.unified_diff(
+            (change.before or "").splitlines(keepends=True),
+            (change.after or "").splitlines(keepends=True),
+            "/dev/null" if change.before is None else f"a/{name}",
+            "/dev/null" if change.after is None else f"b/{name}",
+        )
