@@ -10,6 +10,8 @@ import pulumi
 import pytest
 
 from rackwright.exit_codes import ExitCode
+from rackwright.policy.baseline import created, render_baseline
+from rackwright.policy.check import check_blueprint
 from rackwright.provision.program import RefusedError, inline_program
 from rackwright.resources import bundled
 from stacks_support import Recording
@@ -145,6 +147,27 @@ def test_a_team_s_pack_judges_too(recorded, blueprint, tmp_path):
         recorded(program, config=REGION, into=seen)
 
     assert error.value.exit_code == ExitCode.VIOLATION
+    assert seen.resources == []
+
+
+def test_a_stack_puts_up_with_what_its_files_permit(recorded, blueprint, tmp_path):
+    path = blueprint(**{"L-417A185B: 4096": "L-417A185B: 100"})
+    baseline = tmp_path / "baseline.json"
+    baseline.write_text(render_baseline(created(check_blueprint(path))))
+
+    seen = recorded(inline_program("aws-network", path, baseline=baseline), config=REGION)
+
+    assert seen.one("Cluster").inputs["spec"]["name"]
+
+
+def test_a_file_that_the_stack_names_has_to_exist(recorded, blueprint, tmp_path):
+    program = inline_program("aws-network", blueprint(), waivers=tmp_path / "nowhere.yaml")
+    seen = Recording()
+
+    with pytest.raises(RefusedError, match="there is no file") as error:
+        recorded(program, config=REGION, into=seen)
+
+    assert error.value.exit_code == ExitCode.USAGE
     assert seen.resources == []
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.concessions import add_files
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -29,6 +30,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--pack", type=Path, action="append", default=[], help="folder of more policies; repeatable"
     )
+    add_files(parser)
     parser.add_argument("--site", help="the AWS site, where the blueprint has several")
     parser.add_argument(
         "--target",
@@ -51,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
     site = _choose_site(arguments, loaded)
     verb = arguments.verb
-    if verb in {"preview", "up"} and (refused := _judge(loaded, tuple(arguments.pack))):
+    if verb in {"preview", "up"} and (refused := _judge(loaded, site)):
         return refused
     if verb in _DESTRUCTIVE and not arguments.yes:
         _confirm(verb, site, arguments.target)
@@ -68,12 +70,14 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.NOTHING if verb == "status" and not outcomes else ExitCode.CLEAN
 
 
-def _judge(loaded: LoadedPlan, packs: Sequence[Path]) -> int:
+def _judge(loaded: LoadedPlan, site: Site) -> int:
     """Zero when the blueprint passes; otherwise the exit code, after showing the findings."""
     from rackwright.policy.check import check_plan
+    from rackwright.policy.concessions import read_files
     from rackwright.report.text import render_text
 
-    report = check_plan(loaded, packs=packs)
+    concessions = read_files(site.waivers, site.baseline)
+    report = check_plan(loaded, packs=site.packs, concessions=concessions)
     if report.exit_code == ExitCode.CLEAN:
         return ExitCode.CLEAN
     sys.stderr.write(render_text(report) + "\nnothing was created\n")
@@ -81,6 +85,7 @@ def _judge(loaded: LoadedPlan, packs: Sequence[Path]) -> int:
 
 
 def _choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
+    from rackwright.policy.concessions import baseline_beside, waivers_beside
     from rackwright.provision.engine import Site
 
     plans = {plan.site.name: plan.site for plan in loaded.plan.aws}
@@ -100,7 +105,16 @@ def _choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
         cluster=loaded.plan.blueprint.name,
         name=name,
         region=plans[name].region,
+        waivers=_file(arguments.waivers, waivers_beside(arguments.blueprint)),
+        baseline=_file(arguments.baseline, baseline_beside(arguments.blueprint)),
     )
+
+
+def _file(named: Path | None, usual: Path) -> Path | None:
+    """The file to read: the one that is named, or the usual one where there is one."""
+    if named is not None:
+        return named.resolve()
+    return usual.resolve() if usual.exists() else None
 
 
 def _confirm(verb: str, site: Site, target: str) -> None:

@@ -7,6 +7,7 @@ Other resources are decoded once and shown to the rules that ask for their type.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent import futures
@@ -22,6 +23,7 @@ from rackwright.crossguard.decode import decode, has_unknown
 from rackwright.crossguard.rules import RULES, Resource, ResourceRule
 
 if TYPE_CHECKING:
+    from rackwright.policy.concessions import Concessions
     from rackwright.policy.engine import Report
 
 Level: TypeAlias = "analyzer_pb2.EnforcementLevel.ValueType"
@@ -48,12 +50,18 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
     Args:
         rules: rules over single resources.
         packs: folders of further blueprint policies.
+        concessions: the waivers and the baseline that hold; None judges without.
     """
 
     def __init__(
-        self, *, rules: Sequence[ResourceRule] = RULES, packs: Sequence[Path] = ()
+        self,
+        *,
+        rules: Sequence[ResourceRule] = RULES,
+        packs: Sequence[Path] = (),
+        concessions: Concessions | None = None,
     ) -> None:
         self._packs = tuple(packs)
+        self._concessions = concessions
         self._rules = tuple(rules)
         self._chosen: dict[str, Level] = {}
         self._by_type = _index(self._rules)
@@ -158,7 +166,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
             yield self._diagnostic(BLUEPRINT, urn, text, analyzer_pb2.MANDATORY)
             return
         try:
-            report = judge_spec(spec, self._packs)
+            report = judge_spec(spec, self._packs, self._concessions)
         except RackwrightError as error:
             yield self._diagnostic(BLUEPRINT, urn, str(error), analyzer_pb2.MANDATORY)
             return
@@ -172,6 +180,9 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
                 yield self._diagnostic(result.policy, urn, text, analyzer_pb2.MANDATORY)
             elif result.outcome in {Outcome.FAIL, Outcome.UNKNOWN}:
                 level = self._effective(result.policy, _LEVELS[result.enforcement.value])
+                tolerated = result.baseline_state and result.baseline_state.tolerated
+                if tolerated and level == analyzer_pb2.MANDATORY:
+                    level = analyzer_pb2.ADVISORY
                 if level != analyzer_pb2.DISABLED:
                     yield self._diagnostic(result.policy, urn, describe(result), level)
 
@@ -214,7 +225,9 @@ def _index(rules: Sequence[ResourceRule]) -> Mapping[str, tuple[ResourceRule, ..
     return {token: tuple(found) for token, found in by_type.items()}
 
 
-def judge_spec(spec: Any, packs: Sequence[Path] = ()) -> Report:
+def judge_spec(
+    spec: Any, packs: Sequence[Path] = (), concessions: Concessions | None = None
+) -> Report:
     """The report about a blueprint that arrives as plain data.
 
     Raises:
@@ -222,7 +235,7 @@ def judge_spec(spec: Any, packs: Sequence[Path] = ()) -> Report:
     """
     from rackwright.policy.check import check_data
 
-    return check_data(spec, packs=packs)
+    return check_data(spec, packs=packs, concessions=concessions)
 
 
 def describe(result: Any) -> str:
@@ -234,7 +247,12 @@ def describe(result: Any) -> str:
 
 
 def serve(*, rules: Sequence[ResourceRule] = RULES, packs: Sequence[Path] = ()) -> None:
-    """Serve until the engine ends this process; the port is the first line on stdout."""
+    """Serve until the engine ends this process; the port is the first line on stdout.
+
+    ``RACKWRIGHT_WAIVERS`` and ``RACKWRIGHT_BASELINE`` name the files that hold, by absolute paths;
+    without them nothing is waived. They come from who runs the engine, never from the program.
+    """
+    concessions = _concessions(os.environ)
     server = grpc.server(
         futures.ThreadPoolExecutor(max_workers=4),
         options=[
@@ -242,7 +260,8 @@ def serve(*, rules: Sequence[ResourceRule] = RULES, packs: Sequence[Path] = ()) 
             ("grpc.max_send_message_length", _LARGEST_MESSAGE),
         ],
     )
-    analyzer_pb2_grpc.add_AnalyzerServicer_to_server(Analyzer(rules=rules, packs=packs), server)
+    analyzer = Analyzer(rules=rules, packs=packs, concessions=concessions)
+    analyzer_pb2_grpc.add_AnalyzerServicer_to_server(analyzer, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     sys.stdout.write(f"{port}\n")
@@ -251,6 +270,20 @@ def serve(*, rules: Sequence[ResourceRule] = RULES, packs: Sequence[Path] = ()) 
         server.wait_for_termination()
     except KeyboardInterrupt:
         server.stop(grace=None)
+
+
+def _concessions(environment: Mapping[str, str]) -> Concessions | None:
+    """What the environment names; a file that cannot be read ends the process."""
+    from rackwright.errors import RackwrightError
+    from rackwright.policy.concessions import read_files
+
+    names = (environment.get("RACKWRIGHT_WAIVERS"), environment.get("RACKWRIGHT_BASELINE"))
+    waivers, baseline = (Path(name) if name else None for name in names)
+    try:
+        return read_files(waivers, baseline)
+    except RackwrightError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(int(error.exit_code))
 
 
 def main() -> int:

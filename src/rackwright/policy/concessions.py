@@ -98,6 +98,24 @@ def read_concessions(blueprint: Path, choice: Choice | None = None) -> Concessio
     return Concessions(waivers, baseline, today, choice.strict)
 
 
+def read_files(waivers: Path | None, baseline: Path | None) -> Concessions | None:
+    """The waivers and the baseline in these files and no others; None when both are None.
+
+    Raises:
+        SpecErrors: a file is not valid.
+        UsageError: a file does not exist.
+    """
+    if waivers is None and baseline is None:
+        return None
+    choice = Choice(
+        waivers,
+        baseline,
+        use_waivers=waivers is not None,
+        use_baseline=baseline is not None,
+    )
+    return read_concessions(Path(), choice)
+
+
 def concede(
     report: Report,
     concessions: Concessions,

@@ -31,6 +31,8 @@ class Site:
     cluster: str
     name: str
     region: str
+    waivers: Path | None = None
+    baseline: Path | None = None
 
     @property
     def stack(self) -> str:
@@ -182,7 +184,15 @@ def _open(site: Site, kind: StackKind, target: Target, *, create: bool) -> autom
         env_vars={**pulumi_environment(tool), **target.environment},
         secrets_provider="passphrase" if target.name == "local" else None,
     )
-    program = inline_program(kind, site.blueprint, site.layers, site.name, packs=site.packs)
+    program = inline_program(
+        kind,
+        site.blueprint,
+        site.layers,
+        site.name,
+        packs=site.packs,
+        waivers=site.waivers,
+        baseline=site.baseline,
+    )
     opener = automation.create_or_select_stack if create else automation.select_stack
     stack = opener(stack_name=site.stack, project_name=kind, program=program, opts=options)
     stack.set_config("aws:region", automation.ConfigValue(site.region))

@@ -35,21 +35,27 @@ class RefusedError(pulumi.RunError):
 
 @dataclass(frozen=True)
 class StackSource:
-    """Where a stack finds its site."""
+    """Where a stack finds its site.
+
+    Attributes:
+        waivers: the file of waivers that hold; None judges without any. The same for ``baseline``.
+    """
 
     blueprint: Path
     layers: tuple[Path, ...] = ()
     site: str | None = None
     protect: bool = True
     packs: tuple[Path, ...] = ()
+    waivers: Path | None = None
+    baseline: Path | None = None
 
 
 def run(kind: StackKind) -> None:
     """Run the native project of ``kind``; leave with an exit code when it is refused.
 
     Configuration: ``blueprint`` (a path, relative to the project), ``site``, ``layers`` (a list of
-    paths), ``packs`` (folders of more policies) and ``protect`` (storage, true unless set) are read
-    from the stack.
+    paths), ``packs`` (folders of more policies), ``waivers`` and ``baseline`` (files; without them
+    nothing is waived) and ``protect`` (storage, true unless set) are read from the stack.
     """
     try:
         declare_stack(kind, _read_config())
@@ -66,6 +72,8 @@ def inline_program(
     site: str | None = None,
     *,
     packs: Sequence[Path | str] = (),
+    waivers: Path | None = None,
+    baseline: Path | None = None,
 ) -> Callable[[], None]:
     """The program of ``kind`` for the Automation API.
 
@@ -76,6 +84,8 @@ def inline_program(
         tuple(Path(layer) for layer in layers),
         site,
         packs=tuple(Path(pack) for pack in packs),
+        waivers=waivers,
+        baseline=baseline,
     )
 
     def program() -> None:
@@ -92,7 +102,7 @@ def declare_stack(kind: StackKind, source: StackSource) -> None:
         RefusedError: it does not; no resource was declared.
     """
     loaded, plan = _load(source)
-    report = _judge(loaded, source.packs)
+    report = _judge(loaded, source.packs, (source.waivers, source.baseline))
     if report.exit_code != ExitCode.CLEAN:
         raise RefusedError(_refusal(report), int(report.exit_code))
     _check_region(plan)
@@ -142,13 +152,26 @@ def _read_config() -> StackSource:
     layers = config.get_object("layers") or []
     packs = config.get_object("packs") or []
     protect = config.get_bool("protect")
+    waivers, baseline = config.get("waivers"), config.get("baseline")
+    blueprint = _join(project, config.require("blueprint"))
     return StackSource(
-        blueprint=_join(project, config.require("blueprint")),
+        blueprint=blueprint,
         layers=tuple(_join(project, str(layer)) for layer in layers),
         site=config.get("site"),
         protect=True if protect is None else protect,
-        packs=tuple(_join(project, str(pack)) for pack in packs),
+        packs=_team_packs(blueprint, [_join(project, str(pack)) for pack in packs]),
+        waivers=_join(project, waivers) if waivers else None,
+        baseline=_join(project, baseline) if baseline else None,
     )
+
+
+def _team_packs(blueprint: Path, more: Sequence[Path]) -> tuple[Path, ...]:
+    from rackwright.policy.team import packs_for
+
+    try:
+        return packs_for(blueprint, more)
+    except RackwrightError as error:
+        raise RefusedError(str(error), int(error.exit_code)) from None
 
 
 def _join(project: Path, path: str) -> Path:
@@ -183,11 +206,17 @@ def _choose_site(plans: Sequence[AwsSitePlan], name: str | None) -> AwsSitePlan:
     return plans[names.index(name)]
 
 
-def _judge(loaded: LoadedPlan, packs: Sequence[Path] = ()) -> Report:
+def _judge(
+    loaded: LoadedPlan,
+    packs: Sequence[Path] = (),
+    files: tuple[Path | None, Path | None] = (None, None),
+) -> Report:
+    """The report; ``files`` are the waivers and the baseline that hold."""
     from rackwright.policy.check import check_plan
+    from rackwright.policy.concessions import read_files
 
     try:
-        return check_plan(loaded, packs=packs)
+        return check_plan(loaded, packs=packs, concessions=read_files(*files))
     except RackwrightError as error:
         raise RefusedError(str(error), int(error.exit_code)) from None
 

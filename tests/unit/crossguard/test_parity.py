@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent import futures
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,14 @@ import pytest
 from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
+from rackwright.crossguard import server
 from rackwright.crossguard.decode import decode
 from rackwright.crossguard.server import BLUEPRINT, Analyzer, describe, judge_spec
 from rackwright.model.cluster import Blueprint
 from rackwright.policy.api import Outcome
+from rackwright.policy.baseline import created, render_baseline
 from rackwright.policy.check import check_blueprint
+from rackwright.policy.concessions import read_files
 from rackwright.policy.engine import Report
 from rackwright.provision import program
 from rackwright.render.blueprints import find_template, write_blueprint
@@ -55,13 +59,13 @@ def layers(request: pytest.FixtureRequest, folder: Path) -> tuple[Path, ...]:
 @pytest.fixture
 def stub() -> Iterator[Any]:
     """The analyzer behind a real channel."""
-    server = grpc.server(futures.ThreadPoolExecutor(max_workers=2))
-    analyzer_pb2_grpc.add_AnalyzerServicer_to_server(Analyzer(), server)
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
+    serving = grpc.server(futures.ThreadPoolExecutor(max_workers=2))
+    analyzer_pb2_grpc.add_AnalyzerServicer_to_server(Analyzer(), serving)
+    port = serving.add_insecure_port("127.0.0.1:0")
+    serving.start()
     with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
         yield analyzer_pb2_grpc.AnalyzerStub(channel)
-    server.stop(grace=None)
+    serving.stop(grace=None)
 
 
 def read(folder: Path, layers: tuple[Path, ...]) -> Blueprint:
@@ -108,6 +112,64 @@ def test_all_three_entrances_agree(folder: Path, layers: tuple[Path, ...], stub:
     }
     blocking = any(level == analyzer_pb2.MANDATORY for _, level, _ in told)
     assert blocking == (checked.exit_code != 0)
+
+
+@pytest.fixture
+def files(folder: Path) -> tuple[Path, Path]:
+    """A waiver of the density, and a baseline of everything else that five in a rack violate."""
+    path, layer = folder / "blueprint.yaml", folder / "five-per-rack.yaml"
+    ends = datetime.now(UTC).date() + timedelta(days=3)
+    waivers = folder / "waivers.yaml"
+    waivers.write_text(
+        "waivers:\n  - {id: W-1, policy: RACK-002, match: {site: sjc1}, up_to: 51 kW, owner: a,\n"
+        f"     reason: burn-in of the new nodes, ticket: T-1, expires: {ends}}}\n"
+    )
+    baseline = folder / "baseline.json"
+    waived = check_blueprint(path, layers=(layer,), concessions=read_files(waivers, None))
+    baseline.write_text(render_baseline(created(waived)))
+    return waivers, baseline
+
+
+def test_all_three_entrances_agree_on_what_is_put_up_with(
+    folder: Path, files: tuple[Path, Path]
+) -> None:
+    path, layers = folder / "blueprint.yaml", (folder / "five-per-rack.yaml",)
+    concessions = read_files(*files)
+    checked = check_blueprint(path, layers=layers, concessions=concessions)
+    assert checked.exit_code == 0
+    assert checked.count(Outcome.WAIVED) == 1
+    assert checked.count(Outcome.FAIL) > 1
+    loaded, _ = program._load(program.StackSource(path, layers))
+    assert verdicts(program._judge(loaded, (), files)) == verdicts(checked)
+    properties = wired(read(folder, layers))
+    spec = decode(properties)["spec"]
+    assert verdicts(judge_spec(spec, (), concessions)) == verdicts(checked)
+
+    request = analyzer_pb2.AnalyzeRequest(type=ROOT, urn="urn:x", name="x", properties=properties)
+    without, with_them = (
+        {d.enforcementLevel for d in analyzer.Analyze(request, None).diagnostics}
+        for analyzer in (Analyzer(), Analyzer(concessions=concessions))
+    )
+    assert analyzer_pb2.MANDATORY in without
+    assert with_them == {analyzer_pb2.ADVISORY}
+
+
+def test_the_engine_s_environment_names_the_files(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    waivers, baseline = files
+    given = {"RACKWRIGHT_WAIVERS": str(waivers), "RACKWRIGHT_BASELINE": str(baseline)}
+    read = server._concessions(given)
+    assert read is not None
+    assert read.waivers is not None
+    assert read.baseline is not None
+    assert read.waivers.sources == (str(waivers),)
+    assert read.baseline.sources == (str(baseline),)
+    assert server._concessions({}) is None
+    with pytest.raises(SystemExit) as ended:
+        server._concessions({"RACKWRIGHT_WAIVERS": "/nowhere.yaml"})
+    assert ended.value.code == 2
+    assert "there is no file '/nowhere.yaml'" in capsys.readouterr().err
 
 
 def test_the_cases_are_what_they_claim(folder: Path) -> None:
