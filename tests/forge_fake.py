@@ -40,6 +40,7 @@ class FakeForge:
     token: str = "s3cret-token"
     comments: list[dict[str, Any]] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
+    uploads: list[dict[str, Any]] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
 
     def add(
@@ -95,6 +96,9 @@ def _handler(forge: FakeForge) -> type[BaseHTTPRequestHandler]:
             parts = urlsplit(self.path)
             if parts.path == "/api/v4/user":
                 return 200, b'{"id": 1}', {}
+            if parts.path == "/repos/o/r/code-scanning/sarifs" and self.command == "POST":
+                forge.uploads.append(payload)
+                return 202, b"{}", {}
             match = _GITHUB.fullmatch(parts.path) or _GITLAB.fullmatch(parts.path)
             if match is None:
                 return 404, b'{"message": "Not Found"}', {}

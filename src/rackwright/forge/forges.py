@@ -104,13 +104,15 @@ def _pages(api: Api, path: str) -> Iterator[dict[str, Any]]:
             return
 
 
-def github(environment: Mapping[str, str], *, number: int | None, author: str | None) -> GitHub:
+def github(
+    environment: Mapping[str, str], *, number: int | None, author: str | None = None
+) -> GitHub:
     """The pull request that a workflow of GitHub runs for.
 
     Raises:
         UsageError: the environment does not say which, or holds no token.
     """
-    repository = _needed(environment, "GITHUB_REPOSITORY")
+    repository = needed(environment, "GITHUB_REPOSITORY")
     if not re.fullmatch(r"[A-Za-z0-9._-]+/[A-Za-z0-9._-]+", repository):
         raise UsageError(f"'{repository}' in 'GITHUB_REPOSITORY' is not OWNER/NAME")
     token = _token(environment, "GITHUB_TOKEN")
@@ -134,20 +136,25 @@ def gitlab(environment: Mapping[str, str], *, number: int | None, author: str | 
     """
     if author:
         raise UsageError("--author is for GitHub only; GitLab says whose token it is")
-    iid = number or _number(_needed(environment, "CI_MERGE_REQUEST_IID"))
+    iid = number or _number(needed(environment, "CI_MERGE_REQUEST_IID"))
     token = _token(environment, "GITLAB_TOKEN")
     api = Api(
-        _needed(environment, "CI_API_V4_URL"),
+        needed(environment, "CI_API_V4_URL"),
         {"PRIVATE-TOKEN": token, "User-Agent": "rackwright"},
     )
-    return GitLab(api, _needed(environment, "CI_PROJECT_ID"), iid)
+    return GitLab(api, needed(environment, "CI_PROJECT_ID"), iid)
 
 
 FORGES: Mapping[str, Callable[..., Forge]] = {"github": github, "gitlab": gitlab}
 """How each forge is reached, by name."""
 
 
-def _needed(environment: Mapping[str, str], name: str) -> str:
+def needed(environment: Mapping[str, str], name: str) -> str:
+    """The value of a variable.
+
+    Raises:
+        UsageError: it is not set, or empty.
+    """
     if value := environment.get(name):
         return value
     raise UsageError(f"the environment variable '{name}' is not set")
@@ -155,7 +162,7 @@ def _needed(environment: Mapping[str, str], name: str) -> str:
 
 def _token(environment: Mapping[str, str], name: str) -> str:
     """The token; it is never shown, not even when it is wrong."""
-    token = _needed(environment, name)
+    token = needed(environment, name)
     if not token.isascii() or not token.isprintable() or " " in token:
         raise UsageError(f"what is in '{name}' is no token")
     return token
@@ -163,7 +170,7 @@ def _token(environment: Mapping[str, str], name: str) -> str:
 
 def _of_event(environment: Mapping[str, str]) -> int:
     """The number in the event that started the workflow."""
-    path = Path(_needed(environment, "GITHUB_EVENT_PATH"))
+    path = Path(needed(environment, "GITHUB_EVENT_PATH"))
     try:
         event = json.loads(path.read_text(encoding="utf-8"))
         found = event["pull_request"]["number"]

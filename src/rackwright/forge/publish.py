@@ -8,11 +8,7 @@ from datetime import datetime
 
 from rackwright.forge.comments import Outcome, decide, stamp
 from rackwright.forge.forges import Forge
-from rackwright.forge.http import TransientError
-
-ATTEMPTS = 5
-LONGEST_WAIT = 60.0
-"""Seconds between two attempts at most, whatever the forge asks for."""
+from rackwright.forge.patience import patiently
 
 
 def publish(
@@ -32,15 +28,7 @@ def publish(
         ForgeError: the forge refuses, or all attempts failed.
     """
     stamped = stamp(body, valid_at)
-    for attempt in range(1, ATTEMPTS + 1):
-        try:
-            return _attempt(forge, stamped)
-        except TransientError as error:
-            if attempt == ATTEMPTS:
-                raise
-            wait = 2.0 ** (attempt - 1) if error.wait is None else error.wait
-            sleep(min(wait, LONGEST_WAIT))
-    raise AssertionError(ATTEMPTS)  # the last attempt returns or raises
+    return patiently(lambda: _attempt(forge, stamped), sleep)
 
 
 def _attempt(forge: Forge, stamped: str) -> Outcome:

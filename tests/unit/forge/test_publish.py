@@ -15,7 +15,8 @@ from rackwright.errors import UsageError
 from rackwright.forge.comments import Outcome
 from rackwright.forge.forges import FORGES, Forge
 from rackwright.forge.http import ForgeError
-from rackwright.forge.publish import ATTEMPTS, LONGEST_WAIT, publish
+from rackwright.forge.patience import ATTEMPTS, LONGEST_WAIT
+from rackwright.forge.publish import publish
 
 BODY = "<!-- rackwright:pr:atlas -->\n### one ‰\n"
 OTHER = BODY.replace("one", "two")

@@ -1,0 +1,115 @@
+"""``ci``: files for a team's CI, and the comment on its pull requests."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+
+_ANY = 1  # results belong to a commit, not to a request
+FORGES = ("github", "gitlab")
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``ci``."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    init = actions.add_parser("init", help="write workflows, the action and hooks")
+    init.add_argument("folder", type=Path, nargs="?", default=Path(), help="top of the repository")
+    init.add_argument("--forge", choices=FORGES, required=True)
+    init.add_argument("--blueprint", default="blueprint.yaml", help="path in the repository")
+    comment = actions.add_parser(
+        "comment",
+        help="put a report on the pull request",
+        description="Write the comment, or change the one that is there. The token comes from "
+        "GITHUB_TOKEN or GITLAB_TOKEN, everything else from the variables of the CI.",
+    )
+    comment.add_argument("body", type=Path, help="what 'check --output md=FILE' wrote")
+    comment.add_argument("--forge", choices=FORGES, required=True)
+    comment.add_argument("--number", type=_positive, help="the request; else the CI's own")
+    comment.add_argument("--author", help="login of the GitHub account that comments")
+    comment.add_argument(
+        "--valid-at",
+        metavar="TIME",
+        help="when the change was made, like 2026-11-21T09:00:00Z; an older one never replaces "
+        "a newer one; else RACKWRIGHT_VALID_AT, else now",
+    )
+    upload = actions.add_parser(
+        "upload",
+        help="hand a report in to GitHub code scanning",
+        description="The token comes from GITHUB_TOKEN, the commit from the variables of the CI.",
+    )
+    upload.add_argument("sarif", type=Path, help="what 'check --output sarif=FILE' wrote")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the files or the comment, or upload."""
+    actions = {"init": _init, "comment": _comment, "upload": _upload}
+    return actions[arguments.action](arguments)
+
+
+def _init(arguments: argparse.Namespace) -> int:
+    from rackwright.render.ci import write_ci
+
+    for path in write_ci(arguments.forge, arguments.folder, arguments.blueprint):
+        print(path)
+    return ExitCode.CLEAN
+
+
+def _comment(arguments: argparse.Namespace) -> int:
+    from rackwright.forge.forges import FORGES as REACHED
+    from rackwright.forge.publish import publish
+
+    body = _read(arguments.body).decode("utf-8", errors="replace")
+    moment = valid_at(arguments.valid_at, os.environ)
+    forge = REACHED[arguments.forge](os.environ, number=arguments.number, author=arguments.author)
+    outcome = publish(forge, body, moment)
+    sys.stdout.write(f"comment: {outcome.value}\n")
+    return ExitCode.CLEAN
+
+
+def _upload(arguments: argparse.Namespace) -> int:
+    from rackwright.forge.forges import github
+    from rackwright.forge.scanning import revision, upload
+
+    sarif = _read(arguments.sarif)
+    commit, ref = revision(os.environ)
+    upload(github(os.environ, number=_ANY), sarif, commit=commit, ref=ref)
+    sys.stdout.write("uploaded\n")
+    return ExitCode.CLEAN
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"'{path}' cannot be read: {error.strerror}") from None
+
+
+def valid_at(text: str | None, environment: Mapping[str, str]) -> datetime:
+    """The time that a comment holds for.
+
+    Raises:
+        UsageError: it is no time, or one without an offset from UTC.
+    """
+    given = text or environment.get("RACKWRIGHT_VALID_AT")
+    if not given:
+        return datetime.now(UTC)
+    try:
+        moment = datetime.fromisoformat(given)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise UsageError(f"'{given}' is not a time", hint="write it like 2026-11-21T09:00:00Z")
+    return moment
+
+
+def _positive(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not the number of a request")
+    return int(text)
