@@ -13,10 +13,9 @@ from rackwright.plan.reliability import (
     effective_time,
     failures_a_day,
     groups_of,
-    longest_restart,
+    reach,
 )
 from rackwright.policy.api import Finding, Measure, Policy, Severity
-from rackwright.policy.fixes import either
 from rackwright.report.quantities import format_quantity
 
 
@@ -73,21 +72,17 @@ def _judge(at: Subject, job: JobProfile, rate: float | None) -> Measure:
 
 
 def _fix(target: float, rate: float, restart: float, stall: float) -> str:
-    """The best interval if that does it, else how fast a restart would have to be."""
-    best = daly_interval(stall, DAY / rate)
-    if best <= 0:
-        return "checkpoint as often as a checkpoint costs nothing"
-    written = format_quantity(best / 60, "min")
-    if effective_time(rate, restart, best, stall) >= target:
-        return f"write a checkpoint every {written}"
-    allowed = longest_restart(rate, target, best, stall)
-    if allowed > 0:
-        return f"restart within {format_quantity(allowed, 's')} and write every {written}"
-    reachable = format_quantity(100 * effective_time(rate, 0, best, stall), "%")
-    return (
-        either(
-            "write checkpoints asynchronously" if stall else None,
-            f"use fewer hosts: at best {reachable} are left even with a restart in no time",
+    """The best interval if that does it, else how fast a restart would have to be as well."""
+    reached = reach(target, rate, restart, stall)
+    if reached is None:
+        best = daly_interval(stall, DAY / rate)
+        most = format_quantity(100 * effective_time(rate, 0, best, stall), "%")
+        return (
+            "write checkpoints asynchronously, or use fewer hosts: "
+            f"at best {most} are left even with a restart in no time"
         )
-        or "use fewer hosts"
-    )
+    faster, interval = reached
+    text = f"write a checkpoint every {format_quantity(interval / 60, 'min')}"
+    if faster < restart:
+        text += f" and restart within {format_quantity(faster / 60, 'min')}"
+    return text

@@ -35,9 +35,9 @@ class Fill(Policy):
         missing = [] if data is not None else ["'data' in the workload"]
         if capacity is None:
             missing.append("'count' and 'size' of the objects")
-        value = None
-        if data is not None and capacity:
-            value = 100 * data / capacity
+        elif not capacity:
+            missing.append("a capacity above zero")
+        value = 100 * data / capacity if data is not None and capacity else None
         return Measure(
             Subject(system.name, (*system.path, "workload")),
             value=value,
@@ -45,7 +45,7 @@ class Fill(Policy):
             unit="%",
             what="fill with the data expected",
             fix=_fix(system, data, self.fullest),
-            missing=tuple(missing) or ("a capacity above zero",),
+            missing=tuple(missing),
         )
 
 

@@ -15,6 +15,12 @@ from rackwright.model.units import Gibibytes, MegabytesPerSecond, Seconds
 _NETWORK = r"(tcp|o2ib)([1-9]\d{0,2}|0)?"
 _NID = re.compile(rf"([0-9.]{{7,15}})@({_NETWORK})", re.ASCII)
 
+MOST_TARGETS = 65_536
+"""Lustre numbers the targets of a file system with sixteen bits."""
+
+InterfaceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$")]
+"""A network interface of Linux."""
+
 LnetName = Annotated[str, Field(pattern=rf"^{_NETWORK}$")]
 """Name of an LNet network, like ``o2ib`` or ``tcp1``; ``o2ib0`` is ``o2ib``."""
 
@@ -56,9 +62,9 @@ class Checkpoint(Model):
     """What a job writes to be able to start again; absent is unknown."""
 
     size: Gibibytes | None = None
-    parameters: Annotated[int, Field(gt=0)] | None = None
+    parameters: Annotated[int, Field(gt=0, le=10**18)] | None = None
     """Parameters of the model, in place of a size."""
-    bytes_per_parameter: Annotated[float, Field(gt=0)] | None = None
+    bytes_per_parameter: Annotated[float, Field(gt=0, le=1000)] | None = None
     """12 to 16 for weights with the state of an Adam optimiser."""
     write_time: Seconds | None = None
     """Longest that writing one may take."""
@@ -79,7 +85,7 @@ class Workload(Model):
     """Rate at which all clients together write."""
     data: Gibibytes | None = None
     """Data expected at the fullest."""
-    files: Annotated[int, Field(ge=0)] | None = None
+    files: Annotated[int, Field(ge=0, le=10**18)] | None = None
     """Files and directories expected at the most."""
     checkpoint: Checkpoint | Literal["none"] | None = None
     """``none`` where no job writes checkpoints to it."""
@@ -93,7 +99,7 @@ class LnetNetwork(Model):
     """Fabric of the site that carries it."""
     subnet: Subnet | None = None
     """Addresses of the NIDs."""
-    interfaces: tuple[str, ...] = ()
+    interfaces: tuple[InterfaceName, ...] = ()
     """Interfaces on each host, like ``ib0``; several are used at once (multi-rail)."""
 
 
@@ -111,7 +117,7 @@ class MetadataTargets(Model):
 
     servers: str
     """Node group that serves them."""
-    count: Annotated[int, Field(gt=0)] | None = None
+    count: Annotated[int, Field(gt=0, le=MOST_TARGETS)] | None = None
     size: Gibibytes | None = None
     """Usable size of one."""
     backend: Literal["ldiskfs", "zfs"] | None = None
@@ -126,7 +132,7 @@ class ObjectTargets(Model):
 
     servers: str
     """Node group that serves them; targets are spread evenly, in order."""
-    count: Annotated[int, Field(gt=0)] | None = None
+    count: Annotated[int, Field(gt=0, le=MOST_TARGETS)] | None = None
     size: Gibibytes | None = None
     """Usable size of one, after parity and formatting."""
     target_read: MegabytesPerSecond | None = None
@@ -152,7 +158,7 @@ class ParallelFileSystem(Model):
     name: Annotated[Name, Field(max_length=8)]
     """Lustre keeps eight characters of a disk label for it."""
     kind: Literal["lustre"]
-    mount: Annotated[str, Field(pattern=r"^/.+$")]
+    mount: Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
     networks: tuple[LnetNetwork, ...] = ()
     management: ManagementService | None = None
     metadata: MetadataTargets | None = None

@@ -122,7 +122,9 @@ def fsx_throughput(system: LustreFileSystem) -> float:
 
 def fsx_capacity(system: LustreFileSystem, capacity: float) -> int:
     """The smallest capacity in GiB that AWS offers and that is at least ``capacity``."""
-    step = max(CAPACITY_STEP, efa_unit(system.throughput)) if system.efa else CAPACITY_STEP
+    step: float = CAPACITY_STEP
+    if system.efa and system.throughput:
+        step = max(step, efa_unit(system.throughput))
     return next_capacity(capacity, step)
 
 
@@ -167,6 +169,8 @@ class FileSystem:
     def remedy(self, direction: str, demand: float) -> str | None:
         """What to buy so that ``direction`` moves ``demand`` MB/s, or None when unknown."""
         if self.fsx is not None:
+            if not self.fsx.throughput:
+                return "choose a throughput above zero"
             needed = fsx_capacity(self.fsx, demand / self.fsx.throughput * 1024)
             return f"use a capacity of {needed:,} GiB, or a higher throughput"
         objects = self.lustre.objects if self.lustre else None

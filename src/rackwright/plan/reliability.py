@@ -68,6 +68,22 @@ def longest_restart(failures_a_day: float, target: float, interval: float, stall
     return (1 - target * (1 + stall / interval)) * DAY / failures_a_day - interval / 2
 
 
+def reach(
+    target: float, failures_a_day: float, restart: float, stall: float
+) -> tuple[float, float] | None:
+    """A restart and an interval in seconds with which the ratio is ``target`` or more.
+
+    The restart stays as it is where a better interval is enough. None where no restart is fast
+    enough: then the checkpoints or the hosts are too many.
+    """
+    if not stall:
+        cost = (1 - target) * DAY / failures_a_day  # that one failure may have
+        return (restart, 2 * (cost - restart)) if restart < cost else (cost / 2, cost)
+    best = daly_interval(stall, DAY / failures_a_day)
+    longest = longest_restart(failures_a_day, target, best, stall)
+    return (min(restart, longest), best) if longest > 0 else None
+
+
 def spares_needed(mean: float, quantile: float) -> int | None:
     """Hosts that are down at once with a probability of ``quantile`` at most: a Poisson quantile.
 

@@ -28,6 +28,7 @@ from rackwright.plan.reliability import (
     groups_of,
     longest_restart,
     mean_time_to_failure,
+    reach,
     spares_needed,
     young_interval,
 )
@@ -96,6 +97,27 @@ def test_a_restart_as_long_as_allowed_meets_the_target(rate, restart, interval, 
     if target > 0:
         allowed = longest_restart(rate, target, interval, stall)
         assert allowed == pytest.approx(restart, abs=1e-3)
+
+
+@given(
+    st.floats(0, 0.99), st.floats(0.01, 20), st.floats(0, 7200), st.just(0.0) | st.floats(1, 600)
+)
+def test_the_remedy_reaches_the_target(target, rate, restart, stall):
+    found = reach(target, rate, restart, stall)
+
+    if found is None:
+        best = daly_interval(stall, DAY / rate)
+        assert effective_time(rate, 0, best, stall) <= target + 1e-9
+        return
+    faster, interval = found
+    assert 0 <= faster <= restart + 1e-6
+    assert interval > 0
+    assert effective_time(rate, faster, interval, stall) >= target - 1e-9
+
+
+def test_a_better_interval_leaves_the_restart_alone():
+    assert reach(0.95, 0.3, 600, 60)[0] == 600
+    assert reach(0.95, 0.3, 600, 0) == pytest.approx((600, 2 * (0.05 * DAY / 0.3 - 600)))
 
 
 @given(st.floats(1, 600), st.floats(1e4, 1e7), st.floats(0.05, 20))
