@@ -14,7 +14,7 @@ from rackwright.diff.changes import compare, reorderings, whole
 from rackwright.diff.costs import CostChange, compare_costs
 from rackwright.diff.derived import derive
 from rackwright.diff.findings import Findings, sort_findings
-from rackwright.diff.generated import FileChange, compare_files
+from rackwright.diff.generated import FileChanges, compare_files
 from rackwright.diff.hardware import HostChange, ProductChange, compare_hosts, compare_products
 from rackwright.diff.results import pair
 from rackwright.diff.revisions import Side, load_side, missing_layers
@@ -45,7 +45,7 @@ class Comparison:
     costs: tuple[CostChange, ...]
     products: tuple[ProductChange, ...]
     hosts: tuple[HostChange, ...]
-    files: tuple[FileChange, ...]
+    files: FileChanges
     updates: tuple[Update, ...]
     unlayered: tuple[Path, ...] = ()
 
@@ -57,7 +57,14 @@ class Comparison:
     @property
     def is_empty(self) -> bool:
         """Whether nothing changes."""
-        parts = (self.budgets, self.costs, self.products, self.hosts, self.files, self.updates)
+        parts = (
+            self.budgets,
+            self.costs,
+            self.products,
+            self.hosts,
+            self.files.changes,
+            self.updates,
+        )
         return not any(parts) and not self.findings.any
 
     @property
@@ -129,7 +136,7 @@ def compare_plans(
         products=compare_products(old, new),
         hosts=compare_hosts(old, new),
         files=files,
-        updates=updates(before, after, moved=bool(budgets or files)),
+        updates=updates(before, after, moved=bool(budgets or files.changes)),
         unlayered=unlayered,
     )
 

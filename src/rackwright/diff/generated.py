@@ -1,6 +1,6 @@
 """What the files that are generated from a blueprint would become.
 
-A generator is a function from a plan to texts by file name. More of them join by a line in
+A generator is a function from a plan to texts by path. More of them join by a line in
 ``GENERATORS``; each is imported when it is needed.
 """
 
@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from rackwright.errors import RackwrightError
 from rackwright.plan.model import Plan
+from rackwright.plan.scheduler import NoSchedulerError
 
 Generator = Callable[[Plan], Mapping[str, str]]
 
-GENERATORS: Mapping[str, str] = {}
-"""Where each generator is, as ``module:function``, by the folder its files are shown in."""
+GENERATORS = ("rackwright.render.generated:generate",)
+"""Where each generator is, as ``module:function``."""
 
 CONTEXT = 2
 """Unchanged lines around a change."""
@@ -36,45 +38,66 @@ class FileChange:
     diff: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class FileChanges:
+    """The generated files that differ, by name, and why others cannot be compared."""
+
+    changes: tuple[FileChange, ...]
+    problems: tuple[str, ...] = ()
+
+
 def compare_files(
-    before: Plan | None, after: Plan | None, generators: Mapping[str, Generator] | None = None
-) -> tuple[FileChange, ...]:
-    """The generated files that differ, by name."""
-    found = load_generators() if generators is None else generators
-    one, other = _generate(before, found), _generate(after, found)
-    return tuple(
-        _compare(name, one.get(name, ""), other.get(name, ""))
-        for name in sorted({*one, *other})
-        if one.get(name) != other.get(name)
-    )
+    before: Plan | None, after: Plan | None, generators: Iterable[Generator] | None = None
+) -> FileChanges:
+    """The generated files of two plans.
+
+    What one side cannot generate is not compared: it would look like a file that comes or goes.
+    """
+    changes: list[FileChange] = []
+    problems: list[str] = []
+    for generator in load_generators() if generators is None else generators:
+        sides = []
+        for side, plan in (("base", before), ("head", after)):
+            try:
+                sides.append(_generate(plan, generator))
+            except RackwrightError as error:
+                problems.append(f"{side}: {error.summary}")
+        if len(sides) == 2:
+            changes += _compare_all(*sides)
+    return FileChanges(tuple(changes), tuple(problems))
 
 
-def load_generators() -> Mapping[str, Generator]:
+def load_generators() -> Sequence[Generator]:
     """Every generator of ``GENERATORS``."""
-    found: dict[str, Generator] = {}
-    for folder, place in GENERATORS.items():
+    found: list[Generator] = []
+    for place in GENERATORS:
         module, _, function = place.partition(":")
-        found[folder] = getattr(importlib.import_module(module), function)
+        found.append(getattr(importlib.import_module(module), function))
     return found
 
 
-def _generate(plan: Plan | None, generators: Mapping[str, Generator]) -> dict[str, str]:
-    if plan is None:
+def _generate(plan: Plan | None, generator: Generator) -> Mapping[str, str]:
+    try:
+        return {} if plan is None else generator(plan)
+    except NoSchedulerError:
         return {}
-    return {
-        f"{folder}/{name}": text
-        for folder, generator in generators.items()
-        for name, text in generator(plan).items()
-    }
 
 
-def _compare(name: str, before: str, after: str) -> FileChange:
+def _compare_all(one: Mapping[str, str], other: Mapping[str, str]) -> list[FileChange]:
+    return [
+        _compare(name, one.get(name), other.get(name))
+        for name in sorted({*one, *other})
+        if one.get(name) != other.get(name)
+    ]
+
+
+def _compare(name: str, before: str | None, after: str | None) -> FileChange:
     lines = tuple(
         difflib.unified_diff(
-            before.splitlines(),
-            after.splitlines(),
-            f"a/{name}",
-            f"b/{name}",
+            (before or "").splitlines(),
+            (after or "").splitlines(),
+            "/dev/null" if before is None else f"a/{name}",
+            "/dev/null" if after is None else f"b/{name}",
             n=CONTEXT,
             lineterm="",
         )

@@ -48,8 +48,9 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
                 "removed": file.removed,
                 "diff": list(file.diff),
             }
-            for file in comparison.files
+            for file in comparison.files.changes
         ],
+        "files_not_compared": list(comparison.files.problems),
         "updates": [_update(update) for update in comparison.updates],
         "layers_not_in_base": [str(path) for path in comparison.unlayered],
     }

@@ -133,7 +133,11 @@ def _details(comparison: Comparison) -> Iterable[str]:
     yield _fold("Update actions", _updates(comparison))
     yield _fold("Hardware", _hardware(comparison))
     yield _fold("Fixed", "".join(map(_finding, wording.alike_pairs(comparison.findings.fixed))))
-    yield _fold("Generated files", "\n".join(_file(file) for file in comparison.files))
+    problems = "".join(
+        f"- cannot be compared: {_words(text)}\n" for text in comparison.files.problems
+    )
+    files = [_file(file) for file in comparison.files.changes]
+    yield _fold("Generated files", "\n".join([problems, *files] if problems else files))
 
 
 def _fold(title: str, inside: str) -> str:

@@ -144,13 +144,14 @@ def _updates(updates: Sequence[Update], paint: _Paint) -> str:
 
 def _files(comparison: Comparison, *, verbose: bool) -> str:
     parts = []
-    for file in comparison.files:
+    for file in comparison.files.changes:
         shown = file.diff if verbose else file.diff[:MOST_LINES]
         lines = [printable_line(line) for line in shown]
         if len(shown) < len(file.diff):
             lines.append(f"… {len(file.diff) - len(shown):,} more lines; --verbose shows them")
         parts.append("\n".join(lines))
-    return "generated files:\n" + "\n".join(parts) if parts else ""
+    problems = [f"  cannot be compared: {printable(text)}" for text in comparison.files.problems]
+    return "\n".join(["generated files:", *problems, *parts]) if problems or parts else ""
 
 
 def printable_line(line: str) -> str:

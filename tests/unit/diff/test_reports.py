@@ -18,7 +18,7 @@ from rackwright.diff.budgets import budget_changes
 from rackwright.diff.compare import Comparison, updates
 from rackwright.diff.costs import Cost, CostChange
 from rackwright.diff.findings import sort_findings
-from rackwright.diff.generated import compare_files
+from rackwright.diff.generated import FileChanges, compare_files
 from rackwright.diff.hardware import compare_hosts, compare_products
 from rackwright.diff.json import SCHEMA, render_json
 from rackwright.diff.markdown import render_delta, render_markdown
@@ -42,7 +42,7 @@ def nodes_conf(plan: Plan) -> dict[str, str]:
     """Stands for a generator: one line a node group."""
     groups = [group for site in plan.onprem for group in site.site.node_groups]
     lines = [f"NodeName={group.name} Count={group.count}" for group in groups]
-    return {"slurm.conf": "\n".join(["ClusterName=demo", *lines, ""])}
+    return {"lab/slurm.conf": "\n".join(["ClusterName=demo", *lines, ""])}
 
 
 def one_node_more() -> Comparison:
@@ -89,7 +89,7 @@ def one_node_more() -> Comparison:
         ),
         products=compare_products(before.plan, after.plan),
         hosts=compare_hosts(before.plan, after.plan),
-        files=compare_files(before.plan, after.plan, {"lab": nodes_conf}),
+        files=compare_files(before.plan, after.plan, [nodes_conf]),
         updates=updates(before, after),
         unlayered=(Path("team/layer.yaml"),),
     )
@@ -99,7 +99,9 @@ def nothing() -> Comparison:
     """The file is reordered only."""
     report = report_of(a_policy(a_measure(1.0)))
     empty = sort_findings(())
-    return Comparison("demo", BASE, HEAD, report, report, (), empty, (), (), (), (), ())
+    return Comparison(
+        "demo", BASE, HEAD, report, report, (), empty, (), (), (), FileChanges(()), ()
+    )
 
 
 def storage_replaced() -> Comparison:
@@ -147,7 +149,7 @@ def test_only_an_empty_comparison_says_so() -> None:
     assert "nothing changes" in render_text(nothing())
     for change in ("budgets", "costs", "products", "hosts", "files", "updates"):
         part = getattr(one_node_more(), change)
-        assert part
+        assert part not in ((), FileChanges(()))
         assert not replace(nothing(), **{change: part}).is_empty
     assert not replace(nothing(), findings=one_node_more().findings).is_empty
 
@@ -176,7 +178,7 @@ def hostile() -> Comparison:
     budget = replace(comparison.budgets[0], subject=HOSTILE)
     old, new = (changed(lambda _: None)[0].plan for _ in range(2))
     texts = iter(["", f"```\n</details>\n{HOSTILE}"])
-    files = compare_files(old, new, {"x": lambda _: {"f": next(texts)}})
+    files = compare_files(old, new, [lambda _: {"x/f": next(texts)}])
     return replace(
         comparison,
         blueprint=HOSTILE,
