@@ -101,6 +101,9 @@ def _prepare(root: Path) -> None:
     (root / "etc/resolv.conf").unlink(missing_ok=True)
     (root / "etc/resolv.conf").write_text("")
     (root / "etc/apt/sources.list").write_text("")
+    shutil.rmtree(root / "var/lib/apt/lists")
+    (root / "var/lib/apt/lists/partial").mkdir(parents=True)
+    os.utime(root / "var/lib/apt/lists", (0, 0))  # by its age tools tell that it is out of date
     shutil.rmtree(root / "var/cache/apt/archives", ignore_errors=True)
     (root / "var/cache/apt/archives/partial").mkdir(parents=True)
 
