@@ -8,7 +8,7 @@ from rackwright.policy.engine import Report, Result
 from rackwright.policy.hygiene import Notice
 from rackwright.report.formats import Context
 from rackwright.report.text import summary
-from rackwright.report.wording import FOUND, alike, explanation, printable, the_others
+from rackwright.report.wording import FOUND, alike, explanation, in_preview, printable, the_others
 
 MOST_OF_A_KIND = 10
 """GitHub shows ten errors and ten warnings of a step and drops the others without a word."""
@@ -17,9 +17,11 @@ MOST_OF_A_KIND = 10
 def render_github(report: Report, context: Context) -> str:
     """``::error`` for what blocks, ``::warning`` for what does not, ``::notice`` with the verdict.
 
-    Findings that differ in their subject only are one annotation.
+    Findings that differ in their subject only are one annotation; previews are counted only.
     """
-    groups = alike(result for result in report.results if result.outcome in FOUND)
+    groups = alike(
+        result for result in report.results if result.outcome in FOUND and not in_preview(result)
+    )
     lines: list[str] = []
     verdict = summary(report)
     for kind, blocks in (("error", True), ("warning", False)):

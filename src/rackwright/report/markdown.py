@@ -13,7 +13,15 @@ from rackwright.policy.hygiene import Notice
 from rackwright.report.escaping import code, prose, shortened
 from rackwright.report.formats import Context
 from rackwright.report.text import summary
-from rackwright.report.wording import FOUND, MOST_SUBJECTS, alike, because, standing
+from rackwright.report.wording import (
+    FOUND,
+    MOST_SUBJECTS,
+    alike,
+    because,
+    in_preview,
+    previews,
+    standing,
+)
 
 LARGEST = 65_536
 """Most bytes of a comment, counted in UTF-8, as GitHub counts them."""
@@ -94,7 +102,7 @@ def _delta(text: str | None) -> list[Section]:
 
 
 def _sections(report: Report) -> list[Section]:
-    found = alike(result for result in report.results if result.outcome in FOUND)
+    found = alike(r for r in report.results if r.outcome in FOUND and not in_preview(r))
     blocking = tuple(_finding(group) for group in found if group[0].blocks)
     known = [group for group in found if _is_known(group[0])]
     others = [group for group in found if not group[0].blocks and not _is_known(group[0])]
@@ -113,6 +121,10 @@ def _sections(report: Report) -> list[Section]:
         if groups:
             fold = f"{title} ({sum(map(len, groups)):,})"
             sections.append(Section(tuple(map(_finding, groups)), fold=fold))
+    if lines := previews(report.results):
+        new = sum(1 for result in report.results if in_preview(result))
+        fold = f"In preview: newer than policy set {report.regime.policy_set} ({new:,})"
+        sections.append(Section(tuple(f"- {_prose(line)}\n" for line in lines), fold=fold))
     return sections
 
 

@@ -8,7 +8,16 @@ from rackwright.exit_codes import ExitCode
 from rackwright.policy.api import Enforcement, Outcome, Profile
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.hygiene import BASELINE, Hygiene, Kind, Notice
-from rackwright.report.wording import FOUND, alike, because, printable, standing, the_others
+from rackwright.report.wording import (
+    FOUND,
+    alike,
+    because,
+    in_preview,
+    previews,
+    printable,
+    standing,
+    the_others,
+)
 
 _COLOURS = {Outcome.ERROR: "35", Outcome.FAIL: "31", Outcome.UNKNOWN: "33", Outcome.PASS: "32"}
 _COUNTED = (
@@ -48,28 +57,38 @@ def render_text(
         width: columns of the terminal.
     """
     wanted = {*FOUND, Outcome.WAIVED} if show_waived else set(FOUND)
-    shown = [r for r in report.results if verbose or r.outcome in wanted]
+    shown = [r for r in report.results if verbose or (r.outcome in wanted and not in_preview(r))]
     blocks = [_block(same, colour=colour) for same in alike(shown)]
+    if not verbose and (lines := previews(report.results)):
+        blocks.append("\n  ".join([_preview_head(report), *lines]))
     if report.hygiene and report.hygiene.sources:
         blocks.append(render_hygiene(report.hygiene, report.count(Outcome.WAIVED)))
     return "\n\n".join([*blocks, summary(report)]) + "\n"
 
 
+def _preview_head(report: Report) -> str:
+    return f"preview: newer than policy set {report.regime.policy_set}, only warning (-v shows all)"
+
+
 def summary(report: Report) -> str:
     """Counts and the verdict in one line."""
-    failed = [r for r in report.results if r.outcome is Outcome.FAIL]
+    new = [r for r in report.results if in_preview(r)]
+    failed = [r for r in report.results if r.outcome is Outcome.FAIL and not in_preview(r)]
+    unknown = report.count(Outcome.UNKNOWN) - sum(r.outcome is Outcome.UNKNOWN for r in new)
     blocking = sum(1 for r in failed if r.blocks)
     known = sum(1 for r in failed if r.baseline_state and r.baseline_state.tolerated)
     parts = [
         f"{report.count(Outcome.PASS)} passed",
         f"{blocking} failed",
         f"{len(failed) - blocking - known} warned",
-        f"{report.count(Outcome.UNKNOWN)} unknown",
+        f"{unknown} unknown",
     ]
     if waived := report.count(Outcome.WAIVED):
         parts.append(f"{waived} waived")
     if known:
         parts.append(f"{known} in the baseline")
+    if new:
+        parts.append(f"{len(new)} in preview")
     if errors := report.count(Outcome.ERROR):
         parts.append(f"{errors} crashed")
     verdict = _VERDICTS.get(report.exit_code, "refused")

@@ -46,6 +46,34 @@ def alike(results: Iterable[Result]) -> list[list[Result]]:
     return list(groups.values())
 
 
+def in_preview(result: Result) -> bool:
+    """Whether it is found by a rule that is newer than the blueprint's set, and nothing more.
+
+    Whoever has not moved to the newer set sees how much there is, not every finding of it.
+    """
+    return result.preview and not result.blocks and result.outcome in FOUND
+
+
+def previews(results: Iterable[Result]) -> list[str]:
+    """A line for each rule in preview that fails, and one for all that cannot be judged yet."""
+    failed: dict[str, int] = {}
+    titles: dict[str, str] = {}
+    for result in results:
+        if in_preview(result):
+            titles[result.policy] = result.title
+            failed[result.policy] = failed.get(result.policy, 0) + (result.outcome is Outcome.FAIL)
+    lines = [
+        f"{policy}  {count} failed: {printable(titles[policy])}"
+        for policy, count in sorted(failed.items())
+        if count
+    ]
+    if unknown := sorted(policy for policy, count in failed.items() if not count):
+        more = len(unknown) - MOST_SUBJECTS
+        named = ", ".join(unknown[:MOST_SUBJECTS]) + (f" and {more} more" if more > 0 else "")
+        lines.append(f"not known yet: {named}")
+    return lines
+
+
 def the_others(results: Sequence[Result]) -> str:
     """The subjects of all results but the first, in words; empty when there is only one."""
     names = [printable(result.subject.name) for result in results[1:]]

@@ -88,7 +88,7 @@ def test_a_preview_warns_and_says_so() -> None:
     report = report_of(a_rule("0.2"), regime=Regime(policy_set="0.1"))
     (result,) = report.results
     assert (result.preview, result.blocks, report.exit_code) == (True, False, 0)
-    text = render_text(report)
+    text = render_text(report, verbose=True)
     assert text.startswith("TST-001 high, preview  ")
     assert "newer than the blueprint's policy set" in text
     assert to_document(report)["results"][0]["preview"] is True

@@ -1,0 +1,85 @@
+"""Rules in preview: counted in every report, told one by one only where asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rackwright.plan.model import Subject
+from rackwright.policy.api import Enforcement, Outcome
+from rackwright.policy.engine import Report, Result
+from rackwright.policy.sets import Regime
+from rackwright.report.formats import Context
+from rackwright.report.github import render_github
+from rackwright.report.markdown import render_markdown
+from rackwright.report.text import render_text
+from report_factories import FAIL
+
+NEW = replace(
+    FAIL,
+    policy="NET-001",
+    title="Tiers have the switches they need",
+    enforcement=Enforcement.ADVISORY,
+    preview=True,
+)
+UNKNOWN = replace(NEW, policy="NET-002", outcome=Outcome.UNKNOWN, subject=Subject("lux1", ()))
+PASSES = replace(NEW, outcome=Outcome.PASS)
+
+
+def report(*results: Result) -> Report:
+    return Report("atlas", results, 3, Regime(policy_set="0.1"))
+
+
+MIXED = report(FAIL, NEW, UNKNOWN, UNKNOWN, PASSES)
+LINE = "NET-001  1 failed: Tiers have the switches they need"
+OTHERS = "not known yet: NET-002"
+
+
+def test_text_has_a_line_for_each_rule_that_fails() -> None:
+    text = render_text(MIXED)
+    assert (
+        f"preview: newer than policy set 0.1, only warning (-v shows all)\n  {LINE}\n  {OTHERS}\n"
+        in text
+    )
+    assert "NET-001 high" not in text
+    assert "atlas: 1 passed, 1 failed, 0 warned, 0 unknown, 3 in preview (3 policies)" in text
+
+
+def test_verbose_shows_them_all() -> None:
+    text = render_text(MIXED, verbose=True)
+    assert "NET-001 high, preview" in text
+    assert "NET-002 unknown, preview" in text
+    assert LINE not in text
+
+
+def test_a_comment_folds_them_away() -> None:
+    text = render_markdown(MIXED, Context(file="atlas.yaml"))
+    _, _, folded = text.partition("<details><summary>In preview: newer than policy set 0.1 (3)")
+    assert "- NET-001 1 failed: Tiers" in folded.replace("  ", " ")
+    assert "Warnings (" not in text
+
+
+def test_they_take_no_annotation_from_others() -> None:
+    many = [replace(NEW, message=f"message {n}") for n in range(20)]
+    warns = replace(FAIL, policy="PWR-009", enforcement=Enforcement.ADVISORY)
+    lines = render_github(report(*many, warns), Context(file="atlas.yaml")).splitlines()
+    assert [line.partition(" ")[0] for line in lines] == ["::warning", "::notice"]
+    assert "PWR-009" in lines[0]
+    assert "20 in preview" in lines[1]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        replace(NEW, outcome=Outcome.ERROR),
+        replace(NEW, preview=False),
+        replace(NEW, preview=False, enforcement=Enforcement.MANDATORY),
+    ],
+    ids=["crashed", "advisory", "asked for"],
+)
+def test_what_is_more_than_a_preview_is_shown(shown: Result) -> None:
+    text = render_text(report(shown))
+    assert "preview: newer than policy set" not in text.partition("\n")[0]
+    assert "NET-001 " in text.partition("\n")[0]
+    assert "in preview" not in text
