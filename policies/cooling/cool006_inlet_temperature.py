@@ -49,13 +49,13 @@ def _hall(site: SitePlan, row: dict[str, Any]) -> Iterator[Measure]:
 
 def _air_cooled(site: SitePlan, hall: str) -> Iterator[dict[str, Any]]:
     """The products of a hall that give heat to the air, each once."""
-    classes = {r["rack_class"] for r in rows_of(site.rack_classes) if r["hall"] == hall}
     seen = set()
-    for device in rows_of(site.devices):
-        cooled = device["kind"] in {"node", "switch"} and device["heat_air_w"] != 0
-        if cooled and device["rack_class"] in classes and device["entry"] not in seen:
-            seen.add(device["entry"])
-            yield device
+    for rack in rows_of(site.rack_classes):
+        for device in site.devices_of(rack["rack_class"]) if rack["hall"] == hall else ():
+            cooled = device["kind"] in {"node", "switch"} and device["heat_air_w"] != 0
+            if cooled and device["entry"] not in seen:
+                seen.add(device["entry"])
+                yield device
 
 
 def _measure(
