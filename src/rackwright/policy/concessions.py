@@ -131,7 +131,7 @@ def concede(
         only: ids of the policies that were judged; empty means all.
     """
     made = replace(report, hygiene=Hygiene(concessions.today, strict=concessions.strict))
-    if concessions.waivers is not None:
+    if concessions.waivers is not None and concessions.waivers.sources:
         made = apply_waivers(made, concessions.waivers, concessions.today, severities, only)
     if concessions.baseline is not None and concessions.baseline.sources:
         made = apply_baseline(made, concessions.baseline, concessions.today, only)

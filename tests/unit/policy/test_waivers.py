@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator
 
 from rackwright.errors import Location, SpecErrors
 from rackwright.exit_codes import ExitCode
@@ -20,6 +23,7 @@ from rackwright.policy.waivers import LONGEST_DAYS, Decision, Waiver, WaiverFile
 from rackwright.policy.waiving import SOON_DAYS, Waivers, apply_waivers
 from rackwright.report.text import render_text
 from rackwright.spec.loader import Loaded, load_text
+from rackwright.spec.schema import export_schema
 
 TODAY = date(2026, 12, 1)
 SEVERITIES = {"PWR-001": Severity.HIGH, "PWR-002": Severity.HIGH}
@@ -139,6 +143,16 @@ def test_what_is_not_whole_is_an_error_and_never_permanent(
 def test_ids_are_unique() -> None:
     with pytest.raises(SpecErrors, match="'W-2026-014' is given twice"):
         a_file(a_waiver(), a_waiver())
+
+
+def test_editors_know_what_a_waiver_needs() -> None:
+    schema = export_schema(WaiverFile, title="T", schema_id="urn:test")
+    Draft7Validator.check_schema(schema)
+    validator = Draft7Validator(schema)
+    assert validator.is_valid({"waivers": [a_waiver()]})
+    assert validator.is_valid({"waivers": [a_waiver(up_to=3)]})
+    for changes in ({"expires": None}, {"owner": None}, {"untl": "x"}, {"expires": 20261220}):
+        assert not validator.is_valid({"waivers": [a_waiver(**changes)]})
 
 
 # --- one waiver and one result -----------------------------------------------------------------
@@ -275,6 +289,25 @@ def test_a_waiver_of_some_racks_never_covers_more_of_them() -> None:
 def test_what_is_not_in_a_site_has_none() -> None:
     result = replace(FAIL, subject=Subject("sjc1", ("owner",)))
     assert applies(made(match={"site": "sjc1"}), result, TODAY) is Decision.ELSEWHERE
+
+
+NUMBERS = st.floats(1.0, 1e9, allow_nan=False)
+
+
+@given(value=NUMBERS, more=NUMBERS, bound=NUMBERS, days=st.integers(-40, 40))
+def test_what_gets_worse_or_older_is_never_covered_anew(
+    value: float, more: float, bound: float, days: int
+) -> None:
+    waiver = made(up_to=f"{bound:.3f} W")
+    today = TODAY + timedelta(days=days)
+    result = replace(FAIL, value=value, limit=0.5)
+    worse = replace(result, value=value + more)
+    if applies(waiver, worse, today) is Decision.COVERS:
+        assert applies(waiver, result, today) is Decision.COVERS
+        assert value + more <= bound * (1 + 1e-3)
+        assert today <= waiver.expires
+    if applies(waiver, result, today) is Decision.EXPIRED:
+        assert applies(waiver, result, today + timedelta(days=1)) is Decision.EXPIRED
 
 
 # --- a report ----------------------------------------------------------------------------------
