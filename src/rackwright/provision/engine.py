@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rackwright.errors import ExternalToolError
+from rackwright.errors import ExternalToolError, UsageError
 from rackwright.provision.locks import clear_dead_locks, exclusive
 from rackwright.provision.progress import Progress
 from rackwright.provision.targets import Target
@@ -59,14 +59,51 @@ class Outcome:
     retained: tuple[str, ...] = ()
 
 
-def preview(site: Site, target: Target, *, say: Callable[[str], None]) -> list[Outcome]:
-    """What ``up`` would do, stack by stack; nothing is changed."""
-    return [_run(site, kind, target, "preview", say) for kind in ORDER]
+@dataclass(frozen=True)
+class _Options:
+    """How the engine is called."""
+
+    plans: Path | None = None
+    refresh: bool = False
+
+    def plan_of(self, kind: StackKind) -> str | None:
+        """The file of a stack's plan."""
+        return str(self.plans / f"{kind}.json") if self.plans else None
 
 
-def up(site: Site, target: Target, *, say: Callable[[str], None]) -> list[Outcome]:
-    """Create or change every stack of the site; the order is network, storage, cluster."""
-    return _change(site, ORDER, target, "up", say)
+_ENCRYPTION = ("secrets_provider", "encrypted_key", "encryption_salt")
+_PLAIN = _Options()
+
+
+def preview(
+    site: Site,
+    target: Target,
+    *,
+    say: Callable[[str], None],
+    plans: Path | None = None,
+    refresh: bool = False,
+) -> list[Outcome]:
+    """What ``up`` would do, stack by stack; nothing is changed.
+
+    Args:
+        site: the site.
+        target: where it is provisioned.
+        say: takes lines about the progress.
+        plans: folder that the plan of each stack is saved in.
+        refresh: compare with what is really there, not with what is recorded.
+    """
+    options = _Options(plans, refresh)
+    return [_run(site, kind, target, "preview", say, options) for kind in ORDER]
+
+
+def up(
+    site: Site, target: Target, *, say: Callable[[str], None], plans: Path | None = None
+) -> list[Outcome]:
+    """Create or change every stack of the site; the order is network, storage, cluster.
+
+    With ``plans``, a step that is not in the saved plan of its stack is refused.
+    """
+    return _change(site, ORDER, target, "up", say, _Options(plans))
 
 
 def down(site: Site, target: Target, *, say: Callable[[str], None]) -> list[Outcome]:
@@ -103,10 +140,11 @@ def _change(
     target: Target,
     action: Literal["up", "down"],
     say: Callable[[str], None],
+    options: _Options = _PLAIN,
 ) -> list[Outcome]:
     """Change stack by stack; the site is locked from the first to the last."""
     with exclusive(target.state / "locks" / site.stack, what=f"site '{site.stack}'"):
-        return [_run(site, kind, target, action, say) for kind in kinds]
+        return [_run(site, kind, target, action, say, options) for kind in kinds]
 
 
 def _run(
@@ -115,11 +153,12 @@ def _run(
     target: Target,
     action: Literal["preview", "up", "down"],
     say: Callable[[str], None],
+    options: _Options,
 ) -> Outcome:
     from pulumi import automation
 
     try:
-        return _run_engine(site, kind, target, action, say)
+        return _run_engine(site, kind, target, action, say, options)
     except automation.StackNotFoundError:
         return Outcome(kind, {}, 0, {}, {})
     except automation.CommandError as error:
@@ -132,6 +171,7 @@ def _run_engine(
     target: Target,
     action: Literal["preview", "up", "down"],
     say: Callable[[str], None],
+    options: _Options,
 ) -> Outcome:
     if action != "preview":
         backend = target.backend_folder
@@ -140,13 +180,25 @@ def _run_engine(
     stack = _open(site, kind, target, create=action != "down")
     if action != "preview":
         _settle(stack, kind, say)
+    if action == "up" and options.plans:
+        _load_encryption(stack, options.plans / f"{kind}.settings.json")
     progress = Progress(kind, dry_run=action == "preview")
     outputs: dict[str, Any] = {}
     quiet: Callable[[str], None] = lambda _line: None  # noqa: E731
     if action == "preview":
-        stack.preview(on_event=progress, on_output=quiet, on_error=quiet)
+        stack.preview(
+            on_event=progress,
+            on_output=quiet,
+            on_error=quiet,
+            plan=options.plan_of(kind),
+            refresh=options.refresh or None,
+        )
+        if options.plans:
+            _save_encryption(stack, options.plans / f"{kind}.settings.json")
     elif action == "up":
-        done = stack.up(on_event=progress, on_output=quiet, on_error=quiet)
+        done = stack.up(
+            on_event=progress, on_output=quiet, on_error=quiet, plan=options.plan_of(kind)
+        )
         outputs = _plain(done.outputs)
     else:
         stack.destroy(exclude_protected=True, on_event=progress, on_output=quiet, on_error=quiet)
@@ -197,6 +249,31 @@ def _open(site: Site, kind: StackKind, target: Target, *, create: bool) -> autom
     stack = opener(stack_name=site.stack, project_name=kind, program=program, opts=options)
     stack.set_config("aws:region", automation.ConfigValue(site.region))
     return stack
+
+
+def _save_encryption(stack: automation.Stack, file: Path) -> None:
+    """Write down how the secrets of a saved plan are encrypted; the key itself is not in it.
+
+    The engine's workspace is made anew for each run, and with it the salt of a passphrase.
+    """
+    settings = stack.workspace.stack_settings(stack.name)
+    file.write_text(json.dumps({name: getattr(settings, name) for name in _ENCRYPTION}))
+
+
+def _load_encryption(stack: automation.Stack, file: Path) -> None:
+    """Read secrets as the saved plan has written them.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        saved = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise UsageError(f"'{file}' cannot be read", hint="make the plan again") from None
+    settings = stack.workspace.stack_settings(stack.name)
+    for name in _ENCRYPTION:
+        setattr(settings, name, saved.get(name))
+    stack.workspace.save_stack_settings(stack.name, settings)
 
 
 def _settle(stack: automation.Stack, kind: str, say: Callable[[str], None]) -> None:

@@ -20,6 +20,8 @@ _VERBS = {
     "delete-replaced": "deleted the replaced",
 }
 _QUIET = frozenset({"same", "read", "discard", "read-discard", "read-replacement"})
+_LOOKING = frozenset({"refresh"})
+"""Steps that only read what is there; what follows from it has a step of its own."""
 _SEVERITIES = frozenset({"error", "warning"})
 
 
@@ -57,7 +59,7 @@ class Progress:
 
     def _begin(self, meta: StepEventMetadata) -> None:
         operation = _op(meta)
-        if not _is_real(meta):
+        if not _is_real(meta) or operation in _LOOKING:
             return
         if operation in _QUIET:
             self.unchanged += 1
@@ -68,7 +70,7 @@ class Progress:
 
     def _finish(self, meta: StepEventMetadata) -> None:
         operation = _op(meta)
-        if operation in _QUIET or self.dry_run or not _is_real(meta):
+        if operation in _QUIET | _LOOKING or self.dry_run or not _is_real(meta):
             return
         self._count(meta, operation)
 

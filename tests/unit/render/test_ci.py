@@ -1,0 +1,151 @@
+"""CI files: valid by the forges' own schemas, linted, and with no input inside a script."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rackwright.cli import main
+from rackwright.errors import UsageError
+from rackwright.render.ci import ci_files, write_ci
+
+ROOT = Path(__file__).resolve().parents[3]
+BIN = Path(sys.executable).parent
+PINNED = re.compile(r"actions/(checkout|upload-artifact|download-artifact)@[0-9a-f]{40}")
+
+
+def run(*command: object) -> str:
+    """What a linter says when it is content."""
+    words = [str(word) for word in command]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def github(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("github")
+    write_ci("github", folder, "site/blueprint.yaml")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def gitlab(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("gitlab")
+    write_ci("gitlab", folder, "site/blueprint.yaml")
+    return folder
+
+
+def scripts(document: Any) -> list[tuple[str, str]]:
+    """Every shell script in a workflow or an action, with its name."""
+    if isinstance(document, dict):
+        found = [s for value in document.values() for s in scripts(value)]
+        script = document.get("run")
+        if isinstance(script, str):
+            found.append((str(document.get("name")), script))
+        return found
+    if isinstance(document, list):
+        return [s for value in document for s in scripts(value)]
+    return []
+
+
+def yaml_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*.y*ml") if path.is_file())
+
+
+def test_yamllint(github: Path, gitlab: Path) -> None:
+    run(BIN / "yamllint", "--strict", "-c", ROOT / ".yamllint", github, gitlab)
+
+
+def test_the_forges_schemas(github: Path, gitlab: Path) -> None:
+    check = BIN / "check-jsonschema"
+    workflows = sorted((github / ".github/workflows").iterdir())
+    assert len(workflows) == 4
+    run(check, "--builtin-schema", "vendor.github-workflows", *workflows)
+    run(check, "--builtin-schema", "custom.github-workflows-require-timeout", *workflows)
+    actions = sorted((github / ".github/actions").glob("*/action.yml"))
+    assert len(actions) == 2
+    run(check, "--builtin-schema", "vendor.github-actions", *actions)
+    pipeline = gitlab / "rackwright.gitlab-ci.yml"
+    run(check, "--builtin-schema", "vendor.gitlab-ci", "--data-transform", "gitlab-ci", pipeline)
+
+
+def test_the_security_linter_finds_nothing(github: Path) -> None:
+    run(BIN / "zizmor", "--offline", "--min-severity", "medium", github)
+
+
+def test_shellcheck(github: Path, tmp_path: Path) -> None:
+    found = [s for path in yaml_files(github) for s in scripts(yaml.safe_load(path.read_text()))]
+    assert len(found) >= 12
+    for number, (_, script) in enumerate(found):
+        (tmp_path / f"{number}.sh").write_text(f"#!/usr/bin/env bash\n{script}")
+    run(BIN / "shellcheck", "--severity=style", *sorted(tmp_path.glob("*.sh")))
+
+
+def test_no_expression_is_inside_a_script(github: Path) -> None:
+    for path in yaml_files(github):
+        for name, script in scripts(yaml.safe_load(path.read_text())):
+            assert "${{" not in script, f"{path.name}: {name}"
+
+
+def test_actions_of_others_are_pinned(github: Path) -> None:
+    used = set()
+    for path in yaml_files(github):
+        for name in re.findall(r"uses: (\S+)", path.read_text()):
+            assert name.startswith("./.github/actions/") or PINNED.fullmatch(name), name
+            used.add(name)
+    assert any(name.startswith("./") for name in used)
+
+
+def test_jobs_have_no_more_rights_than_they_name(github: Path) -> None:
+    for path in sorted((github / ".github/workflows").iterdir()):
+        workflow = yaml.safe_load(path.read_text())
+        assert workflow["permissions"] == {}
+        for job in workflow["jobs"].values():
+            assert job["permissions"]
+            assert "contents" in job["permissions"]
+
+
+def test_only_an_approved_environment_may_write(github: Path) -> None:
+    for name in ("apply", "configure"):
+        text = (github / f".github/workflows/rackwright-{name}.yml").read_text()
+        jobs = yaml.safe_load(text)["jobs"]
+        writers = [
+            job
+            for job in jobs.values()
+            if any(
+                "rackwright up" in step.get("run", "")
+                or ("ansible-playbook" in step.get("run", "") and "--check" not in step["run"])
+                for step in job["steps"]
+            )
+        ]
+        assert [job.get("environment") for job in writers] == ["production"]
+        assert all("needs" in job for job in writers)
+
+
+def test_the_blueprint_is_named_once(github: Path) -> None:
+    for path in sorted((github / ".github/workflows").glob("rackwright-[!c]*.yml")):
+        assert path.read_text().count("site/blueprint.yaml") == 1
+
+
+@pytest.mark.parametrize(
+    "blueprint", ["../x.yaml", "/x.yaml", "-x", "a b", "a\nb", "${{ x }}", "", "a/", "x;y"]
+)
+def test_a_path_that_is_none_is_refused(blueprint: str) -> None:
+    with pytest.raises(UsageError, match="is no path that CI files can name"):
+        ci_files("github", blueprint)
+
+
+def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / ".pre-commit-config.yaml").write_text("mine")
+    assert main(["ci", "init", str(tmp_path), "--forge", "github"]) == 2
+    assert "exists" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == [".pre-commit-config.yaml"]
+    assert main(["ci", "init", str(tmp_path / "new"), "--forge", "gitlab"]) == 0
+    assert "rackwright.gitlab-ci.yml" in capsys.readouterr().out
