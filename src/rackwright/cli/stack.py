@@ -39,6 +39,20 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="local: the embedded AWS of this machine; aws: AWS, with your credentials",
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    if verb == "preview":
+        parser.add_argument(
+            "--save-plan", type=Path, metavar="FOLDER", help="new folder for what 'up --plan' takes"
+        )
+        parser.add_argument(
+            "--refresh", action="store_true", help="compare with what is really there"
+        )
+        parser.add_argument(
+            "--expect-no-changes", action="store_true", help="end with 5 when something differs"
+        )
+    if verb == "up":
+        parser.add_argument(
+            "--plan", type=Path, metavar="FOLDER", help="do what this plan says and nothing else"
+        )
     if verb in _DESTRUCTIVE:
         parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.set_defaults(verb=verb)
@@ -47,27 +61,53 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb; the exit code."""
     from rackwright.plan.load import load_plan
-    from rackwright.provision import engine
+    from rackwright.policy.team import packs_for
+    from rackwright.provision import engine, plans
     from rackwright.provision.targets import open_target
 
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
+    arguments.pack = packs_for(arguments.blueprint, arguments.pack)
     site = _choose_site(arguments, loaded)
     verb = arguments.verb
     if verb in {"preview", "up"} and (refused := _judge(loaded, site)):
         return refused
     if verb in _DESTRUCTIVE and not arguments.yes:
         _confirm(verb, site, arguments.target)
+    blueprint = plans.digest(loaded.tree.data)
+    if verb == "up" and arguments.plan:
+        plans.verify(arguments.plan, stack=site.stack, blueprint=blueprint)
+    if verb == "preview" and arguments.save_plan:
+        plans.prepare(arguments.save_plan)
     target = open_target(arguments.target)
     if verb == "status":
         outcomes = engine.status(site, target)
+    elif verb == "down":
+        outcomes = engine.down(site, target, say=_say)
+    elif verb == "up":
+        outcomes = engine.up(site, target, say=_say, plans=_absolute(arguments.plan))
     else:
-        action = {"preview": engine.preview, "up": engine.up, "down": engine.down}[verb]
-        outcomes = action(site, target, say=_say)
+        outcomes = engine.preview(
+            site,
+            target,
+            say=_say,
+            plans=_absolute(arguments.save_plan),
+            refresh=arguments.refresh,
+        )
+        if arguments.save_plan:
+            plans.seal(arguments.save_plan, stack=site.stack, blueprint=blueprint)
     if arguments.json:
         sys.stdout.write(engine.render_json(outcomes, endpoint=target.endpoint) + "\n")
     else:
         sys.stdout.write(_render(verb, site, outcomes, target.endpoint))
+    if verb == "preview" and arguments.expect_no_changes and any(o.changes for o in outcomes):
+        sys.stderr.write("what is there differs from the blueprint\n")
+        return ExitCode.VIOLATION
     return ExitCode.NOTHING if verb == "status" and not outcomes else ExitCode.CLEAN
+
+
+def _absolute(path: Path | None) -> Path | None:
+    """The engine runs in a folder of its own."""
+    return path.resolve() if path else None
 
 
 def _judge(loaded: LoadedPlan, site: Site) -> int:
@@ -101,7 +141,7 @@ def _choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
     return Site(
         blueprint=arguments.blueprint.resolve(),
         layers=tuple(layer.resolve() for layer in arguments.layer),
-        packs=tuple(pack.resolve() for pack in arguments.pack),
+        packs=arguments.pack,
         cluster=loaded.plan.blueprint.name,
         name=name,
         region=plans[name].region,
