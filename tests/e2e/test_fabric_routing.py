@@ -1,0 +1,80 @@
+"""A real opensm routes planned fabrics on ibsim."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import shutil
+
+import pytest
+
+from fabric_factories import a_fabric, a_patch, layout_of, three_tiers
+from factories import CATALOGUE
+from rackwright.cli import main
+from rackwright.plan.fabric_ibsim import network
+from rackwright.plan.fabric_ports import misplaced
+from rackwright.plan.fabric_routes import complaints, loaded_engine
+from rackwright.policy.packs import builtin_pack
+from rackwright.provision.fabric_simulator import TOOLS, route, simulate
+
+PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+MISSING = [tool for tool in TOOLS if shutil.which(tool, path=PATH) is None]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces are made by root"),
+]
+
+
+@pytest.mark.parametrize("engine", ["ftree", "updn", "minhop"])
+def test_a_scalable_unit_is_routed_evenly(engine):
+    made = route(layout_of(), CATALOGUE, engine)
+    assert (made.engine, made.balance, made.complaints) == (engine, 1.0, ())
+
+
+def test_four_units_with_room_for_the_fabric_manager():
+    made = route(layout_of(a_fabric(32, 16), nodes=127), CATALOGUE, "ftree")
+    assert made.engine == "ftree"
+    assert made.balance is not None
+    assert made.balance <= 1.05
+
+
+def test_three_tiers_are_a_fat_tree():
+    made = route(layout_of(three_tiers(2), nodes=256), CATALOGUE, "ftree")
+    assert (made.engine, made.complaints) == ("ftree", ())
+
+
+def test_swapped_rails_are_routed_without_a_word_and_found_by_the_plan():
+    patches = [a_patch("dgx-01", 1, "compute-leaf-2", 1), a_patch("dgx-01", 2, "compute-leaf-1", 1)]
+    layout = layout_of(a_fabric(patches=patches))
+    made = route(layout, CATALOGUE, "ftree")
+    assert (made.engine, made.complaints) == ("ftree", ())
+    assert len(misplaced(layout)) == 2
+
+
+def test_a_leaf_that_misses_a_spine_is_not_routed_as_a_fat_tree():
+    net = network(layout_of(), CATALOGUE)
+    records = net.text.split("\n\n")
+    for index, record in enumerate(records):
+        for here, there in (("leaf", "spine"), ("spine", "leaf")):
+            if f'Switch\t64 "compute-{here}-1"' in record:
+                lost = rf'\n\[\d+\]\t"compute-{there}-1"\[\d+\]'
+                records[index], count = re.subn(lost, "", record)
+                assert count == 8
+    broken = dataclasses.replace(net, text="\n\n".join(records))
+    tables = simulate(broken, "ftree")
+    assert loaded_engine(tables.log) == "minhop"
+    assert complaints(tables.log)
+
+
+def test_the_record_is_printed_for_the_blueprint(capsys):
+    assert main(["fabric", "route", str(builtin_pack() / "fixtures" / "fabric.yaml")]) == 0
+    printed = capsys.readouterr().out
+    assert re.fullmatch(
+        r"routing_run: \{date: \d{4}-\d\d-\d\d, engine: ftree, balance: 1\.\d{4}, "
+        r'fabric: "[0-9a-f]{16}"\}\n',
+        printed,
+    )
+    recorded = (builtin_pack() / "fixtures" / "fabric.yaml").read_text()
+    assert printed.split("engine")[1].strip() in recorded
