@@ -205,7 +205,7 @@ def _notices(
     if left < 0:
         live = found.get(Decision.EXPIRED, [])
         again = f"; {_findings(live)} live again" if live else ""
-        yield notice(Kind.EXPIRED, f"expired on {waiver.expires}{again}")
+        yield notice(Kind.EXPIRED, f"its last day was {waiver.expires}{again}")
         return
     if left > longest:
         yield notice(
@@ -213,6 +213,12 @@ def _notices(
             f"ends in {left} days, on {waiver.expires}; a rule of severity "
             f"{severities[waiver.policy]} admits {longest}",
         )
+        return
+    if not found:
+        if all(result.waivable for result in results):
+            yield notice(Kind.UNUSED, _why_unused(waiver, results))
+        else:
+            yield notice(Kind.REFUSED, _REFUSALS[Decision.NOT_WAIVABLE])
         return
     if left <= SOON_DAYS:
         days = f"in {left} day{'s' if left != 1 else ''}" if left else "today"
@@ -222,8 +228,6 @@ def _notices(
             yield notice(Kind.OVER_BOUND, _first(concerned))
         elif decision in _REFUSALS and not _is_other_measure(decision, found):
             yield notice(Kind.REFUSED, f"{_REFUSALS[decision]}: {_first(concerned)}")
-    if not found:
-        yield notice(Kind.UNUSED, _why_unused(waiver, results))
 
 
 def _is_other_measure(decision: Decision, found: Mapping[Decision, object]) -> bool:
@@ -261,7 +265,8 @@ def _asked_for(
         if waiver == before or not _judged(waiver, only):
             continue
         count = sum(1 for r in results if applies(waiver, r, today) is Decision.COVERS)
-        effect = f"it would cover {count:,} finding{'s' if count != 1 else ''}"
+        number = f"{count:,} finding{'s' if count != 1 else ''}" if count else "nothing"
+        effect = f"it would cover {number}"
         if before is None:
             kind, text = Kind.PROPOSED, f"new in this change; once approved, {effect}"
         else:

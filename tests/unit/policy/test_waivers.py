@@ -404,6 +404,11 @@ def test_a_waiver_of_what_passes_is_unused() -> None:
     assert report.exit_code == 0
 
 
+def test_a_waiver_of_a_rule_that_admits_none_is_refused_before_it_is_needed() -> None:
+    report = under(a_waiver(), result=replace(PASS, waivable=False))
+    assert kinds(report) == [Kind.REFUSED]
+
+
 def test_of_two_that_cover_the_first_is_named_and_neither_is_unused() -> None:
     report = under(a_waiver(), a_waiver(id="W-2"))
     assert report.results[0].waiver is not None
