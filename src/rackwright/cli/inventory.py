@@ -1,0 +1,43 @@
+"""``inventory``: the hosts of a blueprint, as Ansible wants them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``inventory``."""
+    parser.add_argument("blueprint", type=Path, help="the blueprint")
+    parser.add_argument(
+        "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--list", action="store_true", help="everything as JSON (the default)")
+    form.add_argument("--host", metavar="NAME", help="the variables of one host as JSON")
+    form.add_argument("--graph", action="store_true", help="the groups as a tree")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the inventory, a host of it, or its groups."""
+    from rackwright.configure.inventory import build_inventory, draw, host_variables
+    from rackwright.plan.load import load_plan
+    from rackwright.spec.suggest import did_you_mean
+
+    made = build_inventory(load_plan(arguments.blueprint, arguments.layer).plan)
+    if arguments.graph:
+        sys.stdout.writelines(f"{line}\n" for line in draw(made))
+    elif arguments.host is not None:
+        found = host_variables(made, arguments.host)
+        if found is None:
+            hint = did_you_mean(arguments.host, made["_meta"]["hostvars"])
+            raise UsageError(f"there is no host '{arguments.host}'", hint=hint)
+        sys.stdout.write(json.dumps(found, indent=2, sort_keys=True) + "\n")
+    else:
+        sys.stdout.write(json.dumps(made, indent=1) + "\n")
+    return ExitCode.CLEAN

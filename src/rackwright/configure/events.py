@@ -1,0 +1,95 @@
+"""What a run of Ansible did, told from its events: pure, so that recorded events test it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+_FINISHED = frozenset({"runner_on_ok", "runner_on_failed", "runner_on_unreachable"})
+LONGEST_REASON = 300
+
+
+@dataclass
+class HostResult:
+    """What happened on one host.
+
+    Attributes:
+        changed: names of the tasks that changed something, or would in check mode.
+        failure: the task that ended the run on this host and why, or None.
+    """
+
+    ok: int = 0
+    changed: list[str] = field(default_factory=list)
+    failure: str | None = None
+    unreachable: bool = False
+
+
+@dataclass
+class Tally:
+    """Hosts and roles of a run, kept up to date event by event."""
+
+    hosts: dict[str, HostResult] = field(default_factory=dict)
+    role_seconds: dict[str, float] = field(default_factory=dict)
+    """Seconds of the slowest host, summed over the tasks of each role."""
+    task: str = ""
+    role: str = ""
+    _slowest: float = 0.0
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """Names of the hosts that did not get to the end."""
+        return tuple(sorted(n for n, result in self.hosts.items() if result.failure is not None))
+
+    @property
+    def changed(self) -> int:
+        """Number of changes on all hosts."""
+        return sum(len(result.changed) for result in self.hosts.values())
+
+    def take(self, event: Mapping[str, Any]) -> str | None:
+        """Account for one event of ansible-runner; a line worth showing, or None."""
+        kind, data = event.get("event"), event.get("event_data", {})
+        if kind == "playbook_on_task_start":
+            return self._start(data.get("role") or data.get("play") or "", data.get("task") or "")
+        if kind not in _FINISHED or data.get("ignore_errors"):
+            return None
+        name, detail = data.get("host", ""), data.get("res") or {}
+        result = self.hosts.setdefault(name, HostResult())
+        self._slowest = max(self._slowest, float(data.get("duration") or 0.0))
+        if kind == "runner_on_ok":
+            result.ok += 1
+            if detail.get("changed"):
+                result.changed.append(self._where(data))
+            return None
+        result.unreachable = kind == "runner_on_unreachable"
+        result.failure = f"{self._where(data)}: {reason_of(detail)}"
+        return f"{name} failed: {result.failure}"
+
+    def finish(self) -> None:
+        """Account for the last task."""
+        if self.role:
+            self.role_seconds[self.role] = self.role_seconds.get(self.role, 0.0) + self._slowest
+        self._slowest = 0.0
+
+    def _start(self, role: str, task: str) -> str | None:
+        self.finish()
+        is_new = role != self.role
+        self.role, self.task = role, task
+        return f"{role} …" if is_new and role else None
+
+    @staticmethod
+    def _where(data: Mapping[str, Any]) -> str:
+        return " / ".join(part for part in (data.get("role"), data.get("task")) if part)
+
+
+def reason_of(detail: Mapping[str, Any]) -> str:
+    """Why a task failed, on one line; nothing of what a task keeps from its log."""
+    if detail.get("censored") or detail.get("_ansible_no_log"):
+        return "failed; its output is kept secret"
+    parts = [detail.get(key) for key in ("msg", "stderr", "module_stderr", "stdout")]
+    for failed in detail.get("results", ()):
+        if failed.get("failed"):
+            return reason_of(failed)
+    texts = [" ".join(str(part).split()) for part in parts if part]
+    text = next((text for text in texts if text != "non-zero return code"), "no reason given")
+    return text if len(text) <= LONGEST_REASON else f"{text[: LONGEST_REASON - 1]}…"

@@ -1,0 +1,120 @@
+"""What a run of Ansible needs on this machine: inventory, generated files and secrets."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rackwright.configure.inventory import Inventory, build_inventory
+from rackwright.plan.model import Plan
+from rackwright.provision.targets import state_folder
+from rackwright.render.slurm import render_slurm
+
+MUNGE_KEY_BYTES = 1024
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The folder of a cluster's configuration; only its owner may look in."""
+
+    folder: Path
+
+    @property
+    def inventory(self) -> Path:
+        """The inventory that was written last."""
+        return self.folder / "inventory/blueprint.json"
+
+    @property
+    def slurm(self) -> Path:
+        """Generated files of Slurm."""
+        return self.folder / "slurm"
+
+    @property
+    def munge_key(self) -> Path:
+        """The cluster's key, made once."""
+        return self.folder / "secrets/munge.key"
+
+    @property
+    def quarantine(self) -> Path:
+        """Hosts that failed, with the reason."""
+        return self.folder / "quarantine.json"
+
+
+def workspace(cluster: str) -> Workspace:
+    """The workspace of a cluster, with its folder."""
+    folder = state_folder() / "configure" / cluster
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return Workspace(folder)
+
+
+def prepare(
+    plan: Plan, place: Workspace, connections: Mapping[str, Mapping[str, Any]] | None = None
+) -> Inventory:
+    """Write everything that follows from ``plan``; the inventory.
+
+    Args:
+        plan: the cluster.
+        place: where to write.
+        connections: variables by host that say how it is reached; absent, by its name.
+
+    Raises:
+        PlanError: a generated file lacks a number.
+    """
+    made = build_inventory(plan)
+    shared: dict[str, Any] = {}
+    if plan.blueprint.scheduler is not None:
+        place.slurm.mkdir(exist_ok=True)
+        files = render_slurm(plan)
+        for stale in {path.name for path in place.slurm.iterdir()} - set(files):
+            (place.slurm / stale).unlink()
+        for name, text in files.items():
+            (place.slurm / name).write_text(text, encoding="utf-8")
+        shared["slurm_config_source"] = str(place.slurm)
+        shared["munge_key_file"] = str(_make_key(place.munge_key))
+    document = as_yaml_inventory(made, shared, connections or {})
+    place.inventory.parent.mkdir(exist_ok=True)
+    place.inventory.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    return made
+
+
+def as_yaml_inventory(
+    inventory: Inventory,
+    shared: Mapping[str, Any],
+    connections: Mapping[str, Mapping[str, Any]],
+) -> dict[str, Any]:
+    """The inventory in the nested form that Ansible reads from a file.
+
+    A group that stands in several others is described once; Ansible merges by name.
+    """
+    groups = {name: entry for name, entry in inventory.items() if name not in {"_meta", "all"}}
+    hosts = {
+        name: {**variables, **connections.get(name, {})}
+        for name, variables in inventory["_meta"]["hostvars"].items()
+    }
+    children = {
+        name: {
+            "hosts": dict.fromkeys(entry.get("hosts", ()), {}),
+            "children": dict.fromkeys(entry.get("children", ()), {}),
+            "vars": entry.get("vars", {}),
+        }
+        for name, entry in groups.items()
+    }
+    top = inventory["all"].get("vars", {})
+    return {"all": {"hosts": hosts, "vars": {**top, **shared}, "children": children}}
+
+
+def _make_key(path: Path) -> Path:
+    """A random key that only this user can read, made once and never shown."""
+    path.parent.mkdir(exist_ok=True, mode=0o700)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(secrets.token_bytes(MUNGE_KEY_BYTES))
+    return path

@@ -1,0 +1,360 @@
+"""The Ansible inventory that follows from a plan.
+
+Facts that hosts share are variables of groups, so that an inventory of many thousand hosts stays
+small. Every expectation (accelerators, interfaces, memory) comes from blueprint and catalogue, never
+from the host that is to be judged by it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from rackwright.errors import RackwrightError
+from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
+from rackwright.model.names import compress_hostlist, expand_hostlist
+from rackwright.model.onprem import OnPremSite
+from rackwright.plan.aws import AwsSitePlan
+from rackwright.plan.hosts import node_names, numbered
+from rackwright.plan.model import Plan
+from rackwright.plan.scheduler import covers, node_sets
+
+Inventory = dict[str, Any]
+
+
+class InventoryError(RackwrightError):
+    """Two groups would have one name."""
+
+    code = "inventory"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a host stands.
+
+    Attributes:
+        unit: number of its server, or rack-scale system, among those of its group in the rack.
+        tray: number of the host in a rack-scale system; None for a server.
+    """
+
+    hall: str
+    row: str
+    rack: str
+    unit: int
+    tray: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host with what it is grouped by; ``place`` is None in the cloud."""
+
+    name: str
+    site: str
+    group: str
+    role: str
+    hardware: str
+    place: Place | None = None
+    zone: str | None = None
+
+
+def list_hosts(plan: Plan) -> tuple[Host, ...]:
+    """Every host of every site, in the order of the plan."""
+    found = [host for planned in plan.onprem for host in _bare_metal(plan, planned.site)]
+    found += [host for planned in plan.aws for host in _cloud(planned)]
+    return tuple(found)
+
+
+def _bare_metal(plan: Plan, site: OnPremSite) -> Iterator[Host]:
+    places = {
+        rack: (hall.name, row.name)
+        for hall in site.halls
+        for row in hall.rows
+        for group in row.rack_groups
+        for rack in expand_hostlist(group.racks)
+    }
+    for group in site.node_groups:
+        hosts = plan.catalogue.get(Node, group.type).hosts
+        racks = expand_hostlist(group.racks)
+        for index, name in enumerate(node_names(group, plan.catalogue)):
+            unit, tray = divmod(index, hosts)
+            rack = racks[unit // group.per_rack]  # racks are filled in the order written
+            hall, row = places[rack]
+            numbers = (unit % group.per_rack + 1, tray + 1 if hosts > 1 else None)
+            place = Place(hall, row, rack, *numbers)
+            yield Host(name, site.name, group.name, group.role, group.type, place)
+
+
+def _cloud(planned: AwsSitePlan) -> Iterator[Host]:
+    site = planned.site
+    zone = site.network.availability_zones[0]
+    for servers in planned.servers:
+        for name in servers.names:
+            yield Host(name, site.name, servers.role, servers.role, servers.server.type, zone=zone)
+    for nodes in planned.groups:
+        for name in numbered(nodes.group.name, nodes.group.count):
+            yield Host(name, site.name, nodes.group.name, "compute", nodes.group.type, zone=zone)
+
+
+def build_inventory(plan: Plan) -> Inventory:
+    """The inventory in the form that ``ansible-inventory --list`` has.
+
+    Raises:
+        InventoryError: two groups would have one name.
+    """
+    hosts = list_hosts(plan)
+    names = _inventory_names(hosts)
+    groups = _Groups()
+    hostvars: dict[str, dict[str, Any]] = {}
+    for host, name in zip(hosts, names, strict=True):
+        groups.add_host(host, name)
+        hostvars[name] = _hostvars(host, name)
+    for title, variables in _hardware_vars(plan, hosts).items():
+        groups.vars(title, **variables)
+    _add_slurm(groups, plan, dict(zip(names, hosts, strict=True)))
+    made: Inventory = {"_meta": {"hostvars": hostvars}}
+    everywhere = {"rackwright_cluster": plan.blueprint.name}
+    if plan.blueprint.owner is not None:
+        everywhere["rackwright_owner"] = plan.blueprint.owner
+    made["all"] = {"children": groups.roots(), "vars": everywhere}
+    made.update(groups.as_data())
+    return made
+
+
+def _inventory_names(hosts: Sequence[Host]) -> list[str]:
+    """Each host's own name; with its site where two sites have a group of that name."""
+    sites: dict[str, set[str]] = {}
+    for host in hosts:
+        sites.setdefault(host.group, set()).add(host.site)
+    return [h.name if len(sites[h.group]) == 1 else f"{h.name}.{h.site}" for h in hosts]
+
+
+def _hostvars(host: Host, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if name != host.name:
+        found["rackwright_hostname"] = host.name
+    if host.place is not None:
+        found["rackwright_unit"] = host.place.unit
+        if host.place.tray is not None:
+            found["rackwright_tray"] = host.place.tray
+    return found
+
+
+def group_name(*parts: str) -> str:
+    """The parts as a group name of Ansible: letters, digits and underscores."""
+    return "_".join(re.sub(r"[^a-z0-9]", "_", part.lower()) for part in parts)
+
+
+class _Groups:
+    """Groups under construction, in the order in which they are met."""
+
+    def __init__(self) -> None:
+        self._hosts: dict[str, list[str]] = {}
+        self._children: dict[str, dict[str, None]] = {}
+        self._vars: dict[str, dict[str, Any]] = {}
+        self._keys: dict[str, tuple[str, ...]] = {}
+        self._known: dict[tuple[str, ...], str] = {}
+
+    def name(self, *key: str) -> str:
+        """The group of ``key``, made when it is met first."""
+        if key not in self._known:
+            made = group_name(*key)
+            if self._keys.setdefault(made, key) != key:
+                one, other = " ".join(self._keys[made]), " ".join(key)
+                raise InventoryError(
+                    f"the groups '{one}' and '{other}' would both be called '{made}'",
+                    hint="rename one of them in the blueprint",
+                )
+            self._known[key] = made
+            self._hosts[made], self._children[made], self._vars[made] = [], {}, {}
+        return self._known[key]
+
+    def vars(self, group: str, **variables: Any) -> None:
+        """Give a group variables."""
+        self._vars[group].update(variables)
+
+    def nest(self, *groups: str) -> None:
+        """Put each group into the one before it."""
+        for outer, inner in pairwise(groups):
+            self._children[outer][inner] = None
+
+    def put(self, group: str, host: str) -> None:
+        """Put a host into a group."""
+        self._hosts[group].append(host)
+
+    def add_host(self, host: Host, name: str) -> None:
+        """Put a host into the groups of its place, its role and its hardware."""
+        site = self.name("site", host.site)
+        self.vars(site, rackwright_site=host.site)
+        if host.place is not None:
+            at = host.place
+            hall = self.name("hall", host.site, at.hall)
+            row = self.name("row", host.site, at.hall, at.row)
+            rack = self.name("rack", host.site, at.rack)
+            if not self._hosts[rack]:
+                self.vars(hall, rackwright_hall=at.hall)
+                self.vars(row, rackwright_row=at.row)
+                self.vars(rack, rackwright_rack=at.rack)
+                self.nest(site, hall, row, rack)
+            self.put(rack, name)
+        elif host.zone is not None:
+            zone = self.name("zone", host.site, host.zone)
+            self.vars(zone, rackwright_zone=host.zone)
+            self.nest(site, zone)
+            self.put(zone, name)
+        nodes = self.name("nodes", host.site, host.group)
+        if not self._hosts[nodes]:
+            role = self.name("role", host.role)
+            hardware = self.name("hardware", host.hardware)
+            self.vars(role, rackwright_role=host.role)
+            self.vars(hardware, rackwright_hardware=host.hardware)
+            self.vars(nodes, rackwright_node_group=host.group)
+            self.nest(role, nodes)
+            self.nest(hardware, nodes)
+        self.put(nodes, name)
+
+    def roots(self) -> list[str]:
+        """Groups that are in no other."""
+        inner = {child for children in self._children.values() for child in children}
+        return [group for group in self._hosts if group not in inner]
+
+    def as_data(self) -> dict[str, Any]:
+        """Each group with its hosts, and with children and variables where it has some."""
+        # Ansible takes a group without 'hosts' and 'children' for a host of that name.
+        return {
+            group: {
+                "hosts": self._hosts[group],
+                **({"children": list(children)} if (children := self._children[group]) else {}),
+                **({"vars": variables} if (variables := self._vars[group]) else {}),
+            }
+            for group in self._hosts
+        }
+
+
+def _hardware_vars(plan: Plan, hosts: Sequence[Host]) -> dict[str, dict[str, Any]]:
+    """What each kind of host must have, by the group of its hardware; what is unknown is absent."""
+    found = {}
+    for hardware, is_cloud in {(host.hardware, host.place is None) for host in hosts}:
+        if is_cloud and hardware not in plan.catalogue.ids(Instance):
+            continue  # a server of a type that nobody has described
+        catalogue = plan.catalogue
+        entry = catalogue.get(Instance, hardware) if is_cloud else catalogue.get(Node, hardware)
+        found[group_name("hardware", hardware)] = _expectations(entry)
+    return found
+
+
+def _expectations(entry: Node | Instance) -> dict[str, Any]:
+    if isinstance(entry, Node):
+        cpus, memory = fact_value(entry.cpus), fact_value(entry.host_memory)
+        ports = [
+            {
+                "role": port.role,
+                "count": port.count // entry.hosts,
+                "rate_gbps": port.rate.value,
+                "technology": port.technology,
+            }
+            for port in entry.ports
+            if port.count % entry.hosts == 0
+        ]
+    else:
+        cpus, memory, ports = fact_value(entry.vcpus), fact_value(entry.memory), []
+    known: dict[str, Any] = {
+        "rackwright_accelerators": _each(entry.accelerators, entry.hosts),
+        "rackwright_accelerator_model": entry.accelerators and entry.accelerators.model,
+        "rackwright_cpus": cpus,
+        "rackwright_memory_gib": memory,
+        "rackwright_ports": ports or None,
+    }
+    return {key: value for key, value in known.items() if value is not None}
+
+
+def _each(accelerators: Accelerators | None, hosts: int) -> int | None:
+    """Accelerators of one host; zero where there are none, None where it is no whole number."""
+    if accelerators is None:
+        return 0
+    return None if accelerators.count % hosts else accelerators.count // hosts
+
+
+SLURM_GROUPS = ("slurm_controller", "slurm_database", "slurm_login", "slurm_compute")
+"""Groups of the roles that make a Slurm cluster, below ``slurm_hosts``."""
+
+
+def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host]) -> None:
+    """The groups that playbooks for Slurm name; they are there even when nobody is in them."""
+    scheduler = plan.blueprint.scheduler
+    if scheduler is None:
+        return
+    outer = groups.name("slurm", "hosts")
+    for name in SLURM_GROUPS:
+        groups.nest(outer, groups.name(*name.split("_")))
+    groups.vars("slurm_controller", slurm_controller_state_folder=scheduler.folders.state)
+    controllers = [controller.host for controller in scheduler.controllers]
+    accounting = scheduler.accounting
+    databases = [accounting.host, accounting.backup] if accounting is not None else []
+    if accounting is not None:
+        groups.vars("slurm_database", slurm_database_host=accounting.address or accounting.host)
+    groups.vars("slurm_compute", slurm_compute_spool_folder=scheduler.folders.spool)
+    for nodes in node_sets(plan):
+        count = 0 if nodes.gres is None else nodes.gres.count
+        if not nodes.uneven:
+            name = groups.name("nodes", nodes.site, nodes.group)
+            groups.vars(name, slurm_compute_accelerators=count)
+    for name, host in hosts.items():
+        if not covers(scheduler, host.site):
+            continue
+        if host.name in controllers:
+            groups.put("slurm_controller", name)
+        if host.name in databases:
+            groups.put("slurm_database", name)
+        if host.role == "login":
+            groups.put("slurm_login", name)
+        if host.role == "compute":
+            groups.put("slurm_compute", name)
+
+
+def host_variables(inventory: Inventory, host: str) -> dict[str, Any] | None:
+    """All variables of a host, groups from the outside inwards; None where there is no such host."""
+    own = inventory["_meta"]["hostvars"].get(host)
+    if own is None:
+        return None
+    groups = {name: entry for name, entry in inventory.items() if name != "_meta"}
+    parents: dict[str, list[str]] = {}
+    for name, entry in groups.items():
+        for child in entry.get("children", ()):
+            parents.setdefault(child, []).append(name)
+    depth: dict[str, int] = {}
+
+    def climb(name: str) -> int:
+        if name not in depth:
+            depth[name] = 1 + max((climb(parent) for parent in parents.get(name, ())), default=0)
+        return depth[name]
+
+    found: set[str] = set()
+    waiting = [name for name, entry in groups.items() if host in entry.get("hosts", ())]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += parents.get(name, [])
+    merged: dict[str, Any] = dict(groups["all"].get("vars", {}))
+    for name in sorted(found - {"all"}, key=lambda name: (climb(name), name)):
+        merged |= groups[name].get("vars", {})
+    return {**merged, **own}
+
+
+def draw(inventory: Inventory) -> Iterator[str]:
+    """The groups as a tree, hosts compact, as lines."""
+    yield "@all"
+    for child in inventory["all"]["children"]:
+        yield from _draw(inventory, child, 1)
+
+
+def _draw(inventory: Inventory, group: str, depth: int) -> Iterator[str]:
+    entry = inventory.get(group, {})
+    hosts = entry.get("hosts", [])
+    text = f": {len(hosts):,} × {compress_hostlist(hosts)}" if hosts else ""
+    yield f"{'  ' * depth}@{group}{text}"
+    for child in entry.get("children", ()):
+        yield from _draw(inventory, child, depth + 1)

@@ -1,0 +1,134 @@
+"""Configuring hosts with Ansible, through ansible-runner."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rackwright.configure.events import Tally
+from rackwright.configure.files import Workspace
+from rackwright.errors import ExternalToolError
+from rackwright.resources import bundled
+
+PLAYBOOK = Path("baremetal/playbooks/site.yml")
+KEPT_RUNS = 10
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run.
+
+    Attributes:
+        limit: a host pattern of Ansible; None for every host.
+        check: change nothing, tell what would change.
+        max_failures: per cent of the hosts of a play that may fail before it ends for all.
+        inventories: more inventories, with a team's own variables.
+    """
+
+    limit: str | None = None
+    check: bool = False
+    forks: int = 50
+    max_failures: int = 20
+    tags: tuple[str, ...] = ()
+    inventories: tuple[Path, ...] = ()
+
+
+def run_playbook(place: Workspace, options: Options, say: Callable[[str], None]) -> Tally:
+    """What the playbook did; hosts that failed are in its tally.
+
+    Raises:
+        ExternalToolError: Ansible itself failed, so that nothing is known of the hosts.
+    """
+    import ansible_runner
+
+    tally = Tally()
+
+    def handle(event: Mapping[str, Any]) -> bool:
+        line = tally.take(event)
+        if line:
+            say(line)
+        return True  # keep the event among the artefacts
+
+    done = ansible_runner.run(
+        private_data_dir=str(place.folder / "runner"),
+        playbook=str(bundled("stacks") / PLAYBOOK),
+        inventory=[str(place.inventory), *map(str, options.inventories)],
+        envvars=_environment(options),
+        cmdline=" ".join(_arguments(options)),
+        extravars={"configure_max_failures": options.max_failures},
+        limit=options.limit,
+        event_handler=handle,
+        quiet=True,
+        rotate_artifacts=KEPT_RUNS,
+        suppress_env_files=True,
+    )
+    tally.finish()
+    if done.rc != 0 and not tally.failed:
+        raise ExternalToolError(
+            f"ansible-playbook ended with {done.rc}: {_last_words(done)}",
+            hint=f"all of its output: {done.config.artifact_dir}/stdout",
+        )
+    return tally
+
+
+def remember(place: Workspace, tally: Tally, *, whole: bool) -> Mapping[str, str]:
+    """The hosts in quarantine after a run, with the reason; a success takes a host out."""
+    kept = {} if whole else read_quarantine(place)
+    for name, result in tally.hosts.items():
+        if result.failure is not None:
+            kept[name] = result.failure
+        else:
+            kept.pop(name, None)
+    place.quarantine.write_text(json.dumps(kept, indent=2, sort_keys=True), encoding="utf-8")
+    return kept
+
+
+def read_quarantine(place: Workspace) -> dict[str, str]:
+    """The hosts in quarantine, with the reason."""
+    try:
+        found: dict[str, str] = json.loads(place.quarantine.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    return found
+
+
+def _arguments(options: Options) -> Sequence[str]:
+    words = ["--forks", str(options.forks)]
+    if options.check:
+        words += ["--check", "--diff"]
+    if options.tags:
+        words += ["--tags", ",".join(options.tags)]
+    return words
+
+
+def _environment(options: Options) -> Mapping[str, str]:
+    """Variables for Ansible; its own programs come from the environment of this Python."""
+    beside = str(Path(sys.executable).parent)
+    found = shutil.which("ansible-playbook", path=f"{beside}{os.pathsep}{os.environ['PATH']}")
+    if found is None:
+        raise ExternalToolError(
+            "ansible-playbook is not installed", hint="pip install ansible-core"
+        )
+    return {
+        "PATH": f"{Path(found).parent}{os.pathsep}{os.environ['PATH']}",
+        "ANSIBLE_ROLES_PATH": str(bundled("roles")),
+        "ANSIBLE_HOST_KEY_CHECKING": "True",
+        "ANSIBLE_PIPELINING": "True",
+        "ANSIBLE_TIMEOUT": "15",
+        "ANSIBLE_INVENTORY_UNPARSED_FAILED": "True",
+        "ANSIBLE_GATHERING": "smart",
+        "ANSIBLE_NOCOLOR": "True",
+        "ANSIBLE_RETRY_FILES_ENABLED": "False",
+    }
+
+
+def _last_words(done: Any) -> str:
+    lines = [line.strip() for line in done.stdout.read().splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith(("[ERROR]", "ERROR!"))]
+    return (errors or lines or ["no output"])[-1]
