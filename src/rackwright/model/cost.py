@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -17,6 +17,15 @@ from rackwright.model.prices import (
     DollarsPerYear,
 )
 from rackwright.model.units import Percent
+
+StorageItem = Literal[
+    "ebs-gp3",
+    "fsx-lustre-persistent-2-125",
+    "fsx-lustre-persistent-2-250",
+    "fsx-lustre-persistent-2-500",
+    "fsx-lustre-persistent-2-1000",
+]
+NetworkItem = Literal["nat-gateway", "public-address", "interface-endpoint"]
 
 
 class OwnedRates(Model):
@@ -53,10 +62,10 @@ class Costs(Model):
     """Purchase price of one unit by catalogue id: nodes, switches, racks, PDUs, CDUs, ..."""
     instances: dict[str, DollarsPerHour] = {}
     """Negotiated price of an instance by type, whatever the capacity is bought as."""
-    storage: dict[str, DollarsPerGibibyteMonth] = {}
-    """Own price of storage by kind, like ``ebs-gp3`` or ``fsx-lustre-persistent-2-250``."""
-    network: dict[str, DollarsPerHour] = {}
-    """Own price of a ``nat-gateway``, a ``public-address`` or an ``interface-endpoint``."""
+    storage: dict[StorageItem, DollarsPerGibibyteMonth] = {}
+    """Own price of provisioned storage; that of FSx for Lustre goes by its throughput."""
+    network: dict[NetworkItem, DollarsPerHour] = {}
+    """Own price of what is charged by the hour."""
     discount: Annotated[Percent, Field(le=100)] | None = None
     """Negotiated discount on AWS list prices, those of capacity blocks and the owner's own aside."""
     rental_region: str | None = None

@@ -32,8 +32,8 @@ class AwsPricing:
         self._own: Mapping[Offer, Mapping[str, Decimal]] = {
             Offer.ON_DEMAND: costs.instances,
             Offer.CAPACITY_BLOCK: costs.instances,
-            Offer.STORAGE: costs.storage,
-            Offer.NETWORK: costs.network,
+            Offer.STORAGE: dict(costs.storage.items()),
+            Offer.NETWORK: dict(costs.network.items()),
         }
 
     def instance(self, name: str, offer: Offer) -> tuple[UsedPrice | None, tuple[str, ...]]:

@@ -26,6 +26,7 @@ from rackwright.plan.assignment import (
 )
 from rackwright.plan.aws import AwsPlanError, AwsSitePlan, plan_aws_site
 from rackwright.plan.content import total
+from rackwright.plan.cost_references import find_cost_problems
 from rackwright.plan.distribution import (
     FeedDemand,
     Tree,
@@ -50,7 +51,7 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
     Raises:
         PlanError: something is impossible; with every reason.
     """
-    problems: list[PlanProblem] = []
+    problems = find_cost_problems(blueprint, catalogue)
     onprem: list[SitePlan] = []
     aws: list[AwsSitePlan] = []
     for index, site in enumerate(blueprint.sites):

@@ -82,3 +82,10 @@ def test_the_rates_of_a_site_replace_the_common_ones_one_by_one():
 def test_what_cannot_be_is_refused(costs):
     with pytest.raises(ValidationError):
         Costs.model_validate(costs)
+
+
+def test_what_has_no_such_price_is_refused():
+    with pytest.raises(ValidationError):
+        Costs.model_validate({"storage": {"ebs-gp2": "0.1 USD/GiB-month"}})
+    with pytest.raises(ValidationError):
+        Costs.model_validate({"network": {"nat": "0.1 USD/h"}})

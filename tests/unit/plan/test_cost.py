@@ -18,6 +18,7 @@ from rackwright.plan.cost import summarise
 from rackwright.plan.cost_compare import chip, compare, nearest_instance
 from rackwright.plan.expand import expand
 from rackwright.plan.model import Plan
+from rackwright.plan.problems import PlanError
 
 COSTS = {
     "owned": {
@@ -395,3 +396,49 @@ def test_the_nearest_type_by_chip(node, instance):
 def test_how_a_chip_is_mounted_does_not_matter():
     assert chip("H100 SXM") == chip("h100") == "H100"
     assert chip("RTX PRO 6000") == "RTX PRO 6000"
+
+
+# Names in the costs
+
+
+@pytest.mark.parametrize(
+    ("costs", "path", "message", "hint"),
+    [
+        (
+            {"sites": {"labb": {"energy": "0.1 USD/kWh"}}},
+            ("costs", "sites", "labb"),
+            "there is no bare-metal site 'labb'",
+            "did you mean 'lab'?",
+        ),
+        (
+            {"capex": {"dgx-h10": "1 USD"}},
+            ("costs", "capex", "dgx-h10"),
+            "there is no hardware product 'dgx-h10'",
+            "did you mean 'dgx-h100'?",
+        ),
+        (
+            {"instances": {"p5.48xlrage": "1 USD/h"}},
+            ("costs", "instances", "p5.48xlrage"),
+            "there is no instance type 'p5.48xlrage'",
+            "did you mean 'p5.48xlarge'?",
+        ),
+        (
+            {"capex": {"p5.48xlarge": "1 USD"}},
+            ("costs", "capex", "p5.48xlarge"),
+            "there is no hardware product 'p5.48xlarge'",
+            None,
+        ),
+    ],
+)
+def test_names_that_lead_nowhere_are_refused(costs, path, message, hint):
+    with pytest.raises(PlanError) as caught:
+        a_plan(factories.a_site(), costs=costs)
+    (problem,) = caught.value.problems
+    assert (problem.path, problem.message) == (path, message)
+    if hint is not None:
+        assert problem.hint == hint
+
+
+def test_rates_of_a_site_on_aws_mean_nothing():
+    with pytest.raises(PlanError, match="bare-metal site 'use1'"):
+        a_plan(an_aws_site(), costs={"sites": {"use1": {"opex": "1 %"}}})

@@ -1,0 +1,44 @@
+"""Names in the costs of a blueprint that lead nowhere.
+
+A mistyped site would silently keep the common rates, and a mistyped product the price of a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.model.aws import AwsSite
+from rackwright.model.cluster import Blueprint
+from rackwright.model.hardware import Cable, Connector, Instance
+from rackwright.plan.problems import PlanProblem
+from rackwright.spec.suggest import did_you_mean
+
+_NOT_BOUGHT = (Instance, Cable, Connector)
+"""Kinds of products whose purchase no cost contains."""
+
+
+def find_cost_problems(blueprint: Blueprint, catalogue: Catalogue) -> list[PlanProblem]:
+    """Sites, products and instance types in ``costs`` that do not exist."""
+    costs = blueprint.costs
+    if costs is None:
+        return []
+    owned = [site.name for site in blueprint.sites if not isinstance(site, AwsSite)]
+    bought = [
+        name for kind in catalogue.files if kind not in _NOT_BOUGHT for name in catalogue.ids(kind)
+    ]
+    return [
+        *_unknown("sites", costs.sites, owned, "bare-metal site"),
+        *_unknown("capex", costs.capex, bought, "hardware product"),
+        *_unknown("instances", costs.instances, catalogue.ids(Instance), "instance type"),
+    ]
+
+
+def _unknown(
+    field: str, named: Iterable[str], known: Iterable[str], noun: str
+) -> Iterable[PlanProblem]:
+    names = list(known)
+    for name in named:
+        if name not in names:
+            message = f"there is no {noun} '{name}'"
+            yield PlanProblem(("costs", field, name), message, did_you_mean(name, names))
