@@ -111,7 +111,9 @@ def test_one_node_in_a_full_rack_is_refused_with_its_budgets(team: Team) -> None
 
 def test_the_comment_and_the_text_show_the_same_budget(team: Team) -> None:
     team.propose("topic", one_node_more)
-    done = team.diff("main...topic", BLUEPRINT, "--format", "md", "--output", "text=out/diff.txt")
+    done = team.diff(
+        "main...topic", BLUEPRINT, "--format", "comment", "--output", "text=out/diff.txt"
+    )
     assert done.returncode == 5
     assert done.stdout.startswith("<!-- rackwright:pr:atlas -->\n### rackwright: atlas: 1 blocking")
     assert "| 40.8 kW | **51 kW** | 45 kW | **-6 kW** | RACK-002 blocks |" in done.stdout

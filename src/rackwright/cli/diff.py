@@ -8,13 +8,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.concessions import add_today
 from rackwright.cli.packs import add_isolated
 from rackwright.errors import UsageError
 
 if TYPE_CHECKING:
     from rackwright.diff.compare import Comparison
 
-FORMATS = ("text", "json", "md")
+FORMATS = ("text", "json", "md", "comment")
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -37,7 +38,13 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="folder of more policies, as it is on disk; repeatable",
     )
     add_isolated(parser)
-    parser.add_argument("--format", choices=FORMATS, default="text", help="form on stdout")
+    add_today(parser)
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        default="text",
+        help="form on stdout; md is a part for 'check --delta', comment stands alone",
+    )
     parser.add_argument("--json", action="store_true", help="the same as --format json")
     parser.add_argument(
         "--output",
@@ -54,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Compare; the exit code is the verdict on the head."""
     from rackwright.diff.compare import compare_sides
     from rackwright.diff.revisions import open_sides
+    from rackwright.policy.concessions import Choice, read_concessions
     from rackwright.policy.team import packs_for
 
     form = "json" if arguments.json else arguments.format
@@ -61,12 +69,15 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--verbose has an effect on text only")
     outputs = [_parse_output(text) for text in arguments.output]
     base, head = open_sides(arguments.revisions, arguments.blueprint)
+    # As in 'check --base-ref': a change does not approve itself.
+    choice = Choice(base_ref=base.commit, today=arguments.today)
     comparison = compare_sides(
         base,
         head,
         arguments.blueprint,
         layers=tuple(arguments.layer),
         packs=packs_for(arguments.blueprint, arguments.pack, isolated=arguments.isolated),
+        concessions=read_concessions(arguments.blueprint, choice),
     )
     for output_form, path in outputs:
         _write(path, _render(comparison, output_form, arguments, colour=False))
@@ -101,6 +112,10 @@ def _render(
         from rackwright.diff.markdown import render_markdown
 
         return render_markdown(comparison)
+    if form == "comment":
+        from rackwright.diff.markdown import render_comment
+
+        return render_comment(comparison)
     from rackwright.diff.text import render_text
 
     return render_text(comparison, verbose=arguments.verbose, colour=colour)

@@ -22,6 +22,7 @@ from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.load import LoadedPlan
 from rackwright.policy.check import check_plan
+from rackwright.policy.concessions import Concessions
 from rackwright.policy.engine import Report
 
 
@@ -83,6 +84,7 @@ def compare_sides(
     *,
     layers: Sequence[Path] = (),
     packs: Sequence[Path] = (),
+    concessions: Concessions | None = None,
 ) -> Comparison:
     """The comparison; each side is planned and judged once.
 
@@ -103,6 +105,7 @@ def compare_sides(
         after,
         sides=(base, head),
         packs=packs,
+        concessions=concessions,
         unlayered=missing_layers(base, layers) if before else (),
     )
 
@@ -113,11 +116,17 @@ def compare_plans(
     *,
     sides: tuple[Side, Side],
     packs: Sequence[Path] = (),
+    concessions: Concessions | None = None,
     unlayered: tuple[Path, ...] = (),
 ) -> Comparison:
     """The comparison of plans that are made already; one of them at least."""
-    one = None if before is None else check_plan(before, packs=packs)
-    other = None if after is None else check_plan(after, packs=packs)
+
+    def judge(loaded: LoadedPlan | None) -> Report | None:
+        if loaded is None:
+            return None
+        return check_plan(loaded, packs=packs, concessions=concessions)
+
+    one, other = judge(before), judge(after)
     pairs = pair(one, other)
     old = before.plan if before else None
     new = after.plan if after else None

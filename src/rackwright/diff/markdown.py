@@ -15,6 +15,10 @@ from rackwright.report.markdown import LARGEST, LONGEST, marker
 
 MOST_ROWS = 30
 """Budgets in the table; the others are counted."""
+MOST_NEWS = 20
+"""Findings that are named in one line."""
+LARGEST_PART = 40_000
+"""Most bytes of the part that goes into the comment of ``check``."""
 MOST_LINES = 200
 """Lines of one generated file's diff."""
 
@@ -22,16 +26,31 @@ _BUDGET_HEAD = "| Budget | Before | After | Limit | Headroom | |\n|---|--:|--:|-
 _TRUNCATED = "\n*Details that did not fit are left out; the job's artefacts hold them all.*\n"
 
 
-def render_markdown(comparison: Comparison, *, largest: int = LARGEST) -> str:
-    """The verdict, the changed budgets, what is new; details are folded away.
+def render_markdown(comparison: Comparison, *, largest: int = LARGEST_PART) -> str:
+    """What changes, to be a part of the comment of ``check``: the budgets first, details folded.
+
+    The result has at most ``largest`` bytes of UTF-8; details are dropped from the end.
+    """
+    start = f"{_sides(comparison)}: {wording.headline(comparison)}.\n"
+    blocks = [
+        _refused(comparison),
+        budget_table(comparison.budgets),
+        _news(comparison),
+        _costs(comparison),
+        *_details(comparison),
+    ]
+    return _fit(start, [block for block in blocks if block], largest)
+
+
+def render_comment(comparison: Comparison, *, largest: int = LARGEST) -> str:
+    """A comment of its own: the verdict, the changed budgets, what is new; details are folded.
 
     The result has at most ``largest`` bytes of UTF-8; details are dropped from the end, the
     verdict never.
     """
     name = _words(comparison.blueprint)
-    sides = f"{code(comparison.base.label)} → {code(comparison.head.label)}"
     title = f"### rackwright: {name}: {wording.headline(comparison)}\n"
-    start = f"{marker(comparison.blueprint)}\n{title}\n{sides}\n"
+    start = f"{marker(comparison.blueprint)}\n{title}\n{_sides(comparison)}\n"
     blocks = [
         _refused(comparison),
         budget_table(comparison.budgets),
@@ -43,15 +62,27 @@ def render_markdown(comparison: Comparison, *, largest: int = LARGEST) -> str:
     return _fit(start, [block for block in blocks if block], largest)
 
 
-def render_delta(comparison: Comparison) -> str:
-    """The changed budgets with what follows from them, to go into the comment of ``check``."""
-    blocks = [
-        _refused(comparison),
-        budget_table(comparison.budgets),
-        _costs(comparison),
-        *_details(comparison),
-    ]
-    return "\n".join(block for block in blocks if block)
+def _sides(comparison: Comparison) -> str:
+    base, head = (shortened(side.label, LONGEST) for side in (comparison.base, comparison.head))
+    return f"{code(base)} → {code(head)}"
+
+
+def _news(comparison: Comparison) -> str:
+    """Which findings are new, worse and fixed, a line each; what they say is told elsewhere."""
+    found = comparison.findings
+    lines = []
+    for title, pairs in (("New", found.new), ("Worse", found.regressions), ("Fixed", found.fixed)):
+        names = [_news_of(group) for group in wording.alike_pairs(pairs)]
+        more = len(names) - MOST_NEWS
+        rest = f" and {more:,} more" if more > 0 else ""
+        if names:
+            lines.append(f"- {title}: {', '.join(names[:MOST_NEWS])}{rest}\n")
+    return "".join(lines)
+
+
+def _news_of(group: Sequence[Pair]) -> str:
+    more = f" and {len(group) - 1:,} alike" if len(group) > 1 else ""
+    return f"**{group[0].result.policy}** {_words(group[0].subject)}{more}"
 
 
 def budget_table(budgets: Sequence[Budget]) -> str:

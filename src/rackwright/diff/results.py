@@ -16,8 +16,8 @@ from rackwright.policy.engine import Report, Result
 
 _RACKS = re.compile(r"(?P<site>\S+) racks? (?P<racks>\S+)(?P<rest>( .*)?)")
 
-_VARIABLE = re.compile(r"'[^']*'|(?<=after losing ).*")
-"""What of a measure's words may differ between two revisions: the worst loss, a name."""
+_VARIABLE = re.compile(r"'[^']*'|(?<=after losing ).*|\d[\d.,/]*")
+"""What of a measure's words may differ between revisions: the worst loss, a name, a number."""
 
 _TOLERANCE = 1e-9
 

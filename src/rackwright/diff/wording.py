@@ -26,19 +26,21 @@ def plural(count: int, noun: str) -> str:
 
 def headline(comparison: Comparison) -> str:
     """The verdict in one line, the blueprint's name aside."""
-    if comparison.refused:
-        return f"{plural(len(comparison.refused), 'change')} would destroy data"
+    parts = []
     if comparison.after is None:
-        return "the blueprint is removed"
-    blocking = sum(1 for result in comparison.after.results if result.blocks)
-    fresh = sum(1 for pair in comparison.findings.new if pair.result.blocks)
-    if blocking:
-        return f"{plural(blocking, 'blocking finding')} ({fresh:,} new)"
+        parts.append("the blueprint is removed")
+    else:
+        blocking = sum(1 for result in comparison.after.results if result.blocks)
+        fresh = sum(1 for pair in comparison.findings.new if pair.result.blocks)
+        if blocking:
+            parts.append(f"{plural(blocking, 'blocking finding')} ({fresh:,} new)")
+    if comparison.refused:
+        parts.append(f"{plural(len(comparison.refused), 'change')} would destroy data")
+    if parts:
+        return ", ".join(parts)
     if comparison.is_empty:
         return "nothing changes"
-    if comparison.exit_code is ExitCode.NOTHING:
-        return "nothing to check"
-    return "passes"
+    return "nothing to check" if comparison.exit_code is ExitCode.NOTHING else "passes"
 
 
 def quantity(value: float | None, unit: str) -> str:

@@ -21,7 +21,7 @@ from rackwright.diff.findings import sort_findings
 from rackwright.diff.generated import FileChanges, compare_files
 from rackwright.diff.hardware import compare_hosts, compare_products
 from rackwright.diff.json import SCHEMA, render_json
-from rackwright.diff.markdown import render_delta, render_markdown
+from rackwright.diff.markdown import render_comment, render_markdown
 from rackwright.diff.results import pair
 from rackwright.diff.revisions import Revision
 from rackwright.diff.text import render_text
@@ -118,7 +118,7 @@ SCENARIOS = {
 FORMS: Any = {
     "txt": render_text,
     "md": render_markdown,
-    "delta.md": render_delta,
+    "comment.md": render_comment,
     "json": render_json,
 }
 
@@ -190,7 +190,7 @@ def hostile() -> Comparison:
 
 
 def test_text_of_a_pull_request_is_no_markup() -> None:
-    text = render_markdown(hostile())
+    text = render_comment(hostile())
     assert "\x1b" not in text
     assert "@team" not in text.splitlines()[1]
     rows = [line for line in text.splitlines() if line.startswith("| x ")]
@@ -204,9 +204,10 @@ def test_text_of_a_pull_request_is_no_markup() -> None:
     assert render_text(hostile(), colour=True).count("\x1b[31m") >= 1
 
 
-@pytest.mark.parametrize("largest", [500, 900, 1200, 1700])
-def test_a_comment_stays_within_its_bytes_and_keeps_the_verdict(largest: int) -> None:
-    text = render_markdown(one_node_more(), largest=largest)
+@pytest.mark.parametrize("render", [render_comment, render_markdown])
+@pytest.mark.parametrize("largest", [400, 700, 1000, 1300])
+def test_a_comment_stays_within_its_bytes_and_keeps_the_verdict(render: Any, largest: int) -> None:
+    text = render(one_node_more(), largest=largest)
     assert len(text.encode()) <= largest
     assert "1 blocking finding" in text
     assert "did not fit" in text
@@ -214,9 +215,9 @@ def test_a_comment_stays_within_its_bytes_and_keeps_the_verdict(largest: int) ->
 
 
 def test_a_comment_with_room_loses_nothing() -> None:
-    assert "did not fit" not in render_markdown(one_node_more())
+    assert "did not fit" not in render_comment(one_node_more())
     with pytest.raises(ValueError, match="cannot hold the verdict"):
-        render_markdown(one_node_more(), largest=50)
+        render_comment(one_node_more(), largest=50)
 
 
 def test_text_is_shortened_unless_asked_otherwise() -> None:
