@@ -40,6 +40,13 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_isolated(parser)
     add_today(parser)
     parser.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        metavar="FIELD",
+        help="let this change destroy data, named exactly as it is refused; repeatable",
+    )
+    parser.add_argument(
         "--format",
         choices=FORMATS,
         default="text",
@@ -78,6 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         layers=tuple(arguments.layer),
         packs=packs_for(arguments.blueprint, arguments.pack, isolated=arguments.isolated),
         concessions=read_concessions(arguments.blueprint, choice),
+        accepted=arguments.accept,
     )
     for output_form, path in outputs:
         _write(path, _render(comparison, output_form, arguments, colour=False))

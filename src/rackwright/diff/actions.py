@@ -6,12 +6,14 @@ The table of ``action_rules`` says it for each field; a field that no rule knows
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal
 
 from rackwright.diff.changes import Change
+from rackwright.errors import UsageError
+from rackwright.spec.suggest import did_you_mean
 
 
 class Action(StrEnum):
@@ -28,7 +30,7 @@ class Action(StrEnum):
     REVIEW = "review"
     """No rule knows: somebody has to look."""
     REFUSED = "refused"
-    """It would destroy data; do it in steps, with the data moved by hand."""
+    """It would destroy data; nobody has accepted that."""
 
 
 Event = Literal["any", "added", "removed", "changed", "grown", "shrunk"]
@@ -82,6 +84,26 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?", re.ASCII)
 def decide(changes: Iterable[Change], rules: Sequence[Rule]) -> tuple[Update, ...]:
     """The action of every change, by the rule that fits it most exactly."""
     return tuple(_decide(change, rules) for change in changes)
+
+
+def accept(updates: Iterable[Update], paths: Collection[str]) -> tuple[Update, ...]:
+    """The updates, with the refused ones at ``paths`` as replacements that somebody accepts.
+
+    Raises:
+        UsageError: nothing is refused at a path; an acceptance is for one change, never a habit.
+    """
+    found = tuple(updates)
+    refused = [update.change.path for update in found if update.action is Action.REFUSED]
+    for path in paths:
+        if path not in refused:
+            hint = did_you_mean(path, refused) or "leave it out"
+            raise UsageError(f"nothing is refused at '{path}'", hint=hint)
+    return tuple(
+        replace(update, action=Action.REPLACE, reason=f"accepted: {update.reason}")
+        if update.action is Action.REFUSED and update.change.path in paths
+        else update
+        for update in found
+    )
 
 
 def _decide(change: Change, rules: Sequence[Rule]) -> Update:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rackwright.catalog.loader import load_catalogue
 from rackwright.diff.action_rules import RULES
-from rackwright.diff.actions import Action, Update, decide
+from rackwright.diff.actions import Action, Update, accept, decide
 from rackwright.diff.budgets import Budget, budget_changes
 from rackwright.diff.changes import compare, reorderings, whole
 from rackwright.diff.costs import CostChange, compare_costs
@@ -85,12 +85,23 @@ def compare_sides(
     layers: Sequence[Path] = (),
     packs: Sequence[Path] = (),
     concessions: Concessions | None = None,
+    accepted: Collection[str] = (),
 ) -> Comparison:
     """The comparison; each side is planned and judged once.
 
+    Args:
+        base: the older side.
+        head: the newer side.
+        blueprint: the file.
+        layers: files over it.
+        packs: folders of more policies.
+        concessions: waivers and baseline that both sides are judged with.
+        accepted: paths of changes that may destroy data.
+
     Raises:
         SpecErrors: one side is not valid.
-        UsageError: neither side has the blueprint, or the head lacks a layer.
+        UsageError: neither side has the blueprint, the head lacks a layer, or something is
+            accepted that would not happen.
         RackwrightError: git failed.
     """
     if missing := missing_layers(head, layers):
@@ -106,6 +117,7 @@ def compare_sides(
         sides=(base, head),
         packs=packs,
         concessions=concessions,
+        accepted=accepted,
         unlayered=missing_layers(base, layers) if before else (),
     )
 
@@ -117,6 +129,7 @@ def compare_plans(
     sides: tuple[Side, Side],
     packs: Sequence[Path] = (),
     concessions: Concessions | None = None,
+    accepted: Collection[str] = (),
     unlayered: tuple[Path, ...] = (),
 ) -> Comparison:
     """The comparison of plans that are made already; one of them at least."""
@@ -145,13 +158,17 @@ def compare_plans(
         products=compare_products(old, new),
         hosts=compare_hosts(old, new),
         files=files,
-        updates=updates(before, after, moved=bool(budgets or files.changes)),
+        updates=updates(before, after, moved=bool(budgets or files.changes), accepted=accepted),
         unlayered=unlayered,
     )
 
 
 def updates(
-    before: LoadedPlan | None, after: LoadedPlan | None, *, moved: bool = False
+    before: LoadedPlan | None,
+    after: LoadedPlan | None,
+    *,
+    moved: bool = False,
+    accepted: Collection[str] = (),
 ) -> tuple[Update, ...]:
     """How each changed field reaches the cluster; the gravest first.
 
@@ -159,6 +176,10 @@ def updates(
         before: the base.
         after: the head.
         moved: numbers changed, so a list in another order is no mere spelling.
+        accepted: paths of changes that may destroy data.
+
+    Raises:
+        UsageError: a path is accepted at which nothing would be destroyed.
     """
     order = list(Action)
     if before is None or after is None:
@@ -166,4 +187,5 @@ def updates(
     else:
         orders = reorderings(before, after) if moved else ()
         found = decide((*compare(before, after), *derive(before, after), *orders), RULES)
+    found = accept(found, accepted)
     return tuple(sorted(found, key=lambda update: -order.index(update.action)))

@@ -9,8 +9,18 @@ import pytest
 from diff_factories import IMAGE, a_cloud, updates_of
 from factories import a_hall, a_rack_group, a_row, a_site, some_nodes
 from rackwright.diff.action_rules import RULES
-from rackwright.diff.actions import STATED, UNKNOWN, Action, Rule, decide, events_of, holds_data
+from rackwright.diff.actions import (
+    STATED,
+    UNKNOWN,
+    Action,
+    Rule,
+    accept,
+    decide,
+    events_of,
+    holds_data,
+)
 from rackwright.diff.changes import Change
+from rackwright.errors import UsageError
 
 
 def a_change(pattern: str, before: Any = 1, after: Any = 2, kind: Any = "changed") -> Change:
@@ -152,6 +162,23 @@ def test_a_site_with_data_is_not_given_up_nor_is_its_cluster_renamed() -> None:
         assert "move the data" in update.reason
     (update,) = updates_of(lambda d: d["sites"].pop(0), *sites).values()
     assert update.action is Action.DRAIN
+
+
+def test_only_what_is_named_exactly_is_accepted() -> None:
+    def change(data: Any) -> None:
+        data["sites"][0]["file_systems"][0].update(efa=False, capacity="36000 GiB")
+
+    path = "sites.cloud.file_systems.scratch.efa"
+    updates = tuple(updates_of(change, a_cloud()).values())
+    found = {update.change.path: update for update in accept(updates, [path])}
+    assert found[path].action is Action.REPLACE
+    assert found[path].reason.startswith("accepted: chosen at creation")
+    assert found["sites.cloud.file_systems.scratch.capacity"].action is Action.REFUSED
+    with pytest.raises(UsageError, match="nothing is refused") as raised:
+        accept(updates, ["sites.cloud.file_systems.scratch.eva"])
+    assert raised.value.hint == f"did you mean '{path}'?"
+    with pytest.raises(UsageError, match="nothing is refused"):
+        accept((), [path])
 
 
 def test_a_field_that_no_rule_knows_is_for_review() -> None:
