@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fabrics import FabricAt, fabrics_of
 
 _ROOTED = frozenset({"updn", "ar_updn"})
@@ -23,6 +23,7 @@ class SubnetManagers(Policy):
     severity: ClassVar[Severity] = Severity.HIGH
     since: ClassVar[str] = "0.2"
     family: ClassVar[str] = "fabric"
+    profile: ClassVar[Profile] = Profile.PRODUCTION
 
     managers: Annotated[int, Field(ge=1, le=8)] = 2
     """Fewest subnet managers of a subnet."""

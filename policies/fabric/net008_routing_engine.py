@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from rackwright.plan.fabric_cables import digest
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fabrics import FabricAt, fabrics_of, missing_run, unattached
 
 
@@ -19,6 +19,7 @@ class RoutingEngine(Policy):
     severity: ClassVar[Severity] = Severity.HIGH
     since: ClassVar[str] = "0.2"
     family: ClassVar[str] = "fabric"
+    profile: ClassVar[Profile] = Profile.PRODUCTION
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each InfiniBand fabric."""

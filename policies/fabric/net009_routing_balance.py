@@ -9,7 +9,7 @@ from pydantic import Field
 
 from rackwright.plan.fabric_cables import digest
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fabrics import FabricAt, fabrics_of, missing_run, unattached
 
 
@@ -21,6 +21,7 @@ class RoutingBalance(Policy):
     severity: ClassVar[Severity] = Severity.MEDIUM
     since: ClassVar[str] = "0.2"
     family: ClassVar[str] = "fabric"
+    profile: ClassVar[Profile] = Profile.PRODUCTION
 
     ratio: Annotated[float, Field(ge=1, le=10)] = 1.05
     """Most destinations on one link over the mean of its kind."""
