@@ -217,6 +217,9 @@ class Node(Device):
     """Operating systems in one unit: 18 for an NVL72, 1 for a server."""
     cpus: Fact[int] | None = None
     """Logical CPUs of one host, as its operating system counts them."""
+    sockets: Fact[int] | None = None
+    """Processors of one host."""
+    threads_per_core: Fact[int] | None = None
     host_memory: Fact[Gibibytes] | None = None
     """Memory of one host, that of accelerators not counted."""
     accelerators: Accelerators | None = None

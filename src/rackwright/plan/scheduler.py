@@ -50,6 +50,8 @@ class NodeSet:
         count: number of its hosts.
         unit_hosts: hosts of one unit of the product; None where that is not known.
         cpus: logical CPUs of a host; None where neither catalogue nor blueprint has them.
+        shape: sockets, cores of a socket and threads of a core that make up ``cpus``; None where
+            they are not known.
         memory: MiB of a host that jobs may have; None as for ``cpus``.
         gres: accelerators of a host as Slurm will have them; None where there are none.
         known_gres: what the catalogue says; None where there are none.
@@ -70,6 +72,7 @@ class NodeSet:
     gres: Gres | None
     known_gres: Gres | None
     uneven: bool = False
+    shape: tuple[int, int, int] | None = None
     features: tuple[str, ...] = ()
     weight: int | None = None
 
@@ -184,6 +187,7 @@ def _bare_metal(plan: Plan, scheduler: Scheduler) -> Iterator[NodeSet]:
                 gres=gres,
                 known_gres=gres,
                 uneven=entry.accelerators is not None and gres is None,
+                shape=_shape(entry),
             )
 
 
@@ -222,6 +226,15 @@ def _gres(accelerators: Accelerators | None, hosts: int) -> Gres | None:
     return Gres(name, accelerators.gres, accelerators.count // hosts, accelerators.vendor)
 
 
+def _shape(entry: Node) -> tuple[int, int, int] | None:
+    """Sockets, cores and threads, where they are all known and make up the CPUs."""
+    cpus, sockets = fact_value(entry.cpus), fact_value(entry.sockets)
+    threads = fact_value(entry.threads_per_core)
+    if cpus is None or not sockets or not threads or cpus % (sockets * threads):
+        return None
+    return sockets, cpus // (sockets * threads), threads
+
+
 def _share(memory: float | None, percent: float) -> int | None:
     """MiB of ``memory`` GiB that jobs may have, rounded down; slurmd must find at least that."""
     return None if memory is None else math.floor(memory * 1024 * percent / 100 + 1e-6)
@@ -236,6 +249,7 @@ def _settle(nodes: NodeSet, said: NodeSettings) -> NodeSet:
     return replace(
         nodes,
         cpus=nodes.cpus if said.cpus is None else said.cpus,
+        shape=nodes.shape if said.cpus in {None, nodes.cpus} else None,
         memory=nodes.memory if said.memory is None else math.floor(said.memory * 1024 + 1e-6),
         gres=gres,
         features=said.features,

@@ -176,7 +176,11 @@ def _gres_names(sets: Iterable[NodeSet]) -> list[str]:
 
 
 def _node_line(nodes: NodeSet) -> str:
-    words = [f"NodeName={nodes.hostlist}", f"CPUs={nodes.cpus}", f"RealMemory={nodes.memory}"]
+    words = [f"NodeName={nodes.hostlist}", f"CPUs={nodes.cpus}"]
+    if nodes.shape is not None:  # without it every CPU is a core to Slurm, threads as well
+        sockets, cores, threads = nodes.shape
+        words += [f"Sockets={sockets}", f"CoresPerSocket={cores}", f"ThreadsPerCore={threads}"]
+    words.append(f"RealMemory={nodes.memory}")
     if nodes.gres is not None:
         words.append(f"Gres={nodes.gres}")
     if nodes.features:

@@ -102,3 +102,17 @@ def test_names_and_host_lists_agree_with_those_of_the_plan() -> None:
     assert nodes.hostlist == "dgx-[01-64]"
     (cabled,) = cabling(plan, [nodes])
     assert (cabled.units, cabled.unplaced, cabled.linked) == (2, 0, True)
+
+
+@pytest.mark.parametrize(
+    ("said", "shape"),
+    [({}, (2, 56, 2)), ({"cpus": 224}, (2, 56, 2)), ({"cpus": 112}, None)],
+)
+def test_the_shape_of_the_processors_goes_with_the_catalogue_s_cpus(
+    said: dict[str, Any], shape: tuple[int, int, int] | None, tmp_path: Path
+) -> None:
+    layer = tmp_path / "layer.yaml"
+    layer.write_text(yaml.safe_dump({"scheduler": {"nodes": [{"groups": ["dgx"], **said}]}}))
+    plan = load_plan(builtin_pack() / "fixtures" / "slurm.yaml", [layer]).plan
+    (nodes,) = node_sets(plan)
+    assert nodes.shape == shape
