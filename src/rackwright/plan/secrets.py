@@ -8,7 +8,7 @@ never the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -32,8 +32,12 @@ _SHAPES: Mapping[str, re.Pattern[str]] = {
 }  # fmt: skip
 """Kinds of secrets and their shapes; every repetition is bounded, so that no text is slow."""
 
+_SHORTEST = 9
+"""Characters of the shortest text that one of the shapes matches: ``ab://c:d@``."""
+
 _KEY = re.compile(
-    r"(?:^|[_.-])(?:password|passwd|passphrase|secret|token|private[_-]?key|api[_-]?key)$", re.IGNORECASE
+    r"(?:^|[_.-])(?:password|passwd|passphrase|secret|token|private[_-]?key|api[_-]?key)$",
+    re.IGNORECASE,
 )
 _REFERENCE = re.compile(
     r"(?:(?:arn|env|file|op|secretsmanager|sops|ssm|vault):|/|\$\{|\{\{|<).*", re.DOTALL
@@ -57,30 +61,50 @@ class SecretPlace:
 
 def find_secrets(blueprint: Blueprint) -> tuple[SecretPlace, ...]:
     """Every text of ``blueprint`` that looks like a secret, in its order."""
-    return tuple(_look(blueprint.model_dump(mode="json", exclude_unset=True), (), ()))
+    found: list[SecretPlace] = []
+    _look(blueprint.model_dump(mode="json", exclude_unset=True), [], [], found)
+    return tuple(found)
 
 
-def _look(value: Any, path: Path, names: tuple[str, ...]) -> Iterator[SecretPlace]:
-    if isinstance(value, Mapping):
+def _look(value: Any, path: list[str | int], names: list[str], found: list[SecretPlace]) -> None:
+    """Add the secrets in ``value``; ``path`` and ``names`` are put back as they were."""
+    if isinstance(value, dict):
         for key, item in value.items():
-            if kind := _kind(str(key)):
-                yield SecretPlace(".".join((*names, "(a key)")), path, kind)
+            if kind := _kind(key):
+                found.append(SecretPlace(".".join((*names, "(a key)")), tuple(path), kind))
             else:
-                yield from _look(item, (*path, key), (*names, str(key)))
+                _step(item, key, key, path, names, found)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            given = item.get("name") if isinstance(item, Mapping) else None
+            given = item.get("name") if isinstance(item, dict) else None
             own = given if isinstance(given, str) and _kind(given) is None else str(index)
-            yield from _look(item, (*path, index), (*names, own))
+            _step(item, index, own, path, names, found)
     elif isinstance(value, str):
         kind = _kind(value)
         if kind is None and value and _KEY.search(names[-1]) and not _REFERENCE.fullmatch(value):
             kind = "a password"
         if kind is not None:
-            yield SecretPlace(".".join(names), path, kind)
+            found.append(SecretPlace(".".join(names), tuple(path), kind))
+
+
+def _step(
+    item: Any,
+    part: str | int,
+    name: str,
+    path: list[str | int],
+    names: list[str],
+    found: list[SecretPlace],
+) -> None:
+    path.append(part)
+    names.append(name)
+    _look(item, path, names, found)
+    path.pop()
+    names.pop()
 
 
 @lru_cache(maxsize=1024)
 def _kind(text: str) -> str | None:
     """What ``text`` looks like, or None where it looks like no secret."""
+    if len(text) < _SHORTEST:
+        return None
     return next((kind for kind, shape in _SHAPES.items() if shape.search(text)), None)

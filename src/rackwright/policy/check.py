@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,7 @@ def check_plan(
     if only:
         policies = [policy for policy in policies if policy.id in only]
 
+    @cache  # many rules look at the same racks
     def locate(path: tuple[str | int, ...]) -> Location | None:
         return loaded.tree.locate(path)
 

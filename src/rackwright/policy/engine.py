@@ -59,6 +59,11 @@ class Result:
     baseline_state: BaselineState | None = None
 
     @property
+    def is_measure(self) -> bool:
+        """Whether it is about a number, known or not."""
+        return self.value is not None or self.limit is not None or bool(self.unit)
+
+    @property
     def blocks(self) -> bool:
         """Whether it stops a deployment."""
         if self.outcome is Outcome.ERROR:
@@ -172,22 +177,26 @@ def _result(policy: Policy, standing: Standing, yielded: object, locate: Locate)
     item = checked(yielded)
     effective = Enforcement.ADVISORY if item.advisory else standing.enforcement
     measure = item if isinstance(item, Measure) else None
-    what = measure.what if measure else ""
+    what = item.what
+    outcome = item.outcome
+    contributors = item.contributors
+    if len(contributors) > 1:
+        contributors = tuple(sorted(contributors, key=lambda c: (-c.total, c.name)))
     return Result(
         policy=policy.id,
         title=policy.title,
         severity=policy.severity,
         enforcement=effective,
-        outcome=item.outcome,
+        outcome=outcome,
         subject=item.at,
         location=locate(item.at.path),
-        message=_sentence(measure) if measure else _finding_sentence(item),
+        message=_sentence(measure, outcome) if measure else _finding_sentence(item),
         what=what,
         value=measure.value if measure else None,
         limit=measure.limit if measure else None,
         unit=measure.unit if measure else "",
-        contributors=tuple(sorted(item.contributors, key=lambda c: (-c.total, c.name))),
-        fix=item.fix if item.outcome is Outcome.FAIL else None,
+        contributors=contributors,
+        fix=item.fix if outcome is Outcome.FAIL else None,
         missing=item.missing,
         fingerprint=fingerprint(policy.id, item.at, what),
         preview=standing.preview,
@@ -202,7 +211,7 @@ def _finding_sentence(item: Measure | Finding) -> str:
     return text
 
 
-def _sentence(measure: Measure) -> str:
+def _sentence(measure: Measure, outcome: Outcome) -> str:
     """The measure as one sentence with its numbers."""
     if measure.value is None or measure.limit is None:
         known = []
@@ -217,12 +226,12 @@ def _sentence(measure: Measure) -> str:
         return f"{measure.what} cannot be judged{known_text}; not known: {missing}"
     value = format_quantity(measure.value, measure.unit)
     limit = format_quantity(measure.limit, measure.unit)
-    gap = measure.value - measure.limit
-    if measure.sense == "at_least":
-        gap = -gap
     noun = "limit" if measure.sense == "at_most" else "minimum"
     sentence = f"{measure.what} is {value}; the {noun} is {limit}"
-    if measure.outcome is Outcome.FAIL:
+    if outcome is Outcome.FAIL:
+        gap = measure.value - measure.limit
+        if measure.sense == "at_least":
+            gap = -gap
         if measure.unit == "%":  # a share of a share says nothing
             difference = f"{format_quantity(gap, '')} points"
         else:
