@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_ports import leaf_split, needed_switches
-from rackwright.plan.fabric_sizing import spines_for
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fabrics import FabricAt, fabrics_of, unattached, unknown_ports
@@ -75,10 +74,11 @@ def _evenness(found: FabricAt, layout: Layout) -> Finding:
     if uppers and up % uppers == 0:
         return Finding(at, ok=True, message=f"the {up} uplinks of a leaf spread evenly")
     even = next((n for n in range(uppers, up + 1) if n and up % n == 0), None)
-    fewest = spines_for(layout.tiers[0].switches, up, layout.tiers[above[0].upper].radix)
     return Finding(
         at,
         ok=False,
         message=f"the {up} uplinks of a leaf do not spread evenly over {uppers} switches",
-        fix=f"cable each leaf to {max(even or fewest, 1)} switches, a divisor of {up}",
+        fix=f"cable each leaf to {even} switches, a divisor of {up}"
+        if even
+        else f"cut both tiers in 'pods' or 'planes', so that a leaf is cabled to {up} at most",
     )

@@ -211,6 +211,8 @@ class Fabric(Model):
         _refuse_twins("attached node group", groups)
         _refuse_twins("cables", (link.name for link in self.links))
         _refuse_twins("segment", (segment.name for segment in self.segments))
+        patched = [f"interface {patch.interface} of {patch.node}" for patch in self.patches]
+        _refuse_twins("patch of", patched)
         for group in groups:
             if group in tiers:
                 raise ValueError(f"'{group}' is both a tier and a node group")

@@ -70,7 +70,9 @@ def needed_switches(layout: Layout) -> tuple[int, ...] | None:
     leaves = max(ceil_div(layout.endpoints, down), _leaves_of_rails(layout, down) if rails else 0)
     sizes = [leaves]
     if len(layout.tiers) == 2:
-        sizes.append(spines_for(max(leaves, leaf.switches), up, layout.tiers[1].radix))
+        blocks = max((link.blocks for link in layout.links), default=1)
+        each = ceil_div(max(leaves, leaf.switches), blocks)
+        sizes.append(blocks * spines_for(each, up, layout.tiers[1].radix))
     elif len(layout.tiers) == 3:
         spine, core = layout.tiers[1], layout.tiers[2]
         spines = ceil_div(max(leaves, leaf.switches) * up, down_ports(spine.radix))

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from fabric_factories import a_fabric, a_tier, layout_of, site_of, three_tiers
+from fabric_factories import a_fabric, a_patch, a_tier, layout_of, site_of, three_tiers
 from factories import CATALOGUE, a_plan, a_site, some_nodes
 from rackwright.plan.fabric import find_host, find_leaf, topology
 from rackwright.plan.problems import PlanError
@@ -200,6 +200,10 @@ def test_no_port_is_used_twice_and_no_host_is_cabled_twice(nodes, leaves, interf
                 ]
             },
             "not both",
+        ),
+        (
+            {"patches": [a_patch("dgx-1", 1, "a", 1), a_patch("dgx-1", 1, "b", 1)]},
+            "interface 1 of dgx-1' is named twice",
         ),
         ({"subnet_managers": [{"at": "ufm", "count": 2}]}, "'ufm'"),
         ({"segments": [{"name": "a", "groups": ["b"]}]}, "'b'"),

@@ -41,6 +41,15 @@ def test_three_tiers_of_512_nodes():
     assert lids(layout) == 4096 + 320
 
 
+def test_each_rail_on_spines_of_its_own_is_sized_for_itself():
+    links = [some_cables(parallel=4, planes=8)]
+    layout = layout_of(a_fabric(72, 64, links=links), nodes=288)
+    # 9 leaves a rail × 32 / 64 = 4.5 spines; the next divisor of 32 is 8, for each of 8 rails.
+    assert needed_switches(layout) == (72, 64)
+    assert layout.up_ports(0) == 32
+    assert layout.down_links(1) == 36
+
+
 def test_what_is_not_known_needs_an_unknown_number():
     ufm = [some_nodes("ufm", count=1, type="ufm-ndr")]
     unsaid = layout_of(a_fabric(attached=[{"group": "ufm"}]), groups=ufm)
