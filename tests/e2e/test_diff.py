@@ -55,8 +55,9 @@ class Team:
 
     def document(self, *arguments: str) -> dict[str, Any]:
         done = self.diff(*arguments, "--json")
-        assert done.stderr == ""
         found: dict[str, Any] = json.loads(done.stdout)
+        refused = any(update["action"] == "refused" for update in found["updates"])
+        assert bool(done.stderr) == refused
         assert found["exit_code"] == done.returncode
         return found
 
@@ -184,6 +185,13 @@ def test_replacing_storage_is_refused_although_every_policy_passes(team: Team) -
     assert found["head"]["exit_code"] == 0
     actions = {update["path"]: update["action"] for update in found["updates"]}
     assert actions["sites.cloud.network.cidr"] == "refused"
+    refused = [path for path, action in actions.items() if action == "refused"]
+    accepted = [f"--accept={path}" for path in refused]
+    found = team.document("main..topic", BLUEPRINT, *accepted)
+    assert found["exit_code"] == 0
+    done = team.diff("main..topic", BLUEPRINT, "--accept", "sites.cloud.network.nat")
+    assert done.returncode == 2
+    assert "nothing is refused at" in done.stderr
 
 
 def test_the_working_tree_layers_and_the_checkout_itself(team: Team) -> None:
@@ -217,6 +225,37 @@ def test_a_new_and_a_deleted_blueprint(team: Team) -> None:
     done = team.diff(f"{empty}..{empty}", BLUEPRINT)
     assert done.returncode == 2
     assert "there is no 'demo/blueprint.yaml' at" in done.stderr
+
+
+def test_a_waiver_of_the_change_itself_does_not_count(team: Team) -> None:
+    waivers = team.top / "demo" / "policies" / "waivers.yaml"
+    waivers.parent.mkdir()
+    waivers.write_text(
+        """waivers:
+  - id: one-more
+    policy: RACK-002
+    match: {site: sjc1, rack: c01}
+    up_to: 51 kW
+    reason: a node on loan for a week of tests
+    owner: team@example.com
+    ticket: OPS-1
+    expires: 2026-11-27
+""",
+        encoding="utf-8",
+    )
+    team.propose("topic", one_node_more)
+    team.git("checkout", "--quiet", "topic")
+    team.git("add", ".")
+    team.git("commit", "--quiet", "--message", "waived by itself")
+    done = team.document("main..topic", BLUEPRINT, "--today", "2026-11-21")
+    assert done["exit_code"] == 5
+    team.git("checkout", "--quiet", "main")
+    team.git("checkout", "topic", "--", "demo/policies/waivers.yaml")
+    team.git("commit", "--quiet", "--message", "approved")
+    done = team.document("main..topic", BLUEPRINT, "--today", "2026-11-21")
+    assert done["exit_code"] == 0
+    (power,) = [b for b in done["budgets"] if b["policy"] == "RACK-002"]
+    assert (power["outcome"], power["headroom"], power["blocks"]) == ("waived", -6000, False)
 
 
 def test_mistakes_and_bad_usage_end_with_two(team: Team) -> None:

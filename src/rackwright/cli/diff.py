@@ -91,6 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
         _write(path, _render(comparison, output_form, arguments, colour=False))
     colour = _wants_colour(arguments.color)
     sys.stdout.write(_render(comparison, form, arguments, colour=colour))
+    if comparison.refused:
+        sys.stderr.write("hint: '--accept FIELD' lets a change destroy data\n")
     return int(comparison.exit_code)
 
 

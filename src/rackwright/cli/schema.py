@@ -41,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _documents() -> dict[str, dict[str, Any]]:
     """The schemas by kind."""
     from rackwright.catalog.loader import FOLDERS
+    from rackwright.diff.schema import comparison_schema
     from rackwright.model.cluster import Blueprint
     from rackwright.policy.baseline import BaselineFile
     from rackwright.policy.waivers import WaiverFile
@@ -69,6 +70,7 @@ def _documents() -> dict[str, dict[str, Any]]:
         "waivers": waivers,
         "baseline": baseline,
         "report": report_schema(),
+        "diff": comparison_schema(),
         **catalogue,
     }
 
