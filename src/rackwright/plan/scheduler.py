@@ -21,6 +21,9 @@ from rackwright.spec.suggest import did_you_mean
 SCHEDULER: Path = ("scheduler",)
 """Place of the scheduler in a blueprint."""
 
+LONGEST_CLUSTER = 40
+"""Characters of a cluster's name (manual of slurm.conf)."""
+
 
 class NoSchedulerError(RackwrightError):
     """The blueprint says nothing about scheduling."""
@@ -289,6 +292,10 @@ def check_references(plan: Plan, sets: Sequence[NodeSet]) -> list[PlanProblem]:
             where = (*SCHEDULER, "sites", index)
             hint = did_you_mean(site, sites)
             problems.append(PlanProblem(where, f"there is no site '{site}'", hint))
+    name = scheduler.cluster or plan.blueprint.name
+    if len(name) > LONGEST_CLUSTER:
+        message = f"'{name}' is longer than the {LONGEST_CLUSTER} characters of a Slurm cluster"
+        problems.append(PlanProblem(SCHEDULER, message, "give a shorter name as 'cluster'"))
     problems += _check_groups(plan, sets)
     problems += _check_daemons(plan, scheduler)
     seen: dict[str, NodeSet] = {}

@@ -143,3 +143,61 @@ def test_a_name_that_leads_nowhere_is_an_error(
     with pytest.raises(PlanError) as caught:
         render_slurm(a_plan("tree", tmp_path, **said))
     assert [p.message for p in caught.value.problems if message in p.message]
+
+
+def problems_of(plan: Plan) -> list[str]:
+    with pytest.raises(PlanError) as caught:
+        render_slurm(plan)
+    return [problem.message for problem in caught.value.problems]
+
+
+def test_a_controller_that_two_sites_have_is_ambiguous(tmp_path: Path) -> None:
+    both = {"controllers": [{"host": "head-1"}]}
+    assert problems_of(a_plan("hybrid", tmp_path, **both)) == [
+        "several sites have a host 'head-1': sjc1, use1"
+    ]
+    one = a_plan(
+        "hybrid",
+        tmp_path,
+        **both,
+        sites=["sjc1"],
+        partitions=[{"name": "cloud", "groups": ["dgx"]}],
+    )
+    assert "SlurmctldHost=head-1\n" in render_slurm(one)["slurm.conf"]
+    assert "train" not in render_slurm(one)["slurm.conf"]
+
+
+def test_one_name_for_nodes_of_two_sites_is_refused(tmp_path: Path) -> None:
+    more = tmp_path / "twin.yaml"
+    site = yaml.safe_load((GOLDEN / "hybrid" / "layer.yaml").read_text())["sites"][0]
+    site["node_groups"][0]["name"] = "dgx"
+    more.write_text(yaml.safe_dump({"sites": [site]}))
+    plan = load_plan(FIXTURES / "slurm.yaml", [more]).plan
+    assert "the sites 'sjc1' and 'use1' both have nodes 'dgx'" in problems_of(plan)
+
+
+def test_the_name_of_a_cluster_is_short(tmp_path: Path) -> None:
+    more = tmp_path / "name.yaml"
+    more.write_text(f"name: {'a' * 41}\n")
+    plan = load_plan(FIXTURES / "slurm.yaml", [more]).plan
+    assert "is longer than the 40 characters" in problems_of(plan)[0]
+    more.write_text(f"name: {'a' * 40}\n")
+    assert render_slurm(load_plan(FIXTURES / "slurm.yaml", [more]).plan)
+
+
+def test_every_default_topology_of_a_release_is_written_as_it_is_known_there(
+    tmp_path: Path,
+) -> None:
+    flat = render_slurm(a_plan("tree", tmp_path, topology={"plugin": "flat"}))
+    assert "TopologyPlugin" not in flat["slurm.conf"]
+    assert "SwitchName" not in flat["topology.conf"]
+    assert "topology.yaml" not in flat
+
+
+def test_sites_on_aws_are_trees_beside_the_fabric(tmp_path: Path) -> None:
+    text = render_slurm(
+        a_plan("hybrid", tmp_path, partitions=[{"name": "cloud", "topology": "tree"}])
+    )["topology.conf"]
+    assert "SwitchName=use1-train Nodes=train-[01-16]\n" in text
+    assert "SwitchName=use1-infer Nodes=infer-[1-4]\n" in text
+    assert text.endswith("SwitchName=use1 Switches=use1-infer,use1-train\n")
