@@ -8,6 +8,7 @@ be reordered freely.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -262,19 +263,21 @@ def _by_name(one: Sequence[str], other: Sequence[str]) -> list[tuple[int | None,
 
 
 def _by_racks(one: Sequence[str], other: Sequence[str]) -> list[tuple[int | None, int | None, str]]:
-    """Rack groups have no name: the same group is the one with which it shares a rack."""
-    free = {index: frozenset(expand_hostlist(racks)) for index, racks in enumerate(other)}
+    """Rack groups have no name: the same group is the one with which it shares most racks."""
+    group_of: dict[str, int] = {}
+    for index, racks in enumerate(other):
+        group_of |= dict.fromkeys(expand_hostlist(racks), index)
+    taken: set[int] = set()
     pairs: list[tuple[int | None, int | None, str]] = []
     for index, racks in enumerate(one):
-        names = frozenset(expand_hostlist(racks))
-        shared = {place: len(names & theirs) for place, theirs in free.items()}
-        best = max(shared, key=lambda place: (shared[place], -place), default=None)
-        if best is None or not shared[best]:
-            pairs.append((index, None, racks))
-        else:
-            del free[best]
-            pairs.append((index, best, racks))
-    return pairs + [(None, index, other[index]) for index in free]
+        shared = Counter(group_of[name] for name in expand_hostlist(racks) if name in group_of)
+        ranked = sorted((-count, place) for place, count in shared.items() if place not in taken)
+        best = ranked[0][1] if ranked else None
+        if best is not None:
+            taken.add(best)
+        pairs.append((index, best, racks))
+    rest = (index for index in range(len(other)) if index not in taken)
+    return pairs + [(None, index, other[index]) for index in rest]
 
 
 def _show(value: Any, tree: Tree, path: Path) -> str:

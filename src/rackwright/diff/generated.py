@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,9 @@ GENERATORS = ("rackwright.render.generated:generate",)
 
 CONTEXT = 2
 """Unchanged lines around a change."""
+TOO_LONG = "too long to be compared line by line"
+MOST_LINES = 20_000
+"""Lines of both sides that are compared one by one; the time grows with their square."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,9 @@ class FileChange:
     """One generated file.
 
     Attributes:
-        diff: lines of a unified diff, without newlines.
+        added: number of lines.
+        removed: number of lines.
+        diff: lines of a unified diff, without newlines; ``TOO_LONG`` alone for a huge file.
     """
 
     name: str
@@ -92,10 +98,14 @@ def _compare_all(one: Mapping[str, str], other: Mapping[str, str]) -> list[FileC
 
 
 def _compare(name: str, before: str | None, after: str | None) -> FileChange:
+    old, new = (before or "").splitlines(), (after or "").splitlines()
+    if len(old) + len(new) > MOST_LINES:
+        gone, come = Counter(old), Counter(new)
+        return FileChange(name, (come - gone).total(), (gone - come).total(), (TOO_LONG,))
     lines = tuple(
         difflib.unified_diff(
-            (before or "").splitlines(),
-            (after or "").splitlines(),
+            old,
+            new,
             "/dev/null" if before is None else f"a/{name}",
             "/dev/null" if after is None else f"b/{name}",
             n=CONTEXT,

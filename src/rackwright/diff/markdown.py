@@ -8,7 +8,7 @@ from rackwright.diff import wording
 from rackwright.diff.budgets import Budget
 from rackwright.diff.compare import Comparison
 from rackwright.diff.findings import BAD
-from rackwright.diff.generated import FileChange
+from rackwright.diff.generated import TOO_LONG, FileChange
 from rackwright.diff.results import Pair
 from rackwright.report.escaping import code, prose, shortened
 from rackwright.report.markdown import LARGEST, LONGEST, marker
@@ -202,6 +202,8 @@ def _hardware(comparison: Comparison) -> str:
 
 def _file(file: FileChange) -> str:
     """The diff in a fence that nothing inside it can close."""
+    if file.diff == (TOO_LONG,):
+        return f"{code(file.name)}: +{file.added:,} -{file.removed:,} lines, {TOO_LONG}\n"
     lines = [_line(line) for line in file.diff[:MOST_LINES]]
     if len(file.diff) > MOST_LINES:
         lines.append(f"… {len(file.diff) - MOST_LINES:,} more lines")

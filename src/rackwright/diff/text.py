@@ -8,6 +8,7 @@ from rackwright.diff import wording
 from rackwright.diff.actions import Action, Update
 from rackwright.diff.budgets import Budget
 from rackwright.diff.compare import Comparison
+from rackwright.diff.generated import TOO_LONG
 from rackwright.diff.results import Pair
 from rackwright.report.wording import printable
 
@@ -147,6 +148,8 @@ def _files(comparison: Comparison, *, verbose: bool) -> str:
     for file in comparison.files.changes:
         shown = file.diff if verbose else file.diff[:MOST_LINES]
         lines = [printable_line(line) for line in shown]
+        if file.diff == (TOO_LONG,):
+            lines = [f"{file.name}: +{file.added:,} -{file.removed:,} lines, {TOO_LONG}"]
         if len(shown) < len(file.diff):
             lines.append(f"… {len(file.diff) - len(shown):,} more lines; --verbose shows them")
         parts.append("\n".join(lines))

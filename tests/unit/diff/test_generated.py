@@ -7,7 +7,7 @@ from typing import Any
 
 from diff_factories import changed
 from factories import some_nodes
-from rackwright.diff.generated import compare_files, load_generators
+from rackwright.diff.generated import MOST_LINES, TOO_LONG, compare_files, load_generators
 from rackwright.errors import UsageError
 from rackwright.plan.model import Plan
 
@@ -89,3 +89,9 @@ def test_a_scheduler_that_names_no_nodes_is_a_problem_of_the_head() -> None:
     assert found.changes == ()
     assert found.problems
     assert found.problems[0].startswith("head: ")
+
+
+def test_a_huge_file_is_counted_only() -> None:
+    texts = iter(["a\n" * MOST_LINES, "b\n" + "a\n" * (MOST_LINES - 1)])
+    (file,) = compare_files(*plans(), [lambda _: {"f": next(texts)}]).changes
+    assert (file.added, file.removed, file.diff) == (1, 1, (TOO_LONG,))
