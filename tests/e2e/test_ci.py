@@ -1,0 +1,344 @@
+"""The composite action and the GitLab job, step by step, in a real repository, on a fake forge."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ci_runner import Job
+from forge_fake import Failure, FakeForge, a_forge
+from rackwright.render.blueprints import find_template, write_blueprint
+from rackwright.render.ci import write_ci
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+BLUEPRINT = "site/blueprint.yaml"
+BIN = Path(sys.executable).parent
+NOON = "2026-11-21T12:00:00Z"
+LATER = "2026-11-21T13:00:00Z"
+
+
+@pytest.fixture
+def forge() -> Iterator[FakeForge]:
+    with a_forge() as made:
+        yield made
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = [
+        "-c",
+        "user.name=ada",
+        "-c",
+        "user.email=ada@example.com",
+        "-c",
+        "commit.gpgsign=false",
+    ]
+    done = subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A team's repository on the branch of a pull request; its base is the branch ``main``."""
+    folder = tmp_path / "team"
+    write_blueprint(find_template("hybrid-h100"), folder / "site", {})
+    write_ci("github", folder, BLUEPRINT)
+    (folder / ".pre-commit-config.yaml").unlink()
+    write_ci("gitlab", folder, BLUEPRINT)
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message=base")
+    git(folder, "switch", "--quiet", "--create=change")
+    return folder
+
+
+def commit(folder: Path, change: Callable[[str], str]) -> None:
+    """Commit a change of the blueprint."""
+    path = folder / BLUEPRINT
+    text = path.read_text()
+    path.write_text(change(text))
+    assert path.read_text() != text
+    git(folder, "commit", "--quiet", "--all", "--message=change")
+
+
+def one_more_per_rack(text: str) -> str:
+    """One node more in each rack, which is full."""
+    assert text.count("type: dgx-h100") == 1
+    return text.replace("per_rack: 4", "per_rack: 5")
+
+
+def reordered(text: str) -> str:
+    """The same, with every mapping and the list of sites turned around.
+
+    Other lists are left: racks are wired in the order that their sources and groups are listed.
+    """
+
+    def turned(item: Any, key: str = "") -> Any:
+        if isinstance(item, dict):
+            return {name: turned(item[name], name) for name in reversed(item)}
+        if isinstance(item, list):
+            return [turned(value) for value in (reversed(item) if key == "sites" else item)]
+        return item
+
+    return yaml.safe_dump(turned(yaml.safe_load(text)), sort_keys=False)
+
+
+def a_job(repository: Path, forge: FakeForge, *, fork: bool = False) -> Job:
+    """The job of a pull request."""
+    temporary = repository.parent / f"runner-{len(list(repository.parent.iterdir()))}"
+    event = repository.parent / "event.json"
+    event.write_text('{"pull_request": {"number": 7}}')
+    environment = {
+        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(repository.parent),
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_API_URL": forge.address,
+        "GITHUB_EVENT_NAME": "pull_request",
+        "GITHUB_EVENT_PATH": str(event),
+        "GITHUB_REF": "refs/pull/7/merge",
+        "GITHUB_REPOSITORY": "o/r",
+        "GITHUB_RUN_ID": "99",
+        "GITHUB_SERVER_URL": "https://forge.example",
+        "GITHUB_SHA": git(repository, "rev-parse", "HEAD"),
+    }
+    context = {
+        "github.event_name": "pull_request",
+        "github.event.pull_request.head.repo.full_name": "mallory/r" if fork else "o/r",
+        "github.event.pull_request.updated_at": NOON,
+        "github.repository": "o/r",
+        "github.token": forge.token,
+    }
+    return Job(repository, temporary, environment, context)
+
+
+def check(job: Job, **inputs: str) -> tuple[int, dict[str, str]]:
+    given = {"blueprint": BLUEPRINT, "base_ref": "main", "sarif": "upload"} | inputs
+    return job.action(job.repository / ".github/actions/rackwright/action.yml", **given)
+
+
+def uploaded(forge: FakeForge) -> dict[str, Any]:
+    """The last results that were handed in."""
+    text = gzip.decompress(base64.b64decode(forge.uploads[-1]["sarif"]))
+    found: dict[str, Any] = json.loads(text)["runs"][0]
+    return found
+
+
+def test_a_clean_change_passes(repository: Path, forge: FakeForge) -> None:
+    commit(repository, lambda text: f"{text}# a word\n")
+    job = a_job(repository, forge)
+    code, outputs = check(job)
+    assert (code, outputs["exit-code"], outputs["result"]) == (0, "0", "passed"), job.log
+    assert job.ran == ["Compare", "Check", "Comment", "Upload", "Verdict"]
+    (comment,) = forge.bodies
+    assert comment.startswith("<!-- rackwright:pr:site-blueprint.yaml valid-at=2026-11-21T12:00:00")
+    assert "### rackwright: atlas passes" in comment
+    assert "([the run](https://forge.example/o/r/actions/runs/99))" in comment
+    assert "atlas passes" in job.summary
+    assert "::error" not in job.log
+    assert forge.token not in job.log
+    assert not [r for r in uploaded(forge)["results"] if r["level"] == "error"]
+    assert json.loads(Path(outputs["json-file"]).read_text())["exit_code"] == 0
+
+
+def test_one_node_more_in_a_full_rack_is_refused(repository: Path, forge: FakeForge) -> None:
+    commit(repository, one_more_per_rack)
+    job = a_job(repository, forge)
+    code, outputs = check(job)
+    assert (code, outputs["exit-code"], outputs["result"]) == (5, "5", "refused"), job.log
+    (comment,) = forge.bodies
+    assert " blocking finding" in comment.splitlines()[1]
+    assert "| Before | After | Limit |" in comment
+    assert "51 kW" in comment
+    assert f"`{BLUEPRINT}:" in comment
+    assert f"::error file={BLUEPRINT},line=" in job.log
+    errors = [r for r in uploaded(forge)["results"] if r["level"] == "error"]
+    assert errors
+    assert {r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in errors} == {
+        BLUEPRINT
+    }
+    # Mended, the same comment says so.
+    git(repository, "revert", "--no-edit", "HEAD")
+    mended = a_job(repository, forge)
+    assert check(mended, valid_at=LATER)[0] == 0
+    assert len(forge.bodies) == 1
+    assert "### rackwright: atlas passes" in forge.bodies[0]
+    # A second run of the refused change comes too late.
+    git(repository, "checkout", "--quiet", "HEAD~1")
+    assert check(a_job(repository, forge))[0] == 5
+    assert "### rackwright: atlas passes" in forge.bodies[0]
+
+
+def test_a_new_order_is_no_finding_and_no_change(repository: Path, forge: FakeForge) -> None:
+    commit(repository, reordered)
+    job = a_job(repository, forge)
+    code, _ = check(job)
+    assert code == 0, job.log
+    (comment,) = forge.bodies
+    assert "### rackwright: atlas passes" in comment
+    assert "| Before | After |" not in comment
+    before = uploaded(forge)["results"]
+    git(repository, "checkout", "--quiet", "main")
+    assert check(a_job(repository, forge))[0] == 0
+    prints = [
+        sorted(r["partialFingerprints"]["rackwright/v1"] for r in results)
+        for results in (before, uploaded(forge)["results"])
+    ]
+    assert prints[0] == prints[1]
+
+
+def test_a_blueprint_that_cannot_be_read_takes_the_old_verdict_away(
+    repository: Path, forge: FakeForge
+) -> None:
+    assert check(a_job(repository, forge))[0] == 0
+    commit(repository, lambda text: text.replace("name: atlas", "nmae: atlas", 1))
+    job = a_job(repository, forge)
+    code, outputs = check(job, valid_at=LATER)
+    assert (code, outputs["result"]) == (2, "failed"), job.log
+    (comment,) = forge.bodies
+    assert "cannot be judged" in comment
+    assert f"`{BLUEPRINT}:2`" in comment
+    assert len(forge.uploads) == 1  # an empty file would close every alert
+    assert not Path(outputs["sarif-file"]).exists()
+
+
+def test_inputs_are_words_and_never_code(repository: Path, forge: FakeForge) -> None:
+    name = "site/$(touch pwned)`touch pwned`;touch pwned.yaml"
+    (repository / BLUEPRINT).rename(repository / name)
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message=moved")
+    job = a_job(repository, forge)
+    code, _ = check(job, blueprint=name, base_ref="main; touch pwned", layers="", packs="")
+    assert code in {0, 2}, job.log
+    assert not list(repository.rglob("pwned"))
+    assert check(a_job(repository, forge), blueprint="--help")[0] == 2
+    assert check(a_job(repository, forge), blueprint=BLUEPRINT, layers="--exit-zero")[0] == 2
+
+
+def test_a_fork_runs_no_code_of_its_own_and_may_not_comment(
+    repository: Path, forge: FakeForge
+) -> None:
+    pack = repository / "policies/own"
+    pack.mkdir(parents=True)
+    (pack / "acme001_bad.py").write_text("open('pwned', 'w')\nraise SystemExit(0)\n")
+    (repository / "rackwright.yaml").write_text("packs: [{path: policies}]\n")
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message=pack")
+    job = a_job(repository, forge, fork=True)
+    forge.token = "another"
+    code, _ = check(job)
+    assert code == 0, job.log
+    assert not list(repository.rglob("pwned"))
+    assert "the comment could not be written" in job.log
+    assert forge.bodies == []
+    inside = a_job(repository, forge)
+    assert check(inside, comment="none", sarif="file")[0] != 0  # the pack is judged, and is broken
+
+
+def test_the_verdict_stands_when_the_forge_fails(repository: Path, forge: FakeForge) -> None:
+    commit(repository, one_more_per_rack)
+    forge.failures = [Failure(422), Failure(422)]
+    job = a_job(repository, forge)
+    assert check(job)[0] == 5
+    assert "the comment could not be written" in job.log
+    assert "could not be uploaded" in job.log
+
+
+@pytest.mark.parametrize(("change", "code"), [(one_more_per_rack, 5), (reordered, 0)])
+def test_the_job_of_gitlab(
+    repository: Path, forge: FakeForge, change: Callable[[str], str], code: int
+) -> None:
+    commit(repository, change)
+    job = yaml.safe_load(
+        (repository / "rackwright.gitlab-ci.yml").read_text().replace("!reference", "")
+    )["rackwright-check"]
+    done = subprocess.run(
+        ["bash", "--noprofile", "--norc", "-c", "\n".join(["set -euo pipefail", *job["script"]])],
+        cwd=repository,
+        env={
+            "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+            "BLUEPRINT": BLUEPRINT,
+            "CI_API_V4_URL": f"{forge.address}/api/v4",
+            "CI_MERGE_REQUEST_DIFF_BASE_SHA": git(repository, "rev-parse", "main"),
+            "CI_MERGE_REQUEST_IID": "7",
+            "CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "o/r",
+            "CI_PROJECT_ID": "o/r",
+            "GITLAB_TOKEN": forge.token,
+            "RACKWRIGHT_VALID_AT": NOON,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    assert forge.token not in done.stdout + done.stderr
+    (note,) = forge.bodies
+    assert ("blocking finding" in note) == bool(code)
+    reports = {path: repository / path for path in job["artifacts"]["reports"].values()}
+    assert all(path.is_file() for path in reports.values())
+    issues = json.loads(reports["reports/codequality.json"].read_text())
+    assert bool({issue["severity"] for issue in issues} - {"info", "minor"}) == bool(code)
+
+
+def test_the_hooks(repository: Path) -> None:
+    (repo,) = yaml.safe_load((repository / ".pre-commit-config.yaml").read_text())["repos"]
+    hooks = {hook["id"]: shlex.split(hook["entry"]) for hook in repo["hooks"]}
+    words = hooks["rackwright-check"]
+    done = subprocess.run([BIN / words[0], *words[1:]], cwd=repository, check=False)
+    assert done.returncode == 0
+    assert hooks["rackwright-policy-test"] == ["rackwright", "policy", "test", "policies"]
+
+
+def test_the_setup_installs_in_an_environment_of_its_own(
+    repository: Path, forge: FakeForge
+) -> None:
+    """The step is run for real, but for the package: an index is not needed to see it work."""
+    job = a_job(repository, forge)
+    job.environment["PYTHONPATH"] = ""
+    source = repository.parent / "package"
+    (source / "rackwright.py").parent.mkdir()
+    (source / "rackwright.py").write_text("def main():\n    print('rackwright 0.0.1')\n")
+    (source / "pyproject.toml").write_text(
+        "[build-system]\nrequires = []\nbuild-backend = 'backend'\nbackend-path = ['.']\n"
+    )
+    (source / "backend.py").write_text(BACKEND)
+    file = repository / ".github/actions/rackwright-setup/action.yml"
+    code, _ = job.action(file, requirement=str(source), python=sys.executable)
+    assert code == 0, job.log
+    assert "rackwright 0.0.1" in job.log
+    assert job.environment["PATH"].startswith(str(job.temporary / "rackwright-venv/bin"))
+    assert job.ran == ["Install"]
+    code, _ = job.action(file, requirement="--help", python=sys.executable)
+    assert code != 0
+    code, _ = job.action(file, requirement=str(source), aws_role="x\nPATH=/evil")
+    assert code == 2
+    assert "PATH" not in job.log.rpartition("::error")[2]
+
+
+BACKEND = """
+import zipfile
+from pathlib import Path
+
+
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    name = "rackwright-0.0.1-py3-none-any.whl"
+    info = "rackwright-0.0.1.dist-info"
+    with zipfile.ZipFile(Path(folder, name), "w") as wheel:
+        wheel.write("rackwright.py")
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: rackwright\\nVersion: 0.0.1\\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr(f"{info}/entry_points.txt", "[console_scripts]\\nrackwright = rackwright:main\\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    return name
+"""
