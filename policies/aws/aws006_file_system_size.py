@@ -45,6 +45,7 @@ class FileSystemSize(Policy):
                 ok=None,
                 message=f"the EFA minimum at {system.throughput:g} MB/s/TiB is not documented",
                 missing=(f"EFA minimum at {system.throughput:g} MB/s/TiB",),
+                what="EFA minimum",
             )
             return
         unit = storage.efa_unit(system.throughput)
@@ -68,6 +69,7 @@ class FileSystemSize(Policy):
                     f"{system.capacity:,.0f} GiB is not"
                 ),
                 fix=f"use {larger:,} GiB",
+                what="step of the capacity with EFA",
             )
 
 
@@ -80,6 +82,7 @@ def _judge_throughput(system: LustreFileSystem, at: Subject, *, offered: bool) -
         ok=offered,
         message=f"{system.throughput:g} MB/s/TiB {verb} one of the steps {steps}",
         fix=None if offered else f"use {nearest} MB/s/TiB",
+        what="step of the throughput",
     )
 
 
@@ -91,4 +94,5 @@ def _judge_capacity(system: LustreFileSystem, at: Subject) -> Finding:
         ok=offered,
         message=f"{system.capacity:,g} GiB {verb} 1,200 GiB or a multiple of 2,400 GiB",
         fix=None if offered else f"use {storage.next_capacity(system.capacity):,} GiB",
+        what="step of the capacity",
     )

@@ -16,6 +16,9 @@ ROOT_DEVICES = frozenset({"/dev/sda1", "/dev/xvda"})
 """Root devices of the images of Ubuntu, Red Hat, Debian and Amazon Linux."""
 
 
+_ENCRYPTION = "encryption of volumes"
+
+
 class HardenedInstances(Policy):
     """Root volumes are encrypted, and only version 2 of the metadata service answers, nearby."""
 
@@ -49,7 +52,9 @@ class HardenedInstances(Policy):
                 arguments = server_args(servers.server, name=servers.role, tags={})
                 yield from self._judge(arguments["metadata_options"], at)
                 encrypted = arguments["root_block_device"]["encrypted"] is True
-                yield Finding(at, ok=encrypted, message="the root volume is encrypted")
+                yield Finding(
+                    at, ok=encrypted, message="the root volume is encrypted", what=_ENCRYPTION
+                )
 
     def _judge(self, options: dict[str, Any], at: Subject) -> Iterator[Measure | Finding]:
         tokens = options["http_tokens"]
@@ -58,6 +63,7 @@ class HardenedInstances(Policy):
             ok=tokens == "required",
             message=f"tokens of the metadata service are {tokens}",
             fix=None if tokens == "required" else "require tokens",
+            what="tokens of the metadata service",
         )
         yield Measure(
             at,
@@ -72,7 +78,8 @@ class HardenedInstances(Policy):
 def _judge_volumes(mappings: list[dict[str, Any]], at: Subject) -> Finding:
     open_volumes = [m["device_name"] for m in mappings if m["ebs"]["encrypted"] != "true"]
     if open_volumes:
-        return Finding(at, ok=False, message=f"'{open_volumes[0]}' is not encrypted")
+        message = f"'{open_volumes[0]}' is not encrypted"
+        return Finding(at, ok=False, message=message, what=_ENCRYPTION)
     device = mappings[0]["device_name"]
     if device not in ROOT_DEVICES:
         return Finding(
@@ -81,5 +88,7 @@ def _judge_volumes(mappings: list[dict[str, Any]], at: Subject) -> Finding:
             message=f"'{device}' may not be the root device of the image, which then stays as it is",
             fix="set 'root_device' to that of the image",
             missing=(f"whether '{device}' is the root device of the image",),
+            what=_ENCRYPTION,
         )
-    return Finding(at, ok=True, message=f"the root volume '{device}' is encrypted")
+    message = f"the root volume '{device}' is encrypted"
+    return Finding(at, ok=True, message=message, what=_ENCRYPTION)

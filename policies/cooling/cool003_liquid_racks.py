@@ -58,6 +58,9 @@ def _mode(device: dict[str, Any], mode: str, at: Subject) -> Finding:
     )
 
 
+_SPLIT = "split of the heat"
+
+
 def _split(device: dict[str, Any], at: Subject) -> Finding:
     entry, air, liquid = device["entry"], device["heat_air_w"], device["heat_liquid_w"]
     if air is None or liquid is None:
@@ -68,6 +71,7 @@ def _split(device: dict[str, Any], at: Subject) -> Finding:
             ok=None,
             message=f"how the heat of {entry} is split between liquid and air",
             missing=tuple(f"{entry}: {what}" for what in missing),
+            what=_SPLIT,
         )
     split = f"{format_quantity(liquid, 'W')} into liquid and {format_quantity(air, 'W')} into air"
-    return Finding(at, ok=True, message=f"{entry} gives {split}")
+    return Finding(at, ok=True, message=f"{entry} gives {split}", what=_SPLIT)

@@ -40,12 +40,13 @@ def _judge(at: Subject, option: str, noun: str, *, present: bool | None) -> Find
     where = Subject(at.name, (*at.path, "cooling"))
     if present is None:
         message, missing = f"whether the rack has {noun}", (f"'{option}' in the cooling",)
-        return Finding(where, ok=None, message=message, missing=missing)
+        return Finding(where, ok=None, message=message, missing=missing, what=noun)
     if present:
-        return Finding(where, ok=True, message=f"the rack has {noun}")
+        return Finding(where, ok=True, message=f"the rack has {noun}", what=noun)
     return Finding(
         where,
         ok=False,
         message=f"the rack has liquid and no {noun}",
         fix=f"install {noun} and set '{option}: true'",
+        what=noun,
     )

@@ -79,12 +79,13 @@ def _switched_on(found: FabricAt, key: str, noun: str) -> Finding:
     on = getattr(found.fabric, key)
     if on is None:
         message, missing = f"whether {noun} is on", (f"'{key}'",)
-        return Finding(found.at(), ok=None, message=message, missing=missing)
+        return Finding(found.at(), ok=None, message=message, missing=missing, what=noun)
     return Finding(
         found.at(key),
         ok=on,
         message=f"{noun} is {'on' if on else 'off'}, on a fabric that carries RDMA",
         fix=None if on else f"configure {noun} on all ports and set '{key}: true'",
+        what=noun,
     )
 
 
@@ -124,11 +125,11 @@ def _unique(
     at: Subject, noun: str, pairs: Sequence[tuple[Claim, Claim]], fix: str, count: int
 ) -> Finding:
     if not pairs:
-        return Finding(at, ok=True, message=f"{noun} do not overlap ({count})")
+        return Finding(at, ok=True, message=f"{noun} do not overlap ({count})", what=noun)
     one, other = pairs[0]
     more = f", and {len(pairs) - 1} more" if len(pairs) > 1 else ""
     message = f"{noun} overlap: {one.text} of {one.owner} and {other.text} of {other.owner}{more}"
-    return Finding(at, ok=False, message=message, fix=fix)
+    return Finding(at, ok=False, message=message, fix=fix, what=noun)
 
 
 def _room(found: FabricAt) -> Iterator[Measure]:

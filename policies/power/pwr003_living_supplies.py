@@ -36,7 +36,8 @@ class LivingSupplies(Policy):
     def _judge(
         self, names: RackNames, row: dict[str, Any], facts: dict[str, Any]
     ) -> Measure | Finding:
-        at = names.subject(row["rack_class"], f"{row['entry']}", path=row["path"])
+        suffix = f"{row['entry']} {row['group']}"
+        at = names.subject(row["rack_class"], suffix, path=row["path"])
         alive, needed = row["alive"], row["needed_full"]
         known_degraded = row["state"] == "degraded" and facts["degraded_power_w"] is not None
         if self.accept_degraded and known_degraded:

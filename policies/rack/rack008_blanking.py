@@ -48,18 +48,18 @@ class Blanking(Policy):
     ) -> Finding:
         at, power = subject(site, row), row["power_w"]
         if present:
-            return Finding(at, ok=True, message=f"there are {noun}")
+            return Finding(at, ok=True, message=f"there are {noun}", what=noun)
         if power is None:
             missing = unknowns(site, "power_w", [row["rack_class"]])
-            return Finding(at, ok=None, message=f"{noun} may be needed", missing=missing)
+            return Finding(at, ok=None, message=f"{noun} may be needed", missing=missing, what=noun)
         threshold = format_quantity(self.density, "W")
         if power <= self.density:
             message = f"the rack needs no {noun} up to {threshold}"
-            return Finding(at, ok=True, message=message)
+            return Finding(at, ok=True, message=message, what=noun)
         message = f"the rack draws {format_quantity(power, 'W')}, above {threshold} it needs {noun}"
         if present is None:
-            return Finding(at, ok=None, message=message, missing=(option,), fix=fix)
-        return Finding(at, ok=False, message=message, fix=fix)
+            return Finding(at, ok=None, message=message, missing=(option,), fix=fix, what=noun)
+        return Finding(at, ok=False, message=message, fix=fix, what=noun)
 
 
 _PANELS = (

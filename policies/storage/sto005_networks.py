@@ -34,4 +34,5 @@ class Networks(Policy):
                         message=claim.message,
                         fix=claim.fix,
                         missing=claim.missing,
+                        what=claim.what,
                     )

@@ -20,12 +20,14 @@ class Claim:
 
     Attributes:
         path: place inside the file system.
+        what: what must hold, the same whether it does or not.
         ok: None when something is unknown; ``missing`` says what.
         message: what was found.
         fix: a remedy, when it does not hold.
     """
 
     path: Path
+    what: str
     ok: bool | None
     message: str
     fix: str | None = None
@@ -41,7 +43,7 @@ def judge_networks(system: ParallelFileSystem, servers: int | None) -> Iterator[
     if management is None or management.nids is None:
         what = "'management'" if management is None else "'nids' of the management service"
         message = "whether clients and servers reach the management service"
-        yield Claim(("management",), None, message, missing=(what,))
+        yield Claim(("management",), "reach", None, message, missing=(what,))
         return
     nids = [
         tuple((address, lnet_name(network)) for address, network in split_nids(text))
@@ -59,22 +61,24 @@ def _judge_nid(system: ParallelFileSystem, path: Path, nid: Nid) -> Claim:
     """Whether a NID lies in one of the networks of the file system."""
     address, name = nid
     text = f"{address}@{name}"
+    question = f"place of the NID {text}"
     known = {lnet_name(network.name): network for network in system.networks}
     if name not in known:
         fix = f"declare the network '{name}'"
         if known:
             fix += f", or use one of {', '.join(known)}"
-        return Claim(
-            path, ok=False, message=f"the MGS has the NID {text}; '{name}' is not declared", fix=fix
-        )
+        message = f"the MGS has the NID {text}; '{name}' is not declared"
+        return Claim(path, question, ok=False, message=message, fix=fix)
     subnet = known[name].subnet
     if subnet is None:
         message = f"whether the NID {text} of the MGS lies in its network"
-        return Claim(path, None, message, missing=(f"'subnet' of the network '{name}'",))
+        missing = (f"'subnet' of the network '{name}'",)
+        return Claim(path, question, None, message, missing=missing)
     inside = IPv4Address(address) in IPv4Network(subnet)
     verb = "lies in" if inside else "does not lie in"
     return Claim(
         path,
+        question,
         ok=inside,
         message=f"the NID {text} of the MGS {verb} {subnet}",
         fix=None if inside else f"use an address of {subnet}, or correct the 'subnet' of '{name}'",
@@ -88,6 +92,7 @@ def _judge_servers(nids: Sequence[Sequence[Nid]], servers: int | None) -> Iterat
         ok = 0 < len(nids) <= servers
         yield Claim(
             path,
+            "number of servers",
             ok=ok,
             message=f"the MGS has NIDs of {len(nids)} servers; its node group has {servers}",
             fix=None if ok else f"name the NIDs of 1 to {servers} servers",
@@ -100,14 +105,16 @@ def _judge_servers(nids: Sequence[Sequence[Nid]], servers: int | None) -> Iterat
                 text = "@".join(nid)
                 message = f"the NID {text} is given to servers {seen[nid] + 1} and {number + 1}"
                 fix = f"give server {number + 1} a NID of its own"
-                yield Claim((*path, number), ok=False, message=message, fix=fix)
+                question = f"single use of the NID {text}"
+                yield Claim((*path, number), question, ok=False, message=message, fix=fix)
             seen[nid] = number
         lacking = sorted(everywhere - {network for _, network in of_server})
         if lacking:
             names = ", ".join(lacking)
             message = f"server {number + 1} of the MGS has no NID on {names}; another one has"
             fix = f"add its NID on {names}: clients there cannot follow a failover"
-            yield Claim((*path, number), ok=False, message=message, fix=fix)
+            question = f"networks of server {number + 1}"
+            yield Claim((*path, number), question, ok=False, message=message, fix=fix)
 
 
 def _shared(nids: Sequence[Sequence[Nid]]) -> frozenset[str]:
@@ -123,7 +130,8 @@ def _judge_parts(system: ParallelFileSystem, mgs: AbstractSet[str]) -> Iterator[
         part = system.metadata if place == "metadata" else system.objects
         if part is None:
             missing = (f"'{place}'",)
-            yield Claim((), None, f"whether the {place} servers reach the MGS", missing=missing)
+            question = f"the {place} servers reach the MGS"
+            yield Claim((), question, None, f"whether {question}", missing=missing)
             servers.append((f"the {place} servers", None))
             continue
         names = None if part.networks is None else _names(part.networks)
@@ -132,7 +140,8 @@ def _judge_parts(system: ParallelFileSystem, mgs: AbstractSet[str]) -> Iterator[
         servers.append((f"the {place} servers", names))
     if system.clients is None:
         missing = ("'clients'",)
-        yield Claim((), None, "whether clients reach the servers", missing=missing)
+        question = "clients reach the servers"
+        yield Claim((), question, None, f"whether {question}", missing=missing)
     for index, clients in enumerate(system.clients or ()):
         names = None if clients.networks is None else _names(clients.networks)
         path = ("clients", index, "networks")
@@ -147,16 +156,19 @@ def _judge_pair(
     other: str,
     theirs: AbstractSet[str] | None,
 ) -> Claim:
+    question = f"{one} reach {other}"
     if networks is None or theirs is None:
         unknown = one if networks is None else other
         missing = (f"'networks' of {unknown}",)
-        return Claim(path, None, f"whether {one} reach {other}", missing=missing)
+        return Claim(path, question, None, f"whether {question}", missing=missing)
     common = sorted(networks & theirs)
     if common:
-        return Claim(path, ok=True, message=f"{one} reach {other} over {', '.join(common)}")
+        message = f"{question} over {', '.join(common)}"
+        return Claim(path, question, ok=True, message=message)
     mine, yours = ", ".join(sorted(networks)) or "none", ", ".join(sorted(theirs)) or "none"
     return Claim(
         path,
+        question,
         ok=False,
         message=f"{one} are on {mine}, {other} on {yours}: they have no network in common",
         fix=f"put both on one network, for instance {_suggest(networks, theirs)}",

@@ -112,6 +112,8 @@ class Finding:
     Attributes:
         ok: None when it cannot be decided.
         message: what was found, in words that read well on their own.
+        what: what is asked, the same whatever the answer; a policy that finds several things about
+            one subject tells them apart by it, so that none stands for another in a baseline.
     """
 
     at: Subject
@@ -121,6 +123,7 @@ class Finding:
     contributors: tuple[Contributor, ...] = ()
     missing: tuple[str, ...] = ()
     advisory: bool = False
+    what: str = ""
 
     @property
     def outcome(self) -> Outcome:

@@ -14,13 +14,13 @@ def declared(
     Args:
         at: what it is about.
         value: what the blueprint says.
-        yes: message when it holds.
+        yes: message when it holds; also what is asked.
         no: message when it does not.
         missing: the field that would tell.
         fix: what to do when it does not hold.
     """
     if value is None:
-        return Finding(at, ok=None, message=f"whether {yes}", missing=(missing,))
+        return Finding(at, ok=None, message=f"whether {yes}", missing=(missing,), what=yes)
     if value:
-        return Finding(at, ok=True, message=yes)
-    return Finding(at, ok=False, message=no, fix=fix)
+        return Finding(at, ok=True, message=yes, what=yes)
+    return Finding(at, ok=False, message=no, fix=fix, what=yes)

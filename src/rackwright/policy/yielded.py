@@ -35,6 +35,7 @@ def checked(item: object) -> Measure | Finding:
     if isinstance(item, Finding):
         _require(item, "ok", item.ok is None or isinstance(item.ok, bool))
         _text(item, "message")
+        _require(item, "what", isinstance(item.what, str))
         return item
     for name in ("value", "limit"):
         value = getattr(item, name)

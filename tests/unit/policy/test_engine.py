@@ -37,6 +37,7 @@ GARBAGE = {
     "a number as fix": a_measure(5.0, 1.0, fix=3),
     "a text as ok": Finding(HERE, ok="no", message="x"),  # type: ignore[arg-type]
     "a number as ok": Finding(HERE, ok=1, message="x"),  # type: ignore[arg-type]
+    "a number as what is asked": Finding(HERE, ok=True, message="x", what=3),  # type: ignore[arg-type]
     "no message": Finding(HERE, ok=True, message=""),
 }
 
@@ -185,6 +186,14 @@ def test_a_fingerprint_goes_by_names_not_by_values_or_positions() -> None:
     }
     assert first.fingerprint not in others
     assert len(others) == 2
+
+
+def test_findings_about_one_subject_are_told_apart() -> None:
+    items = [Finding(HERE, ok=True, message="m", what=what) for what in ("doors", "valves")]
+    report = report_of(a_policy(*items))
+    assert len({r.fingerprint for r in report.results}) == 2
+    assert [r.what for r in report.results] == ["doors", "valves"]
+    assert not any(r.is_measure for r in report.results)
 
 
 NUMBERS = st.floats(min_value=0, max_value=1e12, allow_nan=False)
