@@ -12,14 +12,15 @@ import pytest
 from fabric_factories import a_fabric, a_patch, layout_of, three_tiers
 from factories import CATALOGUE
 from rackwright.cli import main
+from rackwright.plan.fabric_discovery import differences, read_discovery
 from rackwright.plan.fabric_ibsim import network
 from rackwright.plan.fabric_ports import misplaced
 from rackwright.plan.fabric_routes import complaints, loaded_engine
 from rackwright.policy.packs import builtin_pack
-from rackwright.provision.fabric_simulator import TOOLS, route, simulate
+from rackwright.provision.fabric_simulator import TOOLS, discover, route, simulate
 
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
-MISSING = [tool for tool in TOOLS if shutil.which(tool, path=PATH) is None]
+MISSING = [tool for tool in (*TOOLS, "ibnetdiscover") if shutil.which(tool, path=PATH) is None]
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}"),
@@ -66,6 +67,15 @@ def test_a_leaf_that_misses_a_spine_is_not_routed_as_a_fat_tree():
     tables = simulate(broken, "ftree")
     assert loaded_engine(tables.log) == "minhop"
     assert complaints(tables.log)
+
+
+def test_what_ibnetdiscover_sees_of_swapped_rails_is_told():
+    patches = [a_patch("dgx-01", 1, "compute-leaf-2", 1), a_patch("dgx-01", 2, "compute-leaf-1", 1)]
+    as_built = network(layout_of(a_fabric(patches=patches)), CATALOGUE)
+    seen = read_discovery(discover(as_built))
+    (found,) = differences(layout_of(), CATALOGUE, seen)
+    assert "swapped with dgx-01 port 2" in found.message
+    assert differences(layout_of(a_fabric(patches=patches)), CATALOGUE, seen) == ()
 
 
 def test_the_record_is_printed_for_the_blueprint(capsys):

@@ -27,6 +27,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, text in (
         ("cables", "list every cable with its ends, as CSV"),
+        ("compare", "compare what ibnetdiscover saw in the hall with the plan"),
         ("net", "write the fabric as ibsim reads it"),
         ("route", "route the fabric with opensm on ibsim; print the record for the blueprint"),
     ):
@@ -37,6 +38,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         )
         action.add_argument("--site", help="its site; needed when several have fabrics")
         action.add_argument("--fabric", help="which fabric; else the compute fabric")
+        if name == "compare":
+            action.add_argument("discovered", type=Path, help="output of ibnetdiscover")
         if name == "route":
             action.add_argument("--engine", help="routing engine; else that of the blueprint")
             action.add_argument("--timeout", type=float, default=600, help="most seconds")
@@ -60,6 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
         return ExitCode.CLEAN
     if layout.technology != "infiniband":
         raise UsageError(f"the fabric '{layout.fabric.name}' is not InfiniBand")
+    if arguments.action == "compare":
+        return _compare(layout, plan.catalogue, arguments.discovered)
     if arguments.action == "net":
         from rackwright.plan.fabric_ibsim import network
 
@@ -118,6 +123,34 @@ def _rows(layout: Layout, catalogue: Catalogue) -> Iterator[tuple[str | int | fl
             "" if link is None or link.cable is None else link.cable,
             "" if length is None else round(length, 2),
         )
+
+
+def _compare(layout: Layout, catalogue: Catalogue, path: Path) -> int:
+    """Tell every cable that is not as planned; 5 when there is one."""
+    from rackwright.plan.fabric_discovery import differences, read_discovery
+
+    try:
+        discovered = read_discovery(path.read_text(encoding="utf-8", errors="replace"))
+    except OSError as error:
+        raise UsageError(f"'{path}' cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(
+            f"'{path}' is no output of ibnetdiscover: {error}",
+            hint="run 'ibnetdiscover --node-name-map FILE' on a host of the fabric",
+        ) from None
+    found = differences(layout, catalogue, discovered)
+    for difference in found:
+        print(f"{_plain(difference.cable)}: {_plain(difference.message)}")
+        print(f"  fix: {_plain(difference.fix)}")
+    noun = "cable is" if len(found) == 1 else "cables are"
+    count = f"{len(found)} {noun} not as planned" if found else "every cable is as planned"
+    print(f"{layout.fabric.name}: {count}")
+    return ExitCode.VIOLATION if found else ExitCode.CLEAN
+
+
+def _plain(text: str) -> str:
+    """``text`` without anything that steers a terminal: descriptions come from the hall."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def _route(layout: Layout, catalogue: Catalogue, engine: str | None, timeout: float) -> int:

@@ -116,14 +116,40 @@ def simulate(net: Network, engine: str, *, timeout_s: float = 600.0) -> Tables:
             return Tables(log, destinations(lines))
 
 
+def discover(net: Network, *, timeout_s: float = 120.0) -> str:
+    """What ``ibnetdiscover`` sees of ``net``.
+
+    Raises:
+        ExternalToolError: as ``route``.
+    """
+    library = _find_tools({**TOOLS, "ibnetdiscover": "infiniband-diags"})
+    lines: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="rackwright-fabric-") as name:
+        folder = Path(name)
+        (folder / "fabric.net").write_text(net.text, encoding="utf-8")
+        with _simulator(net, folder) as pid:
+            settings = {"PATH": _PATH, "LD_PRELOAD": library, "SIM_HOST": net.manager}
+            command = ["nsenter", f"--net=/proc/{pid}/ns/net", "ibnetdiscover"]
+            ended = run(
+                command,
+                cwd=folder,
+                environment=settings,
+                on_line=lines.append,
+                timeout_s=timeout_s,
+            )
+    if ended.code != 0:
+        raise ExternalToolError(f"ibnetdiscover failed: {ended.reason}")
+    return "\n".join(lines)
+
+
 def _last_error(log: str) -> str:
     return next((line.strip() for line in reversed(log.splitlines()) if "ERR" in line), "no reason")
 
 
-def _find_tools() -> str:
+def _find_tools(tools: Mapping[str, str] = TOOLS) -> str:
     """The library that lets opensm speak to ibsim, once every program is there."""
     missing = sorted(
-        {package for tool, package in TOOLS.items() if shutil.which(tool, path=_PATH) is None}
+        {package for tool, package in tools.items() if shutil.which(tool, path=_PATH) is None}
         | (set() if (library := _library()) else {"ibsim-utils"})
     )
     if missing or library is None:

@@ -75,3 +75,37 @@ def test_an_engine_must_be_chosen(tmp_path, capsys):
     layer = layered(tmp_path, "fabrics: [{name: compute, routing_engine: null}]")
     assert main(["fabric", "route", FABRIC, *layer]) == ExitCode.USAGE
     assert "no routing engine is chosen" in capsys.readouterr().err
+
+
+def test_a_hall_is_compared_with_the_plan(tmp_path, capsys):
+    assert main(["fabric", "net", FABRIC]) == ExitCode.CLEAN
+    seen = tmp_path / "seen"
+    text = capsys.readouterr().out
+    seen.write_text(text)
+    assert main(["fabric", "compare", FABRIC, str(seen)]) == ExitCode.CLEAN
+    assert "compute: every cable is as planned" in capsys.readouterr().out
+    seen.write_text("\n\n".join(part for part in text.split("\n\n") if '"dgx-05/4"\t#' not in part))
+    assert main(["fabric", "compare", FABRIC, str(seen)]) == ExitCode.VIOLATION
+    printed = capsys.readouterr().out
+    assert "dgx-05 port 4 to compute-leaf-4 port 5: there is no link" in printed
+    assert "compute: 1 cable is not as planned" in printed
+
+
+def test_descriptions_of_a_hall_do_not_steer_the_terminal(tmp_path, capsys):
+    seen = tmp_path / "seen"
+    seen.write_text(
+        'Switch\t1 "S-1"\t# "a\x1b[31m"\n[1]\t"S-2"[1]\nSwitch\t1 "S-2"\t# "b\u202e"\n[1]\t"S-1"[1]\n'
+    )
+    assert main(["fabric", "compare", FABRIC, str(seen)]) == ExitCode.VIOLATION
+    printed = capsys.readouterr().out
+    assert "a?[31m port 1 to b? port 1: it is not in the plan" in printed
+    assert printed.isascii()
+
+
+@pytest.mark.parametrize("text", [None, "", "nonsense"])
+def test_a_file_that_is_no_discovery(text, tmp_path, capsys):
+    seen = tmp_path / "seen"
+    if text is not None:
+        seen.write_text(text)
+    assert main(["fabric", "compare", FABRIC, str(seen)]) == ExitCode.USAGE
+    assert str(seen) in capsys.readouterr().err
