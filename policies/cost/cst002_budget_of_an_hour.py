@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from rackwright.plan.cost import summarise
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.budgets import measure_budget
@@ -26,4 +25,4 @@ class BudgetOfAnHour(Policy):
         if costs is None or costs.budget_per_hour is None:
             return
         at = Subject("budget of an hour", ("costs", "budget_per_hour"))
-        yield measure_budget(summarise(plan), costs.budget_per_hour, at, "hour")
+        yield measure_budget(plan.cost, costs.budget_per_hour, at, "hour")

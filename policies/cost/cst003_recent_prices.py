@@ -9,7 +9,6 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from rackwright.model.prices import Price
-from rackwright.plan.cost import summarise
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 
@@ -31,7 +30,7 @@ class RecentPrices(Policy):
         costs = plan.blueprint.costs
         if costs is None:
             return
-        for prices in _by_date(summarise(plan).listed_prices):
+        for prices in _by_date(plan.cost.listed_prices):
             yield self._judge(prices, costs.as_of)
 
     def _judge(self, prices: list[Price], as_of: dt.date | None) -> Measure:

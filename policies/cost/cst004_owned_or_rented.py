@@ -26,7 +26,7 @@ class OwnedOrRented(Policy):
         """A measure for each bare-metal site with accelerators."""
         if plan.blueprint.costs is None:
             return
-        for comparison in compare(plan):
+        for comparison in compare(plan, summary=plan.cost):
             yield _judge(comparison)
 
 

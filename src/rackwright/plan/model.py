@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rackwright.model.cluster import Blueprint
     from rackwright.model.onprem import OnPremSite
     from rackwright.plan.aws import AwsSitePlan
+    from rackwright.plan.cost import CostSummary
 
 Path = tuple[str | int, ...]
 
@@ -89,3 +90,10 @@ class Plan:
     catalogue: Catalogue = field(repr=False)
     onprem: tuple[SitePlan, ...] = ()
     aws: tuple[AwsSitePlan, ...] = ()
+
+    @cached_property
+    def cost(self) -> CostSummary:
+        """What the plan costs by the built-in price lists and the owner's own prices."""
+        from rackwright.plan.cost import summarise  # it takes a plan
+
+        return summarise(self)
