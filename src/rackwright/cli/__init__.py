@@ -23,7 +23,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "ci": ("rackwright.cli.ci", "write CI files and comment on pull requests"),
     "fabric": ("rackwright.cli.fabric", "list the cables of a fabric, and route it in a simulator"),
     "explain": ("rackwright.cli.explain", "document a policy, or the exit codes"),
-    "policy": ("rackwright.cli.policy", "list policies and run their examples"),
+    "policy": ("rackwright.cli.policy", "list, show and test policies, write new ones"),
     "waivers": ("rackwright.cli.waivers", "list, add, remove and check waivers"),
     "baseline": ("rackwright.cli.baseline", "record failures, so that only worse ones block"),
     "schema": ("rackwright.cli.schema", "export JSON Schemas for editors"),

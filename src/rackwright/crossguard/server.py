@@ -250,9 +250,11 @@ def serve(*, rules: Sequence[ResourceRule] = RULES, packs: Sequence[Path] = ()) 
     """Serve until the engine ends this process; the port is the first line on stdout.
 
     ``RACKWRIGHT_WAIVERS`` and ``RACKWRIGHT_BASELINE`` name the files that hold, by absolute paths;
-    without them nothing is waived. They come from who runs the engine, never from the program.
+    without them nothing is waived. ``RACKWRIGHT_CONFIG`` names the team's ``rackwright.yaml``, whose
+    packs judge as well. They come from who runs the engine, never from the program.
     """
     concessions = _concessions(os.environ)
+    packs = (*packs, *_team_packs(os.environ))
     server = grpc.server(
         futures.ThreadPoolExecutor(max_workers=4),
         options=[
@@ -281,6 +283,19 @@ def _concessions(environment: Mapping[str, str]) -> Concessions | None:
     waivers, baseline = (Path(name) if name else None for name in names)
     try:
         return read_files(waivers, baseline)
+    except RackwrightError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(int(error.exit_code))
+
+
+def _team_packs(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """The packs of the configuration that is named; one that is not valid ends the process."""
+    from rackwright.errors import RackwrightError
+    from rackwright.policy.team import team_packs
+
+    name = environment.get("RACKWRIGHT_CONFIG")
+    try:
+        return team_packs(Path(name)) if name else ()
     except RackwrightError as error:
         sys.stderr.write(f"error: {error}\n")
         sys.exit(int(error.exit_code))
