@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_ports import fewest_leaves_of_a_host
 from rackwright.plan.model import Plan
 from rackwright.plan.tables import to_text
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.fabrics import (
     FabricAt,
+    attachments_of,
     fabrics_of,
     unattached,
     uncabled_hosts,
@@ -41,7 +43,8 @@ class RedundantPaths(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each tier's feeds and each attachment's switches."""
-        for found in fabrics_of(plan):
+        every = list(fabrics_of(plan))
+        for found in every:
             for index in range(len(found.fabric.tiers)):
                 yield self._fed(found, index)
             if found.fabric.role not in self.roles:
@@ -49,8 +52,9 @@ class RedundantPaths(Policy):
             if found.layout is None:
                 yield unattached(found, "how many switches a node is on")
                 continue
-            for index in range(len(found.layout.hosts)):
-                yield self._reached(found, index)
+            for index, hosts in enumerate(found.layout.hosts):
+                together = attachments_of(found, hosts.group.name, every)
+                yield self._reached(found, index, together)
 
     def _fed(self, found: FabricAt, tier: int) -> Measure:
         feeds = _feeds(found, tier)
@@ -67,12 +71,14 @@ class RedundantPaths(Policy):
             missing=() if feeds is not None else (f"{entry}: number of power supplies",),
         )
 
-    def _reached(self, found: FabricAt, index: int) -> Measure:
-        layout = found.layout
-        leaves = None if layout is None else fewest_leaves_of_a_host(layout, index)
-        missing = () if layout is None else unknown_ports(layout)
-        if layout is not None and leaves is None:
-            missing = missing or uncabled_hosts(layout)
+    def _reached(
+        self, found: FabricAt, index: int, together: Sequence[tuple[Layout, int]]
+    ) -> Measure:
+        counts = [fewest_leaves_of_a_host(layout, number) for layout, number in together]
+        leaves = None if None in counts else sum(count for count in counts if count is not None)
+        missing: tuple[str, ...] = ()
+        for layout, _ in together:
+            missing += unknown_ports(layout) or uncabled_hosts(layout)
         short = leaves is not None and leaves < self.switches
         return Measure(
             found.attached(index),

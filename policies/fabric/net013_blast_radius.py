@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from rackwright.plan.fabric import Layout
-from rackwright.plan.fabric_ports import unit_share
+from rackwright.plan.fabric_ports import share_of_all
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.fabrics import (
     FabricAt,
+    attachments_of,
     fabrics_of,
     unattached,
     uncabled_hosts,
@@ -36,7 +37,8 @@ class BlastRadius(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each group of compute nodes on a compute fabric."""
-        for found in fabrics_of(plan):
+        every = list(fabrics_of(plan))
+        for found in every:
             if found.fabric.role != "compute":
                 continue
             if found.layout is None:
@@ -44,13 +46,21 @@ class BlastRadius(Policy):
                 continue
             for index, hosts in enumerate(found.layout.hosts):
                 if hosts.group.role == "compute":
-                    yield self._measure(found, found.layout, index)
+                    together = attachments_of(found, hosts.group.name, every)
+                    yield self._measure(found, found.layout, index, together)
 
-    def _measure(self, found: FabricAt, layout: Layout, index: int) -> Measure:
-        value = unit_share(layout, index)
-        missing = unknown_ports(layout)
-        if value is None:
-            missing = missing or uncabled_hosts(layout)
+    def _measure(
+        self,
+        found: FabricAt,
+        layout: Layout,
+        index: int,
+        together: Sequence[tuple[Layout, int]],
+    ) -> Measure:
+        value = share_of_all(layout, index, together)
+        missing: tuple[str, ...] = ()
+        for other, _ in together:
+            missing += unknown_ports(other)
+        missing += uncabled_hosts(layout)
         fix = None
         if value is not None and value > self.limit_percent:
             leaves = math.ceil(100 / self.limit_percent - 1e-9)

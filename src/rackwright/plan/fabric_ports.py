@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rackwright.model.fabric import Patch
@@ -263,6 +263,21 @@ def unit_share(layout: Layout, attachment: int) -> float | None:
         for rail, leaf in enumerate(run.leaves):
             used[leaf] += run.hosts * _on_rail(hosts.interfaces, len(run.leaves), rail)
     return 100 * max(used.values()) / (min(hosts.count, layout.unit_hosts) * hosts.interfaces)
+
+
+def share_of_all(
+    layout: Layout, attachment: int, together: Sequence[tuple[Layout, int]]
+) -> float | None:
+    """``unit_share`` of one of several fabrics that share the interfaces of the same hosts.
+
+    ``together`` are all of them, each with its attachment of those hosts.
+    """
+    share = unit_share(layout, attachment)
+    counts = [other.hosts[index].interfaces for other, index in together]
+    own = layout.hosts[attachment].interfaces
+    if share is None or own is None or None in counts:
+        return None
+    return share * own / sum(count for count in counts if count is not None)
 
 
 def _on_rail(interfaces: int, rails: int, rail: int) -> int:

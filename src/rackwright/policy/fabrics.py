@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rackwright.model.fabric import Cables, Fabric
@@ -59,6 +59,24 @@ def fabrics_of(plan: Plan) -> Iterator[FabricAt]:
             kinds = {plan.catalogue.get(Switch, tier.type).technology for tier in fabric.tiers}
             technology = fabric.technology or (kinds.pop() if len(kinds) == 1 else None)
             yield FabricAt(site, fabric, layout, technology, (*site.path, "fabrics", index))
+
+
+def attachments_of(
+    found: FabricAt, group: str, every: Sequence[FabricAt]
+) -> list[tuple[Layout, int]]:
+    """Where ``group`` is attached on fabrics of the site that have the role of ``found``.
+
+    A rail may be a fabric of its own: what goes with one switch is to be seen among all of them.
+    """
+    return [
+        (other.layout, index)
+        for other in every
+        if other.layout is not None
+        and other.path[:-1] == found.path[:-1]
+        and other.fabric.role == found.fabric.role
+        for index, hosts in enumerate(other.layout.hosts)
+        if hosts.group.name == group
+    ]
 
 
 def unattached(found: FabricAt, message: str) -> Finding:
