@@ -116,7 +116,9 @@ def test_the_comment_and_the_text_show_the_same_budget(team: Team) -> None:
         "main...topic", BLUEPRINT, "--format", "comment", "--output", "text=out/diff.txt"
     )
     assert done.returncode == 5
-    assert done.stdout.startswith("<!-- rackwright:pr:atlas -->\n### rackwright: atlas: 1 blocking")
+    assert done.stdout.startswith(
+        "<!-- rackwright:pr:demo-blueprint.yaml -->\n### rackwright: atlas: 1 blocking"
+    )
     assert "| 40.8 kW | **51 kW** | 45 kW | **-6 kW** | RACK-002 blocks |" in done.stdout
     text = (team.top / "out" / "diff.txt").read_text(encoding="utf-8")
     assert "40.8 kW" in text

@@ -67,7 +67,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Compare; the exit code is the verdict on the head."""
     from rackwright.diff.compare import compare_sides
-    from rackwright.diff.revisions import open_sides
+    from rackwright.diff.revisions import approving_revision, open_sides
     from rackwright.policy.concessions import Choice, read_concessions
     from rackwright.policy.team import packs_for
 
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     outputs = [_parse_output(text) for text in arguments.output]
     base, head = open_sides(arguments.revisions, arguments.blueprint)
     # As in 'check --base-ref': a change does not approve itself.
-    choice = Choice(base_ref=base.commit, today=arguments.today)
+    choice = Choice(base_ref=approving_revision(arguments.revisions), today=arguments.today)
     comparison = compare_sides(
         base,
         head,

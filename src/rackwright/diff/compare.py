@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rackwright.catalog.loader import load_catalogue
@@ -24,6 +24,7 @@ from rackwright.plan.load import LoadedPlan
 from rackwright.policy.check import check_plan
 from rackwright.policy.concessions import Concessions
 from rackwright.policy.engine import Report
+from rackwright.report.paths import relative_path, repository_root
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Comparison:
         before: the verdict on the base; None where it has no such blueprint.
         after: the verdict on the head; None where the blueprint is deleted.
         unlayered: layers that the base does not have.
+        file: the blueprint, from the top of the repository.
     """
 
     blueprint: str
@@ -49,6 +51,7 @@ class Comparison:
     files: FileChanges
     updates: tuple[Update, ...]
     unlayered: tuple[Path, ...] = ()
+    file: str = ""
 
     @property
     def refused(self) -> tuple[Update, ...]:
@@ -111,7 +114,9 @@ def compare_sides(
     before = load_side(base, blueprint, layers, catalogue)
     if before is None and after is None:
         raise UsageError(f"there is no '{blueprint}' at '{base.label}' or at '{head.label}'")
-    return compare_plans(
+    cwd = Path.cwd()
+    root = repository_root(Path(cwd, blueprint).parent.resolve()) or cwd
+    found = compare_plans(
         before,
         after,
         sides=(base, head),
@@ -120,6 +125,7 @@ def compare_sides(
         accepted=accepted,
         unlayered=missing_layers(base, layers) if before else (),
     )
+    return replace(found, file=relative_path(str(blueprint), root=root, cwd=cwd))
 
 
 def compare_plans(

@@ -50,7 +50,7 @@ def render_comment(comparison: Comparison, *, largest: int = LARGEST) -> str:
     """
     name = _words(comparison.blueprint)
     title = f"### rackwright: {name}: {wording.headline(comparison)}\n"
-    start = f"{marker(comparison.blueprint)}\n{title}\n{_sides(comparison)}\n"
+    start = f"{marker(comparison.file or comparison.blueprint)}\n{title}\n{_sides(comparison)}\n"
     blocks = [
         _refused(comparison),
         budget_table(comparison.budgets),

@@ -133,6 +133,11 @@ def open_sides(text: str, blueprint: Path) -> tuple[Side, Side]:
     return Revision(top, common[:12], common), after
 
 
+def approving_revision(text: str) -> str:
+    """The revision of ``text`` whose waivers count: the base as it is named, not the ancestor."""
+    return text.partition("..")[0] or "HEAD"
+
+
 def load_side(
     side: Side, blueprint: Path, layers: Sequence[Path], catalogue: Catalogue
 ) -> LoadedPlan | None:

@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 
 from factories import CATALOGUE, a_blueprint, a_site
-from rackwright.diff.revisions import WORKING_TREE, load_side, missing_layers, open_sides
+from rackwright.diff.revisions import (
+    WORKING_TREE,
+    approving_revision,
+    load_side,
+    missing_layers,
+    open_sides,
+)
 from rackwright.errors import RackwrightError, SpecErrors, UsageError
 
 FILE = Path("team/blueprint.yaml")
@@ -79,6 +85,13 @@ def test_sides_are_commits_with_labels(repository: Path) -> None:
     assert (after.label, after.commit) == ("topic", git(repository, "rev-parse", "topic"))
     _, tree = open_sides("main", FILE)
     assert (tree.label, tree.commit) == (WORKING_TREE, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("a..b", "a"), ("a...b", "a"), ("a", "a"), ("..b", "HEAD"), ("...b", "HEAD")]
+)
+def test_waivers_come_from_the_base_as_it_is_named(text: str, name: str) -> None:
+    assert approving_revision(text) == name
 
 
 def test_a_branch_that_moves_meanwhile_does_not_matter(repository: Path) -> None:
