@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 from rackwright.errors import PolicyLoadError
@@ -24,38 +23,49 @@ def pack_digest(folder: Path) -> str:
     Neither dates nor owners nor the place of the folder count.
 
     Raises:
-        PolicyLoadError: it is no folder, holds a link or something else that is no plain file, or
-            is too large.
+        PolicyLoadError: it is no folder, cannot be read, holds a link or something else that is no
+            plain file, or is too large.
     """
     if not folder.is_dir():
         raise PolicyLoadError(f"the policy pack '{folder}' is not a folder")
     whole = hashlib.sha256()
     size = 0
-    for count, name in enumerate(sorted(_names(folder, ""), key=os.fsencode)):
-        if count >= MOST_FILES:
-            raise PolicyLoadError(f"the policy pack '{folder}' has more than {MOST_FILES:,} files")
-        content, size = _read(folder / name, size)
-        text = os.fsencode(name)
-        # Lengths first, so that no other split of names and contents gives the same bytes.
-        whole.update(len(text).to_bytes(8, "big") + text)
-        whole.update(len(content).to_bytes(8, "big") + content)
+    try:
+        for name in _names(folder):
+            content, size = _read(folder / name, size)
+            text = os.fsencode(name)
+            # Lengths first, so that no other split of names and contents gives the same bytes.
+            whole.update(len(text).to_bytes(8, "big") + text)
+            whole.update(len(content).to_bytes(8, "big") + content)
+    except OSError as error:
+        reason = error.strerror or "unknown error"
+        raise PolicyLoadError(f"the policy pack '{folder}' cannot be read: {reason}") from None
     return f"sha256:{whole.hexdigest()}"
 
 
-def _names(folder: Path, prefix: str) -> Iterator[str]:
-    """The files below ``folder`` by their names from the pack, with ``/``."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name in _LEFT_OUT:
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                yield from _names(folder / entry.name, f"{prefix}{entry.name}/")
-            elif entry.is_file(follow_symlinks=False):
-                yield f"{prefix}{entry.name}"
-            else:
-                raise PolicyLoadError(
-                    f"'{entry.path}' is not a plain file", hint="a pack holds files, no links"
-                )
+def _names(folder: Path) -> list[str]:
+    """The files below ``folder`` by their names from the pack, with ``/``, sorted."""
+    found: list[str] = []
+    waiting = [""]
+    while waiting:
+        prefix = waiting.pop()
+        with os.scandir(folder / prefix) as entries:
+            for entry in entries:
+                if entry.name in _LEFT_OUT:
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(f"{prefix}{entry.name}/")
+                elif entry.is_file(follow_symlinks=False):
+                    found.append(f"{prefix}{entry.name}")
+                else:
+                    raise PolicyLoadError(
+                        f"'{entry.path}' is not a plain file", hint="a pack holds files, no links"
+                    )
+                if len(found) + len(waiting) > MOST_FILES:
+                    raise PolicyLoadError(
+                        f"the policy pack '{folder}' has more than {MOST_FILES:,} files"
+                    )
+    return sorted(found, key=os.fsencode)
 
 
 def _read(path: Path, so_far: int) -> tuple[bytes, int]:

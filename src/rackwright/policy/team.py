@@ -6,11 +6,12 @@ somebody else's, so it must be pinned by its digest.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from rackwright.errors import Location, RackwrightError, SpecError, SpecErrors
 from rackwright.model.base import Model
@@ -22,10 +23,16 @@ from rackwright.spec.tree import Tree
 NAME = "rackwright.yaml"
 
 
+def _check_path(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("a path is printable text on one line")
+    return text
+
+
 class PackPin(Model):
     """A pack of policies."""
 
-    path: Annotated[str, Field(min_length=1)]
+    path: Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_check_path)]
     """Its folder, from that of this file."""
     revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")] | None = None
     """Commit that the folder must be checked out at."""
@@ -44,7 +51,7 @@ def find_config(blueprint: Path) -> Path | None:
 
     It lies beside the blueprint, or above it inside the same git repository.
     """
-    folder = blueprint.resolve().parent
+    folder = _real(blueprint).parent
     chain = [folder, *folder.parents]
     top = next((n for n, above in enumerate(chain) if (above / ".git").exists()), 0)
     found = (above / NAME for above in chain[: top + 1])
@@ -66,7 +73,7 @@ def packs_for(
     """
     config = None if isolated else find_config(blueprint)
     listed = () if config is None else team_packs(config)
-    folders = [folder.resolve() for folder in more]
+    folders = [_real(folder) for folder in more]
     return (*(folder for folder in listed if folder not in folders), *folders)
 
 
@@ -77,11 +84,11 @@ def team_packs(config: Path) -> tuple[Path, ...]:
         SpecErrors: the file is not valid, or a pack is not what it is pinned to.
     """
     loaded = load(config, TeamConfig)
-    top = config.resolve().parent
+    top = _real(config).parent
     folders: list[Path] = []
     errors: list[SpecError] = []
     for index, pin in enumerate(loaded.value.packs):
-        folder = (top / pin.path).resolve()
+        folder = _real(top / pin.path)
         error = _problem(pin, folder, top, index, loaded.tree)
         if error is None and folder in folders:
             error = SpecError(
@@ -94,6 +101,11 @@ def team_packs(config: Path) -> tuple[Path, ...]:
     if errors:
         raise SpecErrors(errors)
     return tuple(folders)
+
+
+def _real(path: Path) -> Path:
+    """``path`` without links; unlike ``Path.resolve``, links that go round are no error."""
+    return Path(os.path.realpath(path))
 
 
 def _problem(pin: PackPin, folder: Path, top: Path, index: int, tree: Tree) -> SpecError | None:

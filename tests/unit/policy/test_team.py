@@ -11,7 +11,7 @@ import pytest
 from rackwright.errors import PolicyLoadError
 from rackwright.policy import digest as digest_module
 from rackwright.policy.digest import pack_digest
-from rackwright.policy.packs import load_pack
+from rackwright.policy.packs import builtin_pack, load_pack
 from rackwright.policy.scaffold import new_policy
 from rackwright.policy.team import find_config, packs_for
 
@@ -96,6 +96,37 @@ def test_the_configuration_is_looked_for_inside_the_repository_only(tmp_path: Pa
     beside.write_text("packs: []\n")
     assert find_config(blueprint) == beside.resolve()
     assert packs_for(blueprint) == ()
+
+
+def test_odd_places_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from rackwright.cli import main
+
+    (tmp_path / "loop").symlink_to("loop")
+    blueprint = tmp_path / "blueprint.yaml"
+    shutil.copy(builtin_pack() / "fixtures" / "aws.yaml", blueprint)
+    config = tmp_path / "rackwright.yaml"
+    for path, said in (
+        ("loop", "'loop' is not a folder"),
+        ("blueprint.yaml", "'blueprint.yaml' is not a folder"),
+        ("a\\0b", "a path is printable text"),
+        ("x" * 1001, "1000"),
+    ):
+        config.write_text(f'packs: [{{path: "{path}"}}]\n')
+        assert main(["check", str(blueprint)]) == 2
+        assert said in capsys.readouterr().err
+    assert main(["check", str(tmp_path / "loop")]) == 2
+    assert main(["policy", "digest", str(tmp_path / "nowhere")]) == 1
+
+
+def test_a_deep_pack_is_read(pack: Path) -> None:
+    deep = pack
+    before = pack_digest(pack)
+    for _ in range(400):
+        deep = deep / "d"
+    deep.mkdir(parents=True)
+    assert pack_digest(pack) == before
+    (deep / "file").write_text("x")
+    assert pack_digest(pack) != before
 
 
 def test_isolated_leaves_named_packs(pack: Path, tmp_path: Path) -> None:
