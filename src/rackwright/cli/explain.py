@@ -23,8 +23,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.topic == "exit-codes":
         sys.stdout.write(_exit_codes())
         return ExitCode.CLEAN
+    from rackwright.policy.api import Enforcement
     from rackwright.policy.packs import documentation, load_packs
     from rackwright.policy.parameters import describe_parameters
+    from rackwright.policy.sets import RELEASED, is_preview
     from rackwright.spec.suggest import did_you_mean
 
     policies = {policy.id: policy for policy in load_packs(arguments.pack)}
@@ -33,7 +35,13 @@ def run(arguments: argparse.Namespace) -> int:
         hint = did_you_mean(arguments.topic.upper(), policies)
         raise UsageError(f"there is no policy '{arguments.topic}'", hint=hint)
     sys.stdout.write(documentation(policy).read_text(encoding="utf-8").rstrip() + "\n\n")
-    sys.stdout.write(f"Severity: {policy.severity}. Enforcement: {policy.enforcement}.\n")
+    mandatory = policy.enforcement is Enforcement.MANDATORY
+    profile = f", from profile {policy.profile} on" if mandatory else ""
+    preview = ", a preview before it" if is_preview(policy, RELEASED) else ""
+    sys.stdout.write(
+        f"Severity: {policy.severity}. Enforcement: {policy.enforcement}{profile}. "
+        f"Policy set: {policy.since}{preview}.\n"
+    )
     for line in describe_parameters(policy):
         sys.stdout.write(f"{line}\n")
     return ExitCode.CLEAN

@@ -267,3 +267,18 @@ def test_an_id_of_the_built_in_policies_is_never_shadowed(
     assert check() == 1
     assert "the policy id 'PWR-001' is used twice" in capsys.readouterr().err
     assert main(["policy", "test", "policies"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("SEC-001", "mandatory, from profile pilot on. Policy set: 0.2, a preview before it."),
+        ("PWR-001", "mandatory, from profile lab on. Policy set: 0.1."),
+        ("RACK-005", "advisory. Policy set: 0.1."),
+    ],
+)
+def test_explain_tells_how_a_rule_stands(
+    policy: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", policy]) == 0
+    assert f"Enforcement: {said}\n" in capsys.readouterr().out
