@@ -9,6 +9,7 @@ unknown, never a default. ``devices.psus`` is the number of power supplies on ea
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import polars as pl
@@ -116,6 +117,7 @@ def to_text(path: Path) -> str:
     return "/".join(map(str, path))
 
 
+@lru_cache(maxsize=16_384)  # many rules read the same racks
 def to_path(text: str) -> Path:
     """The inverse of ``to_text``."""
     return tuple(int(part) if part.isdigit() else part for part in text.split("/")) if text else ()

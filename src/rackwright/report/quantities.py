@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 _SCALED = {
     "W": ((1e6, "MW"), (1e3, "kW"), (1.0, "W")),
     "VA": ((1e6, "MVA"), (1e3, "kVA"), (1.0, "VA")),
@@ -10,6 +12,7 @@ _SCALED = {
 }
 
 
+@lru_cache(maxsize=4096)  # equal racks have equal numbers
 def format_quantity(value: float, unit: str) -> str:
     """``value`` in a fitting multiple of ``unit``: ``46200, "W"`` gives ``46.2 kW``."""
     if unit == "%":
