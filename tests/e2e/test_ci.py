@@ -180,6 +180,19 @@ def test_one_node_more_in_a_full_rack_is_refused(repository: Path, forge: FakeFo
     assert "### rackwright: atlas passes" in forge.bodies[0]
 
 
+def test_a_change_that_destroys_data_is_refused_although_every_policy_passes(
+    repository: Path, forge: FakeForge
+) -> None:
+    commit(repository, lambda text: text.replace("10.20.0.0/16", "10.30.0.0/16"))
+    job = a_job(repository, forge)
+    code, outputs = check(job)
+    assert (code, outputs["exit-code"], outputs["result"]) == (5, "5", "refused"), job.log
+    assert json.loads(Path(outputs["json-file"]).read_text())["exit_code"] == 0
+    assert "it would destroy data" in job.log
+    (comment,) = forge.bodies
+    assert "**Refused**: `sites.cloud.network.cidr`" in comment
+
+
 def test_a_new_order_is_no_finding_and_no_change(repository: Path, forge: FakeForge) -> None:
     commit(repository, reordered)
     job = a_job(repository, forge)
