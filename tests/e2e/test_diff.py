@@ -157,7 +157,13 @@ def test_a_file_that_is_only_reordered_is_no_change(
     assert found["empty"]
     parts = ("budgets", "costs", "hardware", "hosts", "files", "updates")
     assert {name: found[name] for name in parts} == {name: [] for name in parts}
-    assert found["findings"] == {"new": [], "regressions": [], "fixed": []}
+    assert found["findings"] == {
+        "new": [],
+        "regressions": [],
+        "fixed": [],
+        "unchanged": found["findings"]["unchanged"],
+    }
+    assert not any(finding["blocks"] for finding in found["findings"]["unchanged"])
     assert team.diff("main..topic", BLUEPRINT).stdout == ("atlas, main → topic: nothing changes\n")
 
 

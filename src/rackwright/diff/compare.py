@@ -13,7 +13,7 @@ from rackwright.diff.budgets import Budget, budget_changes
 from rackwright.diff.changes import compare, reorderings, whole
 from rackwright.diff.costs import CostChange, compare_costs
 from rackwright.diff.derived import derive
-from rackwright.diff.findings import Findings, sort_findings
+from rackwright.diff.findings import BAD, Findings, sort_findings
 from rackwright.diff.generated import FileChanges, compare_files
 from rackwright.diff.hardware import HostChange, ProductChange, compare_hosts, compare_products
 from rackwright.diff.results import pair
@@ -23,7 +23,7 @@ from rackwright.exit_codes import ExitCode
 from rackwright.plan.load import LoadedPlan
 from rackwright.policy.check import check_plan
 from rackwright.policy.concessions import Concessions
-from rackwright.policy.engine import Report
+from rackwright.policy.engine import Report, Result
 from rackwright.report.paths import relative_path, repository_root
 
 
@@ -57,6 +57,14 @@ class Comparison:
     def refused(self) -> tuple[Update, ...]:
         """The updates that would destroy data."""
         return tuple(update for update in self.updates if update.action is Action.REFUSED)
+
+    @property
+    def unchanged(self) -> tuple[Result, ...]:
+        """What is bad in the head and was no better in the base."""
+        told = (*self.findings.new, *self.findings.regressions)
+        news = {id(pair.after) for pair in told}
+        results = self.after.results if self.after else ()
+        return tuple(r for r in results if r.outcome in BAD and id(r) not in news)
 
     @property
     def is_empty(self) -> bool:

@@ -37,7 +37,13 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
         "summary": wording.headline(comparison),
         "empty": comparison.is_empty,
         "budgets": [_budget(budget) for budget in comparison.budgets],
-        "findings": _findings(comparison.findings),
+        "findings": {
+            **_findings(comparison.findings),
+            "unchanged": [
+                {"policy": result.policy, "subject": result.subject.name, "blocks": result.blocks}
+                for result in comparison.unchanged
+            ],
+        },
         "costs": [_cost_change(change) for change in comparison.costs],
         "hardware": [asdict(product) for product in comparison.products],
         "hosts": [asdict(change) for change in comparison.hosts],

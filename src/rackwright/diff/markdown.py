@@ -17,6 +17,8 @@ MOST_ROWS = 30
 """Budgets in the table; the others are counted."""
 MOST_NEWS = 20
 """Findings that are named in one line."""
+MOST_KNOWN = 100
+"""Findings as before that are named."""
 LARGEST_PART = 40_000
 """Most bytes of the part that goes into the comment of ``check``."""
 MOST_LINES = 200
@@ -58,6 +60,7 @@ def render_comment(comparison: Comparison, *, largest: int = LARGEST) -> str:
         _findings("Worse", comparison.findings.regressions),
         _costs(comparison),
         *_details(comparison),
+        _fold("Findings as before", _known(comparison)),
     ]
     return _fit(start, [block for block in blocks if block], largest)
 
@@ -142,6 +145,16 @@ def _finding(group: Sequence[Pair]) -> str:
     if pair.after and result.fix:
         lines.append(f"  Fix: {_words(result.fix)}")
     return "<br>\n".join(lines) + "\n"
+
+
+def _known(comparison: Comparison) -> str:
+    lines = [
+        f"- **{result.policy}** {_words(result.subject.name)}"
+        f"{'' if result.blocks else ' (advisory)'}\n"
+        for result in comparison.unchanged[:MOST_KNOWN]
+    ]
+    more = len(comparison.unchanged) - MOST_KNOWN
+    return "".join(lines) + (f"- and {more:,} more\n" if more > 0 else "")
 
 
 def _costs(comparison: Comparison) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
@@ -76,11 +77,7 @@ class Revision:
         Raises:
             UsageError: the path leaves the repository, or is no file.
         """
-        try:
-            git.read_at(self.top, self.commit, self._inside(path))
-        except git.FileMissingError:
-            return False
-        return True
+        return _blob(self.top, self.commit, self._inside(path)) is not None
 
     def read(self, path: Path) -> Item:
         """The document at ``path``.
@@ -90,11 +87,10 @@ class Revision:
             RackwrightError: it is missing, or git failed.
         """
         inside = self._inside(path)
-        name = f"{self.label}:{inside}"
-        try:
-            return read_bytes(git.read_at(self.top, self.commit, inside), name)
-        except git.FileMissingError:
-            raise git.FileMissingError(f"there is no '{inside}' at '{self.label}'") from None
+        raw = _blob(self.top, self.commit, inside)
+        if raw is None:
+            raise git.FileMissingError(f"there is no '{inside}' at '{self.label}'")
+        return read_bytes(raw, f"{self.label}:{inside}")
 
     def _inside(self, path: Path) -> str:
         """``path`` from the top of the repository."""
@@ -158,6 +154,15 @@ def load_side(
 def missing_layers(side: Side, layers: Sequence[Path]) -> tuple[Path, ...]:
     """The layers that ``side`` does not have."""
     return tuple(layer for layer in layers if not side.holds(layer))
+
+
+@lru_cache(maxsize=8)
+def _blob(top: Path, commit: str, inside: str) -> bytes | None:
+    """The file ``inside`` a commit, which never changes; None where it has no such file."""
+    try:
+        return git.read_at(top, commit, inside)
+    except git.FileMissingError:
+        return None
 
 
 def _revision(top: Path, name: str) -> Revision:

@@ -39,6 +39,7 @@ def comparison_schema() -> dict[str, Any]:
                 new=_said(_list("finding"), "Not there in the base."),
                 regressions=_said(_list("finding"), "There in the base, and worse now."),
                 fixed=_said(_list("finding"), "Gone in the head."),
+                unchanged=_said(_list("known"), "There in the base, and no worse now."),
             ),
             costs=_list("cost_change"),
             hardware=_said(_list("product"), "Products of which there are more or fewer."),
@@ -86,6 +87,7 @@ def _definitions() -> dict[str, Any]:
             before=_maybe(_ref("result")),
             after=_maybe(_ref("result")),
         ),
+        "known": _object(policy=_TEXT, subject=_TEXT, blocks=_FLAG),
         "result": _object(
             outcome={"enum": [outcome.value for outcome in Outcome]},
             blocks=_FLAG,

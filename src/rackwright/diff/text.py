@@ -10,10 +10,13 @@ from rackwright.diff.budgets import Budget
 from rackwright.diff.compare import Comparison
 from rackwright.diff.generated import TOO_LONG
 from rackwright.diff.results import Pair
+from rackwright.report.escaping import shortened
 from rackwright.report.wording import printable
 
 MOST_ROWS = 40
 """Budgets that are shown; those with the most headroom are left out first."""
+WIDEST_NAME = 76
+"""Characters of a budget's name."""
 MOST_LINES = 60
 """Lines of one generated file's diff."""
 
@@ -28,6 +31,7 @@ def render_text(comparison: Comparison, *, colour: bool = False, verbose: bool =
         _findings("new", comparison.findings.new, paint, "31"),
         _findings("worse", comparison.findings.regressions, paint, "31"),
         _findings("fixed", comparison.findings.fixed, paint, "32"),
+        _known(comparison, verbose=verbose),
         _costs(comparison),
         _section("hardware", _hardware(comparison)),
         _updates(comparison.updates, paint),
@@ -82,7 +86,7 @@ def _budgets(budgets: Sequence[Budget], paint: _Paint, *, verbose: bool) -> str:
 def _row(group: Sequence[Budget]) -> tuple[str, str, str, str, str, str]:
     budget = group[0]
     return (
-        printable(wording.subjects(group)),
+        shortened(printable(wording.subjects(group)), WIDEST_NAME),
         wording.quantity(budget.before, budget.unit),
         wording.quantity(budget.after, budget.unit),
         wording.limit(budget),
@@ -107,6 +111,17 @@ def _findings(title: str, pairs: Sequence[Pair], paint: _Paint, code: str) -> st
         if pair.after and result.fix:
             lines.append(f"  fix: {printable(result.fix)}")
     return _section(title, lines)
+
+
+def _known(comparison: Comparison, *, verbose: bool) -> str:
+    found = comparison.unchanged
+    if not found or comparison.is_empty:
+        return ""
+    blocking = sum(1 for result in found if result.blocks)
+    title = f"as before: {wording.plural(len(found), 'finding')}, {blocking:,} blocking"
+    if not verbose:
+        return f"{title} (--verbose names them)"
+    return _section(title, [f"{r.policy} {printable(r.subject.name)}" for r in found])
 
 
 def _costs(comparison: Comparison) -> str:

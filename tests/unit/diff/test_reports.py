@@ -50,6 +50,7 @@ def one_node_more() -> Comparison:
 
     def report(rack: float, feed: float, contract: float, mended: float) -> Any:
         return report_of(
+            a_policy(a_measure(9, 8, at=at("lab old"), unit="U", what="height"), policy_id="OLD-1"),
             a_policy(
                 a_measure(rack, 45e3, at=at("lab rack c01"), what="power", fix="keep 4 nodes"),
                 policy_id="RACK-002",
@@ -154,6 +155,18 @@ def test_only_an_empty_comparison_says_so() -> None:
     assert not replace(nothing(), findings=one_node_more().findings).is_empty
 
 
+def test_findings_as_before_are_counted_but_do_not_crowd_out_the_news() -> None:
+    comparison = one_node_more()
+    assert [result.policy for result in comparison.unchanged] == ["OLD-1"]
+    short, whole = (render_text(comparison, verbose=verbose) for verbose in (False, True))
+    assert "as before: 1 finding, 1 blocking (--verbose names them)" in short
+    assert "OLD-1" not in short
+    assert "OLD-1 lab old" in whole
+    assert "OLD-1" in render_comment(comparison).partition("Findings as before")[2]
+    assert "OLD-1" not in render_markdown(comparison)
+    assert replace(comparison, after=None).unchanged == ()
+
+
 def test_json_is_versioned_and_holds_every_budget() -> None:
     document = json.loads(render_json(one_node_more()))
     assert document["schema"] == SCHEMA == "rackwright.diff/v1"
@@ -209,7 +222,7 @@ def test_text_of_a_pull_request_is_no_markup() -> None:
 def test_a_comment_stays_within_its_bytes_and_keeps_the_verdict(render: Any, largest: int) -> None:
     text = render(one_node_more(), largest=largest)
     assert len(text.encode()) <= largest
-    assert "1 blocking finding" in text
+    assert "2 blocking findings (1 new)" in text
     assert "did not fit" in text
     assert text.count("<details>") == text.count("</details>")
 
