@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
 from fabric_factories import a_fabric, a_patch, layout_of, three_tiers
 from factories import CATALOGUE
 from rackwright.cli import main
+from rackwright.errors import ExternalToolError
 from rackwright.plan.fabric_discovery import differences, read_discovery
 from rackwright.plan.fabric_ibsim import network
 from rackwright.plan.fabric_ports import misplaced
@@ -88,3 +91,32 @@ def test_the_record_is_printed_for_the_blueprint(capsys):
     )
     recorded = (builtin_pack() / "fixtures" / "fabric.yaml").read_text()
     assert printed.split("engine")[1].strip() in recorded
+
+
+def test_two_cables_in_one_port_are_refused_by_the_simulator():
+    fabric = a_fabric(patches=[a_patch("dgx-01", 1, "compute-leaf-1", 33)])
+    with pytest.raises(ExternalToolError, match="ibsim refused the fabric"):
+        route(layout_of(fabric), CATALOGUE, "ftree")
+
+
+def test_an_engine_that_takes_too_long_is_ended():
+    with pytest.raises(ExternalToolError, match="did not route the fabric within"):
+        route(layout_of(), CATALOGUE, "ftree", timeout_s=0.001)
+
+
+def test_no_simulator_is_left_behind():
+    before = simulators()
+    with pytest.raises(ExternalToolError):
+        route(layout_of(), CATALOGUE, "ftree", timeout_s=0.001)
+    route(layout_of(), CATALOGUE, "ftree")
+    assert simulators() <= before
+
+
+def simulators():
+    """Processes called ibsim, by their ids."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/comm"):
+        with contextlib.suppress(OSError):
+            if path.read_text().strip() == "ibsim":
+                found.add(path.parent.name)
+    return found

@@ -89,7 +89,9 @@ def mismatches(layout: Layout, link: Cables, catalogue: Catalogue) -> tuple[tupl
 def _mismatches(layout: Layout, link: Cables, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
     lower, upper = ends(layout, link, catalogue)
     for tier in layout.tiers:
-        if tier.name in {link.lower, link.upper} and tier.technology != layout.technology:
+        if tier.name not in {link.lower, link.upper} or layout.technology is None:
+            continue
+        if tier.technology != layout.technology:
             yield (
                 f"{tier.type} of '{tier.name}' is for {tier.technology}, not {layout.technology}",
                 f"order switches for {layout.technology}",

@@ -65,8 +65,6 @@ def needed_switches(layout: Layout) -> tuple[int, ...] | None:
     rails = [h for h in layout.hosts if h.rails]
     leaf = layout.tiers[0]
     down, up = leaf_split(layout)
-    if not down:
-        return None
     leaves = max(ceil_div(layout.endpoints, down), _leaves_of_rails(layout, down) if rails else 0)
     sizes = [leaves]
     if len(layout.tiers) == 2:
@@ -88,7 +86,7 @@ def leaf_split(layout: Layout) -> tuple[int, int]:
         return leaf.radix, 0
     if leaf.uplinks:
         return leaf.radix, leaf.uplinks
-    down = down_ports(leaf.radix, layout.fabric.oversubscription)
+    down = max(1, down_ports(leaf.radix, layout.fabric.oversubscription))
     return down, leaf.radix - down
 
 

@@ -33,8 +33,6 @@ TOOLS = {
 }
 """Programs that are needed, and the Debian packages that bring them."""
 _LIBRARIES = ("usr/lib/*/umad2sim/libumad2sim.so", "usr/lib*/umad2sim/libumad2sim.so")
-_PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
-"""opensm is in a folder that only administrators have on their path."""
 _READY = "Network simulator ready."
 _READY_WITHIN_S = 120.0
 _LIDS = 49152
@@ -94,7 +92,7 @@ def simulate(net: Network, engine: str, *, timeout_s: float = 600.0) -> Tables:
         (folder / "fabric.net").write_text(net.text, encoding="utf-8")
         with _simulator(net, folder) as pid:
             settings = {
-                "PATH": _PATH,
+                "PATH": _path(),
                 "LD_PRELOAD": library,
                 "SIM_HOST": net.manager,
                 "OSM_CACHE_DIR": name,
@@ -128,7 +126,7 @@ def discover(net: Network, *, timeout_s: float = 120.0) -> str:
         folder = Path(name)
         (folder / "fabric.net").write_text(net.text, encoding="utf-8")
         with _simulator(net, folder) as pid:
-            settings = {"PATH": _PATH, "LD_PRELOAD": library, "SIM_HOST": net.manager}
+            settings = {"PATH": _path(), "LD_PRELOAD": library, "SIM_HOST": net.manager}
             command = ["nsenter", f"--net=/proc/{pid}/ns/net", "ibnetdiscover"]
             ended = run(
                 command,
@@ -149,7 +147,7 @@ def _last_error(log: str) -> str:
 def _find_tools(tools: Mapping[str, str] = TOOLS) -> str:
     """The library that lets opensm speak to ibsim, once every program is there."""
     missing = sorted(
-        {package for tool, package in tools.items() if shutil.which(tool, path=_PATH) is None}
+        {package for tool, package in tools.items() if shutil.which(tool, path=_path()) is None}
         | (set() if (library := _library()) else {"ibsim-utils"})
     )
     if missing or library is None:
@@ -163,6 +161,11 @@ def _find_tools(tools: Mapping[str, str] = TOOLS) -> str:
             hint="run the command as root",
         )
     return library
+
+
+def _path() -> str:
+    """Where programs are looked for: opensm is where only administrators look."""
+    return f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 
 
 def _library() -> str | None:
@@ -182,7 +185,7 @@ def _simulator(net: Network, folder: Path) -> Iterator[int]:
         process = subprocess.Popen(
             command,
             cwd=folder,
-            env={"PATH": _PATH},
+            env={"PATH": _path()},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabric_factories import a_fabric, a_patch, layout_of, some_cables, three_tiers
+from fabric_factories import a_fabric, a_patch, a_tier, layout_of, some_cables, three_tiers
 from factories import CATALOGUE
 from rackwright.model.fabric import CableRoute, Cables
 from rackwright.model.hardware import Cable
@@ -121,3 +121,27 @@ def test_the_digest_changes_with_the_shape_and_not_with_the_rest():
 def test_ports_of_a_host():
     assert node_ports(layout_of(), 0, CATALOGUE) == 8
     assert node_ports(layout_of(a_fabric(role="management")), 0, CATALOGUE) is None
+
+
+def test_nothing_is_said_against_a_technology_that_is_not_known():
+    tiers = [a_tier("leaf", 8), a_tier("spine", 4, "sn5610")]
+    layout = layout_of(a_fabric(tiers=tiers))
+    link = a_link(cable="mca4j80", lower_shell="flat-top", upper_shell="finned-top")
+    assert mismatches(layout, link, CATALOGUE) == ()
+    assert unsaid(layout, link, CATALOGUE) == ("'technology' of the fabric",)
+
+
+def test_a_medium_that_no_part_of_the_technology_has():
+    tiers = [a_tier("leaf", 2, "sn5610")]
+    layout = layout_of(a_fabric(tiers=tiers, links=[]))
+    (found,) = mismatches(layout, a_link(cable="mca4j80"), CATALOGUE)
+    assert found[0] == "mca4j80 is not made for ethernet"
+    assert found[1].startswith("use ")
+
+
+def test_uplinks_of_their_own_are_counted_after_the_radix():
+    tiers = [a_tier("leaf", 1, "sn2201"), a_tier("spine", 1, "sn4600c")]
+    attached = [{"group": "dgx", "interfaces": 1, "rails": False}]
+    fabric = a_fabric(tiers=tiers, attached=attached, links=[some_cables(parallel=4)])
+    made = list(wires(layout_of(fabric), CATALOGUE))
+    assert [w.lower_port for w in made if w.kind == "up"] == [49, 50, 51, 52]

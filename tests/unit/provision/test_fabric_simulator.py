@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import pytest
+
+from fabric_factories import a_fabric, layout_of
+from factories import CATALOGUE, some_nodes
+from rackwright.errors import ExternalToolError
+from rackwright.exit_codes import ExitCode
+from rackwright.provision.fabric_simulator import route
+
+
+def test_missing_programs_are_named_with_their_packages(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ExternalToolError) as caught:
+        route(layout_of(), CATALOGUE, "ftree")
+    assert caught.value.exit_code is ExitCode.EXTERNAL
+    assert caught.value.hint is not None
+    assert caught.value.hint.startswith("apt-get install ibsim-utils")
+
+
+def test_a_fabric_without_hosts_is_not_simulated():
+    groups = [some_nodes("ufm", count=1, type="ufm-ndr")]
+    layout = layout_of(a_fabric(attached=[{"group": "ufm"}]), groups=groups)
+    with pytest.raises(ExternalToolError, match="no host is cabled"):
+        route(layout, CATALOGUE, "ftree")
