@@ -171,7 +171,7 @@ def _revision(top: Path, name: str) -> Revision:
 
 def _nearest_folder(path: Path) -> Path:
     """The nearest folder above ``path`` that exists now; a revision may have others."""
-    folder = path.resolve().parent
+    folder = path.parent.resolve()
     while not folder.is_dir():
         folder = folder.parent
     return folder
