@@ -190,7 +190,13 @@ def test_a_change_that_destroys_data_is_refused_although_every_policy_passes(
     assert json.loads(Path(outputs["json-file"]).read_text())["exit_code"] == 0
     assert "it would destroy data" in job.log
     (comment,) = forge.bodies
+    assert "### rackwright: the change to atlas is refused" in comment
     assert "**Refused**: `sites.cloud.network.cidr`" in comment
+    accepted = a_job(repository, forge)
+    fields = "sites.cloud.network.cidr\nsites.cloud.subnet private-a\n"
+    code, _ = check(accepted, valid_at=LATER, accept=fields)
+    assert code == 0, accepted.log
+    assert "### rackwright: atlas passes" in forge.bodies[0]
 
 
 def test_a_new_order_is_no_finding_and_no_change(repository: Path, forge: FakeForge) -> None:

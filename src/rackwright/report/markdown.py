@@ -27,6 +27,8 @@ LARGEST = 65_536
 """Most bytes of a comment, counted in UTF-8, as GitHub counts them."""
 LONGEST = 600
 """Most characters of one text from the blueprint; a name can be of any length."""
+REFUSED = "- **Refused**"
+"""How a line of the comparison begins that refuses the change; no name can begin a line."""
 _NOTE = "\n*{count:,} more did not fit here; the job's artefacts hold them all.*\n"
 _RESERVED = 160
 """Bytes kept for that note, whatever its number."""
@@ -71,19 +73,23 @@ def render_markdown(report: Report, context: Context, *, largest: int = LARGEST)
 
     The result has at most ``largest`` bytes. Details are dropped from the end, the verdict never.
     """
-    start = f"{marker(context.file or report.blueprint)}\n### {_headline(report)}\n"
+    refused = any(line.startswith(REFUSED) for line in (context.delta or "").splitlines())
+    headline = _headline(report, change_refused=refused)
+    start = f"{marker(context.file or report.blueprint)}\n### {headline}\n"
     run = f" ([the run]({context.link}))" if context.link else ""
     end = f"\n{prose(summary(report))}{run}\n"
     return _fit(start, [*_delta(context.delta), *_sections(report)], end, largest)
 
 
-def _headline(report: Report) -> str:
+def _headline(report: Report, *, change_refused: bool) -> str:
     name = _prose(report.blueprint)
     blocking = sum(1 for result in report.results if result.blocks)
     if report.exit_code is ExitCode.NOTHING:
         return f"rackwright: nothing to check in {name}"
     if report.exit_code is ExitCode.WAIVER:
         return f"rackwright: waivers of {name} are not in order"
+    if not blocking and change_refused:
+        return f"rackwright: the change to {name} is refused"
     if not blocking:
         return f"rackwright: {name} passes"
     return f"rackwright: {blocking:,} blocking finding{'s' if blocking != 1 else ''} in {name}"

@@ -13,7 +13,7 @@ from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report
 from rackwright.report.escaping import code, prose
 from rackwright.report.formats import Context
-from rackwright.report.markdown import LARGEST, marker, render_markdown
+from rackwright.report.markdown import LARGEST, REFUSED, marker, render_markdown
 from report_factories import (
     ADVISORY,
     CLEAN,
@@ -149,6 +149,14 @@ def test_what_is_folded_in_a_delta_is_kept_whole_or_not_at_all() -> None:
     cut = render_markdown(CLEAN, replace(CONTEXT, delta=folded), largest=1500)
     assert "<details" not in cut
     assert DELTA in cut
+
+
+def test_a_change_that_is_refused_does_not_pass() -> None:
+    refused = f"a → b\n\n{REFUSED}: `name`: atlas → zeus: all is made anew\n"
+    title = render_markdown(CLEAN, replace(CONTEXT, delta=refused)).splitlines()[1]
+    assert title == "### rackwright: the change to atlas is refused"
+    title = render_markdown(MIXED, replace(CONTEXT, delta=refused)).splitlines()[1]
+    assert title == "### rackwright: 4 blocking findings in atlas"
 
 
 def test_long_names_are_cut() -> None:
