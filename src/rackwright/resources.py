@@ -22,7 +22,10 @@ def bundled(kind: Kind) -> Path:
     Raises:
         RackwrightError: neither the wheel nor a checkout holds it.
     """
-    for folder in (_PACKAGE / "_bundled" / kind, _PACKAGE.parents[1] / kind):
+    packaged = _PACKAGE / "_bundled" / kind
+    if kind == "roles":  # packaged as a collection, so that plain Ansible finds them too
+        packaged = _PACKAGE.parent / "ansible_collections/rackwright/cluster/roles"
+    for folder in (packaged, _PACKAGE.parents[1] / kind):
         if folder.is_dir():
             return folder
     raise RackwrightError(

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.errors import UsageError
@@ -26,6 +27,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         "--hosts",
         default="head,login,gpu[1-4]",
         help="their names as a host list; those called gpu… pose as having 8 GPUs",
+    )
+    made.add_argument(
+        "--blueprint", type=Path, help="the bare-metal hosts of this blueprint, instead"
     )
     made.add_argument("--network", default="10.77.0.0/24", help="an unused IPv4 network")
     for name, text in (
@@ -51,7 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
     match arguments.action:
         case "up":
             started = time.monotonic()
-            made = up(lab, _wanted(arguments.hosts), _say)
+            chosen = arguments.blueprint
+            wanted = _wanted(arguments.hosts) if chosen is None else _hosts_of(chosen)
+            made = up(lab, wanted, _say)
             print(f"{len(made)} hosts are up after {time.monotonic() - started:.1f} s")
         case "down":
             removed = down(lab)
@@ -72,6 +78,21 @@ def _wanted(text: str) -> list[HostSpec]:
     except ValueError as error:
         raise UsageError(str(error)) from None
     return [HostSpec(name, GPUS if name.startswith("gpu") else 0) for name in names]
+
+
+def _hosts_of(blueprint: Path) -> list[HostSpec]:
+    """The bare-metal hosts of a blueprint, with as many GPUs as it says."""
+    from rackwright.configure.inventory import build_inventory, host_variables, list_hosts
+    from rackwright.lab.lab import HostSpec
+    from rackwright.plan.load import load_plan
+
+    plan = load_plan(blueprint).plan
+    names = [host.name for host in list_hosts(plan) if host.place is not None]
+    made = build_inventory(plan)
+    gpus = {
+        name: (host_variables(made, name) or {}).get("rackwright_accelerators") for name in names
+    }
+    return [HostSpec(name, gpus[name] or 0) for name in names]
 
 
 def _status(lab: Lab, *, as_json: bool) -> int:

@@ -98,8 +98,8 @@ def as_yaml_inventory(
     }
     children = {
         name: {
-            "hosts": dict.fromkeys(entry.get("hosts", ()), {}),
-            "children": dict.fromkeys(entry.get("children", ()), {}),
+            "hosts": {host: {} for host in entry.get("hosts", ())},
+            "children": {child: {} for child in entry.get("children", ())},
             "vars": entry.get("vars", {}),
         }
         for name, entry in groups.items()

@@ -48,6 +48,8 @@ def run_playbook(place: Workspace, options: Options, say: Callable[[str], None])
     import ansible_runner
 
     tally = Tally()
+    folder = place.folder / "runner"
+    folder.mkdir(exist_ok=True)
 
     def handle(event: Mapping[str, Any]) -> bool:
         line = tally.take(event)
@@ -56,7 +58,7 @@ def run_playbook(place: Workspace, options: Options, say: Callable[[str], None])
         return True  # keep the event among the artefacts
 
     done = ansible_runner.run(
-        private_data_dir=str(place.folder / "runner"),
+        private_data_dir=str(folder),
         playbook=str(bundled("stacks") / PLAYBOOK),
         inventory=[str(place.inventory), *map(str, options.inventories)],
         envvars=_environment(options),
@@ -129,6 +131,7 @@ def _environment(options: Options) -> Mapping[str, str]:
 
 
 def _last_words(done: Any) -> str:
-    lines = [line.strip() for line in done.stdout.read().splitlines() if line.strip()]
+    lines: list[str] = [line.strip() for line in done.stdout.read().splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith(("[ERROR]", "ERROR!"))]
-    return (errors or lines or ["no output"])[-1]
+    words: list[str] = errors or lines or ["no output"]
+    return words[-1]

@@ -1,0 +1,189 @@
+"""``configure``: bring the hosts of a blueprint to what it says, with Ansible."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rackwright.errors import UsageError
+from rackwright.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rackwright.configure.events import Tally
+    from rackwright.plan.load import LoadedPlan
+
+SCHEMA = "rackwright.configure/v1"
+_LIMIT = re.compile(r"[A-Za-z0-9_.,:*!&\[\]-]+")
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``configure``."""
+    parser.add_argument("blueprint", type=Path, help="the blueprint")
+    parser.add_argument(
+        "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
+    )
+    parser.add_argument(
+        "--inventory",
+        type=Path,
+        action="append",
+        default=[],
+        help="more inventory: addresses and a team's own variables; repeatable",
+    )
+    parser.add_argument("--lab", metavar="NAME", help="the hosts are those of a lab")
+    parser.add_argument("--limit", metavar="PATTERN", help="just these hosts or groups")
+    parser.add_argument("--retry", action="store_true", help="just the hosts in quarantine")
+    parser.add_argument("--tags", default="", help="just these steps: install,configure,run,verify")
+    parser.add_argument("--check", action="store_true", help="change nothing, tell what would")
+    parser.add_argument("--forks", type=int, default=50, help="hosts at a time")
+    parser.add_argument(
+        "--max-failures",
+        type=int,
+        default=20,
+        metavar="PERCENT",
+        help="share of the hosts that may fail before the run ends for all of them",
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Configure the hosts; 4 when some of them failed."""
+    from rackwright.configure.files import prepare, workspace
+    from rackwright.configure.run import Options, read_quarantine, remember, run_playbook
+    from rackwright.plan.load import load_plan
+    from rackwright.provision.locks import exclusive
+
+    loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
+    _check(arguments, loaded)
+    if refused := _judge(loaded):
+        return refused
+    name = loaded.plan.blueprint.name
+    place = workspace(name)
+    limit = arguments.limit
+    if arguments.retry:
+        waiting = read_quarantine(place)
+        if not waiting:
+            print("no host is in quarantine")
+            return ExitCode.NOTHING
+        limit = ",".join(sorted(waiting))
+    options = Options(
+        limit=limit,
+        check=arguments.check,
+        forks=arguments.forks,
+        max_failures=arguments.max_failures,
+        tags=tuple(tag for tag in arguments.tags.split(",") if tag),
+        inventories=tuple(path.resolve() for path in arguments.inventory),
+    )
+    with exclusive(place.folder / "lock", what=f"the configuration of '{name}'"):
+        prepare(loaded.plan, place, _connections(arguments.lab))
+        started = time.monotonic()
+        tally = run_playbook(place, options, _say)
+        seconds = time.monotonic() - started
+        kept = (
+            read_quarantine(place)
+            if options.check
+            else remember(place, tally, whole=options.limit is None)
+        )
+    sys.stdout.write(
+        _as_json(tally, kept, seconds)
+        if arguments.json
+        else _as_text(tally, kept, seconds, check=options.check)
+    )
+    return ExitCode.EXTERNAL if tally.failed else ExitCode.CLEAN
+
+
+def _check(arguments: argparse.Namespace, loaded: LoadedPlan) -> None:
+    if loaded.plan.blueprint.scheduler is None:
+        raise UsageError(
+            "the blueprint has no 'scheduler', so there is nothing to configure",
+            hint="describe the Slurm cluster under 'scheduler:'",
+        )
+    if arguments.limit is not None and not _LIMIT.fullmatch(arguments.limit):
+        raise UsageError(f"'{arguments.limit}' is no host pattern")
+    if arguments.limit is not None and arguments.retry:
+        raise UsageError("--limit and --retry both choose hosts; give one")
+    if arguments.forks < 1 or not 0 <= arguments.max_failures <= 100:
+        raise UsageError("--forks is at least 1, --max-failures between 0 and 100")
+
+
+def _judge(loaded: LoadedPlan) -> int:
+    from rackwright.policy.check import check_plan
+    from rackwright.report.text import render_text
+
+    report = check_plan(loaded)
+    if report.exit_code != ExitCode.CLEAN:
+        sys.stderr.write(render_text(report) + "\nnothing was configured\n")
+    return report.exit_code
+
+
+def _connections(lab_name: str | None) -> Mapping[str, Mapping[str, Any]]:
+    """How the hosts of a lab are reached; nothing where names and a team's variables say it."""
+    if lab_name is None:
+        return {}
+    from rackwright.lab.lab import open_lab
+
+    lab = open_lab(lab_name)
+    hosts = lab.hosts()
+    if not hosts:
+        raise UsageError(f"there is no lab '{lab_name}'", hint="make it: rackwright lab up")
+    trust = f"-F none -o UserKnownHostsFile={lab.known_hosts} -o StrictHostKeyChecking=yes"
+    return {
+        host.name: {
+            "ansible_host": str(host.address.ip),
+            "ansible_user": "root",
+            "ansible_ssh_private_key_file": str(lab.key),
+            "ansible_ssh_common_args": trust,
+            "ansible_python_interpreter": "/usr/bin/python3",
+        }
+        for host in hosts
+    }
+
+
+def _as_text(tally: Tally, kept: Mapping[str, str], seconds: float, *, check: bool) -> str:
+    verb = "would change" if check else "changed"
+    lines = [f"{name}: {role_seconds:.1f} s" for name, role_seconds in tally.role_seconds.items()]
+    if check:
+        lines += [
+            f"{name} would change: {task}"
+            for name, result in sorted(tally.hosts.items())
+            for task in result.changed
+        ]
+    lines += [f"quarantined {name}: {reason}" for name, reason in sorted(kept.items())]
+    done = len(tally.hosts) - len(tally.failed)
+    lines.append(
+        f"{done} of {len(tally.hosts)} hosts done in {seconds:.1f} s, "
+        f"{tally.changed} {'thing' if tally.changed == 1 else 'things'} {verb}"
+    )
+    if tally.failed:
+        lines.append("run 'rackwright configure … --retry' when the failed hosts are mended")
+    return "\n".join(lines) + "\n"
+
+
+def _as_json(tally: Tally, kept: Mapping[str, str], seconds: float) -> str:
+    document = {
+        "schema": SCHEMA,
+        "seconds": round(seconds, 1),
+        "roles": {name: round(value, 1) for name, value in tally.role_seconds.items()},
+        "hosts": {
+            name: {
+                "ok": result.ok,
+                "changed": result.changed,
+                "failure": result.failure,
+                "unreachable": result.unreachable,
+            }
+            for name, result in sorted(tally.hosts.items())
+        },
+        "quarantine": dict(sorted(kept.items())),
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"  {line}\n")
+    sys.stderr.flush()

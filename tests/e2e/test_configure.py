@@ -1,0 +1,174 @@
+"""From bare machines of the lab to a Slurm cluster that runs jobs, by Ansible."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rackwright.lab import lab as labs
+from rackwright.lab.host import switch_off
+from rackwright.lab.lab import HostSpec, Lab
+from rackwright.lab.system import run, wait_for
+from rackwright.render.blueprints import find_template, write_blueprint
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timeout(1500),
+    pytest.mark.skipif(os.geteuid() != 0, reason="the lab needs root"),
+]
+HOSTS = [HostSpec("gpu-1", 8), HostSpec("gpu-2", 8), HostSpec("head-1"), HostSpec("login-1")]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    lab: Lab
+    blueprint: Path
+
+    def configure(self, *arguments: str, expect: int = 0) -> Any:
+        command = [sys.executable, "-m", "rackwright", "configure", str(self.blueprint)]
+        done = subprocess.run(
+            [*command, "--lab", "conf", "--json", *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == expect, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return json.loads(done.stdout)
+
+    def on(self, name: str, command: str, *, timeout_s: float = 60) -> str:
+        (host,) = [host for host in self.lab.hosts() if host.name == name]
+        return run(*self.lab.ssh(host), command, timeout_s=timeout_s).strip()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("configure")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RACKWRIGHT_STATE", str(folder))
+        write_blueprint(find_template("lab"), folder, {})
+        blueprint = folder / "blueprint.yaml"
+        text = blueprint.read_text()
+        for old, new in (('count: 4, racks: "c[01-02]"', 'count: 2, racks: "c[01-02]"'),):
+            assert old in text
+            text = text.replace(old, new)
+        blueprint.write_text(text.replace("{name: head, role: head, type: cpu-2u, count: 2",
+                                          "{name: head, role: head, type: cpu-2u, count: 1"))  # fmt: skip
+        lab = labs.open_lab("conf", "10.213.8.0/24")
+        try:
+            labs.up(lab, HOSTS, print)
+            yield Cluster(lab, blueprint)
+        finally:
+            labs.down(lab)
+
+
+def test_bare_machines_become_a_cluster_that_runs_jobs(cluster: Cluster) -> None:
+    made = cluster.configure()
+    assert {name for name, host in made["hosts"].items() if host["failure"] is None} == {
+        spec.name for spec in HOSTS
+    }
+    print({role: f"{seconds} s" for role, seconds in made["roles"].items()})
+
+    names = cluster.on("login-1", "srun -N2 hostname").split()
+    assert sorted(names) == ["gpu-1", "gpu-2"]
+    assert cluster.on("login-1", "srun --gres=gpu:3 printenv CUDA_VISIBLE_DEVICES") == "0,1,2"
+    cluster.on("login-1", "sbatch --wait --array=1-4 --gres=gpu:h100:8 --wrap true", timeout_s=180)
+    states = cluster.on("head-1", "sacct --noheader --allocations --format=State").split()
+    assert states.count("COMPLETED") >= 5
+
+    again = cluster.configure()
+    assert {name: host["changed"] for name, host in again["hosts"].items() if host["changed"]} == {}
+    foreseen = cluster.configure("--check")
+    assert {n: h["changed"] for n, h in foreseen["hosts"].items() if h["changed"]} == {}
+
+
+def test_a_node_that_lacks_a_gpu_is_quarantined_and_the_others_finish(cluster: Cluster) -> None:
+    cluster.on("gpu-2", "rm /dev/nvidia7")
+    made = cluster.configure("--max-failures", "60", expect=4)
+    assert set(made["quarantine"]) == {"gpu-2"}
+    assert "gpu-2 has 7 of 8 accelerators" in made["quarantine"]["gpu-2"]
+    assert made["hosts"]["gpu-1"]["failure"] is None
+    assert made["hosts"]["login-1"]["failure"] is None, "the rest of the play went on"
+
+    cluster.on("gpu-2", "mknod -m 666 /dev/nvidia7 c 195 7")
+    mended = cluster.configure("--retry")
+    assert set(mended["hosts"]) == {"gpu-2"}
+    assert mended["quarantine"] == {}
+
+
+def test_a_host_that_is_down_is_quarantined_and_comes_back(cluster: Cluster) -> None:
+    (gpu,) = [host for host in cluster.lab.hosts() if host.name == "gpu-1"]
+    switch_off(gpu)
+    made = cluster.configure("--max-failures", "60", expect=4)
+    assert set(made["quarantine"]) == {"gpu-1"}
+    assert made["hosts"]["gpu-1"]["unreachable"]
+    assert made["hosts"]["gpu-2"]["failure"] is None
+
+    labs.up(cluster.lab, HOSTS, print)
+    assert wait_for(lambda: "gpu-1" in cluster.on("login-1", "sinfo -h -t idle -o %n"), 120, 1.0)
+    assert cluster.configure("--retry")["quarantine"] == {}
+    assert sorted(cluster.on("login-1", "srun -N2 hostname").split()) == ["gpu-1", "gpu-2"]
+
+
+BAD = {
+    "base": ({"base_memlock": "lots"}, "base_memlock is 'lots'"),
+    "munge": ({"munge_key_file": "/etc/passwd"}, "with mode 0600"),
+    "slurm_config": ({"slurm_config_source": "/etc/ssh"}, "holds no slurm.conf"),
+    "slurm_database": (
+        {"slurm_database_name": "x'; DROP", "slurm_database_host": "head-1"},
+        "names are lower-case letters",
+    ),
+    "slurm_compute": ({"slurm_compute_accelerators": 9}, "has 8 of 9 accelerators"),
+    "slurm_controller": ({}, "run the role slurm_config first"),
+    "slurm_login": ({}, "run the role slurm_config first"),
+}
+"""For each role, variables under which it must refuse, and what it says."""
+
+
+@pytest.mark.parametrize("role", sorted(BAD))
+def test_a_role_refuses_what_it_cannot_do(cluster: Cluster, role: str, tmp_path: Path) -> None:
+    variables, message = BAD[role]
+    lab = cluster.lab
+    (host,) = [host for host in lab.hosts() if host.name == "gpu-1"]
+    trust = f"-F none -o UserKnownHostsFile={lab.known_hosts} -o StrictHostKeyChecking=yes"
+    known = {
+        "ansible_host": str(host.address.ip),
+        "ansible_user": "root",
+        "ansible_ssh_private_key_file": str(lab.key),
+        "ansible_ssh_common_args": trust,
+        "ansible_python_interpreter": "/usr/bin/python3",
+        "slurm_controller_state_folder": "/var/spool/slurmctld",
+        **variables,
+    }
+    inventory = tmp_path / "inventory.json"
+    inventory.write_text(json.dumps({"all": {"hosts": {"gpu-1": known}}}))
+    hidden = "/etc/slurm/slurm.conf" if role in {"slurm_controller", "slurm_login"} else None
+    play = [{"hosts": "all", "roles": [role]}]
+    (tmp_path / "play.yml").write_text(json.dumps(play))
+    if hidden:
+        cluster.on("gpu-1", f"mv {hidden} {hidden}.away")
+    try:
+        done = subprocess.run(
+            [
+                str(Path(sys.executable).parent / "ansible-playbook"),
+                *("-i", str(inventory), str(tmp_path / "play.yml")),
+            ],
+            env={**os.environ, "ANSIBLE_ROLES_PATH": str(Path("roles").resolve())},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        if hidden:
+            cluster.on("gpu-1", f"mv {hidden}.away {hidden}")
+    assert done.returncode != 0, done.stdout
+    assert message in " ".join((done.stdout + done.stderr).split()), done.stdout
+    assert "changed=0" in done.stdout

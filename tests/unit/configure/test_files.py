@@ -1,0 +1,77 @@
+"""What a run of Ansible finds on the control machine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rackwright.configure.events import HostResult, Tally
+from rackwright.configure.files import Workspace, prepare, workspace
+from rackwright.configure.run import read_quarantine, remember
+from rackwright.plan.load import load_plan
+from rackwright.plan.model import Plan
+from rackwright.render.blueprints import find_template, write_blueprint
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    folder = tmp_path_factory.mktemp("lab")
+    write_blueprint(find_template("lab"), folder, {})
+    return load_plan(folder / "blueprint.yaml").plan
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    monkeypatch.setenv("RACKWRIGHT_STATE", str(tmp_path))
+    return workspace("bench")
+
+
+def ask_ansible(place: Workspace, *arguments: str) -> Any:
+    """What Ansible itself reads from the inventory."""
+    program = Path(sys.executable).parent / "ansible-inventory"
+    command = [str(program), "-i", str(place.inventory), *arguments]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def test_ansible_reads_the_inventory(plan: Plan, place: Workspace) -> None:
+    prepare(plan, place, {"gpu-1": {"ansible_host": "10.77.0.10"}})
+    listed = ask_ansible(place, "--list")
+    assert listed["slurm_compute"]["hosts"] == ["gpu-1", "gpu-2", "gpu-3", "gpu-4"]
+    assert listed["slurm_controller"]["hosts"] == ["head-1"]
+    found = ask_ansible(place, "--host", "gpu-1")
+    assert found["ansible_host"] == "10.77.0.10"
+    assert found["rackwright_accelerators"] == found["slurm_compute_accelerators"] == 8
+    assert found["rackwright_rack"] == "c01"
+    assert Path(found["slurm_config_source"], "slurm.conf").is_file()
+    assert "ansible_host" not in ask_ansible(place, "--host", "gpu-2")
+
+
+def test_the_key_is_made_once_and_for_its_owner_only(plan: Plan, place: Workspace) -> None:
+    prepare(plan, place)
+    key = place.munge_key.read_bytes()
+    prepare(plan, place)
+    assert place.munge_key.read_bytes() == key
+    assert len(key) == 1024
+    assert place.munge_key.stat().st_mode & 0o777 == 0o600
+    assert place.folder.stat().st_mode & 0o777 == 0o700
+    assert key.hex() not in place.inventory.read_text()
+
+
+def test_files_that_are_generated_no_more_are_removed(plan: Plan, place: Workspace) -> None:
+    prepare(plan, place)
+    (place.slurm / "topology.yaml").write_text("of a former release")
+    prepare(plan, place)
+    assert not (place.slurm / "topology.yaml").exists()
+
+
+def test_a_host_leaves_quarantine_by_success_only(place: Workspace) -> None:
+    first = Tally({"a": HostResult(failure="x"), "b": HostResult(failure="y"), "c": HostResult()})
+    assert remember(place, first, whole=True) == {"a": "x", "b": "y"}
+    assert remember(place, Tally({"a": HostResult()}), whole=False) == {"b": "y"}
+    assert read_quarantine(place) == {"b": "y"}
+    assert remember(place, Tally({"c": HostResult()}), whole=True) == {}
