@@ -78,7 +78,8 @@ def render_markdown(report: Report, context: Context, *, largest: int = LARGEST)
     start = f"{marker(context.file or report.blueprint)}\n### {headline}\n"
     run = f" ([the run]({context.link}))" if context.link else ""
     end = f"\n{prose(summary(report))}{run}\n"
-    return _fit(start, [*_delta(context.delta), *_sections(report)], end, largest)
+    table, folded = _delta(context.delta)
+    return _fit(start, [*table, *_sections(report), *folded], end, largest)
 
 
 def _headline(report: Report, *, change_refused: bool) -> str:
@@ -95,16 +96,13 @@ def _headline(report: Report, *, change_refused: bool) -> str:
     return f"rackwright: {blocking:,} blocking finding{'s' if blocking != 1 else ''} in {name}"
 
 
-def _delta(text: str | None) -> list[Section]:
-    """The table of changed budgets; what is folded below it is one item, kept or dropped whole."""
+def _delta(text: str | None) -> tuple[list[Section], list[Section]]:
+    """The table of changed budgets, and what is folded below it: one item, kept whole or not."""
     if not text or not text.strip():
-        return []
+        return [], []
     table, fold, rest = text.strip().partition("<details")
     lines = tuple(f"{line}\n" for line in table.rstrip().splitlines())
-    sections = [Section(lines)]
-    if fold:
-        sections.append(Section((f"{fold}{rest}\n",)))
-    return sections
+    return [Section(lines)], [Section((f"{fold}{rest}\n",))] if fold else []
 
 
 def _sections(report: Report) -> list[Section]:

@@ -200,6 +200,7 @@ def _properties(result: Result) -> dict[str, Any]:
         "enforcement": result.enforcement.value,
         "severity": result.severity.value,
         "blocks": result.blocks,
+        "preview": result.preview,
     }
     for name in ("value", "limit", "fix"):
         if (value := getattr(result, name)) is not None:

@@ -146,6 +146,8 @@ def test_what_is_folded_in_a_delta_is_kept_whole_or_not_at_all() -> None:
     folded = f"{DELTA}\n<details><summary>x</summary>\n\n{'y' * 2000}\n</details>"
     whole = render_markdown(CLEAN, replace(CONTEXT, delta=folded))
     assert whole.count("<details>") == whole.count("</details>") == 1
+    refused = render_markdown(MIXED, replace(CONTEXT, delta=folded))
+    assert refused.index(DELTA) < refused.index("**PWR-002**") < refused.index("yyy")
     cut = render_markdown(CLEAN, replace(CONTEXT, delta=folded), largest=1500)
     assert "<details" not in cut
     assert DELTA in cut
