@@ -49,4 +49,5 @@ def test_what_was_changed_by_hand_is_drift(lab: Any) -> None:
     asked = ("preview", path, "--target", "local", "--expect-no-changes")
     lab.run(*asked)  # the record alone does not know
     shown = lab.run(*asked, "--refresh", expect=5)
+    assert "aws-network/drifted-cloud: 1 to update" in shown
     assert "drifted-cloud-vpc: tags" in shown

@@ -42,7 +42,12 @@ class Ec2Resource(Resource):
 
     def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
         wanted = [{"Name": f"tag:{MARK_TAG}", "Values": [mark]}]
-        ids = [str(item[self.key]) for item in self.describe(aws, **{self.filters: wanted})]
+        ids = [
+            str(item[self.key])
+            for item in self.describe(aws, **{self.filters: wanted})
+            # Not every operation of moto knows this filter: it would answer with another's.
+            if {"Key": MARK_TAG, "Value": mark} in (item.get("Tags") or [])
+        ]
         return next((one for one in sorted(ids) if one not in set(taken)), None)
 
     def specifications(self, tags: Mapping[str, str]) -> list[dict[str, Any]]:
