@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from rackwright.cli import main
+from rackwright.cli.outputs import run_link
 from rackwright.render.blueprints import find_template, write_blueprint
 
 
@@ -74,6 +75,7 @@ def test_exit_zero_forgives_a_refusal_and_nothing_else(
         (["--output", "json=site/blueprint.yaml/x"], "cannot be written"),
         (["--format", "sarif", "-v"], "--verbose has no effect on sarif"),
         (["--output", "json"], "is not FORMAT=FILE"),
+        (["--delta", "nowhere.md"], "'nowhere.md' cannot be read"),
     ],
 )
 def test_outputs_that_cannot_be(
@@ -106,6 +108,34 @@ def test_a_blueprint_that_cannot_be_judged_is_told_so(
     assert "::error file=site/blueprint.yaml,line=" in shown.out
     assert "site/blueprint.yaml:" in shown.err
     assert not Path("a.sarif").exists()
+
+
+GITHUB = {
+    "GITHUB_ACTIONS": "true",
+    "GITHUB_SERVER_URL": "https://forge.example",
+    "GITHUB_REPOSITORY": "o/r",
+    "GITHUB_RUN_ID": "7",
+}
+
+
+@pytest.mark.parametrize(
+    ("environment", "link"),
+    [
+        ({}, None),
+        (GITHUB, "https://forge.example/o/r/actions/runs/7"),
+        (GITHUB | {"GITHUB_ACTIONS": ""}, None),
+        (GITHUB | {"GITHUB_REPOSITORY": "o/r) @all ("}, None),
+        (GITHUB | {"GITHUB_SERVER_URL": "javascript:"}, None),
+        (
+            {"CI_JOB_URL": "https://forge.example/o/r/-/jobs/7"},
+            "https://forge.example/o/r/-/jobs/7",
+        ),
+    ],
+)
+def test_the_run_is_linked_when_it_has_an_address(
+    environment: dict[str, str], link: str | None
+) -> None:
+    assert run_link(environment) == link
 
 
 def test_a_device_is_written_and_not_replaced(refused: list[str]) -> None:
