@@ -14,15 +14,25 @@ DEMO ?= .rackwright/demo
 help: ## Show this list
 	grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
+# What the lab boots hosts with, and what tests drive for real: Slurm and an InfiniBand simulator.
+PROGRAMS := git:git debootstrap:debootstrap systemd-nspawn:systemd-container ip:iproute2 \
+  ssh:openssh-client apt-ftparchive:apt-utils slurmctld:slurmctld scontrol:slurm-client \
+  munged:munge ibsim:ibsim-utils opensm:opensm ibnetdiscover:infiniband-diags
+
 system: ## Install the Debian packages that are missing (as root only)
 	missing=()
 	$(PYTHON) -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
-	command -v git >/dev/null || missing+=(git)
+	for entry in $(PROGRAMS); do
+	  PATH="$$PATH:/usr/sbin:/sbin" command -v "$${entry%%:*}" >/dev/null || missing+=("$${entry##*:}")
+	done
 	if (( $${#missing[@]} )); then
 	  if [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null; then
+	    export DEBIAN_FRONTEND=noninteractive
 	    apt-get update -q && apt-get install -y -q --no-install-recommends "$${missing[@]}"
-	  else
+	  elif ! command -v git >/dev/null || ! $(PYTHON) -c 'import ensurepip' 2>/dev/null; then
 	    echo "please install: $${missing[*]}" >&2; exit 1
+	  else
+	    echo "not installed, so what needs them is left out: $${missing[*]}" >&2
 	  fi
 	fi
 
@@ -34,7 +44,7 @@ $(STAMP): pyproject.toml
 
 venv: $(STAMP) ## Create the virtual environment
 
-tools: $(STAMP) ## Install the Pulumi CLI into the user's cache
+tools: system $(STAMP) ## Install the Pulumi CLI into the user's cache
 	$(BIN)/rackwright tools install
 
 demo: tools ## Run the main job on the embedded defaults

@@ -1,7 +1,8 @@
 """The main job from end to end on the embedded defaults: what ``make demo`` runs.
 
 A blueprint is written, judged, provisioned by the real Pulumi engine on the embedded AWS and
-listed through boto3; then the same blueprint with a fifth node in every rack is refused.
+listed through boto3; then the same blueprint with a fifth node in every rack is refused. As root,
+it goes on to bare metal: six machines are booted here, configured by Ansible, and run Slurm jobs.
 """
 
 from __future__ import annotations
@@ -40,7 +41,34 @@ def main() -> int:
         say("FAILED: the refused blueprint changed something")
         return 1
     say("nothing was created")
+    return bare_metal(FOLDER / "lab")
+
+
+def bare_metal(folder: Path) -> int:
+    """From nothing to Slurm jobs on machines of the lab."""
+    if os.geteuid() != 0 or sys.platform != "linux":
+        say("bare metal: left out, the lab needs root on Linux")
+        return 0
+    blueprint = folder / "blueprint.yaml"
+    if not blueprint.exists():
+        step("a small cluster", "init", folder, "--template", "lab")
+    try:
+        step("one head, one login, four compute hosts", "lab", "up", "--blueprint", blueprint)
+        step("Slurm on them", "configure", blueprint, "--lab", "lab")
+        step("a job on four hosts", *on_login("srun -N4 hostname"))
+        job = "sbatch --wait --array=1-8 --gres=gpu:h100:4 --wrap 'sleep 1'"
+        step("eight jobs of four GPUs each", *on_login(job))
+        step(
+            "what ran", *on_login("sacct --allocations --format=JobID,State,NodeList,AllocTRES%50")
+        )
+    finally:
+        step("remove the lab", "lab", "down")
     return 0
+
+
+def on_login(command: str) -> tuple[str, ...]:
+    """The words that run ``command`` on the login host."""
+    return ("lab", "ssh", "login-1", command)
 
 
 def say(text: str) -> None:

@@ -111,6 +111,13 @@ def switch_on(host: Host) -> None:
     process.write(host.folder / "supervisor.json")
 
 
+def press_power_button(host: Host) -> None:
+    """Ask the host to shut down, without waiting for it."""
+    supervisor = host.supervisor
+    if supervisor is not None and supervisor.alive:
+        os.kill(supervisor.pid, signal.SIGTERM)
+
+
 def switch_off(host: Host) -> None:
     """Shut the host down as its power button would; its disk stays."""
     if (supervisor := host.supervisor) is not None:
