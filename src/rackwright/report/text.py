@@ -95,7 +95,7 @@ def summary(report: Report) -> str:
     judged = f"{report.policies} policies"
     if report.regime.profile is not Profile.PRODUCTION:
         judged += f", profile {report.regime.profile}"
-    return f"{report.blueprint}: {', '.join(parts)} ({judged}): {verdict}"
+    return f"{printable(report.blueprint)}: {', '.join(parts)} ({judged}): {verdict}"
 
 
 def render_hygiene(hygiene: Hygiene, waived: int) -> str:
