@@ -81,9 +81,9 @@ def run(arguments: argparse.Namespace) -> int:
         inventories=tuple(path.resolve() for path in arguments.inventory),
     )
     with exclusive(place.folder / "lock", what=f"the configuration of '{name}'"):
-        prepare(loaded.plan, place, _connections(arguments.lab))
+        prepare(loaded.plan, place, connections(arguments.lab))
         started = time.monotonic()
-        tally = run_playbook(place, options, _say)
+        tally = run_playbook(place, options, say)
         seconds = time.monotonic() - started
         kept = (
             read_quarantine(place)
@@ -104,12 +104,21 @@ def _check(arguments: argparse.Namespace, loaded: LoadedPlan) -> None:
             "the blueprint has no 'scheduler', so there is nothing to configure",
             hint="describe the Slurm cluster under 'scheduler:'",
         )
-    if arguments.limit is not None and not _LIMIT.fullmatch(arguments.limit):
-        raise UsageError(f"'{arguments.limit}' is no host pattern")
+    check_limit(arguments.limit)
     if arguments.limit is not None and arguments.retry:
         raise UsageError("--limit and --retry both choose hosts; give one")
     if arguments.forks < 1 or not 0 <= arguments.max_failures <= 100:
         raise UsageError("--forks is at least 1, --max-failures between 0 and 100")
+
+
+def check_limit(pattern: str | None) -> None:
+    """Refuse what is no host pattern of Ansible.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if pattern is not None and not _LIMIT.fullmatch(pattern):
+        raise UsageError(f"'{pattern}' is no host pattern")
 
 
 def _judge(loaded: LoadedPlan) -> int:
@@ -122,7 +131,7 @@ def _judge(loaded: LoadedPlan) -> int:
     return report.exit_code
 
 
-def _connections(lab_name: str | None) -> Mapping[str, Mapping[str, Any]]:
+def connections(lab_name: str | None) -> Mapping[str, Mapping[str, Any]]:
     """How the hosts of a lab are reached; nothing where names and a team's variables say it."""
     if lab_name is None:
         return {}
@@ -184,6 +193,7 @@ def _as_json(tally: Tally, kept: Mapping[str, str], seconds: float) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _say(line: str) -> None:
+def say(line: str) -> None:
+    """Show a line of progress."""
     sys.stderr.write(f"  {line}\n")
     sys.stderr.flush()

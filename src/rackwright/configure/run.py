@@ -61,7 +61,7 @@ def run_playbook(place: Workspace, options: Options, say: Callable[[str], None])
         private_data_dir=str(folder),
         playbook=str(bundled("stacks") / PLAYBOOK),
         inventory=[str(place.inventory), *map(str, options.inventories)],
-        envvars=_environment(options),
+        envvars=ansible_environment(),
         cmdline=" ".join(_arguments(options)),
         extravars={"configure_max_failures": options.max_failures},
         limit=options.limit,
@@ -73,7 +73,7 @@ def run_playbook(place: Workspace, options: Options, say: Callable[[str], None])
     tally.finish()
     if done.rc != 0 and not tally.failed:
         raise ExternalToolError(
-            f"ansible-playbook ended with {done.rc}: {_last_words(done)}",
+            f"ansible-playbook ended with {done.rc}: {last_words(done)}",
             hint=f"all of its output: {done.config.artifact_dir}/stdout",
         )
     return tally
@@ -109,7 +109,7 @@ def _arguments(options: Options) -> Sequence[str]:
     return words
 
 
-def _environment(options: Options) -> Mapping[str, str]:
+def ansible_environment() -> Mapping[str, str]:
     """Variables for Ansible; its own programs come from the environment of this Python."""
     beside = str(Path(sys.executable).parent)
     found = shutil.which("ansible-playbook", path=f"{beside}{os.pathsep}{os.environ['PATH']}")
@@ -130,7 +130,8 @@ def _environment(options: Options) -> Mapping[str, str]:
     }
 
 
-def _last_words(done: Any) -> str:
+def last_words(done: Any) -> str:
+    """The line in which a run that ended says why."""
     lines: list[str] = [line.strip() for line in done.stdout.read().splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith(("[ERROR]", "ERROR!"))]
     words: list[str] = errors or lines or ["no output"]

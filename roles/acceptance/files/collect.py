@@ -1,0 +1,304 @@
+"""What a host has, as JSON on stdout: ``collect.py REQUEST``.
+
+It only reads. It runs on the host that is judged, with any Python from 3.6 on and nothing else, so
+it is written for that. It knows nothing of what the host should have: it reports what is there, and
+None, with the reason under ``problems``, for what cannot be found out.
+
+The request is a JSON object: ``devices`` (pattern of accelerator device files), ``mounts``,
+``services`` and ``slurm_node`` (None where the host runs no jobs). ``root`` is for tests.
+"""
+
+import glob
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+
+SCHEMA = "rackwright.facts/v1"
+COMMAND_S = 20
+PATHS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+PACKAGES = {
+    "fabric_manager": ("nvidia-fabricmanager", "nvidia-fabricmanager-*", "nvidia-fabric-manager"),
+    "imex": ("nvidia-imex", "nvidia-imex-*"),
+    "cuda": ("cuda-toolkit", "cuda-toolkit-[0-9]*-[0-9]", "cuda-toolkit-[0-9]*-[0-9][0-9]"),
+    "dcgm": ("datacenter-gpu-manager", "datacenter-gpu-manager-4-core"),
+    "nccl": ("libnccl2", "libnccl"),
+    "ofi_plugin": ("aws-ofi-nccl", "libnccl-ofi", "libnccl-ofi-*"),
+    "libfabric": ("libfabric-aws", "libfabric1", "libfabric"),
+    "lustre_client": ("lustre-client", "lustre-client-modules-*", "lustre-client-modules"),
+    "lustre_server": ("lustre-server", "lustre-server-modules-*", "lustre"),
+}
+"""Names of the package of each component: of NVIDIA, AWS, Whamcloud and the distributions."""
+
+
+class Unreadable(Exception):
+    """Something cannot be found out; the text says why."""
+
+
+def run(*command):
+    """Output of a program; no shell.
+
+    Raises:
+        Unreadable: it is missing, fails or does not end.
+    """
+    program = shutil.which(command[0], path=os.environ.get("PATH", "") + ":" + PATHS)
+    if program is None:
+        raise Unreadable("{} is not installed".format(command[0]))
+    try:
+        done = subprocess.Popen(
+            [program, *list(command[1:])],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+        )
+        out, err = done.communicate(timeout=COMMAND_S)
+    except OSError as error:
+        raise Unreadable("{}: {}".format(command[0], error.strerror))
+    except subprocess.TimeoutExpired:
+        done.kill()
+        raise Unreadable("{} did not end within {} s".format(command[0], COMMAND_S))
+    if done.returncode != 0:
+        words = " ".join((err or out).split())[:200]
+        raise Unreadable("{} ended with {}: {}".format(command[0], done.returncode, words))
+    return out
+
+
+def read(path):
+    """Text of a file of the kernel.
+
+    Raises:
+        Unreadable: it is not there, or the kernel does not answer.
+    """
+    try:
+        with open(path) as file:
+            return file.read().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unreadable("{}: {}".format(path, getattr(error, "strerror", None) or error))
+
+
+class Host:
+    """The host below a root folder."""
+
+    def __init__(self, request):
+        self.root = request.get("root", "/")
+        self.request = request
+        self.problems = {}
+
+    def path(self, *parts):
+        return os.path.join(self.root, *[part.lstrip("/") for part in parts])
+
+    def facts(self):
+        """All facts; each by itself, so that one that fails hides no other."""
+        found = {"schema": SCHEMA}
+        for name, ask in (
+            ("accelerators", self.accelerators),
+            ("accelerator_models", self.accelerator_models),
+            ("cpus", self.cpus),
+            ("memory_mib", self.memory),
+            ("infiniband", self.infiniband),
+            ("ethernet", self.ethernet),
+            ("efa", self.efa),
+            ("mounts", self.mounts),
+            ("services", self.services),
+            ("versions", self.versions),
+            ("slurm", self.slurm),
+        ):
+            try:
+                found[name] = ask()
+            except Unreadable as error:
+                found[name], self.problems[name] = None, str(error)
+            except Exception as error:  # a defect here must not hide the other facts
+                found[name] = None
+                self.problems[name] = "{}: {}".format(type(error).__name__, error)
+        found["problems"] = self.problems
+        return found
+
+    def accelerators(self):
+        """Number of device files."""
+        return len(glob.glob(self.path(self.request["devices"])))
+
+    def accelerator_models(self):
+        """Names as the driver has them, sorted."""
+        if "nvidia" not in self.request["devices"]:
+            raise Unreadable("only NVIDIA's driver is asked for names")
+        listed = re.findall(r"^GPU \d+: (.+?) \(UUID", run("nvidia-smi", "-L"), re.MULTILINE)
+        return sorted(listed)
+
+    def cpus(self):
+        """Logical processors that are online, as /proc counts them."""
+        return len(re.findall(r"^processor\s*:", read(self.path("proc/cpuinfo")), re.MULTILINE))
+
+    def memory(self):
+        """MiB of memory that the kernel has."""
+        match = re.search(r"^MemTotal:\s+(\d+) kB", read(self.path("proc/meminfo")), re.MULTILINE)
+        if match is None:
+            raise Unreadable("/proc/meminfo has no MemTotal")
+        return int(match.group(1)) / 1024.0
+
+    def infiniband(self):
+        """Gbps of each InfiniBand port that is active, and the number of those that are not."""
+        rates, inactive = [], 0
+        for port in sorted(glob.glob(self.path("sys/class/infiniband/*/ports/*"))):
+            if read(os.path.join(port, "link_layer")) != "InfiniBand":
+                continue
+            if "ACTIVE" not in read(os.path.join(port, "state")):
+                inactive += 1
+                continue
+            rates.append(float(read(os.path.join(port, "rate")).split()[0]))
+        return {"rates_gbps": sorted(rates), "inactive": inactive}
+
+    def ethernet(self):
+        """The same of Ethernet interfaces that are hardware."""
+        rates, inactive = [], 0
+        for link in sorted(glob.glob(self.path("sys/class/net/*"))):
+            ethernet = read(os.path.join(link, "type")) == "1" if os.path.isdir(link) else False
+            if not ethernet or not os.path.exists(os.path.join(link, "device")):
+                continue
+            try:
+                speed = int(read(os.path.join(link, "speed")))
+            except (Unreadable, ValueError):  # the kernel refuses while the link is down
+                speed = -1
+            if read(os.path.join(link, "operstate")) != "up" or speed <= 0:
+                inactive += 1
+                continue
+            rates.append(speed / 1000.0)
+        return {"rates_gbps": sorted(rates), "inactive": inactive}
+
+    def efa(self):
+        """Number of EFA devices."""
+        drivers = glob.glob(self.path("sys/class/infiniband/*/device/driver"))
+        return sum(os.path.basename(os.path.realpath(driver)) == "efa" for driver in drivers)
+
+    def mounts(self):
+        """Type of the file system on each of the wanted mount points; None where none is."""
+        found = {}
+        for line in read(self.path("proc/self/mountinfo")).splitlines():
+            before, _, after = line.partition(" - ")
+            # The kernel writes blanks in a path as octal numbers; the last mount hides the others.
+            place = re.sub(r"\\(\d{3})", lambda m: chr(int(m.group(1), 8)), before.split()[4])
+            found[place] = after.split()[0]
+        return {place: found.get(place) for place in self.request["mounts"]}
+
+    def services(self):
+        """State of each of the wanted services, as systemd has it."""
+        found = {}
+        for name in self.request["services"]:
+            try:
+                shown = run("systemctl", "show", "--property=ActiveState", name + ".service")
+                found[name] = shown.strip().partition("=")[2] or None
+            except Unreadable as error:
+                found[name], self.problems["services." + name] = None, str(error)
+        return found
+
+    def versions(self):
+        """Version of each component; None where it cannot be found."""
+        found = {"kernel": platform.release()}
+        asked = {
+            "driver": self.driver_version,
+            "ofed": self.ofed_version,
+            "efa_installer": self.efa_installer_version,
+            "slurm": self.slurm_version,
+        }
+        for component, names in PACKAGES.items():
+            asked[component] = lambda names=names: package_version(names)
+        for component, ask in sorted(asked.items()):
+            try:
+                found[component] = ask()
+            except Unreadable as error:
+                found[component], self.problems["versions." + component] = None, str(error)
+        return found
+
+    def driver_version(self):
+        """Of the module that is loaded, which need not be the one that is installed."""
+        try:
+            return read(self.path("sys/module/nvidia/version"))
+        except Unreadable:
+            told = run("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")
+            return first_line(told, "nvidia-smi tells of no GPU")
+
+    def ofed_version(self):
+        """``MLNX_OFED_LINUX-24.10-0.7.0.0:`` and ``OFED-internal-24.10-0.7.0:`` without name."""
+        told = first_line(run("ofed_info", "-s"), "ofed_info says nothing")
+        match = re.search(r"\d.*?(?=:?$)", told)
+        if match is None:
+            raise Unreadable("ofed_info says '{}'".format(told))
+        return match.group()
+
+    def efa_installer_version(self):
+        told = read(self.path("opt/amazon/efa_installed_packages"))
+        match = re.search(r"EFA installer version:\s*(\S+)", told)
+        if match is None:
+            raise Unreadable("efa_installed_packages names no version")
+        return match.group(1)
+
+    def slurm_version(self):
+        return first_line(run("sinfo", "--version"), "sinfo says nothing").split()[-1]
+
+    def slurm(self):
+        """State, reason and accelerators of the node as its controller has them."""
+        node = self.request["slurm_node"]
+        if node is None:
+            return None
+        told = run("scontrol", "--oneliner", "show", "node", node)
+        words = dict(re.findall(r"(?:^|\s)(State|Gres|CPUTot|RealMemory)=(\S+)", told))
+        reason = re.search(r"\sReason=(.*?)\s*(?:\[[^\]]*\]\s*)?$", told)
+        if "State" not in words:
+            raise Unreadable("scontrol knows no node '{}'".format(node))
+        gres = re.match(r"(?:gpu|neuron):(?:[^:,(]+:)?(\d+)", words.get("Gres", ""))
+        return {
+            "state": words["State"],
+            "reason": reason.group(1) if reason else "",
+            "accelerators": int(gres.group(1)) if gres else 0,
+        }
+
+
+def package_version(patterns):
+    """Version of the first of the packages that is installed, by dpkg or rpm."""
+    if shutil.which("dpkg-query", path=PATHS):
+        ask = ["dpkg-query", "--show", "--showformat=${db:Status-Status} ${Version}\n"]
+    else:
+        ask = ["rpm", "--query", "--all", "--queryformat=installed %{VERSION}-%{RELEASE}\n"]
+    for pattern in patterns:
+        try:
+            told = run(*ask, pattern)
+        except Unreadable as error:
+            if "not installed" in str(error):  # the package manager itself
+                raise
+            continue
+        for line in told.splitlines():
+            status, _, version = line.partition(" ")
+            if status == "installed" and version:
+                return version.partition(":")[2] or version  # without an epoch
+    raise Unreadable("no package of {} is installed".format(", ".join(patterns)))
+
+
+def first_line(text, otherwise):
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise Unreadable(otherwise)
+    return lines[0]
+
+
+def main():
+    """Print the facts; 2 for a request that is none."""
+    try:
+        request = json.loads(sys.argv[1])
+        missing = {"devices", "mounts", "services", "slurm_node"} - set(request)
+    except (IndexError, TypeError, ValueError) as error:
+        sys.stderr.write("not a request: {!r}\n".format(error))
+        return 2
+    if missing:
+        sys.stderr.write("the request lacks {}\n".format(", ".join(sorted(missing))))
+        return 2
+    json.dump(Host(request).facts(), sys.stdout, sort_keys=True)
+    sys.stdout.write("\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Acceptance: what was built compared with what was meant."""

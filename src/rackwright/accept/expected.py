@@ -1,0 +1,313 @@
+"""What each host must have, from the plan alone: never from what the host says of itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from rackwright.configure.inventory import Host, inventory_names
+from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
+from rackwright.model.scheduler import Scheduler
+from rackwright.model.software import KernelModules, SoftwareBill
+from rackwright.plan.model import Plan
+from rackwright.plan.nic import efa_count
+from rackwright.plan.scheduler import NodeSet, covers, node_sets
+from rackwright.plan.software import NVSWITCH, WIDE_NVLINK, bill_of
+
+DEVICES = {"nvidia": "/dev/nvidia[0-9]*", "aws": "/dev/neuron[0-9]*", "amd": "/dev/dri/renderD*"}
+"""Pattern of the device files of accelerators, by their maker."""
+
+MEMORY_SHARE = 95.0
+"""Per cent of the installed memory that a kernel shows at least; firmware keeps the rest. The
+scheduler's ``schedulable_memory`` takes its place where there is one."""
+
+NOT_IN_A_LAB = frozenset({"processors", "memory", "accelerator model", "ports", "EFA devices"})
+"""Kinds of items that a lab host cannot pose as having: it shares the hardware of one machine."""
+
+
+class Rule(StrEnum):
+    """How what was found is compared with what is expected."""
+
+    EQUAL = "equal"
+    AT_LEAST = "at least"
+    WORD = "word"
+    """Each name found has it among its words: ``h100`` in ``NVIDIA H100 80GB HBM3``."""
+    VERSION = "version"
+    """The same version, whatever a package adds behind it."""
+    RELEASE = "release"
+    """That version or one of its maintenance releases."""
+    SCHEDULABLE = "schedulable"
+    """A node's state in which it gets jobs."""
+    PORTS = "ports"
+    """At least so many active ports of a rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """One thing that a host must have.
+
+    Attributes:
+        item: its name, unique on a host.
+        kind: what it is one of; the first word of its name, mostly.
+        key: where it stands among the facts of the host.
+        expected: None where nobody has given the number.
+        tolerance: what is allowed to differ, in words; None for nothing.
+        least: the smallest number that passes, for ``AT_LEAST``.
+        rate_gbps: of the ports that count, for ``PORTS``.
+    """
+
+    item: str
+    kind: str
+    key: tuple[str, ...]
+    rule: Rule
+    expected: float | int | str | None
+    tolerance: str | None = None
+    unit: str = ""
+    least: float | None = None
+    rate_gbps: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HostExpectations:
+    """A host with what it must have and what its collector has to look at.
+
+    Attributes:
+        name: in the inventory.
+        node: its name in Slurm where it runs jobs.
+        devices: pattern of the device files of its accelerators.
+    """
+
+    name: str
+    node: str | None
+    devices: str
+    items: tuple[Expectation, ...]
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """What the collector is asked on this host."""
+        return {
+            "devices": self.devices,
+            "mounts": sorted(e.key[1] for e in self.items if e.key[0] == "mounts"),
+            "services": sorted(e.key[1] for e in self.items if e.key[0] == "services"),
+            "slurm_node": self.node,
+        }
+
+
+def expect(plan: Plan, *, lab: bool = False) -> tuple[HostExpectations, ...]:
+    """Every host of the inventory with what it must have.
+
+    Args:
+        plan: the cluster.
+        lab: the hosts are a lab's; what they cannot pose as is left out.
+    """
+    scheduler = plan.blueprint.scheduler
+    sets = () if scheduler is None else node_sets(plan)
+    of_group = {(nodes.site, nodes.group): nodes for nodes in sets}
+
+    known: dict[tuple[str, str], tuple[Expectation, ...]] = {}
+    made = []
+    for host, name in inventory_names(plan):
+        nodes = of_group.get((host.site, host.group))
+        of_kind = (host.site, host.group)
+        if of_kind not in known:  # the hosts of a group are equal
+            found = (*_hardware(plan, host, nodes), *_mounts(plan, host), *_versions(plan, host))
+            known[of_kind] = tuple(
+                item for item in found if not (lab and item.kind in NOT_IN_A_LAB)
+            )
+        board = _accelerators(plan, host)
+        made.append(
+            HostExpectations(
+                name=name,
+                node=host.name if nodes is not None else None,
+                devices=DEVICES.get(board.vendor if board else "nvidia", DEVICES["nvidia"]),
+                items=(*known[of_kind], *_services(scheduler, host), *_slurm(nodes)),
+            )
+        )
+    return tuple(made)
+
+
+def _entry(plan: Plan, host: Host) -> Node | Instance | None:
+    """What the catalogue knows of the host; None for a server type that nobody has described."""
+    if host.place is not None:
+        return plan.catalogue.get(Node, host.hardware)
+    known = host.hardware in plan.catalogue.ids(Instance)
+    return plan.catalogue.get(Instance, host.hardware) if known else None
+
+
+def _accelerators(plan: Plan, host: Host) -> Accelerators | None:
+    entry = _entry(plan, host)
+    return None if entry is None else entry.accelerators
+
+
+def _hardware(plan: Plan, host: Host, nodes: NodeSet | None) -> Iterator[Expectation]:
+    entry = _entry(plan, host)
+    if entry is None:
+        return
+    yield from _gpus(entry, nodes)
+    cpus = fact_value(entry.cpus) if isinstance(entry, Node) else fact_value(entry.vcpus)
+    cpus = cpus if nodes is None else nodes.cpus
+    yield Expectation("processors", "processors", ("cpus",), Rule.EQUAL, cpus)
+    yield _memory(plan, entry, nodes)
+    if isinstance(entry, Node):
+        yield from _ports(entry)
+    elif (count := _efa(plan, host)) is not None:
+        yield Expectation("EFA devices", "EFA devices", ("efa",), Rule.EQUAL, count)
+
+
+def _gpus(entry: Node | Instance, nodes: NodeSet | None) -> Iterator[Expectation]:
+    board = entry.accelerators
+    count: int | None = 0
+    if nodes is not None and nodes.gres is not None:
+        count = nodes.gres.count
+    elif board is not None:
+        count = None if board.count % entry.hosts else board.count // entry.hosts
+    yield Expectation("accelerators", "accelerators", ("accelerators",), Rule.EQUAL, count)
+    if board is not None and board.vendor == "nvidia":
+        word = nodes.gres.type if nodes is not None and nodes.gres is not None else board.gres
+        key = ("accelerator_models",)
+        yield Expectation("accelerator model", "accelerator model", key, Rule.WORD, word)
+
+
+def _memory(plan: Plan, entry: Node | Instance, nodes: NodeSet | None) -> Expectation:
+    """Slurm's number where the blueprint gives one: a node with less is refused by slurmd."""
+    scheduler = plan.blueprint.scheduler
+    share = MEMORY_SHARE if scheduler is None else scheduler.schedulable_memory
+    size = entry.host_memory if isinstance(entry, Node) else entry.memory
+    gib = fact_value(size)
+    installed = None if gib is None else gib * 1024
+    least = None if installed is None else installed * share / 100
+    tolerance: str | None = f"{share:g} % of it or more"
+    if nodes is not None and nodes.memory is not None and nodes.memory != _floor(least):
+        installed, least, tolerance = float(nodes.memory), float(nodes.memory), "or more"
+    return Expectation(
+        "memory", "memory", ("memory_mib",), Rule.AT_LEAST, installed, tolerance, "MiB", least
+    )
+
+
+def _floor(value: float | None) -> int | None:
+    return None if value is None else int(value + 1e-6)
+
+
+def _ports(entry: Node) -> Iterator[Expectation]:
+    """Ports of each technology and rate; a host does not know which network a port is in."""
+    wanted: Counter[tuple[str, float]] = Counter()
+    for port in entry.ports:
+        wanted[port.technology, port.rate.value] += port.count
+    for (technology, rate), count in sorted(wanted.items()):
+        yield Expectation(
+            item=f"ports {technology} {rate:g} Gbps",
+            kind="ports",
+            key=(technology,),
+            rule=Rule.PORTS,
+            expected=None if count % entry.hosts else count // entry.hosts,
+            tolerance="or more",
+            rate_gbps=rate,
+        )
+
+
+def _efa(plan: Plan, host: Host) -> int | None:
+    """EFA devices of an instance; None where the group is none of instances with a known layout."""
+    for planned in plan.aws:
+        for entry in planned.groups if planned.site.name == host.site else ():
+            if entry.group.name == host.group and entry.nics is not None:
+                return efa_count(entry.nics)
+    return None
+
+
+def _mounts(plan: Plan, host: Host) -> Iterator[Expectation]:
+    places: set[str] = set()
+    for planned in plan.onprem:
+        for system in planned.site.file_systems if planned.site.name == host.site else ():
+            if host.group in {client.group for client in system.clients or ()}:
+                places.add(system.mount)
+    for cloud in plan.aws:
+        if cloud.site.name == host.site and host.role in {"compute", "login"}:
+            places |= {system.mount for system in cloud.site.file_systems}
+    for place in sorted(places):
+        yield Expectation(f"mount {place}", "mount", ("mounts", place), Rule.EQUAL, "lustre")
+
+
+def _versions(plan: Plan, host: Host) -> Iterator[Expectation]:
+    scheduler = plan.blueprint.scheduler
+    bill, _ = bill_of(plan.blueprint.operations, host.site)
+    wanted = {} if bill is None else dict(_billed(plan, bill, host))
+    if scheduler is not None and covers(scheduler, host.site):
+        exact = None if bill is None else bill.slurm
+        rule = Rule.VERSION if exact is not None else Rule.RELEASE
+        yield _version("slurm", exact or scheduler.version, rule)
+    for component, version in sorted(wanted.items()):
+        yield _version(component, version)
+
+
+def _version(component: str, version: str, rule: Rule = Rule.VERSION) -> Expectation:
+    tolerance = "any build of it" if rule is Rule.VERSION else "any maintenance release of it"
+    return Expectation(
+        f"version {component}", "version", ("versions", component), rule, version, tolerance
+    )
+
+
+def _billed(plan: Plan, bill: SoftwareBill, host: Host) -> Iterator[tuple[str, str]]:
+    """The components of the bill that a host of this kind carries."""
+    board = _accelerators(plan, host)
+    nvidia = board is not None and board.vendor == "nvidia"
+    storage = host.role == "storage"
+    kernel = bill.server_kernel if storage and bill.server_kernel else bill.kernel
+    wide = board is not None and board.gres in WIDE_NVLINK
+    switched = board is not None and board.gres in NVSWITCH and board.count >= 8
+    entry = _entry(plan, host)
+    rdma = isinstance(entry, Node) and any(port.role == "compute" for port in entry.ports)
+    efa = nvidia and host.place is None
+    carried: Iterable[tuple[str, str | None, bool]] = (
+        ("kernel", kernel, True),
+        ("driver", bill.driver, nvidia),
+        ("fabric_manager", bill.fabric_manager, nvidia and switched),
+        ("imex", bill.imex, wide),
+        ("cuda", bill.cuda, nvidia),
+        ("dcgm", bill.dcgm, nvidia),
+        ("nccl", bill.nccl, nvidia),
+        ("ofi_plugin", bill.ofi_plugin, efa),
+        ("libfabric", bill.libfabric, efa),
+        ("efa_installer", bill.efa_installer, efa),
+        ("ofed", _module(bill.ofed), rdma),
+        (
+            "lustre_client",
+            _module(bill.lustre_client),
+            host.role == "compute",
+        ),
+        ("lustre_server", _module(bill.lustre_server), storage),
+    )
+    for component, version, applies in carried:
+        if applies and version is not None:
+            yield component, version
+
+
+def _module(modules: KernelModules | None) -> str | None:
+    return None if modules is None else modules.version
+
+
+def _services(scheduler: Scheduler | None, host: Host) -> Iterator[Expectation]:
+    if scheduler is None or not covers(scheduler, host.site):
+        return
+    wanted = ["munge"] if scheduler.auth == "munge" else []
+    if host.role == "compute":
+        wanted.append("slurmd")
+    if host.name in {controller.host for controller in scheduler.controllers}:
+        wanted.append("slurmctld")
+    accounting = scheduler.accounting
+    if accounting is not None and host.name in {accounting.host, accounting.backup}:
+        wanted += ["mariadb", "slurmdbd"]
+    for name in wanted:
+        yield Expectation(f"service {name}", "service", ("services", name), Rule.EQUAL, "active")
+
+
+def _slurm(nodes: NodeSet | None) -> Iterator[Expectation]:
+    if nodes is None:
+        return
+    key = ("slurm", "state")
+    yield Expectation("Slurm state", "Slurm state", key, Rule.SCHEDULABLE, "takes jobs")
+    count = nodes.gres.count if nodes.gres is not None else 0
+    key = ("slurm", "accelerators")
+    yield Expectation("Slurm accelerators", "Slurm accelerators", key, Rule.EQUAL, count)

@@ -1,0 +1,165 @@
+"""Asking the hosts, and draining those that fail, through ansible-runner."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rackwright.accept.expected import HostExpectations
+from rackwright.configure.events import Tally
+from rackwright.configure.files import Workspace
+from rackwright.configure.run import KEPT_RUNS, ansible_environment, last_words
+from rackwright.errors import ExternalToolError
+from rackwright.resources import bundled
+
+FACTS = "rackwright.facts/v1"
+PLAYBOOKS = Path("baremetal/playbooks")
+
+
+@dataclass
+class Answers:
+    """What the hosts have told.
+
+    Attributes:
+        facts: of each host whose collector has answered.
+        tally: how the run went.
+    """
+
+    facts: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+
+    def take(self, event: Mapping[str, Any]) -> str | None:
+        """Account for one event of ansible-runner; a line worth showing, or None."""
+        line = self.tally.take(event)
+        if event.get("event") == "runner_on_ok":
+            data = event.get("event_data", {})
+            told = read_facts((data.get("res") or {}).get("stdout"))
+            if told is not None:
+                self.facts[str(data.get("host", ""))] = told
+        return line
+
+    @property
+    def unreachable(self) -> Mapping[str, str]:
+        """Hosts that have not told anything, with the reason."""
+        return {
+            name: result.failure
+            for name, result in self.tally.hosts.items()
+            if result.failure is not None and name not in self.facts
+        }
+
+
+def read_facts(text: object) -> Mapping[str, Any] | None:
+    """The facts in the output of a collector; None for the output of anything else."""
+    if not isinstance(text, str) or FACTS not in text:
+        return None
+    try:
+        told = json.loads(text)
+    except ValueError:
+        return None
+    return told if isinstance(told, dict) and told.get("schema") == FACTS else None
+
+
+def collect(
+    place: Workspace,
+    expected: Sequence[HostExpectations],
+    *,
+    limit: str | None,
+    forks: int,
+    inventories: Sequence[Path],
+    say: Callable[[str], None],
+) -> Answers:
+    """What the hosts have; they are only read.
+
+    Raises:
+        ExternalToolError: Ansible itself failed, so that nothing is known of the hosts.
+    """
+    answers = Answers()
+    requests = place.folder / "inventory/acceptance.json"
+    hosts = {host.name: {"acceptance_request": host.request} for host in expected}
+    requests.write_text(json.dumps({"all": {"hosts": hosts}}), encoding="utf-8")
+    done = _play(
+        place,
+        "verify.yml",
+        [place.inventory, requests, *inventories],
+        answers.take,
+        say,
+        forks=forks,
+        limit=limit,
+    )
+    if not answers.tally.hosts:
+        raise ExternalToolError(
+            f"ansible-playbook ended with {done.rc}: {last_words(done)}",
+            hint=f"all of its output: {done.config.artifact_dir}/stdout",
+        )
+    return answers
+
+
+def drain(
+    place: Workspace,
+    controller: str,
+    nodes: Mapping[str, str],
+    *,
+    inventories: Sequence[Path],
+    say: Callable[[str], None],
+) -> None:
+    """Drain ``nodes`` in Slurm, each with its reason; drained ones keep the reason they have.
+
+    Raises:
+        ExternalToolError: the controller does not do it.
+    """
+    tally = Tally()
+    asked = [{"name": name, "reason": reason} for name, reason in sorted(nodes.items())]
+    done = _play(
+        place,
+        "drain.yml",
+        [place.inventory, *inventories],
+        tally.take,
+        say,
+        variables={"drain_controller": controller, "drain_nodes": asked},
+    )
+    if done.rc != 0 or not tally.hosts:
+        why = [result.failure for result in tally.hosts.values() if result.failure is not None]
+        raise ExternalToolError(
+            f"the failing nodes are not drained: {why[0] if why else last_words(done)}",
+            hint=f"drain them by hand on '{controller}': scontrol update NodeName=… State=DRAIN",
+        )
+
+
+def _play(
+    place: Workspace,
+    playbook: str,
+    inventories: Sequence[Path],
+    take: Callable[[Mapping[str, Any]], str | None],
+    say: Callable[[str], None],
+    *,
+    variables: Mapping[str, Any] | None = None,
+    forks: int = 5,
+    limit: str | None = None,
+) -> Any:
+    import ansible_runner
+
+    folder = place.folder / "runner"
+    folder.mkdir(exist_ok=True)
+
+    def handle(event: Mapping[str, Any]) -> bool:
+        line = take(event)
+        if line:
+            say(line)
+        return True  # keep the event among the artefacts
+
+    return ansible_runner.run(
+        private_data_dir=str(folder),
+        playbook=str(bundled("stacks") / PLAYBOOKS / playbook),
+        inventory=[str(path) for path in inventories],
+        envvars=ansible_environment(),
+        cmdline=f"--forks {forks}",
+        extravars=dict(variables or {}),
+        limit=limit,
+        event_handler=handle,
+        quiet=True,
+        rotate_artifacts=KEPT_RUNS,
+        suppress_env_files=True,
+    )

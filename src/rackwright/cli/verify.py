@@ -1,0 +1,129 @@
+"""``verify``: compare what was built with what was meant; a cluster is up when it passes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rackwright.errors import RackwrightError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rackwright.accept.compare import Acceptance
+    from rackwright.plan.model import Plan
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``verify``."""
+    parser.add_argument("blueprint", type=Path, help="the blueprint")
+    parser.add_argument(
+        "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
+    )
+    parser.add_argument(
+        "--inventory",
+        type=Path,
+        action="append",
+        default=[],
+        help="more inventory: addresses and a team's own variables; repeatable",
+    )
+    parser.add_argument("--lab", metavar="NAME", help="the hosts are those of a lab")
+    parser.add_argument("--limit", metavar="PATTERN", help="just these hosts or groups")
+    parser.add_argument("--forks", type=int, default=50, help="hosts at a time")
+    parser.add_argument("--json", action="store_true", help="print every item as JSON")
+    parser.add_argument(
+        "--output",
+        metavar="junit=FILE",
+        action="append",
+        default=[],
+        help="write the result as JUnit XML as well; repeatable",
+    )
+    parser.add_argument(
+        "--drain", action="store_true", help="drain the nodes that fail in Slurm, with the reason"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Verify the hosts; 0 only when everything passes, 5 on a failure, 6 on just unknowns."""
+    from rackwright.accept.compare import compare, to_drain
+    from rackwright.accept.expected import NOT_IN_A_LAB, expect
+    from rackwright.accept.report import render_json, render_junit, render_text
+    from rackwright.accept.run import collect, drain
+    from rackwright.cli.configure import check_limit, connections, say
+    from rackwright.configure.files import prepare, workspace
+    from rackwright.plan.load import load_plan
+    from rackwright.provision.locks import exclusive
+
+    outputs = [_junit_path(text) for text in arguments.output]
+    check_limit(arguments.limit)
+    if arguments.forks < 1:
+        raise UsageError("--forks is at least 1")
+    plan = load_plan(arguments.blueprint, layers=tuple(arguments.layer)).plan
+    controller = _controller(plan) if arguments.drain else None
+    expected = expect(plan, lab=arguments.lab is not None)
+    inventories = [path.resolve() for path in arguments.inventory]
+    name = plan.blueprint.name
+    place = workspace(name)
+    drained: Mapping[str, str] = {}
+    with exclusive(place.folder / "lock", what=f"the configuration of '{name}'"):
+        prepare(plan, place, connections(arguments.lab))
+        answers = collect(
+            place,
+            expected,
+            limit=arguments.limit,
+            forks=arguments.forks,
+            inventories=inventories,
+            say=say,
+        )
+        asked = [host for host in expected if host.name in answers.tally.hosts]
+        judged = asked if arguments.limit is not None else expected
+        acceptance = compare(judged, answers.facts, answers.unreachable)
+        if controller is not None and (drained := to_drain(acceptance)):
+            _report_before_drain(acceptance)
+            drain(place, controller, drained, inventories=inventories, say=say)
+    left_out = NOT_IN_A_LAB if arguments.lab is not None else frozenset()
+    for path in outputs:
+        _write(path, render_junit(acceptance))
+    render = render_json if arguments.json else render_text
+    sys.stdout.write(render(acceptance, left_out, drained))
+    return int(acceptance.exit_code)
+
+
+def _report_before_drain(acceptance: Acceptance) -> None:
+    """Say on stderr who fails: should draining not work, this is not lost."""
+    for host in acceptance.hosts:
+        for item in host.failures:
+            sys.stderr.write(f"  {host.name}: {item.reason}\n")
+
+
+def _controller(plan: Plan) -> str:
+    """The first controller, which is a host of the blueprint."""
+    from rackwright.configure.inventory import inventory_names
+
+    scheduler = plan.blueprint.scheduler
+    if scheduler is None:
+        raise UsageError("the blueprint has no 'scheduler', so there is nothing to drain nodes in")
+    first = scheduler.controllers[0].host
+    for host, name in inventory_names(plan):
+        if host.name == first:
+            return name
+    raise UsageError(
+        f"the controller '{first}' is no host of the blueprint",
+        hint="run 'rackwright verify' without --drain, and drain on the controller itself",
+    )
+
+
+def _junit_path(text: str) -> Path:
+    form, equals, file = text.partition("=")
+    if form != "junit" or not equals or not file:
+        raise UsageError(f"'{text}' is not junit=FILE", hint="the format is junit")
+    return Path(file)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RackwrightError(f"'{path}' cannot be written: {error.strerror}") from None
