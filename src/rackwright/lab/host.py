@@ -54,6 +54,11 @@ class Host:
         return self.folder / "root"
 
     @property
+    def shared(self) -> Path:
+        """The folder that every host of the lab has at ``/shared``, as from a file server."""
+        return self.folder.parent.parent / "shared"
+
+    @property
     def supervisor(self) -> Process | None:
         """The process that keeps it running."""
         return Process.read(self.folder / "supervisor.json")
@@ -103,9 +108,12 @@ def switch_on(host: Host) -> None:
     """
     if host.running:
         return
+    host.shared.mkdir(exist_ok=True)
+    host.shared.chmod(0o755)
     command = (
         *(sys.executable, "-m", "rackwright.lab.supervisor", str(host.root)),
         *("--name", host.name, "--namespace", host.namespace, "--devices", str(host.devices)),
+        *("--shared", str(host.shared)),
     )
     process = start(command, log=host.folder / "console.log", environment=dict(os.environ))
     process.write(host.folder / "supervisor.json")

@@ -31,12 +31,12 @@ DEVICE_MAJOR = 195
 class Supervisor:
     """Boots one machine as often as it asks for."""
 
-    def __init__(self, root: Path, name: str, namespace: str, devices: int) -> None:
+    def __init__(self, root: Path, name: str, namespace: str, devices: int, shared: Path) -> None:
         self._command = [
             *("systemd-nspawn", "--quiet", f"--directory={root}", "--register=no", "--keep-unit"),
             *(f"--hostname={name}", f"--machine={name}"),
             *(f"--network-namespace-path=/run/netns/{namespace}", "--resolv-conf=off"),
-            *("--timezone=off", "--capability=all", "--boot"),
+            *("--timezone=off", "--capability=all", f"--bind={shared}:/shared", "--boot"),
         ]
         self._groups = cgroups(namespace)
         self._devices = devices
@@ -127,8 +127,12 @@ def main() -> int:
     parser.add_argument("--name", required=True)
     parser.add_argument("--namespace", required=True)
     parser.add_argument("--devices", type=int, default=0)
+    parser.add_argument("--shared", type=Path, required=True)
     options = parser.parse_args()
-    return Supervisor(options.root, options.name, options.namespace, options.devices).run()
+    supervisor = Supervisor(
+        options.root, options.name, options.namespace, options.devices, options.shared
+    )
+    return supervisor.run()
 
 
 if __name__ == "__main__":
