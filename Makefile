@@ -10,6 +10,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO ?= .rackwright/demo
+COLLECTION := .rackwright/collections/ansible_collections/rackwright/cluster
 
 help: ## Show this list
 	grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
@@ -47,6 +48,13 @@ venv: $(STAMP) ## Create the virtual environment
 tools: system $(STAMP) ## Install the Pulumi CLI into the user's cache
 	$(BIN)/rackwright tools install
 
+collection: ## Link the Ansible collection, for use in this checkout
+	mkdir -p $(COLLECTION)
+	ln -sfn $(CURDIR)/roles $(CURDIR)/src/rackwright/ansible/* $(COLLECTION)/
+
+roles-docs: $(STAMP) ## Write the README of each role anew
+	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/configure/test_roledoc.py
+
 demo: tools ## Run the main job on the embedded defaults
 	RACKWRIGHT=$(BIN)/rackwright DEMO=$(DEMO) $(BIN)/python tests/demo.py
 
@@ -55,6 +63,8 @@ lint: $(STAMP) ## Check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/yamllint --strict .
+	PATH="$(abspath $(BIN)):$$PATH" ANSIBLE_ROLES_PATH=roles \
+	  $(BIN)/ansible-lint -q --offline roles stacks/baremetal
 
 test: tools lint ## Run every test
 	$(BIN)/pytest -n 2 --dist loadgroup -m 'not e2e and not bench'

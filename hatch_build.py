@@ -22,4 +22,7 @@ class ContentHook(BuildHookInterface):  # type: ignore[misc]
         include = build_data["force_include"]
         for folder in FOLDERS:
             include[str(root / folder)] = f"rackwright/_bundled/{folder}"
-        include[str(root / "roles")] = f"{COLLECTION}/roles"
+        collection = root / "src/rackwright/ansible"
+        for path in (root / "roles", *sorted(collection.iterdir())):
+            if path.name != "__pycache__":
+                include[str(path)] = f"{COLLECTION}/{path.name}"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from rackwright.accept.intent import health_of_group, health_programs
 from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.names import compress_hostlist, expand_hostlist
@@ -21,12 +22,13 @@ from rackwright.plan.aws import AwsSitePlan
 from rackwright.plan.hosts import node_names, numbered
 from rackwright.plan.model import Plan
 from rackwright.plan.scheduler import covers, node_sets
+from rackwright.spec.suggest import did_you_mean
 
 Inventory = dict[str, Any]
 
 
 class InventoryError(RackwrightError):
-    """Two groups would have one name."""
+    """An inventory of what was asked for cannot be made."""
 
     code = "inventory"
 
@@ -98,14 +100,20 @@ def _cloud(planned: AwsSitePlan) -> Iterator[Host]:
             yield Host(name, site.name, nodes.group.name, "compute", nodes.group.type, zone=zone)
 
 
-def build_inventory(plan: Plan) -> Inventory:
+def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     """The inventory in the form that ``ansible-inventory --list`` has.
 
+    Args:
+        plan: the cluster.
+        site: the only site to list, where not all are wanted; hosts have the same names either way.
+
     Raises:
-        InventoryError: two groups would have one name.
+        InventoryError: there is no such site, or two groups would have one name.
     """
-    hosts = list_hosts(plan)
-    names = _inventory_names(hosts)
+    if site is not None:
+        _check_site(plan, site)
+    chosen = [(host, name) for host, name in inventory_names(plan) if site in {None, host.site}]
+    hosts, names = [host for host, _ in chosen], [name for _, name in chosen]
     groups = _Groups()
     hostvars: dict[str, dict[str, Any]] = {}
     for host, name in zip(hosts, names, strict=True):
@@ -113,22 +121,66 @@ def build_inventory(plan: Plan) -> Inventory:
         hostvars[name] = _hostvars(host, name)
     for title, variables in _hardware_vars(plan, hosts).items():
         groups.vars(title, **variables)
-    _add_slurm(groups, plan, dict(zip(names, hosts, strict=True)))
+    _add_slurm(groups, plan, dict(zip(names, hosts, strict=True)), site)
     made: Inventory = {"_meta": {"hostvars": hostvars}}
     everywhere = {"rackwright_cluster": plan.blueprint.name}
     if plan.blueprint.owner is not None:
         everywhere["rackwright_owner"] = plan.blueprint.owner
     made["all"] = {"children": groups.roots(), "vars": everywhere}
     made.update(groups.as_data())
+    refuse_templates(made)
     return made
 
 
-def _inventory_names(hosts: Sequence[Host]) -> list[str]:
-    """Each host's own name; with its site where two sites have a group of that name."""
+def refuse_templates(inventory: Inventory) -> None:
+    """Refuse variables that Ansible would take for templates, and so for code.
+
+    Raises:
+        InventoryError: there is one.
+    """
+    groups = {name: entry.get("vars", {}) for name, entry in inventory.items() if name != "_meta"}
+    for owner, variables in (*groups.items(), *inventory["_meta"]["hostvars"].items()):
+        for key, value in variables.items():
+            for text in _texts(value):
+                if any(mark in text for mark in _TEMPLATE_MARKS):
+                    raise InventoryError(
+                        f"the variable '{key}' of '{owner}' is '{text}', which is a template",
+                        hint="write it without '{{', '{%' and '{#'",
+                    )
+
+
+_TEMPLATE_MARKS = ("{{", "{%", "{#")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _texts(key)
+            yield from _texts(inner)
+    elif isinstance(value, Sequence):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _check_site(plan: Plan, site: str) -> None:
+    known = [one.name for one in plan.blueprint.sites]
+    if site not in known:
+        hint = did_you_mean(site, known) or f"the blueprint has: {', '.join(known)}"
+        raise InventoryError(f"there is no site '{site}'", hint=hint)
+
+
+def inventory_names(plan: Plan) -> list[tuple[Host, str]]:
+    """Every host with its name in the inventory.
+
+    That is its own name, with its site where two sites have a group of that name.
+    """
+    hosts = list_hosts(plan)
     sites: dict[str, set[str]] = {}
     for host in hosts:
         sites.setdefault(host.group, set()).add(host.site)
-    return [h.name if len(sites[h.group]) == 1 else f"{h.name}.{h.site}" for h in hosts]
+    return [(h, h.name if len(sites[h.group]) == 1 else f"{h.name}.{h.site}") for h in hosts]
 
 
 def _hostvars(host: Host, name: str) -> dict[str, Any]:
@@ -281,7 +333,7 @@ SLURM_GROUPS = ("slurm_controller", "slurm_database", "slurm_login", "slurm_comp
 """Groups of the roles that make a Slurm cluster, below ``slurm_hosts``."""
 
 
-def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host]) -> None:
+def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str | None) -> None:
     """The groups that playbooks for Slurm name; they are there even when nobody is in them."""
     scheduler = plan.blueprint.scheduler
     if scheduler is None:
@@ -296,11 +348,12 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host]) -> None:
     if accounting is not None:
         groups.vars("slurm_database", slurm_database_host=accounting.address or accounting.host)
     groups.vars("slurm_compute", slurm_compute_spool_folder=scheduler.folders.spool)
+    groups.vars("slurm_compute", **health_programs(plan))
     for nodes in node_sets(plan):
         count = 0 if nodes.gres is None else nodes.gres.count
-        if not nodes.uneven:
+        if not nodes.uneven and site in {None, nodes.site}:
             name = groups.name("nodes", nodes.site, nodes.group)
-            groups.vars(name, slurm_compute_accelerators=count)
+            groups.vars(name, slurm_compute_accelerators=count, **health_of_group(plan, nodes))
     for name, host in hosts.items():
         if not covers(scheduler, host.site):
             continue
