@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from rackwright.accept.intent import DEVICES, mount_points
 from rackwright.configure.inventory import Host, inventory_names
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.scheduler import Scheduler
@@ -16,9 +17,6 @@ from rackwright.plan.model import Plan
 from rackwright.plan.nic import efa_count
 from rackwright.plan.scheduler import NodeSet, covers, node_sets
 from rackwright.plan.software import NVSWITCH, WIDE_NVLINK, bill_of
-
-DEVICES = {"nvidia": "/dev/nvidia[0-9]*", "aws": "/dev/neuron[0-9]*", "amd": "/dev/dri/renderD*"}
-"""Pattern of the device files of accelerators, by their maker."""
 
 MEMORY_SHARE = 95.0
 """Per cent of the installed memory that a kernel shows at least; firmware keeps the rest. The
@@ -218,15 +216,7 @@ def _efa(plan: Plan, host: Host) -> int | None:
 
 
 def _mounts(plan: Plan, host: Host) -> Iterator[Expectation]:
-    places: set[str] = set()
-    for planned in plan.onprem:
-        for system in planned.site.file_systems if planned.site.name == host.site else ():
-            if host.group in {client.group for client in system.clients or ()}:
-                places.add(system.mount)
-    for cloud in plan.aws:
-        if cloud.site.name == host.site and host.role in {"compute", "login"}:
-            places |= {system.mount for system in cloud.site.file_systems}
-    for place in sorted(places):
+    for place in mount_points(plan, host.site, host.group, host.role):
         yield Expectation(f"mount {place}", "mount", ("mounts", place), Rule.EQUAL, "lustre")
 
 

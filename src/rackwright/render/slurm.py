@@ -113,6 +113,10 @@ def _scheduling(scheduler: Scheduler) -> Iterator[tuple[str, str]]:
         yield "TopologyPlugin", f"topology/{scheduler.topology.plugin}"
     if scheduler.preemption is not None:
         yield from _preemption(scheduler.preemption)
+    own = {key.lower() for key in scheduler.extra}
+    if scheduler.prolog and scheduler.requeue and "schedulerparameters" not in own:
+        # Slurm would hold a job whose prolog fails until somebody releases it.
+        yield "SchedulerParameters", "nohold_on_prolog_fail"
 
 
 def _preemption(preemption: Preemption) -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,8 @@ def test_every_key_is_one_that_extra_refuses(case: str) -> None:
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     keys = {line.partition("=")[0] for line in lines} - {"NodeName", "PartitionName"}
     assert plan.blueprint.scheduler is not None
-    assert keys - set(plan.blueprint.scheduler.extra) <= GENERATED_KEYS
+    # SchedulerParameters is generated where 'extra' does not give it, and given up where it does.
+    assert keys - set(plan.blueprint.scheduler.extra) - {"SchedulerParameters"} <= GENERATED_KEYS
     assert not GENERATED_KEYS & STRUCTURE
 
 
@@ -201,3 +203,24 @@ def test_sites_on_aws_are_trees_beside_the_fabric(tmp_path: Path) -> None:
     assert "SwitchName=use1-train Nodes=train-[01-16]\n" in text
     assert "SwitchName=use1-infer Nodes=infer-[1-4]\n" in text
     assert text.endswith("SwitchName=use1 Switches=use1-infer,use1-train\n")
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, ["SchedulerParameters=nohold_on_prolog_fail"]),
+        ({"requeue": False}, []),
+        ({"prolog": None}, []),
+        ({"extra": {"schedulerparameters": "bf_window=60"}}, ["schedulerparameters=bf_window=60"]),
+    ],
+)
+def test_a_job_whose_prolog_fails_is_not_held(
+    changes: dict[str, object], expected: list[str]
+) -> None:
+    plan = a_plan("tree")
+    assert plan.blueprint.scheduler is not None
+    scheduler = plan.blueprint.scheduler.model_copy(update=changes)
+    blueprint = plan.blueprint.model_copy(update={"scheduler": scheduler})
+    text = render_slurm(replace(plan, blueprint=blueprint))["slurm.conf"]
+    found = [line for line in text.splitlines() if line.lower().startswith("schedulerparam")]
+    assert found == expected

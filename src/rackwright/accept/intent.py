@@ -1,0 +1,58 @@
+"""What follows from a plan for those who judge a node while the cluster runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rackwright.plan.model import Plan
+from rackwright.plan.scheduler import NodeSet
+
+DEVICES = {"nvidia": "/dev/nvidia[0-9]*", "aws": "/dev/neuron[0-9]*", "amd": "/dev/dri/renderD*"}
+"""Pattern of the device files of accelerators, by their maker."""
+
+
+def mount_points(plan: Plan, site: str, group: str, role: str) -> tuple[str, ...]:
+    """Where the hosts of a group have parallel file systems mounted, sorted."""
+    places: set[str] = set()
+    for planned in plan.onprem:
+        for system in planned.site.file_systems if planned.site.name == site else ():
+            if group in {client.group for client in system.clients or ()}:
+                places.add(system.mount)
+    for cloud in plan.aws:
+        if cloud.site.name == site and role in {"compute", "login"}:
+            places |= {system.mount for system in cloud.site.file_systems}
+    return tuple(sorted(places))
+
+
+def health_programs(plan: Plan) -> Mapping[str, Any]:
+    """Variables of the role ``health_check`` that all nodes share.
+
+    Nothing where the blueprint does not say that the checks are generated: the programs that its
+    scheduler names are a team's own then, and are not to be overwritten.
+    """
+    scheduler, operations = plan.blueprint.scheduler, plan.blueprint.operations
+    if scheduler is None or operations is None or not operations.health_checks:
+        return {}
+    found: dict[str, Any] = {}
+    if scheduler.health_check is not None:
+        found["health_check_program"] = scheduler.health_check.program
+    if scheduler.prolog is not None:
+        found["health_check_prolog"] = scheduler.prolog
+    if found and scheduler.auth != "munge":
+        found["health_check_services"] = []
+    if found and operations.drain_on_xids:
+        found["health_check_xids"] = sorted(operations.drain_on_xids)
+    return found
+
+
+def health_of_group(plan: Plan, nodes: NodeSet) -> Mapping[str, Any]:
+    """Variables of the role ``health_check`` for the nodes of one group."""
+    if not health_programs(plan):
+        return {}
+    vendor = nodes.gres.vendor if nodes.gres is not None else "nvidia"
+    places = mount_points(plan, nodes.site, nodes.group, "compute")
+    return {
+        "health_check_device_pattern": DEVICES.get(vendor, DEVICES["nvidia"]),
+        "health_check_mounts": [{"path": place, "type": "lustre"} for place in places],
+    }
