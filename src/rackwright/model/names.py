@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -24,32 +25,90 @@ def expand_hostlist(text: str) -> tuple[str, ...]:
     Raises:
         ValueError: the text is malformed, names something twice or stands for too many names.
     """
+    hostlist_size(text)
     names: list[str] = []
-    for part in re.split(r",(?![^\[]*\])", text.replace(" ", "")):
-        match = _TERM.fullmatch(part)
-        if not part or match is None:
-            raise ValueError(f"'{part}' is not a host list; write it like 'c[01-16]'")
-        prefix, ranges = match.groups()
-        if ranges is None:
+    for part in _parts(text):
+        prefix, bracket, ranges = part.rstrip("]").partition("[")
+        if not bracket:
             names.append(prefix)
             continue
-        for item in ranges.split(","):
-            bounds = _RANGE.fullmatch(item)
-            if bounds is None:
-                raise ValueError(f"'{item}' in '{part}' is not a range; write it like '01-16'")
-            low, high = bounds.group(1), bounds.group(2) or bounds.group(1)
-            if int(high) < int(low):
-                raise ValueError(f"the range '{item}' in '{part}' runs backwards")
-            if int(high) - int(low) + len(names) >= LARGEST_LIST:
-                raise ValueError(f"'{text}' stands for more than {LARGEST_LIST:,} names")
-            names.extend(f"{prefix}{n:0{len(low)}d}" for n in range(int(low), int(high) + 1))
-    if len(set(names)) != len(names):
-        raise ValueError(f"'{text}' names something twice")
+        for low, high, width in _bounds(part, ranges):
+            names.extend(f"{prefix}{n:0{width}d}" for n in range(low, high + 1))
     return tuple(names)
 
 
+def hostlist_size(text: str) -> int:
+    """How many names ``text`` stands for; none of them is made, so a long range costs nothing.
+
+    Raises:
+        ValueError: as ``expand_hostlist``.
+    """
+    size = 0
+    spans: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    for part in _parts(text):
+        match = _TERM.fullmatch(part)
+        assert match is not None  # noqa: S101 - _parts has matched it
+        prefix, ranges = match.groups()
+        stem, digits = _split_number(prefix)
+        if ranges is None:
+            size += 1
+            spans.setdefault((stem, len(digits)), []).append((int(digits or 0), int(digits or 0)))
+            continue
+        for low, high, width in _bounds(part, ranges):
+            size += high - low + 1
+            if size > LARGEST_LIST:
+                raise ValueError(f"'{text}' stands for more than {LARGEST_LIST:,} names")
+            for one in range(width, max(width, len(str(high))) + 1):
+                # The numbers of this width: c[8-12] is c8, c9 and c10, c11, c12.
+                least = low if one == width else max(low, 10 ** (one - 1))
+                most = min(high, 10**one - 1)
+                start = int(digits or 0) * 10**one
+                key = (stem, len(digits) + one)
+                spans.setdefault(key, []).append((start + least, start + most))
+    for found in spans.values():
+        found.sort()
+        if any(before[1] >= after[0] for before, after in pairwise(found)):
+            raise ValueError(f"'{text}' names something twice")
+    return size
+
+
+def _parts(text: str) -> list[str]:
+    """The terms of a list, each of the right form."""
+    parts: list[str] = []
+    start, inside, plain = 0, False, text.replace(" ", "")
+    for at, character in enumerate(plain):  # a regular expression would look ahead at every comma
+        if character in "[]":
+            inside = character == "["
+        elif character == "," and not inside:
+            parts.append(plain[start:at])
+            start = at + 1
+    parts.append(plain[start:])
+    for part in parts:
+        if not part or _TERM.fullmatch(part) is None:
+            raise ValueError(f"'{part}' is not a host list; write it like 'c[01-16]'")
+    return parts
+
+
+def _bounds(part: str, ranges: str) -> Iterator[tuple[int, int, int]]:
+    """First, last and least width of each range in the brackets of ``part``."""
+    for item in ranges.split(","):
+        bounds = _RANGE.fullmatch(item)
+        if bounds is None:
+            raise ValueError(f"'{item}' in '{part}' is not a range; write it like '01-16'")
+        low, high = bounds.group(1), bounds.group(2) or bounds.group(1)
+        if int(high) < int(low):
+            raise ValueError(f"the range '{item}' in '{part}' runs backwards")
+        yield int(low), int(high), len(low)
+
+
+def _split_number(name: str) -> tuple[str, str]:
+    """A name without the digits at its end, and those."""
+    stem = name.rstrip("0123456789")
+    return stem, name[len(stem) :]
+
+
 def _check_hostlist(text: str) -> str:
-    expand_hostlist(text)
+    hostlist_size(text)
     return text
 
 

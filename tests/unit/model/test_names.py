@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +16,7 @@ from rackwright.model.names import (
     Name,
     compress_hostlist,
     expand_hostlist,
+    hostlist_size,
 )
 
 
@@ -76,7 +79,9 @@ def test_a_bad_list_says_what_is_wrong(text, message):
 
 def test_a_list_of_plain_names_is_bounded_too():
     text = ",".join(f"n{number}" for number in range(LARGEST_LIST // 10))
+    start = time.process_time()
     assert len(expand_hostlist(text)) == LARGEST_LIST // 10
+    assert time.process_time() - start < 10  # minutes, when every comma is looked ahead from
 
 
 @pytest.mark.parametrize(
@@ -143,3 +148,25 @@ def test_a_model_keeps_the_list_as_it_was_written():
     assert Named(racks="c[01-03]").racks == "c[01-03]"
     with pytest.raises(ValidationError, match="runs backwards"):
         Named(racks="c[03-01]")
+
+
+@given(NAMES, NAMES)
+def test_the_size_is_that_of_the_names_and_twins_are_found_without_making_them(names, more):
+    text = ",".join((compress_hostlist(names), compress_hostlist(more)))
+    if set(names) & set(more):
+        with pytest.raises(ValueError, match="names something twice"):
+            hostlist_size(text)
+    else:
+        assert hostlist_size(text) == len(expand_hostlist(text)) == len(names) + len(more)
+
+
+@pytest.mark.parametrize("text", ["c[1-12],c1[0-1]", "c[08-12],c10", "c1[2-3],c[12-13]"])
+def test_twins_that_are_written_differently_are_found(text):
+    with pytest.raises(ValueError, match="names something twice"):
+        hostlist_size(text)
+
+
+def test_a_range_that_nobody_could_rack_is_sized_at_once():
+    with pytest.raises(ValueError, match="stands for more than"):
+        hostlist_size(",".join(f"c{n}-[1-999999999]" for n in range(10_000)))
+    assert hostlist_size("c[8-12],c[008-012]") == 10
