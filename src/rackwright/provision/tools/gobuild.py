@@ -63,7 +63,7 @@ def build_cli(workspace: Path, into: Path, progress: Progress) -> str:
         ExternalToolError: Go is missing or too old, or the build failed.
     """
     module = _copy_pins("cli", workspace)
-    go = _Go(module)
+    go = Go(module)
     version = pinned_version()
     progress(
         f"building the Pulumi CLI {version} with {go.version}: "
@@ -82,13 +82,13 @@ def build_language_host(workspace: Path, into: Path, progress: Progress) -> None
         ExternalToolError: Go is missing or too old, or the build failed.
     """
     module = _copy_pins("language-python", workspace)
-    go = _Go(module)
+    go = Go(module)
     version = _required(_PINS / "language-python", _SDK)
     progress(f"building the Python language host {version} with {go.version}")
     source = go.folder_of(_SDK) / _HOST_FOLDER / "main.go"
     (module / "main.go").write_text(_patched(source.read_text("utf-8")), "utf-8")
     go.build(".", into / LANGUAGE_HOST, version, progress)
-    scripts = _Go(_copy_pins("cli", workspace)).folder_of(_SDK) / "python"
+    scripts = Go(_copy_pins("cli", workspace)).folder_of(_SDK) / "python"
     shutil.copyfile(
         scripts / "cmd/pulumi-language-python-exec", into / "pulumi-language-python-exec"
     )
@@ -97,7 +97,7 @@ def build_language_host(workspace: Path, into: Path, progress: Progress) -> None
     )
 
 
-class _Go:
+class Go:
     """The ``go`` command in one module."""
 
     def __init__(self, module: Path) -> None:
@@ -115,8 +115,8 @@ class _Go:
         answer = self._answer("mod", "download", "-json", module)
         return Path(str(json.loads(answer)["Dir"]))
 
-    def build(self, package: str, output: Path, version: str, progress: Progress) -> None:
-        """Build ``package`` as the program ``output`` that answers ``version``."""
+    def build(self, package: str, output: Path, version: str | None, progress: Progress) -> None:
+        """Build ``package`` as the program ``output``, which as part of Pulumi answers ``version``."""
         compiled = 0
 
         def count(line: str) -> None:
@@ -127,7 +127,7 @@ class _Go:
             if compiled % _REPORT_EVERY == 0:
                 progress(f"  {compiled} packages compiled")
 
-        flags = f"-s -w -X {_VERSION_VARIABLE}=v{version}"
+        flags = "-s -w" if version is None else f"-s -w -X {_VERSION_VARIABLE}=v{version}"
         arguments = ["build", "-v", "-mod=readonly", "-buildvcs=false", "-ldflags", flags]
         self._run([*arguments, "-o", str(output), package], on_line=count)
 

@@ -1,0 +1,164 @@
+"""The expanded plan of a blueprint as plain JSON, for tools that cannot expand one.
+
+Every rack stands for itself, with its feeds and its nodes inside: what a peer reads is the whole
+cluster, not Rackwright's classes of equal racks. All arithmetic is done; the peers only compare.
+Units and columns are those of ``rackwright.plan.tables``; null is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.model.hardware import Node
+from rackwright.model.names import expand_hostlist
+from rackwright.model.onprem import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
+from rackwright.plan.load import load_plan
+from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.tables import rows_of
+
+Row = Mapping[str, Any]
+
+
+def _names(text: str) -> list[str]:
+    return text.split()
+
+
+RACK = _names(
+    "type height_u used_u power_w power_limit_w content_kg weight_kg static_rating_kg "
+    "dynamic_rating_kg casters footprint_m2 center_of_mass_u rack_depth_m deepest_m "
+    "cable_allowance_m air_direction blanking hall row"
+)
+DEVICE = _names(
+    "kind entry group fits height_u heat_air_w air_direction psu_inlet voltage_min_v "
+    "voltage_max_v inlet_min_c inlet_max_c"
+)
+CIRCUIT = _names(
+    "pdu usable_w implied_w branches branch_worst_a branch_rating_a c13_used c13_available "
+    "c13_worst_a c13_rating_a c19_used c19_available c19_worst_a c19_rating_a"
+)
+FEED = _names("feed source pdu_entry current_a circuit_current_a outlet_voltage_v")
+SOURCE = _names("source kind redundancy load_w worst_w capacity_w imbalance")
+HALL = _names(
+    "hall containment handler ashrae_class power_w power_limit_w heat_air_w air_capacity_n1_w "
+    "supply_cfm air_supply_n1_cfm density_ratio inlet_c"
+)
+
+
+def export(blueprint: Path, *, every_rack: bool = True) -> dict[str, Any]:
+    """Every rack, source, row, hall and site of ``blueprint``, as lists of records.
+
+    Args:
+        blueprint: its file.
+        every_rack: false leaves only the first of equal racks.
+    """
+    plan = load_plan(blueprint, ()).plan
+    found: dict[str, Any] = {"racks": [], "sources": [], "rows": [], "halls": [], "sites": []}
+    for site in plan.onprem:
+        name, power = site.site.name, site.site.power
+        found["racks"] += _racks(plan, site, every_rack=every_rack)
+        found["sources"] += [_pick(row, SOURCE, site=name) for row in rows_of(site.sources)]
+        found["rows"] += [
+            _pick(row, ("row", "power_w", "power_limit_w"), site=name) for row in rows_of(site.rows)
+        ]
+        found["halls"] += [_hall(row, name) for row in rows_of(site.halls)]
+        (totals,) = rows_of(site.totals)
+        found["sites"].append(
+            {
+                "site": name,
+                "it_power_w": totals["it_power_w"],
+                "contract_w": power.contract,
+                "oversubscription": power.oversubscription,
+                "capping": power.capping,
+            }
+        )
+    return found
+
+
+def _pick(row: Row, columns: Iterable[str], **more: Any) -> dict[str, Any]:
+    return {**{column: row[column] for column in columns}, **more}
+
+
+def _hall(row: Row, site: str) -> dict[str, Any]:
+    ashrae = row["ashrae_class"]
+    return _pick(
+        row,
+        HALL,
+        site=site,
+        allowable_c=ASHRAE_ALLOWABLE.get(ashrae),
+        recommended_c=ASHRAE_RECOMMENDED.get(ashrae),
+    )
+
+
+def _by(table: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
+    found: dict[Any, list[Row]] = {}
+    for row in table:
+        found.setdefault(tuple(row[column] for column in columns), []).append(row)
+    return found
+
+
+def _racks(plan: Plan, site: SitePlan, *, every_rack: bool) -> Iterator[dict[str, Any]]:
+    """Every rack by itself; equal ones differ by name only."""
+    halls = {hall.name: hall for hall in site.site.halls}
+    inlets = {row["hall"]: row["inlet_c"] for row in rows_of(site.halls)}
+    feeds = _feeds(site)
+    alive = _by(rows_of(site.device_losses), "rack_class", "entry", "group")
+    derate = site.site.power.continuous_derate / 100
+    for row in rows_of(site.rack_classes):
+        hall, number = halls[row["hall"]], row["rack_class"]
+        floor = hall.floor
+        nodes = [
+            _device(device, alive.get((number, device["entry"], device["group"]), []))
+            for device in site.devices_of(number)
+            if device["kind"] in {"node", "switch"}
+        ]
+        content = _pick(
+            row,
+            RACK,
+            site=site.site.name,
+            derate=derate,
+            inlet_c=inlets[hall.name],
+            whole_rack=_is_whole(nodes, plan.catalogue),
+            contained=None if hall.air is None else hall.air.containment != "none",
+            floor_uniform=floor.uniform if floor else None,
+            floor_concentrated=floor.concentrated if floor else None,
+            floor_rolling=floor.rolling if floor else None,
+            feeds=feeds.get(number, []),
+            nodes=nodes,
+        )
+        names = expand_hostlist(row["racks"])
+        for name in names if every_rack else names[:1]:
+            yield {"rack": name, **content}
+
+
+def _is_whole(nodes: Iterable[Row], catalogue: Catalogue) -> bool:
+    return any(catalogue.get(Node, n["entry"]).whole_rack for n in nodes if n["kind"] == "node")
+
+
+def _device(device: Row, losses: Iterable[Row]) -> dict[str, Any]:
+    after = [_pick(loss, ("lost", "alive", "needed_full")) for loss in losses]
+    return _pick(device, DEVICE, losses=after)
+
+
+def _feeds(site: SitePlan) -> dict[int, list[dict[str, Any]]]:
+    """The feeds of each class of racks, with their circuits and what each loss does to them."""
+    circuits = _by(rows_of(site.circuits), "rack_class", "feed")
+    losses = _by(rows_of(site.losses), "rack_class", "feed", "pdu")
+    found: dict[int, list[dict[str, Any]]] = {}
+    for row in rows_of(site.feeds):
+        number, feed = row["rack_class"], row["feed"]
+        mine = [
+            _pick(
+                circuit,
+                CIRCUIT,
+                losses=[
+                    _pick(loss, ("lost", "implied_w", "usable_w"))
+                    for loss in losses.get((number, feed, circuit["pdu"]), [])
+                ],
+            )
+            for circuit in circuits.get((number, feed), [])
+        ]
+        found.setdefault(number, []).append(_pick(row, FEED, circuits=mine))
+    return found
