@@ -1,0 +1,213 @@
+"""Prometheus and its exporters on machines of the lab, put there by the roles."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import urllib.parse
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rackwright.lab import lab as labs
+from rackwright.lab.lab import HostSpec, Lab
+from rackwright.lab.system import run, wait_for
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(os.geteuid() != 0, reason="the lab needs root"),
+]
+PLAYS = [
+    {"hosts": "slurm_hosts", "roles": ["node_exporter"]},
+    {"hosts": "monitoring", "roles": ["prometheus"]},
+]
+SETTINGS = {"prometheus_scrape_interval_s": 1, "prometheus_down_for_s": 2}
+RULES = "/etc/prometheus/rules/rackwright.yml"
+
+
+@dataclass(frozen=True)
+class Site:
+    lab: Lab
+    folder: Path
+
+    def play(
+        self,
+        *arguments: str,
+        plays: Any = PLAYS,
+        roles: Path = Path("roles"),
+        expect: int = 0,
+        **variables: Any,
+    ) -> tuple[str, dict[str, int]]:
+        """What Ansible printed, and for each host how many tasks changed something."""
+        trust = f"-F none -o UserKnownHostsFile={self.lab.known_hosts}"
+        hosts = {
+            host.name: {"ansible_host": str(host.address.ip), "rackwright_site": "oslo"}
+            for host in self.lab.hosts()
+        }
+        common = {
+            "ansible_user": "root",
+            "ansible_ssh_private_key_file": str(self.lab.key),
+            "ansible_ssh_common_args": f"{trust} -o StrictHostKeyChecking=yes",
+            "ansible_python_interpreter": "/usr/bin/python3",
+            **SETTINGS,
+            **variables,
+        }
+        groups = {
+            "slurm_hosts": {"hosts": {name: {} for name in hosts}},
+            "monitoring": {"hosts": {"head-1": {}}},
+            "slurm_controller": {"hosts": {"head-1": {}}},
+            "slurm_compute": {"hosts": {"gpu-1": {}}, "vars": {"slurm_compute_accelerators": 8}},
+        }
+        inventory = {"all": {"hosts": hosts, "vars": common, "children": groups}}
+        (self.folder / "inventory.json").write_text(json.dumps(inventory))
+        (self.folder / "play.yml").write_text(json.dumps(plays))
+        program = Path(sys.executable).parent / "ansible-playbook"
+        done = subprocess.run(
+            [program, "-i", self.folder / "inventory.json", self.folder / "play.yml", *arguments],
+            env={
+                **os.environ,
+                "ANSIBLE_ROLES_PATH": str(roles.resolve()),
+                "ANSIBLE_NOCOLOR": "1",
+                "ANSIBLE_PIPELINING": "1",
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == expect, done.stdout + done.stderr
+        changed = re.findall(r"^(\S+)\s*: ok=\d+\s+changed=(\d+)", done.stdout, re.MULTILINE)
+        return done.stdout + done.stderr, {name: int(count) for name, count in changed}
+
+    def on(self, name: str, command: str) -> str:
+        (host,) = [host for host in self.lab.hosts() if host.name == name]
+        return run(*self.lab.ssh(host), command, timeout_s=60).strip()
+
+    def ask(self, path: str) -> Any:
+        """The data of an answer of Prometheus."""
+        url = f"http://127.0.0.1:9090/api/v1/{path}"
+        answer = json.loads(self.on("head-1", f"curl --silent --max-time 10 '{url}'"))
+        assert answer["status"] == "success", answer
+        return answer["data"]
+
+    def query(self, expression: str) -> dict[str, float]:
+        """The value of an expression now, by instance."""
+        found = self.ask(f"query?query={urllib.parse.quote(expression)}")["result"]
+        return {one["metric"].get("instance", ""): float(one["value"][1]) for one in found}
+
+    def rule(self, name: str) -> dict[str, Any]:
+        """An alert rule as Prometheus has loaded it."""
+        groups = self.ask("rules")["groups"]
+        (rule,) = [one for group in groups for one in group["rules"] if one["name"] == name]
+        assert isinstance(rule, dict)
+        return rule
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("observability")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RACKWRIGHT_STATE", str(folder))
+        lab = labs.open_lab("watch", "10.213.12.0/24")
+        try:
+            labs.up(lab, [HostSpec("gpu-1", 8), HostSpec("head-1")], print)
+            made = Site(lab, folder)
+            refresh = {"ansible.builtin.apt": {"update_cache": True}}
+            made.play(plays=[{"hosts": "all", "gather_facts": False, "tasks": [refresh]}])
+            made.play()
+            yield made
+        finally:
+            labs.down(lab)
+
+
+def test_a_second_run_changes_nothing_and_a_check_foresees_nothing(site: Site) -> None:
+    assert site.play()[1] == {"gpu-1": 0, "head-1": 0}
+    printed, changed = site.play("--check", "--diff")
+    assert changed == {"gpu-1": 0, "head-1": 0}
+    assert "+++ " not in printed
+
+
+def test_prometheus_sees_every_host(site: Site) -> None:
+    seen = wait_for(lambda: site.query('up{job="node"}') == {"gpu-1": 1, "head-1": 1}, 30, 0.5)
+    assert seen, site.query('up{job="node"}')
+    assert set(site.query('up{job="node",site="oslo"}')) == {"gpu-1", "head-1"}
+    retention = site.ask("status/flags")["storage.tsdb.retention.time"]
+    assert retention == "30d"
+    assert "8 - max(slurm_gpus_usable)" in site.rule("GpusMissing")["query"]
+
+
+def test_a_host_that_goes_silent_fires_its_alert(site: Site) -> None:
+    down = site.rule("HostDown")["query"]
+    assert site.query(down) == {}
+    site.on("gpu-1", "systemctl stop prometheus-node-exporter")
+    try:
+        assert wait_for(lambda: site.query(down) == {"gpu-1": 0}, 30, 0.5)
+        assert wait_for(lambda: site.rule("HostDown")["state"] == "firing", 30, 0.5)
+        (alert,) = site.rule("HostDown")["alerts"]
+        assert alert["annotations"]["summary"] == "gpu-1 does not answer"
+        assert site.play("--limit", "gpu-1")[1] == {"gpu-1": 1}, "the exporter is started again"
+    finally:
+        site.on("gpu-1", "systemctl start prometheus-node-exporter")
+    assert wait_for(lambda: site.query(down) == {}, 30, 0.5)
+
+
+def test_what_slurm_lacks_fires_its_alerts(site: Site) -> None:
+    assert set(site.query(site.rule("SlurmSilent")["query"])) == {""}, "nothing is known of Slurm"
+    measured = 'slurm_up 1\\nslurm_gpus_usable 7\\nslurm_node_drained{node="gpu-1"} 1\\n'
+    file = "/var/lib/prometheus/node-exporter/slurm.prom"
+    site.on("head-1", f"printf '{measured}' > {file}.new && mv {file}.new {file}")
+    try:
+        missing = site.rule("GpusMissing")["query"]
+        assert wait_for(lambda: site.query(missing) == {"": 1}, 30, 0.5)
+        drained = site.ask("query?query=" + urllib.parse.quote(site.rule("NodeDrained")["query"]))
+        assert [one["metric"]["node"] for one in drained["result"]] == ["gpu-1"]
+        assert site.query(site.rule("SlurmSilent")["query"]) == {}
+        site.on("head-1", f"touch --date='10 minutes ago' {file}")
+        silent = site.rule("SlurmSilent")["query"]
+        assert wait_for(lambda: set(site.query(silent)) == {""}, 30, 0.5), "the file is old"
+    finally:
+        site.on("head-1", f"rm {file}")
+
+
+def test_rules_that_promtool_refuses_are_not_put_in_place(site: Site, tmp_path: Path) -> None:
+    broken = shutil.copytree("roles/prometheus", tmp_path / "prometheus")
+    template = broken / "templates/rules.yml.j2"
+    assert 'up{job="node"} == 0' in template.read_text()
+    template.write_text(template.read_text().replace('up{job="node"} == 0', 'up{job="node"} ==='))
+    before = site.on("head-1", f"sha256sum {RULES}")
+    printed, changed = site.play("--limit", "head-1", roles=tmp_path, plays=PLAYS[1:], expect=2)
+    assert "failed to validate" in printed
+    assert changed == {"head-1": 0}
+    assert site.on("head-1", f"sha256sum {RULES}") == before
+
+
+BAD = {
+    "retention": ("prometheus", {"prometheus_retention": "forever"}, "is 'forever'; write"),
+    "address": ("node_exporter", {"node_exporter_address": "300.1.1.1"}, "on '300.1.1.1' port"),
+    "port": ("node_exporter", {"node_exporter_port": 70000}, "port '70000'"),
+    "listen": ("prometheus", {"prometheus_address": "::"}, "on '::' port"),
+    "host": ("prometheus", {"prometheus_hosts": ["stranger"]}, "hosts of the inventory"),
+    "interval": ("slurm_exporter", {"slurm_exporter_interval_s": 1}, "write 10 to 120 seconds"),
+    "folder": (
+        "slurm_exporter",
+        {"slurm_exporter_folder": "/nowhere"},
+        "run the role node_exporter first",
+    ),
+}
+"""Variables under which a role must refuse, and what it says."""
+
+
+@pytest.mark.parametrize("case", sorted(BAD))
+def test_a_role_refuses_what_it_cannot_do(site: Site, case: str) -> None:
+    role, variables, message = BAD[case]
+    plays = [{"hosts": "head-1", "roles": [role]}]
+    printed, changed = site.play(plays=plays, expect=2, **variables)
+    assert message in " ".join(printed.split()), printed
+    assert changed == {"head-1": 0}
