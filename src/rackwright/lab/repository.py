@@ -59,7 +59,18 @@ esac
 [ "$count" -gt 0 ]
 """
 
-DRIVER = "570.133.20"
+
+def _daemon(name: str) -> dict[str, str]:
+    """Files of a package whose service is up and does nothing."""
+    unit = (
+        f"[Unit]\nDescription={name} (stand-in of a lab)\n"
+        "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n"
+        "[Install]\nWantedBy=multi-user.target\n"
+    )
+    return {f"lib/systemd/system/{name}.service": unit}
+
+
+DRIVER, OLD_DRIVER, NCCL = "570.133.20", "565.57.01", "2.26.2-1"
 STAND_INS = (
     StandIn(
         "nvidia-driver",
@@ -73,8 +84,42 @@ STAND_INS = (
         "NVIDIA System Management Interface (stand-in of a lab)",
         files={"usr/bin/nvidia-smi": NVIDIA_SMI.replace("VERSION", DRIVER)},
     ),
-    StandIn("nvidia-fabricmanager", f"{DRIVER}-1", "NVIDIA Fabric Manager (stand-in of a lab)"),
-    StandIn("nvidia-imex", f"{DRIVER}-1", "NVIDIA IMEX (stand-in of a lab)"),
+    StandIn(
+        "nvidia-persistenced",
+        f"{DRIVER}-1",
+        "NVIDIA Persistence Daemon (stand-in of a lab)",
+        files=_daemon("nvidia-persistenced"),
+    ),
+    StandIn(
+        "nvidia-fabricmanager",
+        f"{DRIVER}-1",
+        "NVIDIA Fabric Manager (stand-in of a lab)",
+        files=_daemon("nvidia-fabricmanager"),
+    ),
+    StandIn(
+        "nvidia-imex",
+        f"{DRIVER}-1",
+        "NVIDIA IMEX (stand-in of a lab)",
+        files=_daemon("nvidia-imex"),
+    ),
+    # An older driver, whose fabric manager the repository lacks: real repositories have such gaps.
+    *(
+        StandIn(name, f"{OLD_DRIVER}-1", f"{name} (stand-in of a lab)")
+        for name in ("nvidia-driver", "nvidia-smi", "nvidia-persistenced")
+    ),
+    *(
+        package
+        for cuda in ("12.4", "12.8")
+        for package in (
+            StandIn("libnccl2", f"{NCCL}+cuda{cuda}", "NCCL (stand-in of a lab)"),
+            StandIn(
+                "libnccl-dev",
+                f"{NCCL}+cuda{cuda}",
+                "NCCL, for development (stand-in of a lab)",
+                (f"libnccl2 (= {NCCL}+cuda{cuda})",),
+            ),
+        )
+    ),
 )
 
 

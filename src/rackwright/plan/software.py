@@ -80,7 +80,7 @@ def _onprem(
         bill=bill,
         path=path,
         gpu=any(board.vendor == "nvidia" for board in boards),
-        nvswitch=any(_has_nvswitch(board) for board in boards),
+        nvswitch=any(has_nvswitch(board) for board in boards),
         imex=any(board.gres in WIDE_NVLINK for board in boards),
         ofed=any(port.role == "compute" for node in nodes for port in node.ports),
         lustre_client=bool(systems),
@@ -102,14 +102,15 @@ def _aws(site: AwsSitePlan, bill: SoftwareBill | None, path: Path) -> SiteSoftwa
         bill=bill,
         path=path,
         gpu=bool(nvidia),
-        nvswitch=any(_has_nvswitch(board) for board, _ in nvidia),
+        nvswitch=any(has_nvswitch(board) for board, _ in nvidia),
         imex=any(board.gres in WIDE_NVLINK for board, _ in nvidia),
         efa=any(efa for _, efa in nvidia),
         lustre_client=bool(site.site.file_systems),
     )
 
 
-def _has_nvswitch(board: Accelerators) -> bool:
+def has_nvswitch(board: Accelerators) -> bool:
+    """Whether the host of ``board`` has NVSwitches that its own fabric manager sets up."""
     return board.gres in NVSWITCH and board.count >= 8
 
 
