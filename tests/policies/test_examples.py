@@ -8,6 +8,7 @@ import pytest
 
 from rackwright.policy.api import Measure, Outcome, Policy
 from rackwright.policy.examples import KINDS, Example, judge, load_examples, run_example
+from rackwright.policy.exemplify import HEADING, with_example
 from rackwright.policy.packs import builtin_pack, documentation, load_packs
 
 POLICIES = load_packs()
@@ -45,6 +46,14 @@ def test_a_policy_is_documented(policy: type[Policy]) -> None:
         assert f"\n## {heading}\n" in text, heading
     for name in policy.model_fields:
         assert f"`{name}`" in text, f"the parameter {name} is not documented"
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.id)
+def test_the_example_in_the_documentation_is_what_the_policy_says(policy: type[Policy]) -> None:
+    text = documentation(policy).read_text()
+    assert HEADING in text
+    fresh = with_example(policy, text, builtin_pack())
+    assert text == fresh, "run: rackwright policy document policies"
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.id)

@@ -37,6 +37,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     new.add_argument(
         "--pack", type=Path, default=TEAM_PACK, help=f"folder of the pack; else '{TEAM_PACK}'"
     )
+    documenting = actions.add_parser("document", help="write the example into each documentation")
+    documenting.add_argument("pack", type=Path, help="folder of the pack")
     digest = actions.add_parser("digest", help="print what a shared pack is pinned by")
     digest.add_argument("pack", type=Path, help="folder of the pack")
 
@@ -54,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         "show": _show,
         "test": _test,
         "new": _new,
+        "document": _document,
         "digest": _digest,
     }
     return actions[arguments.action](arguments)
@@ -146,6 +149,20 @@ def _test(arguments: argparse.Namespace) -> int:
     if failed or lacking:
         return ExitCode.VIOLATION
     return ExitCode.CLEAN if count else ExitCode.NOTHING
+
+
+def _document(arguments: argparse.Namespace) -> int:
+    from rackwright.policy.exemplify import with_example
+    from rackwright.policy.packs import documentation, load_pack
+
+    for policy in load_pack(arguments.pack):
+        path = documentation(policy)
+        former = path.read_text(encoding="utf-8")
+        text = with_example(policy, former, arguments.pack)
+        if text != former:
+            path.write_text(text, encoding="utf-8")
+            sys.stdout.write(f"{path}\n")
+    return ExitCode.CLEAN
 
 
 def _new(arguments: argparse.Namespace) -> int:

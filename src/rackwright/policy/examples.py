@@ -121,15 +121,26 @@ def _item(value: Any) -> Item:
     return Item(value, "<example>", 1, 1)
 
 
-def compare(example: Example, results: tuple[Result, ...]) -> str | None:
-    """Why ``results`` are not what the example expects, or None."""
-    expect = example.expect
-    near = [
+def _near(expect: Expectation, results: tuple[Result, ...]) -> list[Result]:
+    """The results about what the example names, whatever their outcome."""
+    return [
         r
         for r in results
         if expect.at in r.subject.name and (expect.what in r.what or expect.what in r.message)
     ]
-    found = [r for r in near if r.outcome is expect.outcome]
+
+
+def matching(example: Example, results: tuple[Result, ...]) -> list[Result]:
+    """The results that the example expects."""
+    near = _near(example.expect, results)
+    return [result for result in near if result.outcome is example.expect.outcome]
+
+
+def compare(example: Example, results: tuple[Result, ...]) -> str | None:
+    """Why ``results`` are not what the example expects, or None."""
+    expect = example.expect
+    near = _near(expect, results)
+    found = matching(example, results)
     if not found:
         return f"no result is '{expect.outcome}' at '{expect.at}': {_list(results)}"
     if example.kind in {"pass", "boundary"} and any(r.outcome is not expect.outcome for r in near):
