@@ -122,6 +122,7 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     for title, variables in _hardware_vars(plan, hosts).items():
         groups.vars(title, **variables)
     _add_slurm(groups, plan, dict(zip(names, hosts, strict=True)), site)
+    _add_monitoring(groups, dict(zip(names, hosts, strict=True)))
     made: Inventory = {"_meta": {"hostvars": hostvars}}
     everywhere = {"rackwright_cluster": plan.blueprint.name}
     if plan.blueprint.owner is not None:
@@ -365,6 +366,17 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
             groups.put("slurm_login", name)
         if host.role == "compute":
             groups.put("slurm_compute", name)
+
+
+HEADS = {"head", "management"}
+"""Roles of hosts that can watch the others."""
+
+
+def _add_monitoring(groups: _Groups, hosts: Mapping[str, Host]) -> None:
+    """The host that Prometheus runs on: the first head; no group where there is none."""
+    heads = (name for name, host in hosts.items() if host.role in HEADS)
+    if (first := next(heads, None)) is not None:
+        groups.put(groups.name("monitoring"), first)
 
 
 def host_variables(inventory: Inventory, host: str) -> dict[str, Any] | None:

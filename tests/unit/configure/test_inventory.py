@@ -113,6 +113,12 @@ def test_the_groups_of_slurm_follow_the_scheduler() -> None:
     assert "slurm_hosts" not in an_inventory("air")
 
 
+def test_the_first_head_watches_the_others() -> None:
+    assert an_inventory()["monitoring"]["hosts"] == ["head-1"]
+    assert an_inventory("slurm", HYBRID)["monitoring"]["hosts"] == ["head-1.sjc1"]
+    assert "monitoring" not in an_inventory("air"), "there is no head"
+
+
 def test_a_site_that_the_scheduler_leaves_out_runs_no_slurm(tmp_path: Path) -> None:
     layer = tmp_path / "layer.yaml"
     layer.write_text("scheduler: {sites: [sjc1]}\n")
