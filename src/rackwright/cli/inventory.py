@@ -17,6 +17,13 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
     )
+    parser.add_argument("--site", help="the only site to list")
+    parser.add_argument(
+        "--outputs",
+        type=Path,
+        metavar="FILE",
+        help="what 'status --json' printed: addresses of the servers of the AWS site",
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--list", action="store_true", help="everything as JSON (the default)")
     form.add_argument("--host", metavar="NAME", help="the variables of one host as JSON")
@@ -26,10 +33,14 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the inventory, a host of it, or its groups."""
     from rackwright.configure.inventory import build_inventory, draw, host_variables
+    from rackwright.configure.outputs import add_addresses, read_addresses
     from rackwright.plan.load import load_plan
     from rackwright.spec.suggest import did_you_mean
 
-    made = build_inventory(load_plan(arguments.blueprint, arguments.layer).plan)
+    plan = load_plan(arguments.blueprint, arguments.layer).plan
+    made = build_inventory(plan, arguments.site)
+    if arguments.outputs is not None:
+        add_addresses(made, plan, read_addresses(arguments.outputs), arguments.site)
     if arguments.graph:
         sys.stdout.writelines(f"{line}\n" for line in draw(made))
     elif arguments.host is not None:

@@ -31,7 +31,7 @@ def read_addresses(path: Path) -> Mapping[str, Address]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InventoryError(f"cannot read '{path}': {error.strerror}") from None
+        raise InventoryError(f"cannot read '{path}': {str(error.strerror).lower()}") from None
     except ValueError:
         raise InventoryError(
             f"'{path}' is not JSON", hint="write it with 'rackwright status --json'"

@@ -101,12 +101,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         super().parse(inventory, loader, path, cache)
         self._read_config_data(path)
         try:
-            from rackwright.configure.inventory import refuse_templates
             from rackwright.errors import RackwrightError
         except ImportError as error:
             raise AnsibleParserError(
                 "rackwright is not installed where Ansible is; install both in one environment"
             ) from error
+        from rackwright.configure.inventory import refuse_templates
+
         try:
             found = self._read(path, use_cache=cache)
             refuse_templates(found)  # once more, for a cache may have been written by others

@@ -1,0 +1,58 @@
+"""The Ansible collection of the checkout, put together as a wheel has it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ROOT / "src/rackwright/ansible"
+
+
+def link_collection(folder: Path) -> Path:
+    """A folder for ``ANSIBLE_COLLECTIONS_PATH``: links to the plugins and roles of the checkout."""
+    collection = folder / "ansible_collections/rackwright/cluster"
+    collection.mkdir(parents=True)
+    for path in (ROOT / "roles", *SOURCES.iterdir()):
+        (collection / path.name).symlink_to(path)
+    (folder / "ansible.cfg").touch()
+    return folder
+
+
+def environment(collections: Path) -> dict[str, str]:
+    """Variables for Ansible alone with the collection, whatever the user's own settings are."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("ANSIBLE_")}
+    return {
+        **kept,
+        "ANSIBLE_COLLECTIONS_PATH": str(collections),
+        "ANSIBLE_CONFIG": str(collections / "ansible.cfg"),
+        "ANSIBLE_NOCOLOR": "1",
+        "ANSIBLE_LOCALHOST_WARNING": "0",
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+
+
+def ansible(collections: Path, command: str, *words: object) -> subprocess.CompletedProcess[str]:
+    """``ansible-COMMAND`` of this Python's environment."""
+    return subprocess.run(
+        [sys.executable, "-m", "ansible", command, *map(str, words)],
+        env=environment(collections),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def list_inventory(collections: Path, *sources: Path) -> dict[str, Any]:
+    """What ``ansible-inventory --list`` prints; nothing may be said on the way."""
+    given = [word for source in sources for word in ("-i", source)]
+    done = ansible(collections, "inventory", *given, "--list")
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr, done.stderr
+    listed: dict[str, Any] = json.loads(done.stdout)
+    return listed

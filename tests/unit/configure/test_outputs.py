@@ -1,0 +1,119 @@
+"""Addresses of servers, from the outputs of the stacks of an AWS site."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rackwright.cli import main
+from rackwright.configure.inventory import InventoryError, build_inventory
+from rackwright.configure.outputs import SCHEMA, add_addresses, read_addresses
+from rackwright.plan.load import load_plan
+from rackwright.plan.model import Plan
+from rackwright.policy.packs import builtin_pack
+
+FIXTURES = builtin_pack() / "fixtures"
+SERVERS = {
+    "head": {"private_ips": {"head-1": "10.20.0.5"}, "public_ips": {}},
+    "login": {"private_ips": {"login-1": "10.20.8.6"}, "public_ips": {"login-1": "203.0.113.9"}},
+}
+
+
+def write(folder: Path, servers: Any, **changes: Any) -> Path:
+    path = folder / "status.json"
+    stacks = [
+        {"stack": "aws-network", "outputs": {"vpc_id": "vpc-1"}},
+        {"stack": "aws-cluster", "outputs": {"servers": servers}},
+    ]
+    path.write_text(json.dumps({"schema": SCHEMA, "stacks": stacks, **changes}))
+    return path
+
+
+def a_plan(folder: Path, *, sites: int = 1) -> Plan:
+    """A cluster with a head and a login node in each of its AWS sites."""
+    document = yaml.safe_load((FIXTURES / "aws.yaml").read_text())
+    (site,) = document["sites"]
+    site["login"] = {**site["head"], "count": 1}
+    names = [f"aws-{number}" for number in range(1, sites + 1)]
+    document["sites"] = [{**site, "name": name} for name in names]
+    path = folder / "blueprint.yaml"
+    path.write_text(yaml.safe_dump(document))
+    return load_plan(path).plan
+
+
+def test_servers_get_their_addresses(tmp_path: Path) -> None:
+    plan = a_plan(tmp_path)
+    made = build_inventory(plan)
+    add_addresses(made, plan, read_addresses(write(tmp_path, SERVERS)))
+    hosts = made["_meta"]["hostvars"]
+    assert hosts["head-1"] == {"ansible_host": "10.20.0.5"}
+    assert hosts["login-1"]["ansible_host"] == "10.20.8.6"
+    assert hosts["login-1"]["rackwright_public_address"] == "203.0.113.9"
+    assert not [name for name in hosts if name.startswith("train") and hosts[name]]
+
+
+def test_of_two_sites_the_one_that_is_named_gets_them(tmp_path: Path) -> None:
+    plan = a_plan(tmp_path, sites=2)
+    made = build_inventory(plan)
+    addresses = read_addresses(write(tmp_path, SERVERS))
+    with pytest.raises(InventoryError, match="several AWS sites"):
+        add_addresses(made, plan, addresses)
+    add_addresses(made, plan, addresses, "aws-2")
+    hosts = made["_meta"]["hostvars"]
+    assert hosts["head-1.aws-2"]["ansible_host"] == "10.20.0.5"
+    assert "ansible_host" not in hosts["head-1.aws-1"]
+
+
+def test_outputs_of_another_blueprint_are_refused(tmp_path: Path) -> None:
+    plan = a_plan(tmp_path)
+    made = build_inventory(plan)
+    other = {"head": {"private_ips": {"head-2": "10.20.0.7"}, "public_ips": {}}}
+    with pytest.raises(InventoryError, match="'head-2', but the site 'aws-1' has none"):
+        add_addresses(made, plan, read_addresses(write(tmp_path, other)))
+
+
+@pytest.mark.parametrize(
+    ("servers", "changes"),
+    [
+        ({}, {}),
+        ({"head": {"private_ips": {"head-1": "{{ 6 * 7 }}"}, "public_ips": {}}}, {}),
+        ({"head": {"private_ips": {"head-1": "10.0.0.256"}, "public_ips": {}}}, {}),
+        ({"head": {"private_ips": ["10.0.0.1"], "public_ips": {}}}, {}),
+        ({"head": None}, {}),
+        (SERVERS, {"schema": "rackwright.stack/v2"}),
+        (SERVERS, {"stacks": None}),
+    ],
+)
+def test_what_is_no_output_of_a_stack_is_refused(
+    tmp_path: Path, servers: Any, changes: dict[str, Any]
+) -> None:
+    with pytest.raises(InventoryError, match="holds no servers of a stack") as caught:
+        read_addresses(write(tmp_path, servers, **changes))
+    assert caught.value.hint is not None
+    assert "status --json" in caught.value.hint
+
+
+def test_a_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InventoryError, match="no such file"):
+        read_addresses(tmp_path / "nothing.json")
+    (tmp_path / "text.json").write_text("aws-cluster: no change")
+    with pytest.raises(InventoryError, match="is not JSON"):
+        read_addresses(tmp_path / "text.json")
+
+
+def test_the_command_lists_one_site_with_addresses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a_plan(tmp_path, sites=2)
+    outputs = write(tmp_path, SERVERS)
+    words = ["inventory", str(tmp_path / "blueprint.yaml"), "--site", "aws-1"]
+    assert main([*words, "--outputs", str(outputs)]) == 0
+    hosts = json.loads(capsys.readouterr().out)["_meta"]["hostvars"]
+    assert hosts["head-1.aws-1"]["ansible_host"] == "10.20.0.5"
+    assert "head-1.aws-2" not in hosts
+    assert main([*words[:-1], "aws-3"]) == 2
+    assert "there is no site 'aws-3'" in capsys.readouterr().err
