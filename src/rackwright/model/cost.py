@@ -62,6 +62,9 @@ class Costs(Model):
     """Purchase price of one unit by catalogue id: nodes, switches, racks, PDUs, CDUs, ..."""
     instances: dict[str, DollarsPerHour] = {}
     """Negotiated price of an instance by type, whatever the capacity is bought as."""
+    reserved: tuple[str, ...] = ()
+    """Instance types whose hours are bought as standard reserved instances of one year, nothing
+    paid upfront; those in capacity blocks are not."""
     storage: dict[StorageItem, DollarsPerGibibyteMonth] = {}
     """Own price of provisioned storage; that of FSx for Lustre goes by its throughput."""
     network: dict[NetworkItem, DollarsPerHour] = {}

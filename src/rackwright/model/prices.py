@@ -99,6 +99,8 @@ class Offer(StrEnum):
     ON_DEMAND = "on-demand"
     """Instances and targeted reservations: both are charged by the hour."""
     CAPACITY_BLOCK = "capacity-block"
+    RESERVED = "reserved"
+    """Standard reserved instances of one year, nothing paid upfront."""
     STORAGE = "storage"
     NETWORK = "network"
     ENERGY = "energy"
@@ -108,6 +110,7 @@ class Offer(StrEnum):
 UNITS: Mapping[Offer, str] = {
     Offer.ON_DEMAND: "instance-hour",
     Offer.CAPACITY_BLOCK: "instance-hour",
+    Offer.RESERVED: "instance-hour",
     Offer.STORAGE: "GiB-month",
     Offer.NETWORK: "hour",
     Offer.ENERGY: "kWh",

@@ -19,7 +19,11 @@ from rackwright.plan.aws import AwsSitePlan
 from rackwright.plan.cost_lines import CostLine, Kind, UsedPrice
 from rackwright.plan.model import Path
 
-_TERMS = {Offer.ON_DEMAND: "on demand", Offer.CAPACITY_BLOCK: "in a capacity block"}
+_TERMS = {
+    Offer.ON_DEMAND: "on demand",
+    Offer.CAPACITY_BLOCK: "in a capacity block",
+    Offer.RESERVED: "reserved for a year",
+}
 
 
 class AwsPricing:
@@ -32,9 +36,14 @@ class AwsPricing:
         self._own: Mapping[Offer, Mapping[str, Decimal]] = {
             Offer.ON_DEMAND: costs.instances,
             Offer.CAPACITY_BLOCK: costs.instances,
+            Offer.RESERVED: costs.instances,
             Offer.STORAGE: dict(costs.storage.items()),
             Offer.NETWORK: dict(costs.network.items()),
         }
+
+    def offer(self, name: str) -> Offer:
+        """How instances of a type are bought that are in no capacity block."""
+        return Offer.RESERVED if name in self._costs.reserved else Offer.ON_DEMAND
 
     def instance(self, name: str, offer: Offer) -> tuple[UsedPrice | None, tuple[str, ...]]:
         """The price of an instance hour, or what is missing."""
@@ -68,7 +77,7 @@ def aws_lines(site: AwsSitePlan, costs: Costs, prices: Prices) -> Iterator[CostL
             pricing,
             group.name,
             (group.type, group.count, group.root_volume),
-            Offer.CAPACITY_BLOCK if blocks else Offer.ON_DEMAND,
+            Offer.CAPACITY_BLOCK if blocks else pricing.offer(group.type),
             plan.path,
         )
     for servers in site.servers:
@@ -78,7 +87,7 @@ def aws_lines(site: AwsSitePlan, costs: Costs, prices: Prices) -> Iterator[CostL
             pricing,
             servers.role,
             (server.type, server.count, server.root_volume),
-            Offer.ON_DEMAND,
+            pricing.offer(server.type),
             servers.path,
         )
     yield from _file_systems(site, pricing)

@@ -5,7 +5,7 @@ A mistyped site would silently keep the common rates, and a mistyped product the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.aws import AwsSite
@@ -31,14 +31,17 @@ def find_cost_problems(blueprint: Blueprint, catalogue: Catalogue) -> list[PlanP
         *_unknown("sites", costs.sites, owned, "bare-metal site"),
         *_unknown("capex", costs.capex, bought, "hardware product"),
         *_unknown("instances", costs.instances, catalogue.ids(Instance), "instance type"),
+        *_unknown("reserved", costs.reserved, catalogue.ids(Instance), "instance type"),
     ]
 
 
 def _unknown(
-    field: str, named: Iterable[str], known: Iterable[str], noun: str
+    field: str, named: Collection[str], known: Iterable[str], noun: str
 ) -> Iterable[PlanProblem]:
     names = list(known)
-    for name in named:
+    is_mapping = isinstance(named, Mapping)
+    for number, name in enumerate(named):
         if name not in names:
             message = f"there is no {noun} '{name}'"
-            yield PlanProblem(("costs", field, name), message, did_you_mean(name, names))
+            where = ("costs", field, name if is_mapping else number)
+            yield PlanProblem(where, message, did_you_mean(name, names))

@@ -136,6 +136,27 @@ def test_a_block_has_its_own_price_and_no_discount():
     assert head.price.listed.amount == Decimal("0.8064")
 
 
+def test_reserved_instances_have_their_own_price_and_a_negotiated_discount():
+    group = aws_factories.a_group(count=2, type="p4d.24xlarge")
+    costs = {"reserved": ["p4d.24xlarge"], "discount": "10 %"}
+    summary = summarise(a_plan(an_aws_site(node_groups=[group]), costs=costs))
+    line = lines(summary, "instances")[0]
+
+    assert line.what == "2 × p4d.24xlarge reserved for a year"
+    assert line.price.listed.offer is Offer.RESERVED
+    assert line.price.amount == Decimal("13.921094") * Decimal("0.9")
+
+
+def test_a_type_without_a_price_for_reserved_instances_is_unknown():
+    group = aws_factories.a_group(count=2, type="p5.48xlarge")
+    summary = summarise(
+        a_plan(an_aws_site(node_groups=[group]), costs={"reserved": ["p5.48xlarge"]})
+    )
+
+    assert summary.per_year is None
+    assert "price of 'p5.48xlarge' reserved for a year in us-east-1" in summary.missing
+
+
 def test_the_owners_prices_win_and_are_labelled():
     costs = {
         "instances": {"p5.48xlarge": "30 USD/h"},
@@ -421,6 +442,12 @@ def test_how_a_chip_is_mounted_does_not_matter():
             ("costs", "instances", "p5.48xlrage"),
             "there is no instance type 'p5.48xlrage'",
             "did you mean 'p5.48xlarge'?",
+        ),
+        (
+            {"reserved": ["p4d.24xlarg"]},
+            ("costs", "reserved", 0),
+            "there is no instance type 'p4d.24xlarg'",
+            "did you mean 'p4d.24xlarge'?",
         ),
         (
             {"capex": {"p5.48xlarge": "1 USD"}},
