@@ -36,11 +36,13 @@ def environment(collections: Path) -> dict[str, str]:
     }
 
 
-def ansible(collections: Path, command: str, *words: object) -> subprocess.CompletedProcess[str]:
-    """``ansible-COMMAND`` of this Python's environment."""
+def ansible(
+    collections: Path, command: str, *words: object, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """``ansible-COMMAND`` of this Python's environment, with more environment variables."""
     return subprocess.run(
         [sys.executable, "-m", "ansible", command, *map(str, words)],
-        env=environment(collections),
+        env={**environment(collections), **variables},
         capture_output=True,
         text=True,
         timeout=120,

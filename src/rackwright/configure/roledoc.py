@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,26 +24,28 @@ class RoleFacts:
         name: without the collection.
         specs: its entry points with their arguments, as in ``meta/argument_specs.yml``.
         galaxy: its ``galaxy_info``.
-        tags: of the tasks that it begins with, in their order.
+        tags: of its parts, in their order.
+        defaults: its variables in ``defaults/main.yml``.
     """
 
     name: str
     specs: Mapping[str, Mapping[str, Any]]
     galaxy: Mapping[str, Any]
     tags: Sequence[str]
+    defaults: Collection[str] = ()
 
 
 def read_role(folder: Path) -> RoleFacts:
     """What the files in ``folder`` say about a role."""
-    tasks = _read(folder / "tasks/main.yml")
-    # Each part has a tag of its own; what it needs before itself has the tags of all.
-    tags = dict.fromkeys(str(task["name"]).lower() for task in tasks if "tags" in task)
-    known = {tag for task in tasks for tag in task.get("tags", ())}
+    defaults = folder / "defaults/main.yml"
+    first, *others = _read(folder / "tasks/main.yml")
+    tagged = {"preflight"}.union(*(task["tags"] for task in others))
     return RoleFacts(
         name=folder.name,
         specs=_read(folder / "meta/argument_specs.yml")["argument_specs"],
         galaxy=_read(folder / "meta/main.yml")["galaxy_info"],
-        tags=[tag for tag in tags if tag in known],
+        tags=tuple(tag for tag in first["tags"] if tag in tagged),
+        defaults=tuple(_read(defaults)) if defaults.is_file() else (),
     )
 
 
@@ -82,7 +84,7 @@ def _lines(role: RoleFacts) -> Iterator[str]:
             yield ""
             yield _plain(paragraph)
         yield ""
-        yield from _variables(spec.get("options") or {})
+        yield from _variables(spec.get("options") or {}, role.defaults)
     if role.tags:
         yield ""
         yield f"Tags: {', '.join(f'`{tag}`' for tag in role.tags)}."
@@ -93,7 +95,9 @@ def _lines(role: RoleFacts) -> Iterator[str]:
     yield "Written from `meta/argument_specs.yml`; `make roles-docs` writes it anew."
 
 
-def _variables(options: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _variables(
+    options: Mapping[str, Mapping[str, Any]], defaults: Collection[str]
+) -> Iterator[str]:
     if not options:
         yield "It has no variables."
         return
@@ -105,7 +109,8 @@ def _variables(options: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         if "choices" in option:
             choices = ", ".join(f"`{choice}`" for choice in option["choices"])
             text = f"{text} One of {choices}."
-        row = (f"`{name}`", _type(option), _default(option), _plain(text))
+        default = "see `defaults/main.yml`" if name in defaults else ""
+        row = (f"`{name}`", _type(option), _default(option) or default, _plain(text))
         yield f"| {' | '.join(_cell(part) for part in row)} |"
 
 

@@ -50,11 +50,12 @@ def test_everything_that_a_specification_says_is_in_the_readme() -> None:
         "description": ["Ports, as C(ibstat) counts them.", "At least one."],
         "options": {"rate": {"type": "int", "description": "Rate | speed.", "default": 400}},
     }
+    packages = {"type": "dict", "description": "Packages."}
     level = {"description": "How much\n  is said.", "choices": ["much", "little"], "default": ""}
     main = {
         "short_description": "Fabric",
         "description": "Cables. See O(x_ports).",
-        "options": {"x_ports": ports, "x_level": level},
+        "options": {"x_ports": ports, "x_level": level, "x_packages": packages},
     }
     galaxy = {
         "min_ansible_version": "2.16",
@@ -64,7 +65,8 @@ def test_everything_that_a_specification_says_is_in_the_readme() -> None:
         ],
     }
     other = {"short_description": "Undo", "options": {}}
-    made = render_readme(RoleFacts("x", {"main": main, "undo": other}, galaxy, ["install"]))
+    specs = {"main": main, "undo": other}
+    made = render_readme(RoleFacts("x", specs, galaxy, ["install"], ["x_packages", "x_level"]))
     assert made.splitlines() == [
         "# rackwright.cluster.x",
         "",
@@ -76,7 +78,8 @@ def test_everything_that_a_specification_says_is_in_the_readme() -> None:
         "|---|---|---|---|",
         "| `x_ports` | list of dict | required | Ports, as `ibstat` counts them. At least one. |",
         "| `x_ports[].rate` | int | `400` | Rate \\| speed. |",
-        "| `x_level` | str | `` | How much is said. One of `much`, `little`. |",
+        "| `x_level` | str | `""` | How much is said. One of `much`, `little`. |",
+        "| `x_packages` | dict | see `defaults/main.yml` | Packages. |",
         "",
         "## Entry point undo",
         "",
@@ -94,13 +97,13 @@ def test_everything_that_a_specification_says_is_in_the_readme() -> None:
 
 
 def test_a_role_is_read_from_its_files(tmp_path: Path) -> None:
-    (tmp_path / "x/tasks").mkdir(parents=True)
-    (tmp_path / "x/meta").mkdir()
+    for folder in ("tasks", "meta", "defaults"):
+        (tmp_path / "x" / folder).mkdir(parents=True)
     (tmp_path / "x/tasks/main.yml").write_text(
-        "- {name: Preflight, tags: [preflight, install]}\n- {name: Install, tags: [install]}\n"
-        "- {name: Something else, tags: [install]}\n"
+        "- {tags: [preflight, install, configure]}\n- {tags: [install]}\n- {tags: [install]}\n"
     )
     (tmp_path / "x/meta/main.yml").write_text("galaxy_info: {license: Apache-2.0}\n")
     (tmp_path / "x/meta/argument_specs.yml").write_text("argument_specs: {main: {}}\n")
-    read = read_role(tmp_path / "x")
-    assert read == RoleFacts("x", {"main": {}}, {"license": "Apache-2.0"}, ["preflight", "install"])
+    (tmp_path / "x/defaults/main.yml").write_text("x_packages: {}\n")
+    read, galaxy = read_role(tmp_path / "x"), {"license": "Apache-2.0"}
+    assert read == RoleFacts("x", {"main": {}}, galaxy, ("preflight", "install"), ("x_packages",))

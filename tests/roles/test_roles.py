@@ -1,0 +1,223 @@
+"""What holds for every role, read from its files; Ansible only checks the syntax of playbooks."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from collection_support import ROOT, ansible, link_collection
+
+ROLES = sorted(path for path in (ROOT / "roles").iterdir() if path.is_dir())
+PLAYBOOKS = ROOT / "stacks/baremetal/playbooks"
+PARTS = ("preflight", "install", "configure", "run", "verify")
+LONGEST = 120
+LICENCE = "Apache-2.0"
+FAMILIES = {"Debian", "Ubuntu", "EL"}
+KINDS = {
+    "str": str,
+    "path": str,
+    "int": int,
+    "float": (int, float),
+    "bool": bool,
+    "list": list,
+    "dict": dict,
+    "raw": object,
+}
+
+each_role = pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)
+
+
+def read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def read_if_there(path: Path) -> Any:
+    return read(path) if path.is_file() else {}
+
+
+def options_of(role: Path) -> dict[str, dict[str, Any]]:
+    return read(role / "meta/argument_specs.yml")["argument_specs"]["main"].get("options") or {}
+
+
+def task_files(role: Path) -> list[Path]:
+    return sorted([*(role / "tasks").glob("*.yml"), *(role / "handlers").glob("*.yml")])
+
+
+def walk(tasks: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Each task, those in blocks as well."""
+    for task in tasks:
+        inner = [one for part in ("block", "rescue", "always") for one in task.get(part, ())]
+        if inner:
+            yield from walk(inner)
+        else:
+            yield task
+
+
+def tasks_of(role: Path) -> list[dict[str, Any]]:
+    return [task for path in task_files(role) for task in walk(read(path) or [])]
+
+
+def code_of(role: Path) -> str:
+    """Everything in which variables are used."""
+    files = [*task_files(role), *(role / "templates").glob("*"), *(role / "vars").glob("*.yml")]
+    return "\n".join(path.read_text(encoding="utf-8") for path in files)
+
+
+def made_inside(role: Path) -> set[str]:
+    """Variables that the role makes for itself."""
+    found = set(read_if_there(role / "vars/main.yml") or {})
+    for task in tasks_of(role):
+        found |= {task["register"]} if "register" in task else set()
+        found |= set(task.get("ansible.builtin.set_fact", {}))
+        found |= set(task.get("vars", {}))
+        found |= {task.get("loop_control", {}).get("loop_var")} - {None}
+    return found
+
+
+def used_in(role: Path) -> set[str]:
+    """Variables with the prefix of the role, paths and names of files left out."""
+    names = re.findall(rf"(?<![\w/.-]){role.name}_\w+(?![\w/]|\.(?:py|sh|j2|conf))", code_of(role))
+    return set(names)
+
+
+@each_role
+def test_every_variable_is_specified_and_every_specified_one_is_used(role: Path) -> None:
+    used, options = used_in(role), set(options_of(role))
+    assert used - made_inside(role) - options == set(), "used and not specified"
+    assert options - used == set(), "specified and not used"
+    assert all(name.startswith(f"{role.name}_") for name in options | made_inside(role))
+
+
+@each_role
+def test_defaults_are_those_of_the_specification(role: Path) -> None:
+    defaults = read_if_there(role / "defaults/main.yml") or {}
+    options = options_of(role)
+    assert set(defaults) <= set(options)
+    for name, value in defaults.items():
+        # What is worked out, or is long, stands in the defaults alone.
+        assert options[name].get("default", value) == value, name
+        assert not options[name].get("required"), name
+    for name, option in options.items():
+        assert option["description"], name
+        assert not (option.get("required") and "default" in option), name
+        if "default" in option:
+            assert name in defaults, name
+            assert isinstance(option["default"], KINDS[option["type"]]), name
+
+
+@each_role
+def test_a_variable_without_a_default_is_required_or_asked_for(role: Path) -> None:
+    code, defaults = code_of(role), read_if_there(role / "defaults/main.yml") or {}
+    for name, option in options_of(role).items():
+        if not option.get("required") and name not in defaults:
+            guarded = rf"\b{name}(\.\w+|\[[^]]+\])* *(is (not )?defined|\| *default)"
+            assert re.search(guarded, code), f"{name} may be absent, and nothing asks for that"
+
+
+@each_role
+def test_it_says_what_it_is_and_for_whom(role: Path) -> None:
+    galaxy = read(role / "meta/main.yml")["galaxy_info"]
+    assert galaxy["role_name"] == role.name
+    assert galaxy["license"] == LICENCE
+    assert galaxy["description"]
+    assert {one["name"] for one in galaxy["platforms"]} <= FAMILIES
+    spec = read(role / "meta/argument_specs.yml")["argument_specs"]["main"]
+    assert spec["short_description"]
+    assert not spec["short_description"].endswith(".")
+
+
+@each_role
+def test_its_parts_have_their_tags_and_come_in_order(role: Path) -> None:
+    main = read(role / "tasks/main.yml")
+    parts = [str(task["name"]).lower() for task in main]
+    assert parts[0] == "preflight"
+    assert parts == [part for part in PARTS if part in parts]
+    assert {"preflight", "verify"} <= set(parts)
+    for part, task in zip(parts, main, strict=True):
+        assert task["ansible.builtin.import_tasks"] == f"{part}.yml"
+        # Whatever part is asked for, its requirements are checked first.
+        assert set(task["tags"]) <= set(main[0]["tags"])
+    imported = {task["ansible.builtin.import_tasks"] for task in main}
+    included = {
+        str(task[word])
+        for task in tasks_of(role)
+        for word in ("ansible.builtin.include_tasks", "ansible.builtin.import_tasks")
+        if isinstance(task.get(word), str)
+    }
+    there = {path.name for path in (role / "tasks").glob("*.yml")}
+    assert there == {"main.yml", *imported, *included}
+
+
+@each_role
+def test_tasks_name_their_modules_in_full_and_hide_no_failure(role: Path) -> None:
+    for task in tasks_of(role):
+        assert task["name"][0].isupper(), task
+        assert "ignore_errors" not in task, task["name"]
+        modules = [key for key in task if key.count(".") >= 2]
+        assert len(modules) == 1, task["name"]
+        if modules[0] in {"ansible.builtin.command", "ansible.builtin.shell"}:
+            assert "changed_when" in task or "creates" in task[modules[0]], task["name"]
+        assert modules[0] != "ansible.builtin.shell", task["name"]
+
+
+@each_role
+def test_files_that_it_writes_say_who_manages_them(role: Path) -> None:
+    for path in (role / "templates").glob("*"):
+        if path.name.endswith(".json.j2"):
+            continue  # JSON has no comments
+        lines = path.read_text(encoding="utf-8").splitlines()
+        first = lines[1] if lines[0].startswith("#!") else lines[0]
+        assert first == "{{ ansible_managed | comment }}", path.name
+
+
+@each_role
+def test_written_files_have_owner_and_mode(role: Path) -> None:
+    writers = ("ansible.builtin.template", "ansible.builtin.copy")
+    for task in tasks_of(role):
+        for arguments in (task[word] for word in writers if word in task):
+            assert {"owner", "group", "mode"} <= set(arguments), task["name"]
+            assert isinstance(arguments["mode"], str), task["name"]
+
+
+@each_role
+def test_its_files_are_short(role: Path) -> None:
+    for path in role.rglob("*"):
+        if path.suffix in {".yml", ".j2"}:
+            count = len(path.read_text(encoding="utf-8").splitlines())
+            assert count <= LONGEST, f"{path.name} has {count} lines"
+
+
+@pytest.fixture(scope="module")
+def collections(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return link_collection(tmp_path_factory.mktemp("collections"))
+
+
+@pytest.mark.parametrize("path", sorted(PLAYBOOKS.glob("*.yml")), ids=lambda path: path.stem)
+def test_the_syntax_of_playbooks(path: Path, collections: Path) -> None:
+    done = check_syntax(collections, path, ANSIBLE_ROLES_PATH=str(ROOT / "roles"))
+    assert done.returncode == 0, done.stderr
+
+
+def test_roles_are_found_by_their_names_in_the_collection(
+    collections: Path, tmp_path: Path
+) -> None:
+    names = [f"rackwright.cluster.{role.name}" for role in ROLES]
+    play = {"name": "Every role", "hosts": "all", "roles": names}
+    path = tmp_path / "all.yml"
+    path.write_text(yaml.safe_dump([play]))
+    assert check_syntax(collections, path).returncode == 0
+    path.write_text(yaml.safe_dump([{**play, "roles": ["rackwright.cluster.nothing"]}]))
+    assert "'rackwright.cluster.nothing' was not found" in check_syntax(collections, path).stderr
+
+
+def check_syntax(
+    collections: Path, playbook: Path, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    words = ("--syntax-check", "-i", "localhost,", playbook)
+    return ansible(collections, "playbook", *words, **variables)
