@@ -216,8 +216,16 @@ def _efa(plan: Plan, host: Host) -> int | None:
 
 
 def _mounts(plan: Plan, host: Host) -> Iterator[Expectation]:
+    for planned in plan.onprem:
+        for system in planned.site.file_systems if planned.site.name == host.site else ():
+            if system.clients is None and host.role == "compute":  # nobody says who mounts it
+                yield _mount(system.mount, None)
     for place in mount_points(plan, host.site, host.group, host.role):
-        yield Expectation(f"mount {place}", "mount", ("mounts", place), Rule.EQUAL, "lustre")
+        yield _mount(place, "lustre")
+
+
+def _mount(place: str, expected: str | None) -> Expectation:
+    return Expectation(f"mount {place}", "mount", ("mounts", place), Rule.EQUAL, expected)
 
 
 def _versions(plan: Plan, host: Host) -> Iterator[Expectation]:

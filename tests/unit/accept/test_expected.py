@@ -1,0 +1,150 @@
+"""Expectations and the variables of the health check come from the blueprint alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rackwright.accept.expected import Expectation, HostExpectations, Rule, expect
+from rackwright.accept.intent import health_of_group, health_programs
+from rackwright.configure.inventory import build_inventory, host_variables
+from rackwright.model.operations import Operations
+from rackwright.plan.load import load_plan
+from rackwright.plan.model import Plan
+from rackwright.plan.scheduler import node_sets
+from rackwright.policy.packs import builtin_pack
+
+FIXTURES = builtin_pack() / "fixtures"
+TREE = Path(__file__).parents[2] / "golden" / "slurm" / "tree" / "layer.yaml"
+
+
+@pytest.fixture(scope="module")
+def operated() -> Plan:
+    return load_plan(FIXTURES / "operated.yaml").plan
+
+
+@pytest.fixture(scope="module")
+def slurm() -> Plan:
+    return load_plan(FIXTURES / "slurm.yaml", (TREE,)).plan
+
+
+def generated(plan: Plan, **more: Any) -> Plan:
+    """The plan with health checks that are generated."""
+    operations = Operations(health_checks=True, **more)
+    return replace(plan, blueprint=plan.blueprint.model_copy(update={"operations": operations}))
+
+
+def host(plan: Plan, name: str) -> HostExpectations:
+    (found,) = [host for host in expect(plan) if host.name == name]
+    return found
+
+
+def item(of: HostExpectations, name: str) -> Expectation:
+    (found,) = [item for item in of.items if item.item == name]
+    return found
+
+
+def test_every_host_is_expected_once(slurm: Plan) -> None:
+    names = [host.name for host in expect(slurm)]
+    assert names == list(build_inventory(slurm)["_meta"]["hostvars"])
+    for one in expect(slurm):
+        items = [item.item for item in one.items]
+        assert len(items) == len(set(items)), one.name
+
+
+def test_a_dgx_h100(slurm: Plan) -> None:
+    dgx = host(slurm, "dgx-01")
+    assert item(dgx, "accelerators").expected == 8
+    assert item(dgx, "accelerator model").expected == "h100"
+    assert item(dgx, "processors").expected == 224
+    memory = item(dgx, "memory")
+    assert (memory.expected, memory.least) == (2048 * 1024, 2048 * 1024 * 0.95)
+    assert item(dgx, "ports infiniband 400 Gbps").expected == 12, "8 of compute and 4 of storage"
+    assert item(dgx, "version slurm").rule is Rule.RELEASE
+    assert dgx.request == {
+        "devices": "/dev/nvidia[0-9]*",
+        "mounts": [],
+        "services": ["munge", "slurmd"],
+        "slurm_node": "dgx-01",
+    }
+
+
+def test_what_the_blueprint_says_of_nodes_comes_before_the_catalogue(slurm: Plan) -> None:
+    scheduler = slurm.blueprint.scheduler
+    assert scheduler is not None
+    (said,) = scheduler.nodes
+    said = said.model_copy(update={"cpus": 96, "memory": 1000.0, "gres": "gpu:h200:4"})
+    changed = scheduler.model_copy(update={"nodes": (said,)})
+    plan = replace(slurm, blueprint=slurm.blueprint.model_copy(update={"scheduler": changed}))
+    dgx = host(plan, "dgx-01")
+    assert item(dgx, "processors").expected == 96
+    assert (item(dgx, "memory").least, item(dgx, "memory").expected) == (1_024_000, 1_024_000)
+    assert item(dgx, "accelerators").expected == item(dgx, "Slurm accelerators").expected == 4
+    assert item(dgx, "accelerator model").expected == "h200"
+
+
+def test_a_number_that_the_catalogue_lacks_is_not_guessed(slurm: Plan) -> None:
+    head = host(slurm, "head-1")
+    assert item(head, "processors").expected is None
+    assert item(head, "memory").expected is None
+    assert item(head, "accelerators").expected == 0
+    assert head.node is None
+
+
+def test_services_follow_the_scheduler(slurm: Plan) -> None:
+    services = {one.name: one.request["services"] for one in expect(slurm)}
+    assert services["head-1"] == ["mariadb", "munge", "slurmctld", "slurmdbd"]
+    assert services["dgx-64"] == ["munge", "slurmd"]
+
+
+def test_software_and_mounts_follow_bill_and_file_systems(operated: Plan) -> None:
+    hosts = expect(operated)
+    versions = {i.item: i.expected for one in hosts for i in one.items if i.kind == "version"}
+    assert versions["version driver"] == "595.112.07"
+    assert versions["version fabric_manager"] == "595.112.07"
+    assert versions["version lustre_server"] == "2.17.0"
+    drivers = {one.name for one in hosts for i in one.items if i.item == "version driver"}
+    accelerated = {
+        one.name
+        for one in hosts
+        for i in one.items
+        if i.item == "accelerators" and i.expected not in {0, None}
+    }
+    assert drivers == accelerated, "and on no other host"
+    mounts = {(i.item, i.expected) for one in hosts for i in one.items if i.kind == "mount"}
+    assert mounts == {("mount /data", "lustre"), ("mount /scratch", None)}, "nobody says who mounts"
+
+
+def test_a_teams_own_health_check_is_left_alone(slurm: Plan) -> None:
+    assert slurm.blueprint.scheduler is not None
+    assert slurm.blueprint.scheduler.health_check is not None
+    assert health_programs(slurm) == {}
+    found = host_variables(build_inventory(slurm), "dgx-01")
+    assert found is not None
+    assert not [name for name in found if name.startswith("health_check_")]
+
+
+def test_a_generated_health_check_knows_what_is_meant(slurm: Plan) -> None:
+    plan = generated(slurm, drain_on_xids=(95, 79))
+    found = host_variables(build_inventory(plan), "dgx-01")
+    assert found is not None
+    assert found["health_check_program"] == "/usr/sbin/nhc"
+    assert found["health_check_prolog"] == "/etc/slurm/prolog.sh"
+    assert found["health_check_xids"] == [79, 95]
+    assert found["health_check_device_pattern"] == "/dev/nvidia[0-9]*"
+    assert found["health_check_mounts"] == []
+    assert found["slurm_compute_accelerators"] == 8
+
+
+def test_a_health_check_expects_the_file_systems_of_its_nodes(slurm: Plan) -> None:
+    stored = load_plan(FIXTURES / "storage.yaml").plan
+    (site,) = stored.onprem
+    nodes = replace(node_sets(slurm)[0], site=site.site.name, group="dgx")
+    plan = replace(generated(slurm), onprem=stored.onprem)
+    assert health_of_group(plan, nodes)["health_check_mounts"] == [
+        {"path": "/scratch", "type": "lustre"}
+    ]
+    assert health_of_group(plan, replace(nodes, group="other"))["health_check_mounts"] == []
