@@ -78,7 +78,7 @@ def test_everything_that_a_specification_says_is_in_the_readme() -> None:
         "|---|---|---|---|",
         "| `x_ports` | list of dict | required | Ports, as `ibstat` counts them. At least one. |",
         "| `x_ports[].rate` | int | `400` | Rate \\| speed. |",
-        "| `x_level` | str | `""` | How much is said. One of `much`, `little`. |",
+        '| `x_level` | str | `""` | How much is said. One of `much`, `little`. |',
         "| `x_packages` | dict | see `defaults/main.yml` | Packages. |",
         "",
         "## Entry point undo",
