@@ -1,0 +1,222 @@
+"""The roles nvidia_driver and nccl on a real machine of the lab with stand-in packages."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rackwright.lab import lab as labs
+from rackwright.lab.lab import HostSpec, Lab
+from rackwright.lab.repository import DRIVER, NCCL, OLD_DRIVER
+from rackwright.lab.system import run
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(os.geteuid() != 0, reason="the lab needs root"),
+]
+GOOD: Mapping[str, Any] = {
+    "nvidia_driver_version": DRIVER,
+    "nvidia_driver_gpus": 8,
+    "nvidia_driver_fabric_manager": True,
+    "nccl_version": f"{NCCL}+cuda12.8",
+    "nccl_settings": {"NCCL_IB_HCA": "mlx5_0,mlx5_3", "NCCL_DEBUG": "WARN"},
+}
+ALONE: Mapping[str, Mapping[str, Any]] = {"gpu-1": {}}
+HELD = [
+    "libnccl-dev",
+    "libnccl2",
+    "nvidia-driver",
+    "nvidia-fabricmanager",
+    "nvidia-persistenced",
+    "nvidia-smi",
+]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The only host of a lab; playbooks are written to ``folder``."""
+
+    lab: Lab
+    folder: Path
+
+    def on(self, command: str) -> str:
+        (host,) = self.lab.hosts()
+        return run(*self.lab.ssh(host), command, timeout_s=60).strip()
+
+    def play(
+        self,
+        *arguments: str,
+        roles: Sequence[str],
+        hosts: Mapping[str, Mapping[str, Any]] = ALONE,
+    ) -> Played:
+        """Run roles on the machine, under each name with variables that differ from GOOD."""
+        (host,) = self.lab.hosts()
+        trust = f"-F none -o UserKnownHostsFile={self.lab.known_hosts}"
+        known = {
+            "ansible_host": str(host.address.ip),
+            "ansible_user": "root",
+            "ansible_ssh_private_key_file": str(self.lab.key),
+            "ansible_ssh_common_args": f"{trust} -o StrictHostKeyChecking=yes",
+            "ansible_python_interpreter": "/usr/bin/python3",
+            **GOOD,
+        }
+        inventory, playbook = self.folder / "inventory.json", self.folder / "play.yml"
+        listed = {name: {**known, **changed} for name, changed in hosts.items()}
+        inventory.write_text(json.dumps({"all": {"hosts": listed}}))
+        playbook.write_text(json.dumps([{"hosts": "all", "roles": list(roles)}]))
+        program = Path(sys.executable).parent / "ansible-playbook"
+        done = subprocess.run(
+            [str(program), "-i", str(inventory), str(playbook), *arguments],
+            env={
+                **os.environ,
+                "ANSIBLE_ROLES_PATH": str(Path("roles").resolve()),
+                "ANSIBLE_PIPELINING": "True",
+                "ANSIBLE_NOCOLOR": "True",
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return Played(done.returncode, done.stdout + done.stderr)
+
+
+@dataclass(frozen=True)
+class Played:
+    """How a playbook ended."""
+
+    code: int
+    output: str
+
+    @property
+    def changed(self) -> int:
+        """Changes on all hosts."""
+        return sum(int(count) for count in re.findall(r"changed=(\d+)", self.output))
+
+    def failure(self, host: str) -> str:
+        """What Ansible says of a task that failed on ``host``; empty where none did."""
+        return "".join(re.findall(rf"^(?:fatal|failed): \[{host}\].*$", self.output, re.MULTILINE))
+
+
+BOTH = ("nvidia_driver", "nccl")
+DRIVER_ONLY = BOTH[:1]
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    folder = tmp_path_factory.mktemp("gpu")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RACKWRIGHT_STATE", str(folder))
+        lab = labs.open_lab("gpu", "10.213.27.0/24")
+        try:
+            labs.up(lab, [HostSpec("gpu-1", devices=8)], print)
+            yield Machine(lab, folder)
+        finally:
+            labs.down(lab)
+
+
+REFUSED: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
+    "nvidia_driver": {
+        "fabric-manager-not-offered": (
+            {"nvidia_driver_version": OLD_DRIVER},
+            f"does not offer nvidia-fabricmanager {OLD_DRIVER}, but {DRIVER}-1",
+        ),
+        "fabric-manager-of-another-version": (
+            {"nvidia_driver_fabric_manager_version": OLD_DRIVER},
+            f"the fabric manager is to be {OLD_DRIVER} and the driver {DRIVER}",
+        ),
+        "imex-of-another-version": (
+            {"nvidia_driver_imex": True, "nvidia_driver_imex_version": "570.133.2"},
+            "IMEX is to be 570.133.2 and",
+        ),
+        "only-begins-like-a-version": (
+            {"nvidia_driver_version": "570.133.2"},
+            "does not offer nvidia-driver 570.133.2, but",
+        ),
+    },
+    "nccl": {
+        "two-versions-of-cuda": (
+            {"nccl_version": NCCL},
+            f"offers 2 packages libnccl2 {NCCL} among",
+        ),
+        "left-to-nccl": (
+            {"nccl_settings": {"NCCL_PROTO": "simple"}},
+            "'NCCL_PROTO' with the value 'simple' cannot be in nccl_settings",
+        ),
+        "of-something-else": (
+            {"nccl_settings": {"RDMAV_FORK_SAFE": 1}},
+            "'RDMAV_FORK_SAFE' with the value '1' cannot be in nccl_settings",
+        ),
+    },
+}
+"""For each role, by case, variables under which it must refuse, and what it says."""
+
+
+@pytest.mark.parametrize("role", REFUSED)
+def test_what_cannot_work_is_refused_before_anything_is_installed(
+    machine: Machine, role: str
+) -> None:
+    before = machine.on("dpkg-query --show")
+    cases = REFUSED[role]
+    played = machine.play(roles=(role,), hosts={name: case[0] for name, case in cases.items()})
+    for name, (_, message) in cases.items():
+        assert message in played.failure(name), played.output
+    assert played.changed == 0
+    assert machine.on("dpkg-query --show") == before
+
+
+def test_one_version_is_installed_held_and_kept(machine: Machine) -> None:
+    foreseen = machine.play("--check", roles=BOTH)
+    assert foreseen.code == 0, foreseen.output
+    assert foreseen.changed > 0
+    assert machine.on("dpkg-query --show 'nvidia-*' 2>/dev/null || echo nothing") == "nothing"
+
+    made = machine.play(roles=BOTH)
+    assert made.code == 0, made.output
+    assert machine.on("apt-mark showhold").split() == HELD
+    assert machine.on("grep -v '^#' /etc/nccl.conf").split() == [
+        "NCCL_DEBUG=WARN",
+        "NCCL_IB_HCA=mlx5_0,mlx5_3",
+    ]
+    services = "nvidia-persistenced nvidia-fabricmanager"
+    assert machine.on(f"systemctl is-active {services}").split() == ["active", "active"]
+    assert machine.on(f"systemctl is-enabled {services}").split() == ["enabled", "enabled"]
+    assert "blacklist nouveau" in machine.on("modprobe --showconfig")
+    assert f"Candidate: {DRIVER}-1" in machine.on("apt-cache policy nvidia-smi")
+
+    again = machine.play(roles=BOTH)
+    assert (again.code, again.changed) == (0, 0), again.output
+    foreseen = machine.play("--check", "--diff", roles=BOTH)
+    assert (foreseen.code, foreseen.changed) == (0, 0), foreseen.output
+    assert not re.search(r"^(---|\+\+\+) ", foreseen.output, re.MULTILINE)
+
+    verify_finds_a_missing_gpu(machine)
+    verify_finds_a_driver_that_waits_for_a_reboot(machine)
+
+
+def verify_finds_a_missing_gpu(machine: Machine) -> None:
+    machine.on("rm /dev/nvidia7")
+    try:
+        played = machine.play("--tags", "verify", roles=DRIVER_ONLY)
+    finally:
+        machine.on("mknod -m 666 /dev/nvidia7 c 195 7")
+    assert "gpu-1 has 7 of 8 GPUs" in played.failure("gpu-1"), played.output
+
+
+def verify_finds_a_driver_that_waits_for_a_reboot(machine: Machine) -> None:
+    machine.on(f"cp /usr/bin/nvidia-smi /root; sed -i s/{DRIVER}/{OLD_DRIVER}/ /usr/bin/nvidia-smi")
+    try:
+        played = machine.play("--tags", "verify", roles=DRIVER_ONLY)
+    finally:
+        machine.on("mv /root/nvidia-smi /usr/bin/nvidia-smi")
+    message = f"gpu-1 runs the driver {OLD_DRIVER}, wanted {DRIVER}; reboot it"
+    assert message in played.failure("gpu-1"), played.output
