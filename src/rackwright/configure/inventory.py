@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from rackwright.accept.intent import health_of_group, health_programs
+from rackwright.configure.software import gpu_software
 from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.names import compress_hostlist, expand_hostlist
@@ -123,6 +124,9 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
         groups.vars(title, **variables)
     _add_slurm(groups, plan, dict(zip(names, hosts, strict=True)), site)
     _add_monitoring(groups, dict(zip(names, hosts, strict=True)))
+    for (where, group), variables in gpu_software(plan).items():
+        if site in {None, where}:
+            groups.vars(groups.name("nodes", where, group), **variables)
     made: Inventory = {"_meta": {"hostvars": hostvars}}
     everywhere = {"rackwright_cluster": plan.blueprint.name}
     if plan.blueprint.owner is not None:
