@@ -1,0 +1,246 @@
+"""Acceptance and health checks on hosts of the lab: what is broken is found, named and drained."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from rackwright.lab import lab as labs
+from rackwright.lab.lab import HostSpec, Lab
+from rackwright.lab.system import run, wait_for
+from rackwright.render.blueprints import find_template, write_blueprint
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.timeout(1500),
+    pytest.mark.skipif(os.geteuid() != 0, reason="the lab needs root"),
+]
+HOSTS = [HostSpec("gpu-1", 8), HostSpec("gpu-2", 8), HostSpec("head-1")]
+PROGRAM = "/usr/local/sbin/rackwright-health"
+LIBRARY = "/usr/local/lib/rackwright/node_health.py"
+CHANGES = {
+    'count: 4, racks: "c[01-02]"': 'count: 2, racks: "c[01-02]"',
+    "  return_to_service: 2\n": "  return_to_service: 1\n"
+    # Long, so that what the tests see is of the prolog, or of a health check that they run.
+    f"  health_check: {{program: {PROGRAM}, interval: 30 min}}\n"
+    "  prolog: /usr/local/sbin/rackwright-prolog\n",
+    "\npolicies:\n": "\noperations:\n  health_checks: true\n\npolicies:\n",
+}
+
+
+@dataclass(frozen=True)
+class Cluster:
+    lab: Lab
+    blueprint: Path
+
+    def rackwright(self, verb: str, *arguments: str, expect: int = 0) -> str:
+        command = [sys.executable, "-m", "rackwright", verb, str(self.blueprint)]
+        done = subprocess.run(
+            [*command, "--lab", "accept", *arguments], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == expect, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return done.stdout
+
+    def on(self, name: str, command: str, *, timeout_s: float = 60) -> str:
+        (host,) = [host for host in self.lab.hosts() if host.name == name]
+        return run(*self.lab.ssh(host), command, timeout_s=timeout_s).strip()
+
+    def state(self, node: str) -> str:
+        return self.on("head-1", f"sinfo -h -N -n {node} -o %T").split("\n")[0]
+
+    def reason(self, node: str) -> str:
+        return self.on("head-1", f"sinfo -h -R -n {node} -o %E")
+
+    def mend(self, node: str) -> None:
+        """Give the node its GPU back, and take it back into service."""
+        self.on(node, "test -e /dev/nvidia7 || mknod -m 666 /dev/nvidia7 c 195 7")
+        self.on("head-1", f"scontrol update NodeName={node} State=RESUME")
+        assert wait_for(lambda: self.state(node) == "idle", 30, 0.5), self.state(node)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("accept")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RACKWRIGHT_STATE", str(folder))
+        write_blueprint(find_template("lab"), folder, {})
+        blueprint = folder / "blueprint.yaml"
+        text = blueprint.read_text()
+        for old, new in CHANGES.items():
+            assert old in text
+            text = text.replace(old, new)
+        login = [line for line in text.splitlines() if "name: login" in line]
+        assert len(login) == 1
+        blueprint.write_text(text.replace(f"{login[0]}\n", ""))
+        lab = labs.open_lab("accept", "10.213.16.0/24")
+        made = Cluster(lab, blueprint)
+        try:
+            labs.up(lab, HOSTS, print)
+            made.rackwright("configure")
+            yield made
+        finally:
+            labs.down(lab)
+
+
+def items(document: Any, host: str) -> dict[str, Any]:
+    return {item["item"]: item for item in document["hosts"][host]["items"]}
+
+
+def test_a_cluster_as_it_is_meant_is_accepted(cluster: Cluster, tmp_path: Path) -> None:
+    for more in ([], ["--check"]):
+        again = json.loads(cluster.rackwright("configure", "--json", "--limit", "gpu-1", *more))
+        assert again["hosts"]["gpu-1"]["changed"] == []
+    junit = tmp_path / "verify.xml"
+    told = json.loads(cluster.rackwright("verify", "--json", "--output", f"junit={junit}"))
+    assert told["schema"] == "rackwright.verify/v1"
+    assert told["outcome"] == "pass"
+    assert set(told["hosts"]) == {"gpu-1", "gpu-2", "head-1"}
+    gpu = items(told, "gpu-1")
+    assert gpu["accelerators"]["found"] == gpu["accelerators"]["expected"] == "8"
+    assert gpu["Slurm state"]["found"].startswith("IDLE")
+    assert gpu["Slurm accelerators"]["found"] == "8"
+    assert {item for item in items(told, "head-1") if item.startswith("service")} == {
+        "service mariadb", "service munge", "service slurmctld", "service slurmdbd",
+    }  # fmt: skip
+    root = ET.parse(junit).getroot()
+    assert int(root.get("tests", "0")) > 15
+    assert (root.get("failures"), root.get("errors")) == ("0", "0")
+
+
+def test_a_node_that_lacks_a_gpu_is_named_and_drained(cluster: Cluster) -> None:
+    cluster.on("gpu-1", "rm /dev/nvidia7")
+    try:
+        told = cluster.rackwright("verify", expect=5)
+        assert "7 of 8 accelerators" in told
+        assert "gpu-2: " not in told
+        assert cluster.state("gpu-1") == "idle", "without --drain nothing is changed"
+        document = json.loads(cluster.rackwright("verify", "--json", "--drain", expect=5))
+        assert document["drained"] == {"gpu-1": "rackwright verify: 7 of 8 accelerators"}
+        assert cluster.state("gpu-1") == "drained"
+        assert cluster.reason("gpu-1") == "rackwright verify: 7 of 8 accelerators"
+        hosts = cluster.on("head-1", "for n in 1 2; do srun -N1 hostname; done").split()
+        assert hosts == ["gpu-2", "gpu-2"]
+    finally:
+        cluster.mend("gpu-1")
+    cluster.rackwright("verify", "--limit", "gpu-1")
+
+
+def test_a_job_whose_node_is_unhealthy_finishes_elsewhere(cluster: Cluster) -> None:
+    cluster.on("gpu-1", "rm /dev/nvidia7")
+    try:
+        job = cluster.on("head-1", "sbatch --parsable --chdir=/tmp --wrap hostname")
+        assert wait_for(lambda: "drain" in cluster.state("gpu-1"), 30, 0.5)
+        shown = cluster.on("head-1", f"scontrol show job {job}")
+        assert "Restarts=1" in shown, shown
+        assert "Held" not in shown, shown
+        assert cluster.reason("gpu-1") == "Prolog error", "a prolog speaks to nobody"
+
+        def ended() -> bool:
+            # Slurm waits two minutes before it starts a job again; the test does not.
+            cluster.on("head-1", f"scontrol update JobId={job} StartTime=now || true")
+            return "JobState=COMPLETED" in cluster.on("head-1", f"scontrol show job {job}")
+
+        assert wait_for(ended, 60, 1.0), cluster.on("head-1", f"scontrol show job {job}")
+        assert "NodeList=gpu-2" in cluster.on("head-1", f"scontrol show job {job}")
+
+        # The health check gives the reason that the prolog could not give.
+        cluster.on("gpu-1", f"{PROGRAM} || test $? = 1")
+        assert cluster.reason("gpu-1") == "node health: 7 of 8 accelerators"
+    finally:
+        cluster.mend("gpu-1")
+
+
+def test_the_health_check_drains_by_itself_and_takes_nothing_back(cluster: Cluster) -> None:
+    cluster.on("gpu-2", f"{PROGRAM}")
+    assert cluster.state("gpu-2") == "idle"
+    cluster.on("gpu-2", "systemctl stop munge; rm /dev/nvidia7")
+    try:
+        told = cluster.on("gpu-2", f"{LIBRARY} --print || test $? = 1").splitlines()
+        assert told == ["7 of 8 accelerators", "munge is inactive"]
+        assert cluster.state("gpu-2") == "idle", "'--print' tells nobody"
+        cluster.on("gpu-2", "systemctl start munge")
+        cluster.on("gpu-2", f"{PROGRAM} || test $? = 1")
+        assert cluster.state("gpu-2") == "drained"
+        cluster.on("gpu-2", "mknod -m 666 /dev/nvidia7 c 195 7")
+        cluster.on("gpu-2", PROGRAM)
+        assert cluster.state("gpu-2") == "drained"
+        assert cluster.reason("gpu-2") == "node health: 7 of 8 accelerators"
+    finally:
+        cluster.on("gpu-2", "systemctl start munge")
+        cluster.mend("gpu-2")
+
+
+BAD: dict[str, tuple[str, dict[str, Any], str]] = {
+    "a program that is no path": (
+        "health_check",
+        {"health_check_accelerators": 8, "health_check_program": "/usr/bin/x; reboot"},
+        "absolute paths without blanks",
+    ),
+    "a threshold that no file system meets": (
+        "health_check",
+        {"health_check_accelerators": 8, "health_check_free": [{"path": "/", "percent": 100}]},
+        "shares of free space are between 0 and 100",
+    ),
+    "a health check without a number of accelerators": (
+        "health_check",
+        {},
+        "missing required arguments: health_check_accelerators",
+    ),
+    "an acceptance without a question": (
+        "acceptance",
+        {},
+        "missing required arguments: acceptance_request",
+    ),
+    "an acceptance that may last no time": (
+        "acceptance",
+        {
+            "acceptance_timeout": 0,
+            "acceptance_request": {"devices": "/dev/x", "mounts": [], "services": []},
+        },
+        "a time above 0 are needed",
+    ),
+}
+"""For each role, variables under which it must refuse, and what it says."""
+
+
+@pytest.mark.parametrize("case", sorted(BAD))
+def test_a_role_refuses_what_it_cannot_do(cluster: Cluster, case: str, tmp_path: Path) -> None:
+    role, variables, message = BAD[case]
+    lab = cluster.lab
+    (host,) = [host for host in lab.hosts() if host.name == "gpu-1"]
+    trust = f"-F none -o UserKnownHostsFile={lab.known_hosts} -o StrictHostKeyChecking=yes"
+    known = {
+        "ansible_host": str(host.address.ip),
+        "ansible_user": "root",
+        "ansible_ssh_private_key_file": str(lab.key),
+        "ansible_ssh_common_args": trust,
+        "ansible_python_interpreter": "/usr/bin/python3",
+        **variables,
+    }
+    inventory = tmp_path / "inventory.json"
+    inventory.write_text(json.dumps({"all": {"hosts": {"gpu-1": known}}}))
+    play = [{"hosts": "all", "gather_subset": ["min"], "roles": [role]}]
+    (tmp_path / "play.yml").write_text(json.dumps(play))
+    done = subprocess.run(
+        [
+            str(Path(sys.executable).parent / "ansible-playbook"),
+            *("-i", str(inventory), str(tmp_path / "play.yml")),
+        ],
+        env={**os.environ, "ANSIBLE_ROLES_PATH": str(Path("roles").resolve())},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0, done.stdout
+    assert message in " ".join((done.stdout + done.stderr).split()), done.stdout
+    assert "changed=0" in done.stdout
