@@ -16,7 +16,7 @@ from pathlib import Path
 from rackwright.provision.tools.gobuild import Go
 
 PACKAGE = "github.com/open-policy-agent/opa"
-PINS = Path(__file__).parent / "opa"
+PINS = Path(__file__).parent / "opa_module"
 FILES = ("go.mod", "go.sum", "opa.go")
 
 
