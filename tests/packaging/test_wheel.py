@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("policies", "stacks", "templates", "inventory")
@@ -61,6 +63,9 @@ def test_the_wheel_holds_every_content_file(wheel: Path) -> None:
         assert not missing, folder
     prefix = "ansible_collections/rackwright/cluster/"
     assert not {f for f in tracked("roles") if prefix + f not in names}
+    sources = "src/rackwright/ansible/"
+    assert {prefix + f.removeprefix(sources) for f in tracked(sources)} <= names
+    assert not [name for name in names if name.startswith("rackwright/ansible/")]
     assert "rackwright/py.typed" in names
 
 
@@ -77,3 +82,32 @@ def test_the_wheel_runs_the_main_job_elsewhere(installed: Path, tmp_path: Path) 
         stop = "from rackwright.provision.embedded import control; import pathlib, sys; "
         stop += "control.stop(pathlib.Path(sys.argv[1]))"
         run(installed / "python", "-c", stop, tmp_path / "state/local/embedded-aws", cwd=tmp_path)
+
+
+def test_ansible_finds_roles_and_plugin_of_the_wheel(installed: Path, tmp_path: Path) -> None:
+    """Without any setting, by their names in the collection."""
+    run(installed / "python", "-m", "pip", "install", "--quiet", "ansible-core>=2.16", cwd=tmp_path)
+    (tmp_path / "ansible.cfg").touch()
+    env = {"PATH": f"{installed}:{os.environ['PATH']}", "ANSIBLE_CONFIG": "ansible.cfg"}
+    roles = [f"rackwright.cluster.{path.name}" for path in (ROOT / "roles").glob("*/")]
+    assert "rackwright.cluster.base" in roles
+    play = {"name": "Every role", "hosts": "all", "roles": sorted(roles)}
+    (tmp_path / "play.yml").write_text(yaml.safe_dump([play]))
+    check = ("--syntax-check", "-i", "localhost,", "play.yml")
+    run(installed / "ansible-playbook", *check, cwd=tmp_path, env=env)
+    blueprint = ROOT / "policies/fixtures/slurm.yaml"
+    options = {"plugin": "rackwright.cluster.blueprint", "blueprint": str(blueprint)}
+    (tmp_path / "atlas.rackwright.yml").write_text(yaml.safe_dump(options))
+    listing = (installed / "ansible-inventory", "-i", "atlas.rackwright.yml", "--list")
+    listed = json.loads(run(*listing, cwd=tmp_path, env=env))
+    assert listed["_meta"]["hostvars"]["dgx-01"]["rackwright_rack"] == "c01"
+
+
+def test_configure_and_its_roles_are_in_the_wheel(installed: Path, tmp_path: Path) -> None:
+    said = run(installed / "rackwright", "configure", "--help", cwd=tmp_path)
+    assert "--max-failures" in said
+    code = "from rackwright.resources import bundled; print(bundled('roles'))"
+    roles = Path(run(installed / "python", "-c", code, cwd=tmp_path).strip())
+    assert roles.parts[-4:] == ("ansible_collections", "rackwright", "cluster", "roles")
+    assert (roles / "base/tasks/main.yml").is_file()
+    assert installed.parent in roles.parents
