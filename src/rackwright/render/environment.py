@@ -1,18 +1,46 @@
-"""The one Jinja2 environment: sandboxed, strict about undefined names, and bounded."""
+"""The one Jinja2 environment: sandboxed, strict about undefined names, and bounded.
+
+A template is text with values, choices and loops. What could run for ever or fill the memory is not
+part of it: no calls but ``range``, no macros, no other templates, no arithmetic on texts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import jinja2
+from jinja2 import nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from rackwright.errors import Location, RackwrightError
 
+LARGEST_TEMPLATE = 1024 * 1024
+"""Most bytes of a template."""
 LARGEST_OUTPUT = 16 * 1024 * 1024
 """Most characters one template may produce."""
+MOST_STEPS = 200_000
+"""Most rounds of all loops of a template together."""
+
+_FILTERS = frozenset(
+    {"default", "first", "int", "join", "last", "length", "lower", "sort", "string", "trim"}
+    | {"unique", "upper"}
+)
+_REFUSED: Mapping[type[nodes.Node], str] = {
+    nodes.Macro: "a macro",
+    nodes.CallBlock: "a macro",
+    nodes.FilterBlock: "a filter around a block",
+    nodes.AssignBlock: "an assigned block",
+    nodes.Block: "a block",
+    nodes.Include: "an included template",
+    nodes.Import: "an imported template",
+    nodes.FromImport: "an imported template",
+    nodes.Extends: "an extended template",
+    nodes.Concat: "the operator '~'",
+}
+_TICK = "_rackwright_step"
+"""Name of the function that counts rounds of loops; no template may use it."""
 
 
 class TemplateError(RackwrightError):
@@ -22,54 +50,114 @@ class TemplateError(RackwrightError):
 
 
 class _Environment(ImmutableSandboxedEnvironment):
-    """Refuses the attributes that the sandbox calls unsafe, and long ranges."""
+    """Refuses the attributes that the sandbox calls unsafe, and what has no bounds."""
 
-    intercepted_binops = frozenset({"**", "*"})
+    intercepted_binops = frozenset({"**", "*", "+", "%"})
 
     def call_binop(
         self, context: jinja2.runtime.Context, operator: str, left: Any, right: Any
     ) -> Any:
+        """Arithmetic with numbers that stay small; a text or a list can be doubled too often."""
         if operator == "**":
             raise jinja2.exceptions.SecurityError("the power operator is not allowed")
-        for text, times in ((left, right), (right, left)):
-            if isinstance(text, (str, list, tuple)) and isinstance(times, int) and times > 10_000:
-                raise jinja2.exceptions.SecurityError(f"repeating {times} times is not allowed")
+        if not all(isinstance(side, (int, float)) for side in (left, right)):
+            raise jinja2.exceptions.SecurityError(f"the operator '{operator}' is for numbers only")
+        if max(abs(left), abs(right)) > 10**18:
+            raise jinja2.exceptions.SecurityError("a number is too large")
         return super().call_binop(context, operator, left, right)
+
+    def is_safe_callable(self, obj: Any) -> bool:
+        """Only what this environment offers is called; methods of values have no bounds."""
+        return any(obj is known for known in self.globals.values())
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        """The template's tree, refused where it has what is not allowed, with its loops counted."""
+        tree = super()._parse(source, name, filename)
+        for kind, what in _REFUSED.items():
+            for found in tree.find_all(kind):
+                raise jinja2.TemplateSyntaxError(f"{what} is not allowed", found.lineno)
+        for named in tree.find_all(nodes.Name):
+            if named.name == _TICK:
+                raise jinja2.TemplateSyntaxError(f"the name '{_TICK}' is not allowed", named.lineno)
+        for loop in tree.find_all(nodes.For):
+            if loop.recursive:
+                raise jinja2.TemplateSyntaxError("a recursive loop is not allowed", loop.lineno)
+            step = nodes.Call(nodes.Name(_TICK, "load"), [], [], None, None)
+            loop.body.insert(0, nodes.Output([step]).set_lineno(loop.lineno))
+        return tree
 
 
 def environment() -> jinja2.Environment:
-    """The environment that every template is rendered in."""
-    return _Environment(
+    """The environment that every template is rendered in; it counts the steps of one rendering."""
+    made = _Environment(
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,
     )
+    made.filters = {name: made.filters[name] for name in _FILTERS}
+    made.globals = {"range": jinja2.sandbox.safe_range, _TICK: _counter()}
+    return made
+
+
+def _counter() -> Callable[[], str]:
+    """A function that adds no text and fails when it is called too often."""
+    steps = 0
+
+    def step() -> str:
+        nonlocal steps
+        steps += 1
+        if steps > MOST_STEPS:
+            raise jinja2.exceptions.SecurityError(f"more than {MOST_STEPS} steps of loops")
+        return ""
+
+    return step
 
 
 def render_file(path: Path, values: Mapping[str, Any]) -> str:
     """The text that the template at ``path`` gives for ``values``.
 
     Raises:
-        TemplateError: a syntax error, an undefined name, an unsafe operation or too much output.
+        TemplateError: it cannot be read, a syntax error, an undefined name, an operation that is
+            not allowed, or too much output.
     """
+    name = path.name
     try:
-        template = environment().from_string(path.read_text(encoding="utf-8"))
+        template = environment().from_string(_source(path))
         parts, size = [], 0
         for part in template.generate(**values):
             size += len(part)
             if size > LARGEST_OUTPUT:
-                raise TemplateError(f"'{path.name}' produces more than {LARGEST_OUTPUT} characters")
-            parts.append(part)
+                raise TemplateError(f"'{name}' produces more than {LARGEST_OUTPUT} characters")
+            parts += [part] if part else []
     except jinja2.TemplateSyntaxError as error:
         raise TemplateError(
             f"{error.message}", location=Location(str(path), error.lineno, 1)
         ) from None
     except jinja2.UndefinedError as error:
-        raise TemplateError(f"'{path.name}': {error.message}") from None
-    except jinja2.exceptions.SecurityError as error:
-        raise TemplateError(f"'{path.name}': {error}") from None
-    except (TypeError, ValueError, ZeroDivisionError, OverflowError) as error:
-        raise TemplateError(f"'{path.name}': {error}") from None
+        raise TemplateError(f"'{name}': {error.message}") from None
+    except jinja2.TemplateError as error:
+        raise TemplateError(f"'{name}': {error}") from None
+    except RecursionError:
+        raise TemplateError(f"'{name}' is nested too deeply") from None
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise TemplateError(f"'{name}': {error}") from None
+    except (MemoryError, SyntaxError):  # a compiler's own limits on nesting
+        raise TemplateError(f"'{name}' is too complicated") from None
     return "".join(parts)
+
+
+def _source(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(LARGEST_TEMPLATE + 1)
+        text = raw.decode("utf-8")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise TemplateError(f"'{path}' cannot be read: {reason}") from None
+    except UnicodeDecodeError:
+        raise TemplateError(f"'{path.name}' is not UTF-8") from None
+    if len(raw) > LARGEST_TEMPLATE:
+        raise TemplateError(f"'{path.name}' is larger than {LARGEST_TEMPLATE} bytes")
+    return text
