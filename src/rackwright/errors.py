@@ -8,6 +8,18 @@ from dataclasses import dataclass
 from rackwright.exit_codes import ExitCode
 
 
+def visible(text: str) -> str:
+    """``text`` on one line, with escapes for what would steer a terminal or cannot be seen."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _lines(text: str) -> str:
+    """``text`` as ``visible``, but with its lines."""
+    return text if text.isprintable() else "\n".join(map(visible, text.split("\n")))
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Location:
     """A position in a source file; line and column count from one."""
@@ -17,7 +29,7 @@ class Location:
     column: int
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
+        return f"{visible(self.file)}:{self.line}:{self.column}"
 
 
 class RackwrightError(Exception):
@@ -42,8 +54,8 @@ class RackwrightError(Exception):
 
     def __str__(self) -> str:
         where = f"{self.location}: " if self.location else ""
-        hint = f"\n  hint: {self.hint}" if self.hint else ""
-        return f"{where}{self.summary}{hint}"
+        hint = f"\n  hint: {_lines(self.hint)}" if self.hint else ""
+        return f"{where}{_lines(self.summary)}{hint}"
 
 
 class UsageError(RackwrightError):

@@ -7,9 +7,9 @@ import os
 import sys
 from pathlib import Path
 
-from rackwright.cli.concessions import add_files, add_judging, choice_of
+from rackwright.cli.concessions import add_files, add_judging, choice_of, files_of
 from rackwright.cli.outputs import parse_output, read_delta, write_failure, write_report
-from rackwright.cli.packs import add_isolated
+from rackwright.cli.packs import add_isolated, refuse_outside
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.report.formats import FORMATS
@@ -72,6 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--verbose has no effect on {form}, only on text")
     choice = choice_of(arguments)
     outputs = [parse_output(text, form) for text in arguments.output]
+    if arguments.isolated:
+        refuse_outside(arguments.blueprint, [*arguments.layer, *files_of(arguments)])
     packs = packs_for(arguments.blueprint, arguments.pack, isolated=arguments.isolated)
     policies = load_packs(packs)
     known = [policy.id for policy in policies]

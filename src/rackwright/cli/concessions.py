@@ -79,6 +79,16 @@ def choice_of(arguments: argparse.Namespace) -> Choice:
     )
 
 
+def files_of(arguments: argparse.Namespace) -> list[Path]:
+    """The files of waivers and of the baseline that the arguments mean, whether they exist or not."""
+    from rackwright.policy.concessions import baseline_beside, waivers_beside
+
+    return [
+        getattr(arguments, "waivers", None) or waivers_beside(arguments.blueprint),
+        getattr(arguments, "baseline", None) or baseline_beside(arguments.blueprint),
+    ]
+
+
 def _day(text: str) -> date:
     from rackwright.policy.waivers import read_day
 

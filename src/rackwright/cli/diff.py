@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.cli.concessions import add_today
-from rackwright.cli.packs import add_isolated
+from rackwright.cli.concessions import add_today, files_of
+from rackwright.cli.packs import add_isolated, refuse_outside
 from rackwright.errors import UsageError
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
     if form != "text" and arguments.verbose:
         raise UsageError("--verbose has an effect on text only")
     outputs = [_parse_output(text) for text in arguments.output]
+    if arguments.isolated:
+        refuse_outside(arguments.blueprint, [*arguments.layer, *files_of(arguments)])
     base, head = open_sides(arguments.revisions, arguments.blueprint)
     # As in 'check --base-ref': a change does not approve itself.
     choice = Choice(base_ref=approving_revision(arguments.revisions), today=arguments.today)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from ipaddress import IPv4Network
 from typing import Annotated, Literal
 
@@ -162,7 +163,7 @@ class AwsSite(Model):
             ("mount point", [system.mount for system in self.file_systems]),
             ("availability zone", list(self.network.availability_zones)),
         ):
-            twins = sorted({name for name in names if names.count(name) > 1})
+            twins = sorted(name for name, times in Counter(names).items() if times > 1)
             if twins:
                 raise ValueError(f"the {what} '{twins[0]}' is named twice")
         for zone in self.network.availability_zones:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -40,7 +41,7 @@ class Blueprint(Model):
     """Name of the cluster; part of every resource name."""
     owner: str | None = None
     """Team or address that answers for the cluster."""
-    sites: Annotated[tuple[Site, ...], Field(min_length=1)]
+    sites: Annotated[tuple[Site, ...], Field(min_length=1, max_length=64)]
     interconnects: tuple[Interconnect, ...] = ()
     """Lines between the sites."""
     scheduler: Scheduler | None = None
@@ -57,8 +58,8 @@ class Blueprint(Model):
     @model_validator(mode="after")
     def _sites_differ(self) -> Blueprint:
         names = [site.name for site in self.sites]
-        for name in names:
-            if names.count(name) > 1:
+        for name, times in Counter(names).items():
+            if times > 1:
                 raise ValueError(f"the site '{name}' is named twice")
         for bill in self.operations.software if self.operations else ():
             for name in bill.sites:

@@ -19,6 +19,9 @@ LARGEST_LIST = 1_000_000
 """Most names one host list may stand for."""
 
 
+_LONGEST_SHOWN = 60
+
+
 def expand_hostlist(text: str) -> tuple[str, ...]:
     """The names that ``text`` stands for, in the order written.
 
@@ -57,7 +60,7 @@ def hostlist_size(text: str) -> int:
         for low, high, width in _bounds(part, ranges):
             size += high - low + 1
             if size > LARGEST_LIST:
-                raise ValueError(f"'{text}' stands for more than {LARGEST_LIST:,} names")
+                raise ValueError(f"'{_short(text)}' stands for more than {LARGEST_LIST:,} names")
             for one in range(width, max(width, len(str(high))) + 1):
                 # The numbers of this width: c[8-12] is c8, c9 and c10, c11, c12.
                 least = low if one == width else max(low, 10 ** (one - 1))
@@ -68,7 +71,7 @@ def hostlist_size(text: str) -> int:
     for found in spans.values():
         found.sort()
         if any(before[1] >= after[0] for before, after in pairwise(found)):
-            raise ValueError(f"'{text}' names something twice")
+            raise ValueError(f"'{_short(text)}' names something twice")
     return size
 
 
@@ -85,7 +88,7 @@ def _parts(text: str) -> list[str]:
     parts.append(plain[start:])
     for part in parts:
         if not part or _TERM.fullmatch(part) is None:
-            raise ValueError(f"'{part}' is not a host list; write it like 'c[01-16]'")
+            raise ValueError(f"'{_short(part)}' is not a host list; write it like 'c[01-16]'")
     return parts
 
 
@@ -94,10 +97,12 @@ def _bounds(part: str, ranges: str) -> Iterator[tuple[int, int, int]]:
     for item in ranges.split(","):
         bounds = _RANGE.fullmatch(item)
         if bounds is None:
-            raise ValueError(f"'{item}' in '{part}' is not a range; write it like '01-16'")
+            raise ValueError(
+                f"'{_short(item)}' in '{_short(part)}' is not a range; write it like '01-16'"
+            )
         low, high = bounds.group(1), bounds.group(2) or bounds.group(1)
         if int(high) < int(low):
-            raise ValueError(f"the range '{item}' in '{part}' runs backwards")
+            raise ValueError(f"the range '{item}' in '{_short(part)}' runs backwards")
         yield int(low), int(high), len(low)
 
 
@@ -105,6 +110,10 @@ def _split_number(name: str) -> tuple[str, str]:
     """A name without the digits at its end, and those."""
     stem = name.rstrip("0123456789")
     return stem, name[len(stem) :]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
 def _check_hostlist(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from rackwright.model.base import Model
 from rackwright.model.cooling import AirSupply, CoolingLoop, RackCooling
 from rackwright.model.fabric import Fabric
-from rackwright.model.names import HostList, Name, expand_hostlist
+from rackwright.model.names import HostList, Name, expand_hostlist, hostlist_size
 from rackwright.model.power import RackFeed, RackShelves, SitePower
 from rackwright.model.security import SiteSecurity
 from rackwright.model.storage import ParallelFileSystem
@@ -29,6 +29,30 @@ def _refuse_twins(what: str, names: Iterable[str]) -> None:
         if name in seen:
             raise ValueError(f"the {what} '{name}' is named twice")
         seen.add(name)
+
+
+MOST_RACKS = 100_000
+"""Racks of one site; a million GPUs on one site fill a third of them."""
+MOST_NAMED = 1_000_000
+"""Racks that the node groups and switches of one site name, each naming counted."""
+MOST_GROUPS = 2_000
+"""Rack groups of one site, and node groups and switch tiers together."""
+
+
+def _refuse_crowds(
+    groups: Sequence[RackGroup], nodes: Sequence[NodeGroup], fabrics: Sequence[Fabric]
+) -> None:
+    """Refuse a site that is larger than any, before a name of it is made."""
+    named = [group.racks for group in nodes]
+    named += [tier.racks for fabric in fabrics for tier in fabric.tiers]
+    for what, count, most in (
+        ("rack groups", len(groups), MOST_GROUPS),
+        ("node groups and switch tiers", len(named), MOST_GROUPS),
+        ("racks", sum(hostlist_size(group.racks) for group in groups), MOST_RACKS),
+        ("racks named by its groups", sum(map(hostlist_size, named)), MOST_NAMED),
+    ):
+        if count > most:
+            raise ValueError(f"a site has at most {most:,} {what}, not {count:,}")
 
 
 class Floor(Model):
@@ -129,6 +153,7 @@ class OnPremSite(Model):
     @model_validator(mode="after")
     def _references_resolve(self) -> OnPremSite:
         groups = [g for h in self.halls for r in h.rows for g in r.rack_groups]
+        _refuse_crowds(groups, self.node_groups, self.fabrics)
         racks = [name for group in groups for name in expand_hostlist(group.racks)]
         _refuse_twins("hall", (hall.name for hall in self.halls))
         for hall in self.halls:

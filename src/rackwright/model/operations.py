@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -63,7 +64,7 @@ class Operations(Model):
             ("firmware baseline of", [baseline.type for baseline in self.firmware]),
             ("site of a software bill", [site for bill in self.software for site in bill.sites]),
         ):
-            twins = sorted({name for name in names if names.count(name) > 1})
+            twins = sorted(name for name, times in Counter(names).items() if times > 1)
             if twins:
                 raise ValueError(f"the {what} '{twins[0]}' is named twice")
         if len(self.software) > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated
 
 from pydantic import Field, model_validator
@@ -61,8 +62,8 @@ class JobProfile(Model):
     @model_validator(mode="after")
     def _parts_differ(self) -> JobProfile:
         places = [(part.site, part.group) for part in self.parts]
-        for site, group in places:
-            if places.count((site, group)) > 1:
+        for (site, group), times in Counter(places).items():
+            if times > 1:
                 raise ValueError(f"the group '{group}' of '{site}' is named twice")
         return self
 
@@ -84,12 +85,12 @@ class Reliability(Model):
     @model_validator(mode="after")
     def _names_differ(self) -> Reliability:
         places = [(group.site, group.group) for group in self.groups]
-        for site, group in places:
-            if places.count((site, group)) > 1:
+        for (site, group), times in Counter(places).items():
+            if times > 1:
                 raise ValueError(f"the group '{group}' of '{site}' is named twice")
         jobs = [job.name for job in self.jobs]
-        for name in jobs:
-            if jobs.count(name) > 1:
+        for name, times in Counter(jobs).items():
+            if times > 1:
                 raise ValueError(f"the job '{name}' is named twice")
         return self
 

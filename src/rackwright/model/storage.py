@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Literal
 
@@ -169,8 +170,8 @@ class ParallelFileSystem(Model):
     @model_validator(mode="after")
     def _networks_differ(self) -> ParallelFileSystem:
         names = [lnet_name(network.name) for network in self.networks]
-        for name in names:
-            if names.count(name) > 1:
+        for name, times in Counter(names).items():
+            if times > 1:
                 raise ValueError(f"the network '{name}' is named twice")
         return self
 

@@ -12,6 +12,11 @@ from rackwright.plan.model import Path
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
 
+MOST_PER_RACK = 200
+"""Devices of one rack; a rack of 48 to 60 units has no room for more."""
+MOST_CLASSES = 2_000
+"""Kinds of racks of one site; the work of a plan grows with them."""
+
 
 @dataclass(frozen=True)
 class PlacedGroup:
@@ -91,6 +96,14 @@ def assign(
             positions[group.hall, group.row] += 1
             made.racks.append(rack)
             made.positions.append(position)
+    if len(classes) > MOST_CLASSES:
+        problems.append(
+            PlanProblem(
+                groups[0].path[:2],
+                f"its racks are of {len(classes):,} kinds; a plan has at most {MOST_CLASSES:,}",
+                "fill equal racks in the same way",
+            )
+        )
     return list(classes.values())
 
 
@@ -116,6 +129,10 @@ def _fill(
         room += load.group.per_rack
         count = min(left, load.group.per_rack)
         if count:
+            if sum(units for _, units in content[rack]) + count > MOST_PER_RACK:
+                message = f"the rack '{rack}' would hold more than {MOST_PER_RACK} devices"
+                problems.append(PlanProblem((*load.path, "per_rack"), message))
+                return
             content[rack].append((index, count))
             left -= count
     if left:

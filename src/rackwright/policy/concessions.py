@@ -139,6 +139,13 @@ def concede(
 
 
 def _here(path: Path, model: type[F]) -> Loaded[F] | None:
+    """The file on disk; None where there is none.
+
+    A link is refused as it is in a revision: what it leads to was never part of a change that
+    somebody approved.
+    """
+    if path.is_symlink():
+        raise UsageError(f"'{path}' is a link", hint="put the file itself there")
     return load(path, model) if path.exists() else None
 
 

@@ -13,7 +13,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from rackwright.errors import Location, RackwrightError, SpecError, SpecErrors
+from rackwright.errors import Location, RackwrightError, SpecError, SpecErrors, UsageError
 from rackwright.model.base import Model
 from rackwright.policy.digest import pack_digest
 from rackwright.spec import git
@@ -70,8 +70,11 @@ def packs_for(
 
     Raises:
         SpecErrors: the configuration is not valid, or a pack is not what it is pinned to.
+        UsageError: the configuration is a link.
     """
     config = None if isolated else find_config(blueprint)
+    if config is not None and config.is_symlink():
+        raise UsageError(f"'{config}' is a link", hint="put the file itself there")
     listed = () if config is None else team_packs(config)
     folders = [_real(folder) for folder in more]
     return (*(folder for folder in listed if folder not in folders), *folders)

@@ -169,10 +169,11 @@ class WaiverFile(Model):
 
     @model_validator(mode="after")
     def _ids_differ(self) -> WaiverFile:
-        ids = [waiver.id for waiver in self.waivers]
-        for name in ids:
-            if ids.count(name) > 1:
-                raise ValueError(f"the waiver '{name}' is given twice")
+        seen: set[str] = set()
+        for waiver in self.waivers:
+            if waiver.id in seen:
+                raise ValueError(f"the waiver '{waiver.id}' is given twice")
+            seen.add(waiver.id)
         return self
 
 

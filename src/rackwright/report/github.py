@@ -67,5 +67,12 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    """``text``, escaped as a property of a workflow command."""
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    """``text``, escaped as a property of a workflow command.
+
+    A line break stays one, for the runner to decode; what would steer a terminal does not.
+    """
+    return (
+        _data("".join(c if c in "\r\n" else printable(c) for c in text))
+        .replace(":", "%3A")
+        .replace(",", "%2C")
+    )

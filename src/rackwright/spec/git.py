@@ -11,7 +11,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from rackwright.errors import ExternalToolError, RackwrightError, UsageError
+from rackwright.errors import ExternalToolError, RackwrightError, UsageError, visible
 
 LARGEST_FILE = 16 * 1024 * 1024
 """Bytes of the largest file that is read, as for files on disk."""
@@ -84,7 +84,7 @@ def resolve(repository: Path, revision: str) -> str:
         ExternalToolError: git is missing or failed.
     """
     if not revision or revision.startswith("-") or not revision.isprintable():
-        raise RevisionError(f"'{_visible(revision)}' cannot be the name of a revision")
+        raise RevisionError(f"'{visible(revision)}' cannot be the name of a revision")
     done = _run(
         repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
     )
@@ -168,8 +168,4 @@ def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
 def _said(stderr: bytes) -> str | None:
     """The first line that git printed."""
     lines = stderr.decode("utf-8", "replace").strip().splitlines()
-    return _visible(lines[0].removeprefix("fatal: ")) if lines else None
-
-
-def _visible(text: str) -> str:
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return visible(lines[0].removeprefix("fatal: ")) if lines else None

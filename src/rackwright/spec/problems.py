@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rackwright.errors import SpecError, SpecErrors
+from rackwright.errors import SpecError, SpecErrors, visible
 from rackwright.spec.suggest import did_you_mean, nearest
 from rackwright.spec.tree import Path, Tree
 from rackwright.spec.typewalk import Place, names, walk
@@ -31,6 +31,9 @@ _EXPECTED: Mapping[str, str] = {
 _MOST_GUESSES = 200
 """Unknown keys of one document for which a suggestion is sought; more are no slips of the pen."""
 
+MOST_ERRORS = 1_000
+"""Mistakes of one document that are told; finding the words for each takes time."""
+
 _Explanation = tuple[str, str | None]
 """A message and its hint."""
 
@@ -45,7 +48,9 @@ def to_spec_errors(error: ValidationError, tree: Tree, model: Any, prefix: Path 
         prefix: where in the document that part is.
     """
     reader = _Reader(tree, model, prefix)
-    found = collapse([(d, walk(model, reader.data, d["loc"])) for d in _details(error)])
+    details = _details(error)
+    told = details[:MOST_ERRORS]
+    found = collapse([(d, walk(model, reader.data, d["loc"])) for d in told])
     misspelt = reader.guess(found)
     errors: dict[tuple[object, str], SpecError] = {}
     for detail, place in found:
@@ -53,6 +58,8 @@ def to_spec_errors(error: ValidationError, tree: Tree, model: Any, prefix: Path 
             continue  # it is there, in another spelling, and told as such
         spec_error = reader.convert(detail, place)
         errors.setdefault((spec_error.location, spec_error.summary), spec_error)
+    if hidden := len(details) - len(told):
+        errors[None, ""] = SpecError(f"{hidden:,} more mistakes are not told")
     return SpecErrors(list(errors.values()))
 
 
@@ -121,7 +128,7 @@ class _Reader:
         elif kind == "union_tag_invalid":
             path = (*path, detail["ctx"]["discriminator"].strip("'"))
         location = self.tree.locate(path, key=at_key)
-        return SpecError(_visible(text), hint=hint and _visible(hint), location=location)
+        return SpecError(visible(text), hint=hint and visible(hint), location=location)
 
     def _unknown_key(self, detail: Mapping[str, Any], path: Path) -> _Explanation:
         message = f"unknown key '{path[-1]}'"
@@ -214,13 +221,6 @@ def _quote(value: object) -> str:
         return f"'{str(value).lower()}'"
     text = f"'{value}'"
     return text if len(text) <= 80 else text[:76] + "...'"
-
-
-def _visible(text: str) -> str:
-    """``text`` with escapes for what would steer a terminal or cannot be seen."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _value_at(data: Any, path: Path) -> Any:

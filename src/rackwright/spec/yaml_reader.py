@@ -6,14 +6,16 @@ which is what the 1.2 core schema says and what people mean.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import unicodedata
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from rackwright.errors import Location, SpecError, SpecErrors
+from rackwright.errors import Location, SpecError, SpecErrors, visible
 from rackwright.spec.tree import Entry, Item
 
 LARGEST_FILE = 16 * 1024 * 1024
@@ -21,6 +23,7 @@ DEEPEST = 64
 MOST_NODES = 500_000
 LONGEST_KEY = 256
 MOST_DIGITS = 18
+MOST_ERRORS = 1_000
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9_]*)", re.ASCII)
@@ -35,6 +38,7 @@ _CORE = "tag:yaml.org,2002:"
 _SCALAR_TAGS = frozenset(
     _CORE + t for t in ("null", "bool", "int", "float", "timestamp", "str", "value")
 )
+_COLLECTION_TAGS = frozenset((_CORE + "seq", _CORE + "map"))
 _HIDDEN = frozenset({"Cc", "Cf", "Cs"})
 
 
@@ -46,11 +50,15 @@ def read_file(path: Path) -> Item:
     """
     name = str(path)
     try:
-        with path.open("rb") as file:
+        # Opening a pipe that nobody writes to would wait for ever, and a device may never end.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise SpecErrors([SpecError(f"'{visible(name)}' is not a regular file")])
             raw = file.read(LARGEST_FILE + 1)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise SpecErrors([SpecError(f"'{name}' cannot be read: {reason}")]) from None
+        raise SpecErrors([SpecError(f"'{visible(name)}' cannot be read: {reason}")]) from None
     return read_bytes(raw, name)
 
 
@@ -61,7 +69,9 @@ def read_bytes(raw: bytes, name: str) -> Item:
         SpecErrors: as ``read_file``.
     """
     if len(raw) > LARGEST_FILE:
-        raise SpecErrors([SpecError(f"'{name}' is larger than {LARGEST_FILE // 2**20} MiB")])
+        raise SpecErrors(
+            [SpecError(f"'{visible(name)}' is larger than {LARGEST_FILE // 2**20} MiB")]
+        )
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -88,13 +98,15 @@ def read_text(text: str, name: str) -> Item:
         at = text[mark.index : mark.index + 1] if mark else ""
         raise SpecErrors([_syntax_error(error, where, at)]) from None
     except yaml.YAMLError as error:
-        raise SpecErrors([SpecError(f"'{name}' is not YAML: {_first_line(error)}")]) from None
+        raise SpecErrors(
+            [SpecError(f"'{visible(name)}' is not YAML: {_first_line(error)}")]
+        ) from None
     except UnicodeError:
-        raise SpecErrors([SpecError(f"'{name}' holds text that is not Unicode")]) from None
+        raise SpecErrors([SpecError(f"'{visible(name)}' holds text that is not Unicode")]) from None
     except RecursionError:
-        raise SpecErrors([SpecError(f"'{name}' is nested too deeply")]) from None
+        raise SpecErrors([SpecError(f"'{visible(name)}' is nested too deeply")]) from None
     if node is None:
-        raise SpecErrors([SpecError(f"'{name}' is empty", location=Location(name, 1, 1))])
+        raise SpecErrors([SpecError(f"'{visible(name)}' is empty", location=Location(name, 1, 1))])
     item = reader.convert(node, 0)
     if reader.errors:
         raise SpecErrors(reader.errors)
@@ -154,6 +166,8 @@ class _Reader:
     def _complain(self, message: str, mark: Any, hint: str | None = None) -> None:
         where = Location(self.name, mark.line + 1, mark.column + 1)
         self.errors.append(SpecError(message, hint=hint, location=where))
+        if len(self.errors) >= MOST_ERRORS:
+            raise SpecErrors(self.errors)
 
     def convert(self, node: yaml.Node, depth: int) -> Item:
         """The item of ``node``; aliases are expanded, within the bounds."""
@@ -165,6 +179,9 @@ class _Reader:
         value: Any
         if isinstance(node, yaml.ScalarNode):
             value = self._scalar(node)
+        elif node.tag not in _COLLECTION_TAGS:
+            self._complain(f"the tag '{visible(node.tag)}' is not allowed", mark)
+            value = None
         elif isinstance(node, yaml.SequenceNode):
             value = [self.convert(child, depth + 1) for child in node.value]
         else:
@@ -175,7 +192,7 @@ class _Reader:
     def _scalar(self, node: yaml.ScalarNode) -> Any:
         text: str = node.value
         if node.tag not in _SCALAR_TAGS:
-            self._complain(f"the tag '{node.tag}' is not allowed", node.start_mark)
+            self._complain(f"the tag '{visible(node.tag)}' is not allowed", node.start_mark)
             return text
         if node.style:  # quoted or block: text, whatever it looks like
             return text
@@ -224,7 +241,7 @@ class _Reader:
             if key in entries:
                 first = entries[key]
                 self._complain(
-                    f"the key '{key}' is given twice",
+                    f"the key '{visible(key)}' is given twice",
                     mark,
                     f"the first one is at {first.line}:{first.column}",
                 )
