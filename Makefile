@@ -69,9 +69,12 @@ lint: $(STAMP) ## Check style and types
 test: tools lint ## Run every test
 	$(BIN)/pytest -n 2 --dist loadgroup -m 'not e2e and not bench'
 	$(BIN)/pytest -m e2e
+	RACKWRIGHT_BENCH_RUNS=1 $(BIN)/pytest -m bench -s
+
+bench: tools ## Measure against peers, as medians
 	$(BIN)/pytest -m bench -s
 
 clean: ## Remove what was built in the tree
 	rm -rf $(VENV) .rackwright dist build .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: help system venv tools demo lint test clean
+.PHONY: help system venv tools demo lint test bench clean

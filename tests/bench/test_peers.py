@@ -26,6 +26,7 @@ What can be compared, and what cannot:
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import statistics
@@ -56,7 +57,7 @@ from rackwright.policy.check import check_plan
 
 pytestmark = pytest.mark.bench
 
-RUNS = 3
+RUNS = int(os.environ.get("RACKWRIGHT_BENCH_RUNS", "3"))
 RULES = (
     "PWR-001 PWR-002 PWR-003 PWR-004 PWR-005 PWR-006 PWR-008 PWR-009 PWR-010 "
     "RACK-001 RACK-002 RACK-003 RACK-004 RACK-005 RACK-006 RACK-007 RACK-008 "
