@@ -31,7 +31,9 @@ def test_no_two_results_share_a_fingerprint(path: Path) -> None:
 
 def test_what_is_declared_passes_but_for_the_pin() -> None:
     path = builtin_pack() / "fixtures" / "operated.yaml"
-    outcomes = {(r.policy, r.outcome) for r in results(path, FAMILIES) if r.outcome is not Outcome.PASS}
+    outcomes = {
+        (r.policy, r.outcome) for r in results(path, FAMILIES) if r.outcome is not Outcome.PASS
+    }
     assert outcomes == {
         ("IAC-003", Outcome.NOT_APPLICABLE),
         ("IAC-004", Outcome.FAIL),
