@@ -77,4 +77,4 @@ bench: tools ## Measure against peers, as medians
 clean: ## Remove what was built in the tree
 	rm -rf $(VENV) .rackwright dist build .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: help system venv tools demo lint test bench clean
+.PHONY: help system venv tools collection roles-docs demo lint test bench clean

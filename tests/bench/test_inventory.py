@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import statistics
 import time
@@ -20,7 +21,7 @@ from rackwright.plan.load import load_plan
 pytestmark = pytest.mark.bench
 
 RACKS, HOSTS = 3125, 12_500
-RUNS = 3
+RUNS = int(os.environ.get("RACKWRIGHT_BENCH_RUNS", "3"))
 LIMIT = 1.5
 """How much more of a processor than a plain file of the same hosts the cached plugin may take."""
 
