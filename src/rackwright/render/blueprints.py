@@ -68,7 +68,8 @@ def write_blueprint(
     """The files written to ``folder``; nothing that exists is overwritten.
 
     Raises:
-        UsageError: an answer that the template does not ask for, or a file that exists.
+        UsageError: an answer that the template does not ask for, a file that exists or one that
+            cannot be written.
     """
     from rackwright.render.environment import render_file
 
@@ -88,7 +89,11 @@ def write_blueprint(
     for path in rendered:
         if path.exists():
             raise UsageError(f"'{path}' exists", hint="choose another folder, or remove the file")
-    folder.mkdir(parents=True, exist_ok=True)
     for path, text in rendered.items():
-        path.write_text(text, encoding="utf-8")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise UsageError(f"'{path}' cannot be written: {reason}") from None
     return list(rendered)

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from rackwright.errors import SpecError, SpecErrors
 from rackwright.spec.layering import merge
 from rackwright.spec.problems import to_spec_errors
 from rackwright.spec.tree import Item, Tree, to_data
@@ -60,7 +61,12 @@ def validate(tree: Tree, model: type[M]) -> Loaded[M]:
     try:
         return Loaded(model.model_validate(tree.data), tree)
     except ValidationError as error:
-        raise to_spec_errors(error, tree, model) from None
+        try:
+            found = to_spec_errors(error, tree, model)
+        except UnicodeEncodeError:  # half a character in plain data; no file holds one
+            text = "the document holds text that is not Unicode"
+            raise SpecErrors([SpecError(text, location=tree.locate(()))]) from None
+        raise found from None
 
 
 def _tree(root: Item, files: tuple[str, ...]) -> Tree:

@@ -266,6 +266,7 @@ class _Reader:
 def _key_problem(key: str) -> str | None:
     if len(key) > LONGEST_KEY:
         return f"a key has at most {LONGEST_KEY} characters"
-    if not key.isascii() and any(unicodedata.category(c) in _HIDDEN for c in key):
+    plain = key.isascii() and key.isprintable()
+    if not plain and any(unicodedata.category(c) in _HIDDEN for c in key):
         return f"the key {key!a} holds characters that cannot be seen"
     return None if key.strip() else "a key is empty"
