@@ -149,3 +149,15 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert [path.name for path in tmp_path.iterdir()] == [".pre-commit-config.yaml"]
     assert main(["ci", "init", str(tmp_path / "new"), "--forge", "gitlab"]) == 0
     assert "rackwright.gitlab-ci.yml" in capsys.readouterr().out
+
+
+def test_no_module_or_report_of_the_change_is_used(tmp_path: Path) -> None:
+    """A 'venv.py' beside the blueprint, or a committed 'reports/delta.md', is the change's own."""
+    for forge in ("github", "gitlab"):
+        files = ci_files(forge, "blueprint.yaml")
+        assert any(" -I -m venv " in text for text in files.values())
+        for name, text in files.items():
+            started = re.findall(r'(?:python3|python"|"\$PYTHON") (-\w+)', text)
+            assert set(started) <= {"-I"}, name
+            if name.suffix in {".yml", ".yaml"} and "reports/delta.md" in text:
+                assert text.index("rm -rf -- reports") < text.index("reports/delta.md")
