@@ -124,3 +124,27 @@ def test_recommended_inlets_lie_within_the_allowable_ones():
     assert ASHRAE_RECOMMENDED["A2"] == (18, 27)
     assert ASHRAE_ALLOWABLE["A2"] == (10, 35)
     assert ASHRAE_ALLOWABLE["H1"] == (5, 25)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            in_rows(*(a_rack_group(f"c{n}") for n in range(2001))),
+            "a site has at most 2,000 rack groups, not 2,001",
+        ),
+        (
+            {"node_groups": [some_nodes(name=f"n{n}") for n in range(2001)]},
+            "a site has at most 2,000 node groups and switch tiers, not 2,001",
+        ),
+        (in_rows(a_rack_group("c[000000-100000]")), "at most 100,000 racks, not 100,001"),
+        (
+            {"node_groups": [some_nodes(name=n, racks="c[1-900000]") for n in ("a", "b")]},
+            "at most 1,000,000 racks named by its groups, not 1,800,000",
+        ),
+    ],
+)
+def test_a_site_larger_than_any_is_refused_before_its_names_are_made(changes, message):
+    with pytest.raises(ValidationError) as caught:
+        OnPremSite.model_validate(a_site(**changes))
+    assert message in str(caught.value)

@@ -531,3 +531,21 @@ def test_a_source_that_two_of_three_lanes_need_takes_both():
     assert row["worst_lost"] == "utility"
     assert row["worst_w"] == pytest.approx(40_800), "two of six supplies carry everything"
     assert only(plan.sources, source="gen")["worst_w"] == pytest.approx(40_800)
+
+
+def test_racks_of_too_many_kinds_are_refused():
+    kinds = 2001
+    rack_group = a_rack_group(f"c[1-{kinds}]")
+    # Each rack holds other groups, by the digits of its number.
+    groups = [
+        some_nodes(
+            name=f"n{bit}",
+            count=sum(1 for n in range(1, kinds + 1) if n >> bit & 1),
+            racks=",".join(f"c{n}" for n in range(1, kinds + 1) if n >> bit & 1),
+            per_rack=1,
+        )
+        for bit in range(11)
+    ]
+    with pytest.raises(PlanError) as caught:
+        a_site_plan(halls=[a_hall(rows=[a_row(rack_group)])], node_groups=groups)
+    assert "its racks are of 2,001 kinds" in str(caught.value.problems[0].message)
