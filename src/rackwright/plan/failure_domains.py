@@ -118,7 +118,9 @@ class FailureDomains:
         if not taken:
             return Loss("power source", "power source", "power source", 0, of)
         worst = max(taken, key=lambda name: taken[name])
-        missing = tuple(f"{entry}: fewest power supplies that it runs on" for entry in sorted(unsure))
+        missing = tuple(
+            f"{entry}: fewest power supplies that it runs on" for entry in sorted(unsure)
+        )
         known = None if missing else taken[worst]
         return Loss("power source", "power source", worst, known, of, missing=missing)
 
