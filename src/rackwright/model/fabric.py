@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from datetime import date
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.names import HostList, Name
+from rackwright.model.names import HostList, Name, refuse_twins
 from rackwright.model.units import GigabitsPerSecond, Metres, RackUnits
 
 Role = Literal["compute", "storage", "management"]
@@ -207,12 +207,12 @@ class Fabric(Model):
     def _references_resolve(self) -> Fabric:
         tiers = [tier.name for tier in self.tiers]
         groups = [attachment.group for attachment in self.attached]
-        _refuse_twins("tier", tiers)
-        _refuse_twins("attached node group", groups)
-        _refuse_twins("cables", (link.name for link in self.links))
-        _refuse_twins("segment", (segment.name for segment in self.segments))
+        refuse_twins("tier", tiers)
+        refuse_twins("attached node group", groups)
+        refuse_twins("cables", (link.name for link in self.links))
+        refuse_twins("segment", (segment.name for segment in self.segments))
         patched = [f"interface {patch.interface} of {patch.node}" for patch in self.patches]
-        _refuse_twins("patch of", patched)
+        refuse_twins("patch of", patched)
         for group in groups:
             if group in tiers:
                 raise ValueError(f"'{group}' is both a tier and a node group")
@@ -252,11 +252,3 @@ class Fabric(Model):
             raise ValueError(f"the cables '{link.name}' do not lead upwards")
         if link.count is not None:
             raise ValueError(f"'count' of '{link.name}' is for cables of nodes; use 'parallel'")
-
-
-def _refuse_twins(what: str, names: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ValueError(f"the {what} '{name}' is named twice")
-        seen.add(name)

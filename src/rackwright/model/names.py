@@ -156,3 +156,16 @@ def _ranges(numbers: list[int], width: int) -> str:
         texts.append(run if start == previous else f"{run}-{previous:0{width}d}")
         start = previous = number
     return ",".join(texts)
+
+
+def refuse_twins(what: str, names: Iterable[str]) -> None:
+    """Refuse a name that is given twice.
+
+    Raises:
+        ValueError: one is.
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"the {what} '{name}' is named twice")
+        seen.add(name)

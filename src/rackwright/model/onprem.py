@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -10,7 +10,13 @@ from pydantic import Field, model_validator
 from rackwright.model.base import Model
 from rackwright.model.cooling import AirSupply, CoolingLoop, RackCooling
 from rackwright.model.fabric import Fabric
-from rackwright.model.names import HostList, Name, expand_hostlist, hostlist_size
+from rackwright.model.names import (
+    HostList,
+    Name,
+    expand_hostlist,
+    hostlist_size,
+    refuse_twins,
+)
 from rackwright.model.power import RackFeed, RackShelves, SitePower
 from rackwright.model.security import SiteSecurity
 from rackwright.model.storage import ParallelFileSystem
@@ -21,15 +27,6 @@ from rackwright.model.units import (
     RackUnits,
     Watts,
 )
-
-
-def _refuse_twins(what: str, names: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ValueError(f"the {what} '{name}' is named twice")
-        seen.add(name)
-
 
 MOST_RACKS = 100_000
 """Racks of one site; a million GPUs on one site fill a third of them."""
@@ -86,7 +83,7 @@ class RackGroup(Model):
 
     @model_validator(mode="after")
     def _feeds_differ(self) -> RackGroup:
-        _refuse_twins("feed", (feed.name for feed in self.feeds))
+        refuse_twins("feed", (feed.name for feed in self.feeds))
         if self.cooling.mode != "air" and self.cooling.loop is None:
             raise ValueError(f"cooling mode '{self.cooling.mode}' needs a 'loop'")
         return self
@@ -155,15 +152,15 @@ class OnPremSite(Model):
         groups = [g for h in self.halls for r in h.rows for g in r.rack_groups]
         _refuse_crowds(groups, self.node_groups, self.fabrics)
         racks = [name for group in groups for name in expand_hostlist(group.racks)]
-        _refuse_twins("hall", (hall.name for hall in self.halls))
+        refuse_twins("hall", (hall.name for hall in self.halls))
         for hall in self.halls:
-            _refuse_twins(f"row of hall '{hall.name}'", (row.name for row in hall.rows))
-        _refuse_twins("rack", racks)
-        _refuse_twins("power source", (source.name for source in self.power.sources))
-        _refuse_twins("cooling loop", (loop.name for loop in self.loops))
-        _refuse_twins("node group", (group.name for group in self.node_groups))
-        _refuse_twins("fabric", (fabric.name for fabric in self.fabrics))
-        _refuse_twins("file system", (system.name for system in self.file_systems))
+            refuse_twins(f"row of hall '{hall.name}'", (row.name for row in hall.rows))
+        refuse_twins("rack", racks)
+        refuse_twins("power source", (source.name for source in self.power.sources))
+        refuse_twins("cooling loop", (loop.name for loop in self.loops))
+        refuse_twins("node group", (group.name for group in self.node_groups))
+        refuse_twins("fabric", (fabric.name for fabric in self.fabrics))
+        refuse_twins("file system", (system.name for system in self.file_systems))
         nodes = {group.name for group in self.node_groups}
         for fabric in self.fabrics:
             fabric.check_groups(nodes)

@@ -6,13 +6,12 @@ the network from the fabric.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.names import HostList, Name
+from rackwright.model.names import HostList, Name, refuse_twins
 from rackwright.model.units import Gibibytes, Percent, Seconds
 
 SlurmName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
@@ -314,16 +313,3 @@ class Scheduler(Model):
         """The major release as numbers, ``(25, 5)`` for ``25.05.3``."""
         year, month = self.version.split(".")[:2]
         return int(year), int(month)
-
-
-def refuse_twins(what: str, names: Iterable[str]) -> None:
-    """Refuse a name that is given twice.
-
-    Raises:
-        ValueError: one is.
-    """
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ValueError(f"the {what} '{name}' is named twice")
-        seen.add(name)
