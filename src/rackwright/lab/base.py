@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError
 from rackwright.lab.system import run
+from rackwright.provision.locks import turn
 
 PACKAGES = (
     "ca-certificates", "curl", "dbus", "hostname", "iproute2", "iputils-ping", "kmod", "less",
@@ -45,7 +44,7 @@ def make_base(say: Callable[[str], None]) -> Path:
     repository, suite = machine_repository()
     recipe = json.dumps([suite, PACKAGES, MASKED, _version()])
     folder = cache_folder() / f"base-{suite}-{hashlib.sha256(recipe.encode()).hexdigest()[:12]}"
-    with locked(cache_folder() / "lock"):
+    with turn(cache_folder() / "lock"):
         if folder.is_dir():
             return folder
         say(f"installing Debian {suite} for the lab's hosts: about two minutes, once")
@@ -110,12 +109,3 @@ def _prepare(root: Path) -> None:
 
 def _version() -> str:
     return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold ``path`` as a lock; wait for another process that holds it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

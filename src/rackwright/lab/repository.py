@@ -17,8 +17,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError
-from rackwright.lab.base import cache_folder, locked
+from rackwright.lab.base import cache_folder
 from rackwright.lab.system import Process, run, start
+from rackwright.provision.locks import turn
 
 PORT = 8077
 
@@ -131,7 +132,7 @@ def make_repository(base: Path, say: Callable[[str], None]) -> Path:
     """
     recipe = json.dumps([base.name, DEBIAN, [asdict(package) for package in STAND_INS]])
     folder = cache_folder() / f"repository-{hashlib.sha256(recipe.encode()).hexdigest()[:12]}"
-    with locked(cache_folder() / "lock"):
+    with turn(cache_folder() / "lock"):
         if folder.is_dir():
             return folder
         say("fetching the packages that the roles install, once")

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 
 from rackwright.lab.host import cgroups
+from rackwright.processes import started
 
 REBOOT = 133
 """Exit code of systemd-nspawn when the machine in it wants to boot again."""
@@ -70,9 +71,9 @@ class Supervisor:
         if first is not None:
             os.kill(first, POWER_OFF)
         deadline = time.monotonic() + PATIENCE_S
-        while _is_running(machine.pid) and time.monotonic() < deadline:
+        while started(machine.pid) and time.monotonic() < deadline:
             time.sleep(0.1)
-        if _is_running(machine.pid):
+        if started(machine.pid):
             if first is not None:
                 os.kill(first, signal.SIGKILL)
             machine.kill()
@@ -111,13 +112,6 @@ def _first_process(nspawn: int) -> int | None:
     except (OSError, ValueError):
         return None
     return None
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 def main() -> int:

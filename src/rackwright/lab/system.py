@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError, UsageError
+from rackwright.processes import started
 
 PROGRAMS = {
     "debootstrap": "debootstrap",
@@ -86,10 +87,10 @@ class Process:
         Raises:
             ExternalToolError: it has ended already.
         """
-        started = _started(pid)
-        if started is None:
+        began = started(pid)
+        if began is None:
             raise ExternalToolError(f"process {pid} ended at once")
-        return cls(pid, started)
+        return cls(pid, began)
 
     @classmethod
     def read(cls, path: Path) -> Process | None:
@@ -107,7 +108,7 @@ class Process:
     @property
     def alive(self) -> bool:
         """Whether it still runs."""
-        return _started(self.pid) == self.started
+        return started(self.pid) == self.started
 
     def end(self, *, patience_s: float) -> None:
         """Ask it to end, and kill it with its group when it does not."""
@@ -147,13 +148,3 @@ def wait_for(condition: Callable[[], bool], patience_s: float, step_s: float = 0
             return False
         time.sleep(step_s)
     return True
-
-
-def _started(pid: int) -> str | None:
-    """What tells a process from a later one of the same id; None for a dead one."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return None
-    fields = text.rpartition(")")[2].split()
-    return None if fields[0] in "ZX" else fields[19]

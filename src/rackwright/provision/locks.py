@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -34,6 +34,19 @@ def exclusive(path: Path, *, what: str) -> Iterator[None]:
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()
+        yield
+
+
+@contextmanager
+def turn(path: Path, *, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """Hold ``path`` as such a lock, after whoever holds it; ``waiting`` is called before a wait."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            waiting()
+            fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 

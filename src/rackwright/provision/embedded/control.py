@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import signal
@@ -12,11 +11,12 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError
+from rackwright.processes import started
+from rackwright.provision.locks import turn
 
 _LOCK = "lock"
 _PID = "server.pid"
@@ -64,7 +64,7 @@ def start(state_dir: Path | None = None) -> Embedded:
         ExternalToolError: it could not start, or was not ready in time.
     """
     folder = _folder(state_dir)
-    with _locked(folder):
+    with turn(folder / _LOCK):
         running = _running(folder)
         if running is not None:
             return running
@@ -78,7 +78,7 @@ def stop(state_dir: Path | None = None) -> bool:
         ExternalToolError: the process did not end in time.
     """
     folder = _folder(state_dir)
-    with _locked(folder):
+    with turn(folder / _LOCK):
         return _end(folder)
 
 
@@ -95,7 +95,7 @@ def reset(state_dir: Path | None = None) -> None:
         ExternalToolError: the running process refused or did not end.
     """
     folder = _folder(state_dir)
-    with _locked(folder):
+    with turn(folder / _LOCK):
         running = _running(folder)
         if running is None:
             _end(folder)
@@ -123,30 +123,6 @@ def _folder(state_dir: Path | None) -> Path:
     return folder.resolve()
 
 
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    with (folder / _LOCK).open("a", encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def _started(pid: int) -> str | None:
-    """Returns what tells a process from a later one of the same id; None for a dead one."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return _started_by_ps(pid) if not Path("/proc/self/stat").exists() else None
-    fields = text.rpartition(")")[2].split()
-    return None if fields[0] in "ZX" else fields[19]
-
-
-def _started_by_ps(pid: int) -> str | None:
-    reply = subprocess.run(
-        ["/bin/ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
-    )
-    return reply.stdout.strip() or None
-
-
 def _recorded(folder: Path) -> int | None:
     """Returns the id of the live process that the pid file names."""
     try:
@@ -154,7 +130,7 @@ def _recorded(folder: Path) -> int | None:
         pid, began = int(record["pid"]), str(record["started"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return pid if _started(pid) == began else None
+    return pid if started(pid) == began else None
 
 
 def _running(folder: Path) -> Embedded | None:
@@ -196,7 +172,7 @@ def _launch(folder: Path) -> Embedded:
             env=_environment(),
         )
     _CHILDREN.append(process)
-    record = {"pid": process.pid, "started": _started(process.pid)}
+    record = {"pid": process.pid, "started": started(process.pid)}
     (folder / _PID).write_text(json.dumps(record), encoding="utf-8")
     deadline = time.monotonic() + _START_LIMIT_S
     while time.monotonic() < deadline:
@@ -226,7 +202,7 @@ def _end(folder: Path) -> bool:
     if pid is None:
         (folder / _PID).unlink(missing_ok=True)
         return False
-    began = _started(pid)
+    began = started(pid)
     for number in (signal.SIGTERM, signal.SIGKILL):
         deadline = time.monotonic() + _STOP_LIMIT_S
         with contextlib.suppress(ProcessLookupError):
@@ -234,7 +210,7 @@ def _end(folder: Path) -> bool:
         while time.monotonic() < deadline:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
-            if _started(pid) != began:
+            if started(pid) != began:
                 (folder / _PID).unlink(missing_ok=True)
                 return True
             time.sleep(_POLL_S)

@@ -7,13 +7,12 @@ never looks finished.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -127,22 +126,6 @@ def commit(folder: Path, prepared: Path, manifest: Manifest) -> Manifest:
     draft.write_text(json.dumps(document, indent=2, sort_keys=True) + "\n", "utf-8")
     draft.replace(folder / "manifest.json")
     return recorded
-
-
-@contextmanager
-def locked(folder: Path, *, waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold the folder for one installation; ``waiting`` is called when another one runs.
-
-    The kernel frees the lock when its holder ends, however it ends.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("a+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            waiting()
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def _sha256(path: Path) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError
+from rackwright.provision.locks import turn
 from rackwright.provision.tools import gobuild, vendor
 from rackwright.provision.tools.find import (
     Origin,
@@ -21,7 +22,6 @@ from rackwright.provision.tools.folder import (
     Manifest,
     commit,
     damaged,
-    locked,
     read_manifest,
     staging,
     tools_dir,
@@ -44,7 +44,7 @@ def install_pulumi(*, progress: Progress) -> PulumiTool:
     if (tool := _complete(folder)) is not None:
         return tool
     try:
-        with locked(folder, waiting=lambda: progress("waiting for another installation")):
+        with turn(folder / "lock", waiting=lambda: progress("waiting for another installation")):
             if (tool := _complete(folder)) is not None:
                 return tool
             with staging(folder) as workspace:
