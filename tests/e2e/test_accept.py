@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from rackwright.lab import lab as labs
-from rackwright.lab.lab import HostSpec, Lab
-from rackwright.lab.system import run, wait_for
-from rackwright.render.blueprints import find_template, write_blueprint
+from lab_support import LAB_MARKS, Machines, some_machines
+from rackwright.lab.lab import HostSpec
+from rackwright.lab.system import wait_for
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.timeout(1500),
-    pytest.mark.skipif(os.geteuid() != 0, reason="the lab needs root"),
-]
+pytestmark = LAB_MARKS
 HOSTS = [HostSpec("gpu-1", 8), HostSpec("gpu-2", 8), HostSpec("head-1")]
 PROGRAM = "/usr/local/sbin/rackwright-health"
 LIBRARY = "/usr/local/lib/rackwright/node_health.py"
@@ -34,27 +25,12 @@ CHANGES = {
     f"  health_check: {{program: {PROGRAM}, interval: 30 min}}\n"
     "  prolog: /usr/local/sbin/rackwright-prolog\n",
     "\npolicies:\n": "\noperations:\n  health_checks: true\n\npolicies:\n",
+    "      - {name: login, role: login, type: cpu-2u, count: 1, racks: n01, per_rack: 1,"
+    " start_unit: 24 U}\n": "",
 }
 
 
-@dataclass(frozen=True)
-class Cluster:
-    lab: Lab
-    blueprint: Path
-
-    def rackwright(self, verb: str, *arguments: str, expect: int = 0) -> str:
-        command = [sys.executable, "-m", "rackwright", verb, str(self.blueprint)]
-        done = subprocess.run(
-            [*command, "--lab", "accept", *arguments], capture_output=True, text=True, check=False
-        )
-        assert done.returncode == expect, done.stdout + done.stderr
-        assert "Traceback" not in done.stderr
-        return done.stdout
-
-    def on(self, name: str, command: str, *, timeout_s: float = 60) -> str:
-        (host,) = [host for host in self.lab.hosts() if host.name == name]
-        return run(*self.lab.ssh(host), command, timeout_s=timeout_s).strip()
-
+class Cluster(Machines):
     def state(self, node: str) -> str:
         return self.on("head-1", f"sinfo -h -N -n {node} -o %T").split("\n")[0]
 
@@ -71,25 +47,11 @@ class Cluster:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("accept")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RACKWRIGHT_STATE", str(folder))
-        write_blueprint(find_template("lab"), folder, {})
-        blueprint = folder / "blueprint.yaml"
-        text = blueprint.read_text()
-        for old, new in CHANGES.items():
-            assert old in text
-            text = text.replace(old, new)
-        login = [line for line in text.splitlines() if "name: login" in line]
-        assert len(login) == 1
-        blueprint.write_text(text.replace(f"{login[0]}\n", ""))
-        lab = labs.open_lab("accept", "10.213.16.0/24")
-        made = Cluster(lab, blueprint)
-        try:
-            labs.up(lab, HOSTS, print)
-            made.rackwright("configure")
-            yield made
-        finally:
-            labs.down(lab)
+    with some_machines(folder, "accept", "10.213.16.0/24", HOSTS) as machines:
+        made = Cluster(machines.lab, folder)
+        made.lab_blueprint(CHANGES)
+        made.rackwright("configure")
+        yield made
 
 
 def items(document: Any, host: str) -> dict[str, Any]:
@@ -214,33 +176,10 @@ BAD: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", sorted(BAD))
-def test_a_role_refuses_what_it_cannot_do(cluster: Cluster, case: str, tmp_path: Path) -> None:
+def test_a_role_refuses_what_it_cannot_do(cluster: Cluster, case: str) -> None:
     role, variables, message = BAD[case]
-    lab = cluster.lab
-    (host,) = [host for host in lab.hosts() if host.name == "gpu-1"]
-    trust = f"-F none -o UserKnownHostsFile={lab.known_hosts} -o StrictHostKeyChecking=yes"
-    known = {
-        "ansible_host": str(host.address.ip),
-        "ansible_user": "root",
-        "ansible_ssh_private_key_file": str(lab.key),
-        "ansible_ssh_common_args": trust,
-        "ansible_python_interpreter": "/usr/bin/python3",
-        **variables,
-    }
-    inventory = tmp_path / "inventory.json"
-    inventory.write_text(json.dumps({"all": {"hosts": {"gpu-1": known}}}))
-    play = [{"hosts": "all", "gather_subset": ["min"], "roles": [role]}]
-    (tmp_path / "play.yml").write_text(json.dumps(play))
-    done = subprocess.run(
-        [
-            str(Path(sys.executable).parent / "ansible-playbook"),
-            *("-i", str(inventory), str(tmp_path / "play.yml")),
-        ],
-        env={**os.environ, "ANSIBLE_ROLES_PATH": str(Path("roles").resolve())},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode != 0, done.stdout
-    assert message in " ".join((done.stdout + done.stderr).split()), done.stdout
-    assert "changed=0" in done.stdout
+    play = {"hosts": "all", "gather_subset": ["min"], "roles": [role]}
+    played = cluster.play([play], hosts={"gpu-1": variables})
+    assert played.code != 0, played.output
+    assert message in played.words, played.output
+    assert played.changed == 0

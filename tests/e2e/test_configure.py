@@ -3,69 +3,33 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lab_support import LAB_MARKS, Machines, some_machines
 from rackwright.lab import lab as labs
 from rackwright.lab.host import switch_off
-from rackwright.lab.lab import HostSpec, Lab
-from rackwright.lab.system import run, wait_for
-from rackwright.render.blueprints import find_template, write_blueprint
+from rackwright.lab.lab import HostSpec
+from rackwright.lab.system import wait_for
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.timeout(1500),
-    pytest.mark.skipif(os.geteuid() != 0, reason="the lab needs root"),
-]
+pytestmark = LAB_MARKS
 HOSTS = [HostSpec("gpu-1", 8), HostSpec("gpu-2", 8), HostSpec("head-1"), HostSpec("login-1")]
 
 
-@dataclass(frozen=True)
-class Cluster:
-    lab: Lab
-    blueprint: Path
-
+class Cluster(Machines):
     def configure(self, *arguments: str, expect: int = 0) -> Any:
-        command = [sys.executable, "-m", "rackwright", "configure", str(self.blueprint)]
-        done = subprocess.run(
-            [*command, "--lab", "conf", "--json", *arguments],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == expect, done.stdout + done.stderr
-        assert "Traceback" not in done.stderr
-        return json.loads(done.stdout)
-
-    def on(self, name: str, command: str, *, timeout_s: float = 60) -> str:
-        (host,) = [host for host in self.lab.hosts() if host.name == name]
-        return run(*self.lab.ssh(host), command, timeout_s=timeout_s).strip()
+        return json.loads(self.rackwright("configure", "--json", *arguments, expect=expect))
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("configure")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RACKWRIGHT_STATE", str(folder))
-        write_blueprint(find_template("lab"), folder, {})
-        blueprint = folder / "blueprint.yaml"
-        text = blueprint.read_text()
-        four = 'count: 4, racks: "c[01-02]"'
-        assert four in text
-        blueprint.write_text(text.replace(four, 'count: 2, racks: "c[01-02]"'))
-        lab = labs.open_lab("conf", "10.213.8.0/24")
-        try:
-            labs.up(lab, HOSTS, print)
-            yield Cluster(lab, blueprint)
-        finally:
-            labs.down(lab)
+    with some_machines(folder, "conf", "10.213.8.0/24", HOSTS) as machines:
+        made = Cluster(machines.lab, folder)
+        made.lab_blueprint({'count: 4, racks: "c[01-02]"': 'count: 2, racks: "c[01-02]"'})
+        yield made
 
 
 def test_bare_machines_become_a_cluster_that_runs_jobs(cluster: Cluster) -> None:
@@ -103,8 +67,7 @@ def test_a_node_that_lacks_a_gpu_is_quarantined_and_the_others_finish(cluster: C
 
 
 def test_a_host_that_is_down_is_quarantined_and_comes_back(cluster: Cluster) -> None:
-    (gpu,) = [host for host in cluster.lab.hosts() if host.name == "gpu-1"]
-    switch_off(gpu)
+    switch_off(cluster.host("gpu-1"))
     made = cluster.configure("--max-failures", "60", expect=4)
     assert set(made["quarantine"]) == {"gpu-1"}
     assert made["hosts"]["gpu-1"]["unreachable"]
@@ -132,41 +95,17 @@ BAD = {
 
 
 @pytest.mark.parametrize("role", sorted(BAD))
-def test_a_role_refuses_what_it_cannot_do(cluster: Cluster, role: str, tmp_path: Path) -> None:
+def test_a_role_refuses_what_it_cannot_do(cluster: Cluster, role: str) -> None:
     variables, message = BAD[role]
-    lab = cluster.lab
-    (host,) = [host for host in lab.hosts() if host.name == "gpu-1"]
-    trust = f"-F none -o UserKnownHostsFile={lab.known_hosts} -o StrictHostKeyChecking=yes"
-    known = {
-        "ansible_host": str(host.address.ip),
-        "ansible_user": "root",
-        "ansible_ssh_private_key_file": str(lab.key),
-        "ansible_ssh_common_args": trust,
-        "ansible_python_interpreter": "/usr/bin/python3",
-        "slurm_controller_state_folder": "/var/spool/slurmctld",
-        **variables,
-    }
-    inventory = tmp_path / "inventory.json"
-    inventory.write_text(json.dumps({"all": {"hosts": {"gpu-1": known}}}))
+    known = {"slurm_controller_state_folder": "/var/spool/slurmctld", **variables}
     hidden = "/etc/slurm/slurm.conf" if role in {"slurm_controller", "slurm_login"} else None
-    play = [{"hosts": "all", "roles": [role]}]
-    (tmp_path / "play.yml").write_text(json.dumps(play))
     if hidden:
         cluster.on("gpu-1", f"mv {hidden} {hidden}.away")
     try:
-        done = subprocess.run(
-            [
-                str(Path(sys.executable).parent / "ansible-playbook"),
-                *("-i", str(inventory), str(tmp_path / "play.yml")),
-            ],
-            env={**os.environ, "ANSIBLE_ROLES_PATH": str(Path("roles").resolve())},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        played = cluster.play_roles(role, hosts={"gpu-1": known})
     finally:
         if hidden:
             cluster.on("gpu-1", f"mv {hidden}.away {hidden}")
-    assert done.returncode != 0, done.stdout
-    assert message in " ".join((done.stdout + done.stderr).split()), done.stdout
-    assert "changed=0" in done.stdout
+    assert played.code != 0, played.output
+    assert message in played.words, played.output
+    assert played.changed == 0

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rackwright.lab import lab as labs
-from rackwright.lab.lab import HostSpec, Lab
-from rackwright.lab.repository import DRIVER, NCCL, OLD_DRIVER
-from rackwright.lab.system import run
+from lab_support import LAB_MARKS, Machines, Played, some_machines
+from rackwright.lab.lab import HostSpec
+from rackwright.lab.standins.gpu import DRIVER, NCCL, OLD_DRIVER
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.timeout(600),
-    pytest.mark.skipif(os.geteuid() != 0, reason="the lab needs root"),
-]
+pytestmark = LAB_MARKS
 GOOD: Mapping[str, Any] = {
     "nvidia_driver_version": DRIVER,
     "nvidia_driver_gpus": 8,
@@ -44,14 +34,12 @@ HELD = [
 
 @dataclass(frozen=True)
 class Machine:
-    """The only host of a lab; playbooks are written to ``folder``."""
+    """The only host of a lab."""
 
-    lab: Lab
-    folder: Path
+    machines: Machines
 
     def on(self, command: str) -> str:
-        (host,) = self.lab.hosts()
-        return run(*self.lab.ssh(host), command, timeout_s=60).strip()
+        return self.machines.on("gpu-1", command)
 
     def play(
         self,
@@ -60,51 +48,7 @@ class Machine:
         hosts: Mapping[str, Mapping[str, Any]] = ALONE,
     ) -> Played:
         """Run roles on the machine, under each name with variables that differ from GOOD."""
-        (host,) = self.lab.hosts()
-        trust = f"-F none -o UserKnownHostsFile={self.lab.known_hosts}"
-        known = {
-            "ansible_host": str(host.address.ip),
-            "ansible_user": "root",
-            "ansible_ssh_private_key_file": str(self.lab.key),
-            "ansible_ssh_common_args": f"{trust} -o StrictHostKeyChecking=yes",
-            "ansible_python_interpreter": "/usr/bin/python3",
-            **GOOD,
-        }
-        inventory, playbook = self.folder / "inventory.json", self.folder / "play.yml"
-        listed = {name: {**known, **changed} for name, changed in hosts.items()}
-        inventory.write_text(json.dumps({"all": {"hosts": listed}}))
-        playbook.write_text(json.dumps([{"hosts": "all", "roles": list(roles)}]))
-        program = Path(sys.executable).parent / "ansible-playbook"
-        done = subprocess.run(
-            [str(program), "-i", str(inventory), str(playbook), *arguments],
-            env={
-                **os.environ,
-                "ANSIBLE_ROLES_PATH": str(Path("roles").resolve()),
-                "ANSIBLE_PIPELINING": "True",
-                "ANSIBLE_NOCOLOR": "True",
-            },
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return Played(done.returncode, done.stdout + done.stderr)
-
-
-@dataclass(frozen=True)
-class Played:
-    """How a playbook ended."""
-
-    code: int
-    output: str
-
-    @property
-    def changed(self) -> int:
-        """Changes on all hosts."""
-        return sum(int(count) for count in re.findall(r"changed=(\d+)", self.output))
-
-    def failure(self, host: str) -> str:
-        """What Ansible says of a task that failed on ``host``; empty where none did."""
-        return "".join(re.findall(rf"^(?:fatal|failed): \[{host}\].*$", self.output, re.MULTILINE))
+        return self.machines.play_roles(*roles, arguments=arguments, variables=GOOD, hosts=hosts)
 
 
 BOTH = ("nvidia_driver", "nccl")
@@ -114,14 +58,8 @@ DRIVER_ONLY = BOTH[:1]
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     folder = tmp_path_factory.mktemp("gpu")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RACKWRIGHT_STATE", str(folder))
-        lab = labs.open_lab("gpu", "10.213.27.0/24")
-        try:
-            labs.up(lab, [HostSpec("gpu-1", devices=8)], print)
-            yield Machine(lab, folder)
-        finally:
-            labs.down(lab)
+    with some_machines(folder, "gpu", "10.213.27.0/24", [HostSpec("gpu-1", 8)]) as made:
+        yield Machine(made)
 
 
 REFUSED: dict[str, dict[str, tuple[dict[str, Any], str]]] = {

@@ -12,6 +12,7 @@ import pytest
 
 from rackwright.errors import UsageError
 from rackwright.lab import lab as labs
+from rackwright.lab.base import clear
 from rackwright.lab.host import Host
 from rackwright.lab.lab import HostSpec, Lab
 from rackwright.lab.system import run, wait_for
@@ -117,3 +118,16 @@ def test_packages_come_from_the_lab_itself(lab: Lab) -> None:
     run(*lab.ssh(gpu), install, timeout_s=120)
     assert on(lab, gpu, "nvidia-smi -L | wc -l") == "8"
     assert on(lab, gpu, "rm /dev/nvidia3; nvidia-smi -L | wc -l") == "7"
+
+
+def test_what_is_mounted_below_the_remains_of_a_base_is_not_emptied(tmp_path: Path) -> None:
+    """An installation that was killed left /proc mounted, and the next one removed what it saw."""
+    precious, remains = tmp_path / "precious", tmp_path / "base of old.new"
+    mounted = remains / "proc"
+    for folder in (precious, mounted):
+        folder.mkdir(parents=True)
+    (precious / "file").write_text("kept")
+    run("mount", "--bind", precious, mounted)
+    clear(remains)
+    assert not remains.exists()
+    assert (precious / "file").read_text() == "kept"

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import shutil
-import subprocess
-import sys
 import urllib.parse
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,15 +12,11 @@ from typing import Any
 
 import pytest
 
-from rackwright.lab import lab as labs
-from rackwright.lab.lab import HostSpec, Lab
-from rackwright.lab.system import run, wait_for
+from lab_support import LAB_MARKS, Machines, some_machines
+from rackwright.lab.lab import HostSpec
+from rackwright.lab.system import wait_for
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.timeout(600),
-    pytest.mark.skipif(os.geteuid() != 0, reason="the lab needs root"),
-]
+pytestmark = LAB_MARKS
 PLAYS = [
     {"hosts": "slurm_hosts", "roles": ["node_exporter"]},
     {"hosts": "monitoring", "roles": ["prometheus"]},
@@ -35,8 +27,7 @@ RULES = "/etc/prometheus/rules/rackwright.yml"
 
 @dataclass(frozen=True)
 class Site:
-    lab: Lab
-    folder: Path
+    machines: Machines
 
     def play(
         self,
@@ -47,48 +38,26 @@ class Site:
         **variables: Any,
     ) -> tuple[str, dict[str, int]]:
         """What Ansible printed, and for each host how many tasks changed something."""
-        trust = f"-F none -o UserKnownHostsFile={self.lab.known_hosts}"
-        hosts = {
-            host.name: {"ansible_host": str(host.address.ip), "rackwright_site": "oslo"}
-            for host in self.lab.hosts()
-        }
-        common = {
-            "ansible_user": "root",
-            "ansible_ssh_private_key_file": str(self.lab.key),
-            "ansible_ssh_common_args": f"{trust} -o StrictHostKeyChecking=yes",
-            "ansible_python_interpreter": "/usr/bin/python3",
-            **SETTINGS,
-            **variables,
-        }
+        names = {host.name: {"rackwright_site": "oslo"} for host in self.machines.lab.hosts()}
         groups = {
-            "slurm_hosts": {"hosts": {name: {} for name in hosts}},
+            "slurm_hosts": {"hosts": {name: {} for name in names}},
             "monitoring": {"hosts": {"head-1": {}}},
             "slurm_controller": {"hosts": {"head-1": {}}},
             "slurm_compute": {"hosts": {"gpu-1": {}}, "vars": {"slurm_compute_accelerators": 8}},
         }
-        inventory = {"all": {"hosts": hosts, "vars": common, "children": groups}}
-        (self.folder / "inventory.json").write_text(json.dumps(inventory))
-        (self.folder / "play.yml").write_text(json.dumps(plays))
-        program = Path(sys.executable).parent / "ansible-playbook"
-        done = subprocess.run(
-            [program, "-i", self.folder / "inventory.json", self.folder / "play.yml", *arguments],
-            env={
-                **os.environ,
-                "ANSIBLE_ROLES_PATH": str(roles.resolve()),
-                "ANSIBLE_NOCOLOR": "1",
-                "ANSIBLE_PIPELINING": "1",
-            },
-            capture_output=True,
-            text=True,
-            check=False,
+        played = self.machines.play(
+            plays,
+            *arguments,
+            variables={**SETTINGS, **variables},
+            hosts=names,
+            groups=groups,
+            roles=roles,
         )
-        assert done.returncode == expect, done.stdout + done.stderr
-        changed = re.findall(r"^(\S+)\s*: ok=\d+\s+changed=(\d+)", done.stdout, re.MULTILINE)
-        return done.stdout + done.stderr, {name: int(count) for name, count in changed}
+        assert played.code == expect, played.output
+        return played.output, played.changes
 
     def on(self, name: str, command: str) -> str:
-        (host,) = [host for host in self.lab.hosts() if host.name == name]
-        return run(*self.lab.ssh(host), command, timeout_s=60).strip()
+        return self.machines.on(name, command)
 
     def ask(self, path: str) -> Any:
         """The data of an answer of Prometheus."""
@@ -113,18 +82,13 @@ class Site:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("observability")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RACKWRIGHT_STATE", str(folder))
-        lab = labs.open_lab("watch", "10.213.12.0/24")
-        try:
-            labs.up(lab, [HostSpec("gpu-1", 8), HostSpec("head-1")], print)
-            made = Site(lab, folder)
-            refresh = {"ansible.builtin.apt": {"update_cache": True}}
-            made.play(plays=[{"hosts": "all", "gather_facts": False, "tasks": [refresh]}])
-            made.play()
-            yield made
-        finally:
-            labs.down(lab)
+    hosts = [HostSpec("gpu-1", 8), HostSpec("head-1")]
+    with some_machines(folder, "watch", "10.213.12.0/24", hosts) as machines:
+        made = Site(machines)
+        refresh = {"ansible.builtin.apt": {"update_cache": True}}
+        made.play(plays=[{"hosts": "all", "gather_facts": False, "tasks": [refresh]}])
+        made.play()
+        yield made
 
 
 def test_a_second_run_changes_nothing_and_a_check_foresees_nothing(site: Site) -> None:

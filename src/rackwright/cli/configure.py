@@ -141,17 +141,7 @@ def connections(lab_name: str | None) -> Mapping[str, Mapping[str, Any]]:
     hosts = lab.hosts()
     if not hosts:
         raise UsageError(f"there is no lab '{lab_name}'", hint="make it: rackwright lab up")
-    trust = f"-F none -o UserKnownHostsFile={lab.known_hosts} -o StrictHostKeyChecking=yes"
-    return {
-        host.name: {
-            "ansible_host": str(host.address.ip),
-            "ansible_user": "root",
-            "ansible_ssh_private_key_file": str(lab.key),
-            "ansible_ssh_common_args": trust,
-            "ansible_python_interpreter": "/usr/bin/python3",
-        }
-        for host in hosts
-    }
+    return {host.name: lab.connection(host) for host in hosts}
 
 
 def _as_text(tally: Tally, kept: Mapping[str, str], seconds: float, *, check: bool) -> str:

@@ -26,6 +26,14 @@ MASKED = (
 )  # fmt: skip
 """Units that do nothing useful in a lab. systemd-logind stays: reboots need it."""
 
+DPKG = """\
+force-unsafe-io
+path-exclude=/usr/share/doc/*
+path-exclude=/usr/share/man/*
+path-exclude=/usr/share/locale/*
+"""
+"""A lab's disk need not outlive a loss of power; waiting for it at every file would be most of an installation."""
+
 
 def cache_folder() -> Path:
     """``$RACKWRIGHT_LAB_CACHE``, else the user's cache folder by the XDG rules."""
@@ -49,22 +57,33 @@ def make_base(say: Callable[[str], None]) -> Path:
             return folder
         say(f"installing Debian {suite} for the lab's hosts: about two minutes, once")
         unfinished = folder.with_suffix(".new")
-        shutil.rmtree(unfinished, ignore_errors=True)
+        clear(unfinished)
         packages = cache_folder() / "debootstrap"
         packages.mkdir(exist_ok=True)
         run(
-            "debootstrap",
-            "--variant=minbase",
-            f"--cache-dir={packages}",
-            f"--include={','.join(PACKAGES)}",
-            suite,
-            unfinished,
-            repository,
+            # What debootstrap mounts ends with it, also when it is killed: a /proc that stayed
+            # below a folder that is to be removed would be emptied with it.
+            *("unshare", "--mount", "--propagation", "private"),
+            *("debootstrap", "--variant=minbase", f"--cache-dir={packages}"),
+            *(f"--include={','.join(PACKAGES)}", suite, unfinished, repository),
             timeout_s=1800,
         )
         _prepare(unfinished)
         unfinished.rename(folder)
     return folder
+
+
+def clear(folder: Path) -> None:
+    """Remove what an interrupted run left of ``folder``.
+
+    Raises:
+        ExternalToolError: something is mounted below it that cannot be taken away.
+    """
+    for line in reversed(Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()):
+        mounted = Path(line.split()[1].encode().decode("unicode_escape"))
+        if mounted.is_relative_to(folder):
+            run("umount", mounted)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def machine_repository() -> tuple[str, str]:
@@ -100,6 +119,7 @@ def _prepare(root: Path) -> None:
     (root / "etc/resolv.conf").unlink(missing_ok=True)
     (root / "etc/resolv.conf").write_text("")
     (root / "etc/apt/sources.list").write_text("")
+    (root / "etc/dpkg/dpkg.cfg.d/lab").write_text(DPKG)
     shutil.rmtree(root / "var/lib/apt/lists")
     (root / "var/lib/apt/lists/partial").mkdir(parents=True)
     os.utime(root / "var/lib/apt/lists", (0, 0))  # by its age tools tell that it is out of date

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import re
+import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -83,10 +84,25 @@ class Lab:
     def ssh(self, host: Host) -> list[str]:
         """The words of an ssh command to ``host``, without what it shall run."""
         return [
-            *("ssh", "-F", "none", "-i", str(self.key), "-o", "BatchMode=yes"),
-            *("-o", f"UserKnownHostsFile={self.known_hosts}", "-o", "StrictHostKeyChecking=yes"),
+            *("ssh", *self._trust, "-i", str(self.key), "-o", "BatchMode=yes"),
             *("-o", "ConnectTimeout=3", f"root@{host.address.ip}"),
         ]
+
+    def connection(self, host: Host) -> dict[str, str]:
+        """Variables by which Ansible reaches ``host``."""
+        return {
+            "ansible_host": str(host.address.ip),
+            "ansible_user": "root",
+            "ansible_ssh_private_key_file": str(self.key),
+            "ansible_ssh_common_args": shlex.join(self._trust),
+            "ansible_python_interpreter": "/usr/bin/python3",
+        }
+
+    @property
+    def _trust(self) -> tuple[str, ...]:
+        """Options of ssh that trust the lab's own keys and nothing else."""
+        known = f"UserKnownHostsFile={self.known_hosts}"
+        return ("-F", "none", "-o", known, "-o", "StrictHostKeyChecking=yes")
 
     def is_ready(self, host: Host) -> bool:
         """Whether ``host`` has booted and lets root in."""

@@ -13,115 +13,26 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError
-from rackwright.lab.base import cache_folder
+from rackwright.lab.base import cache_folder, clear
+from rackwright.lab.standins import STAND_INS
 from rackwright.lab.system import Process, run, start
 from rackwright.provision.locks import turn
 
 PORT = 8077
 
 DEBIAN = (
-    "acl", "chrony", "libpmix2", "logrotate", "mariadb-server", "munge", "prometheus",
-    "prometheus-node-exporter", "python3-pymysql", "rsync", "slurm-client",
-    "slurm-wlm-basic-plugins", "slurmctld", "slurmd", "slurmdbd",
+    "acl", "chrony", "fuse-overlayfs", "ibverbs-utils", "infiniband-diags", "jq", "libpmix2",
+    "logrotate", "mariadb-server", "mdadm", "munge", "nfs-common", "nfs-ganesha",
+    "nfs-ganesha-vfs", "nfs-kernel-server", "nvme-cli", "opensm", "parallel", "perftest", "pigz",
+    "prometheus", "prometheus-alertmanager", "prometheus-node-exporter", "python3-pymysql",
+    "rdma-core", "rsync", "slurm-client", "slurm-wlm-basic-plugins", "slurmctld", "slurmd",
+    "slurmdbd", "squashfs-tools", "xfsprogs",
 )  # fmt: skip
 """What the roles install, apart from stand-ins; dependencies come along."""
-
-
-@dataclass(frozen=True)
-class StandIn:
-    """A package that poses as one that needs hardware.
-
-    Attributes:
-        files: path below the root to text; files of ``bin`` folders are programs.
-    """
-
-    name: str
-    version: str
-    summary: str
-    depends: tuple[str, ...] = ()
-    files: dict[str, str] = field(default_factory=dict)
-
-
-NVIDIA_SMI = """\
-#!/bin/sh
-# Stand-in of a lab: tells of as many GPUs as there are device files.
-count=$(ls /dev/nvidia[0-9]* 2>/dev/null | wc -l)
-case "$*" in
-  -L) n=0; while [ "$n" -lt "$count" ]; do
-        printf 'GPU %d: NVIDIA H100 80GB HBM3 (UUID: GPU-lab-%s-%d)\\n' "$n" "$(hostname)" "$n"
-        n=$((n + 1)); done ;;
-  *driver_version*) n=0; while [ "$n" -lt "$count" ]; do echo VERSION; n=$((n + 1)); done ;;
-  *) echo "lab stand-in: $count GPUs, driver VERSION" ;;
-esac
-[ "$count" -gt 0 ]
-"""
-
-
-def _daemon(name: str) -> dict[str, str]:
-    """Files of a package whose service is up and does nothing."""
-    unit = (
-        f"[Unit]\nDescription={name} (stand-in of a lab)\n"
-        "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n"
-        "[Install]\nWantedBy=multi-user.target\n"
-    )
-    return {f"lib/systemd/system/{name}.service": unit}
-
-
-DRIVER, OLD_DRIVER, NCCL = "570.133.20", "565.57.01", "2.26.2-1"
-STAND_INS = (
-    StandIn(
-        "nvidia-driver",
-        f"{DRIVER}-1",
-        "NVIDIA driver (stand-in of a lab)",
-        ("nvidia-smi",),
-    ),
-    StandIn(
-        "nvidia-smi",
-        f"{DRIVER}-1",
-        "NVIDIA System Management Interface (stand-in of a lab)",
-        files={"usr/bin/nvidia-smi": NVIDIA_SMI.replace("VERSION", DRIVER)},
-    ),
-    StandIn(
-        "nvidia-persistenced",
-        f"{DRIVER}-1",
-        "NVIDIA Persistence Daemon (stand-in of a lab)",
-        files=_daemon("nvidia-persistenced"),
-    ),
-    StandIn(
-        "nvidia-fabricmanager",
-        f"{DRIVER}-1",
-        "NVIDIA Fabric Manager (stand-in of a lab)",
-        files=_daemon("nvidia-fabricmanager"),
-    ),
-    StandIn(
-        "nvidia-imex",
-        f"{DRIVER}-1",
-        "NVIDIA IMEX (stand-in of a lab)",
-        files=_daemon("nvidia-imex"),
-    ),
-    # An older driver, whose fabric manager the repository lacks: real repositories have such gaps.
-    *(
-        StandIn(name, f"{OLD_DRIVER}-1", f"{name} (stand-in of a lab)")
-        for name in ("nvidia-driver", "nvidia-smi", "nvidia-persistenced")
-    ),
-    *(
-        package
-        for cuda in ("12.4", "12.8")
-        for package in (
-            StandIn("libnccl2", f"{NCCL}+cuda{cuda}", "NCCL (stand-in of a lab)"),
-            StandIn(
-                "libnccl-dev",
-                f"{NCCL}+cuda{cuda}",
-                "NCCL, for development (stand-in of a lab)",
-                (f"libnccl2 (= {NCCL}+cuda{cuda})",),
-            ),
-        )
-    ),
-)
 
 
 def make_repository(base: Path, say: Callable[[str], None]) -> Path:
@@ -130,22 +41,35 @@ def make_repository(base: Path, say: Callable[[str], None]) -> Path:
     Raises:
         ExternalToolError: a package cannot be fetched or built.
     """
-    recipe = json.dumps([base.name, DEBIAN, [asdict(package) for package in STAND_INS]])
-    folder = cache_folder() / f"repository-{hashlib.sha256(recipe.encode()).hexdigest()[:12]}"
     with turn(cache_folder() / "lock"):
-        if folder.is_dir():
-            return folder
-        say("fetching the packages that the roles install, once")
+        downloads = _cached("packages", [base.name, DEBIAN], lambda made: _fetch(base, made, say))
+        stand_ins = [asdict(package) for package in STAND_INS]
+        return _cached(
+            "repository", [downloads.name, stand_ins], lambda made: _fill(made, downloads)
+        )
+
+
+def _cached(kind: str, recipe: object, make: Callable[[Path], None]) -> Path:
+    """The folder of what ``recipe`` describes, filled by ``make`` the first time."""
+    digest = hashlib.sha256(json.dumps(recipe).encode()).hexdigest()[:12]
+    folder = cache_folder() / f"{kind}-{digest}"
+    if not folder.is_dir():
         unfinished = folder.with_suffix(".new")
-        shutil.rmtree(unfinished, ignore_errors=True)
-        pool = unfinished / "pool"
-        pool.mkdir(parents=True)
-        _fetch(base, pool)
-        for package in STAND_INS:
-            _build(package, pool)
-        _index(unfinished)
+        clear(unfinished)
+        unfinished.mkdir()
+        make(unfinished)
         unfinished.rename(folder)
     return folder
+
+
+def _fill(folder: Path, downloads: Path) -> None:
+    pool = folder / "pool"
+    pool.mkdir()
+    for archive in downloads.iterdir():
+        os.link(archive, pool / archive.name)
+    for package in STAND_INS:
+        package.build(pool)
+    _index(folder)
 
 
 def serve(repository: Path, address: str, folder: Path) -> None:
@@ -171,8 +95,9 @@ def source(address: str) -> str:
     return f"deb [trusted=yes] http://{address}:{PORT} ./\n"
 
 
-def _fetch(base: Path, pool: Path) -> None:
+def _fetch(base: Path, folder: Path, say: Callable[[str], None]) -> None:
     """Download the packages and what they depend on beyond the base, as a fresh host would."""
+    say("fetching the packages that the roles install, once")
     with _scratch(base) as root:
         shutil.rmtree(root / "etc/apt")
         shutil.copytree("/etc/apt", root / "etc/apt", symlinks=True)
@@ -185,14 +110,14 @@ def _fetch(base: Path, pool: Path) -> None:
             timeout_s=900,
         )
         for archive in (root / "var/cache/apt/archives").glob("*.deb"):
-            shutil.copy(archive, pool)
+            shutil.copy(archive, folder)
 
 
 @contextmanager
 def _scratch(base: Path) -> Iterator[Path]:
     """A root file system over ``base`` that is thrown away."""
     folder = cache_folder() / "scratch"
-    shutil.rmtree(folder, ignore_errors=True)
+    clear(folder)
     root, upper, work = (folder / name for name in ("root", "upper", "work"))
     for made in (root, upper, work):
         made.mkdir(parents=True)
@@ -201,32 +126,7 @@ def _scratch(base: Path) -> Iterator[Path]:
     try:
         yield root
     finally:
-        run("umount", root)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _build(package: StandIn, pool: Path) -> None:
-    tree = pool.parent / "build" / package.name
-    control = tree / "DEBIAN/control"
-    control.parent.mkdir(parents=True)
-    depends = f"Depends: {', '.join(package.depends)}\n" if package.depends else ""
-    control.write_text(
-        f"Package: {package.name}\nVersion: {package.version}\nArchitecture: amd64\n"
-        f"Maintainer: Rackwright lab <lab@localhost>\n{depends}"
-        f"Description: {package.summary}\n",
-        encoding="utf-8",
-    )
-    for path, text in package.files.items():
-        target = tree / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
-        target.chmod(0o755 if target.parent.name == "bin" else 0o644)
-    for made in (tree, *tree.rglob("*")):
-        if made.is_dir():
-            made.chmod(0o755)
-    deb = pool / f"{package.name}_{package.version}_amd64.deb"
-    run("dpkg-deb", "--root-owner-group", "-Zgzip", "--build", tree, deb)
-    shutil.rmtree(tree.parent)
+        clear(folder)
 
 
 def _index(folder: Path) -> None:

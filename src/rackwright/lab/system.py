@@ -21,6 +21,7 @@ PROGRAMS = {
     "ip": "iproute2",
     "ssh-keygen": "openssh-client",
     "mount": "mount",
+    "unshare": "util-linux",
     "apt-ftparchive": "apt-utils",
 }
 """What the lab needs, and the Debian package that holds it."""

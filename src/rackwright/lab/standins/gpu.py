@@ -1,0 +1,72 @@
+"""Stand-ins of NVIDIA's driver and of NCCL."""
+
+from __future__ import annotations
+
+from rackwright.lab.standins.package import StandIn, daemon
+
+NVIDIA_SMI = """\
+#!/bin/sh
+# Stand-in of a lab: tells of as many GPUs as there are device files.
+count=$(ls /dev/nvidia[0-9]* 2>/dev/null | wc -l)
+case "$*" in
+  -L) n=0; while [ "$n" -lt "$count" ]; do
+        printf 'GPU %d: NVIDIA H100 80GB HBM3 (UUID: GPU-lab-%s-%d)\\n' "$n" "$(hostname)" "$n"
+        n=$((n + 1)); done ;;
+  *driver_version*) n=0; while [ "$n" -lt "$count" ]; do echo VERSION; n=$((n + 1)); done ;;
+  *) echo "lab stand-in: $count GPUs, driver VERSION" ;;
+esac
+[ "$count" -gt 0 ]
+"""
+
+
+DRIVER, OLD_DRIVER, NCCL = "570.133.20", "565.57.01", "2.26.2-1"
+STAND_INS = (
+    StandIn(
+        "nvidia-driver",
+        f"{DRIVER}-1",
+        "NVIDIA driver (stand-in of a lab)",
+        ("nvidia-smi",),
+    ),
+    StandIn(
+        "nvidia-smi",
+        f"{DRIVER}-1",
+        "NVIDIA System Management Interface (stand-in of a lab)",
+        files={"usr/bin/nvidia-smi": NVIDIA_SMI.replace("VERSION", DRIVER)},
+    ),
+    StandIn(
+        "nvidia-persistenced",
+        f"{DRIVER}-1",
+        "NVIDIA Persistence Daemon (stand-in of a lab)",
+        files=daemon("nvidia-persistenced"),
+    ),
+    StandIn(
+        "nvidia-fabricmanager",
+        f"{DRIVER}-1",
+        "NVIDIA Fabric Manager (stand-in of a lab)",
+        files=daemon("nvidia-fabricmanager"),
+    ),
+    StandIn(
+        "nvidia-imex",
+        f"{DRIVER}-1",
+        "NVIDIA IMEX (stand-in of a lab)",
+        files=daemon("nvidia-imex"),
+    ),
+    # An older driver, whose fabric manager the repository lacks: real repositories have such gaps.
+    *(
+        StandIn(name, f"{OLD_DRIVER}-1", f"{name} (stand-in of a lab)")
+        for name in ("nvidia-driver", "nvidia-smi", "nvidia-persistenced")
+    ),
+    *(
+        package
+        for cuda in ("12.4", "12.8")
+        for package in (
+            StandIn("libnccl2", f"{NCCL}+cuda{cuda}", "NCCL (stand-in of a lab)"),
+            StandIn(
+                "libnccl-dev",
+                f"{NCCL}+cuda{cuda}",
+                "NCCL, for development (stand-in of a lab)",
+                (f"libnccl2 (= {NCCL}+cuda{cuda})",),
+            ),
+        )
+    ),
+)

@@ -1,0 +1,62 @@
+"""A Debian package that stands in for one that needs hardware."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rackwright.lab.system import run
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """A package that poses as one that needs hardware.
+
+    Attributes:
+        files: path below the root to text; files of ``bin`` folders are programs.
+    """
+
+    name: str
+    version: str
+    summary: str
+    depends: tuple[str, ...] = ()
+    files: dict[str, str] = field(default_factory=dict)
+
+    def build(self, pool: Path) -> None:
+        """Write its archive into the folder ``pool``.
+
+        Raises:
+            ExternalToolError: dpkg refuses it.
+        """
+        tree = pool.parent / "build" / self.name
+        control = tree / "DEBIAN/control"
+        control.parent.mkdir(parents=True)
+        depends = f"Depends: {', '.join(self.depends)}\n" if self.depends else ""
+        control.write_text(
+            f"Package: {self.name}\nVersion: {self.version}\nArchitecture: amd64\n"
+            f"Maintainer: Rackwright lab <lab@localhost>\n{depends}"
+            f"Description: {self.summary}\n",
+            encoding="utf-8",
+        )
+        for path, text in self.files.items():
+            target = tree / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+            target.chmod(0o755 if target.parent.name in {"bin", "sbin"} else 0o644)
+        for made in (tree, *tree.rglob("*")):
+            if made.is_dir():
+                made.chmod(0o755)
+        deb = pool / f"{self.name}_{self.version}_amd64.deb"
+        run("dpkg-deb", "--root-owner-group", "-Zgzip", "--build", tree, deb)
+        shutil.rmtree(tree.parent)
+
+
+def daemon(name: str) -> dict[str, str]:
+    """Files of a package whose service is up and does nothing."""
+    unit = (
+        f"[Unit]\nDescription={name} (stand-in of a lab)\n"
+        "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n"
+        "[Install]\nWantedBy=multi-user.target\n"
+    )
+    return {f"lib/systemd/system/{name}.service": unit}

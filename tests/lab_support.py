@@ -1,0 +1,160 @@
+"""Labs for end-to-end tests, and roles that are run on their hosts by themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rackwright.lab import lab as labs
+from rackwright.lab.host import Host
+from rackwright.lab.lab import HostSpec, Lab
+from rackwright.lab.system import run
+from rackwright.render.blueprints import find_template, write_blueprint
+
+LAB_MARKS = [
+    pytest.mark.e2e,
+    pytest.mark.timeout(1500),
+    pytest.mark.skipif(os.geteuid() != 0, reason="the lab needs root"),
+]
+
+
+@dataclass(frozen=True)
+class Played:
+    """How a playbook ended."""
+
+    code: int
+    output: str
+
+    @property
+    def changed(self) -> int:
+        """Changes on all hosts."""
+        return sum(self.changes.values())
+
+    @property
+    def changes(self) -> dict[str, int]:
+        """For each host how many tasks changed something."""
+        counted = re.findall(r"^(\S+)\s*: ok=\d+\s+changed=(\d+)", self.output, re.MULTILINE)
+        return {name: int(count) for name, count in counted}
+
+    @property
+    def words(self) -> str:
+        """The output with its line breaks and columns as single spaces."""
+        return " ".join(self.output.split())
+
+    def failure(self, host: str) -> str:
+        """What Ansible says of a task that failed on ``host``; empty where none did."""
+        return "".join(re.findall(rf"^(?:fatal|failed): \[{host}\].*$", self.output, re.MULTILINE))
+
+
+@dataclass(frozen=True)
+class Machines:
+    """The hosts of a lab; inventories and playbooks are written to ``folder``."""
+
+    lab: Lab
+    folder: Path
+
+    def host(self, name: str) -> Host:
+        """The host ``name``."""
+        (found,) = [host for host in self.lab.hosts() if host.name == name]
+        return found
+
+    def on(self, name: str, command: str, *, check: bool = True, timeout_s: float = 60) -> str:
+        """What ``command`` prints on the host ``name``."""
+        command_line = (*self.lab.ssh(self.host(name)), command)
+        return run(*command_line, check=check, timeout_s=timeout_s).strip()
+
+    def lab_blueprint(self, changes: Mapping[str, str]) -> Path:
+        """The blueprint of the template ``lab`` with texts in it replaced."""
+        write_blueprint(find_template("lab"), self.folder, {})
+        path = self.folder / "blueprint.yaml"
+        text = path.read_text()
+        for old, new in changes.items():
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        path.write_text(text)
+        return path
+
+    def rackwright(self, verb: str, *arguments: object, expect: int = 0) -> str:
+        """What ``rackwright`` prints for the blueprint and the lab; it must end with ``expect``."""
+        command = [sys.executable, "-m", "rackwright", verb, self.folder / "blueprint.yaml"]
+        done = subprocess.run(
+            [*map(str, command), "--lab", self.lab.name, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == expect, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return done.stdout
+
+    def play(
+        self,
+        plays: Sequence[Mapping[str, Any]],
+        *arguments: str,
+        variables: Mapping[str, Any] | None = None,
+        hosts: Mapping[str, Mapping[str, Any]] | None = None,
+        groups: Mapping[str, Any] | None = None,
+        roles: Path = Path("roles"),
+    ) -> Played:
+        """Run plays on the hosts of the lab.
+
+        Args:
+            arguments: of ansible-playbook.
+            variables: of all hosts.
+            hosts: variables of each host, all those of the lab unless told. A name that the lab
+                does not have stands for the lab's only host.
+            groups: children of ``all``, as in an inventory.
+            roles: folder of the roles.
+        """
+        real = {host.name: self.lab.connection(host) for host in self.lab.hosts()}
+        listed = {
+            name: {**(real.get(name) or next(iter(real.values()))), **own}
+            for name, own in (hosts or {name: {} for name in real}).items()
+        }
+        inventory, playbook = self.folder / "inventory.json", self.folder / "play.yml"
+        every = {"hosts": listed, "vars": dict(variables or {}), "children": dict(groups or {})}
+        inventory.write_text(json.dumps({"all": every}))
+        playbook.write_text(json.dumps(list(plays)))
+        program = Path(sys.executable).parent / "ansible-playbook"
+        done = subprocess.run(
+            [program, "-i", inventory, playbook, *arguments],
+            env={
+                **os.environ,
+                "ANSIBLE_ROLES_PATH": str(roles.resolve()),
+                "ANSIBLE_PIPELINING": "True",
+                "ANSIBLE_NOCOLOR": "True",
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return Played(done.returncode, done.stdout + done.stderr)
+
+    def play_roles(self, *names: str, arguments: Sequence[str] = (), **settings: Any) -> Played:
+        """Run roles on all hosts; ``settings`` are those of ``play``."""
+        return self.play([{"hosts": "all", "roles": list(names)}], *arguments, **settings)
+
+
+@contextmanager
+def some_machines(
+    folder: Path, name: str, network: str, wanted: Sequence[HostSpec]
+) -> Iterator[Machines]:
+    """The hosts of a new lab, which is removed in the end."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RACKWRIGHT_STATE", str(folder))
+        lab = labs.open_lab(name, network)
+        try:
+            labs.up(lab, wanted, print)
+            yield Machines(lab, folder)
+        finally:
+            labs.down(lab)
