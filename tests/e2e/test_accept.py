@@ -24,7 +24,11 @@ CHANGES = {
     # Long, so that what the tests see is of the prolog, or of a health check that they run.
     f"  health_check: {{program: {PROGRAM}, interval: 30 min}}\n"
     "  prolog: /usr/local/sbin/rackwright-prolog\n",
-    "\npolicies:\n": "\noperations:\n  health_checks: true\n\npolicies:\n",
+    "\npolicies:\n": "\noperations:\n  health_checks: true\n"
+    "  all_reduce:\n    - {group: gpu, node: 460 GB/s, across: 350 GB/s}\n\npolicies:\n",
+    "  topology: {plugin: flat}\n": "  topology:\n    plugin: tree\n    switches:\n"
+    "      - {name: leaf-1, nodes: gpu-1}\n      - {name: leaf-2, nodes: gpu-2}\n"
+    '      - {name: spine, children: "leaf-[1-2]"}\n',
     "      - {name: login, role: login, type: cpu-2u, count: 1, racks: n01, per_rack: 1,"
     " start_unit: 24 U}\n": "",
 }
@@ -70,6 +74,7 @@ def test_a_cluster_as_it_is_meant_is_accepted(cluster: Cluster, tmp_path: Path) 
     gpu = items(told, "gpu-1")
     assert gpu["accelerators"]["found"] == gpu["accelerators"]["expected"] == "8"
     assert gpu["Slurm state"]["found"].startswith("IDLE")
+    assert gpu["Slurm topology"]["found"] == gpu["Slurm topology"]["expected"] == "leaf-1"
     assert gpu["Slurm accelerators"]["found"] == "8"
     assert {item for item in items(told, "head-1") if item.startswith("service")} == {
         "service mariadb", "service munge", "service slurmctld", "service slurmdbd",
@@ -77,6 +82,36 @@ def test_a_cluster_as_it_is_meant_is_accepted(cluster: Cluster, tmp_path: Path) 
     root = ET.parse(junit).getroot()
     assert int(root.get("tests", "0")) > 15
     assert (root.get("failures"), root.get("errors")) == ("0", "0")
+
+
+def test_an_all_reduce_is_run_where_no_job_is(cluster: Cluster) -> None:
+    cluster.on("gpu-1", "apt-get install --yes --quiet nccl-tests", timeout_s=120)
+    cluster.on("gpu-2", "apt-get install --yes --quiet nccl-tests", timeout_s=120)
+    told = json.loads(cluster.rackwright("verify", "--json", "--all-reduce"))
+    assert items(told, "gpu-1")["NCCL all-reduce"]["found"] == "480 GB/s"
+    assert items(told, "gpu-2")["NCCL all-reduce"]["outcome"] == "pass"
+    assert items(told, "gpu (2 nodes together)")["NCCL all-reduce"]["found"] == "370 GB/s"
+    assert "NCCL all-reduce" not in items(told, "head-1")
+
+    quick = cluster.folder / "quick.json"
+    quick.write_text('{"all": {"vars": {"acceptance_all_reduce_wait": 3}}}')
+    job = cluster.on("head-1", "sbatch --parsable --nodelist=gpu-1 --exclusive --wrap 'sleep 600'")
+    cluster.on("gpu-2", "echo bandwidth=301.50 > /etc/nccl-tests-lab")
+    try:
+        told = json.loads(
+            cluster.rackwright(
+                *("verify", "--json", "--all-reduce", "--drain", "--inventory", quick), expect=5
+            )
+        )
+    finally:
+        cluster.on("head-1", f"scancel {job}")
+        cluster.on("gpu-2", "rm /etc/nccl-tests-lab")
+    assert items(told, "gpu-1")["NCCL all-reduce"]["outcome"] == "unknown", "a job is on it"
+    assert cluster.on("head-1", f"sacct -n -X -j {job} -o State").startswith("CANCELLED")
+    assert items(told, "gpu-2")["NCCL all-reduce"]["outcome"] == "fail"
+    assert not any("together" in name for name in told["hosts"]), "one node is no group"
+    assert "NCCL all-reduce is 301.5 GB/s, not 460 GB/s" in cluster.reason("gpu-2")
+    cluster.mend("gpu-2")
 
 
 def test_a_node_that_lacks_a_gpu_is_named_and_drained(cluster: Cluster) -> None:

@@ -254,7 +254,24 @@ class Host:
             "state": words["State"],
             "reason": reason.group(1) if reason else "",
             "accelerators": int(gres.group(1)) if gres else 0,
+            "topology": self.slurm_topology(node),
         }
+
+    def slurm_topology(self, node):
+        """Names of the lowest switches, or of the blocks, that have the node; None if unknown."""
+        for name in ("node=" + node, node):  # the first from 25.05 on, the second before
+            try:
+                told = run("scontrol", "show", "topology", name)
+            except Unreadable as error:
+                self.problems["slurm.topology"] = str(error)
+                continue
+            leaves = re.findall(r"^SwitchName=(\S+) Level=0\b", told, re.MULTILINE)
+            units = leaves + re.findall(r"^BlockName=(\S+)", told, re.MULTILINE)
+            if units:
+                self.problems.pop("slurm.topology", None)
+                return ", ".join(sorted(set(units)))
+        self.problems.setdefault("slurm.topology", "scontrol names no switch of " + node)
+        return None
 
 
 def package_version(patterns):

@@ -213,6 +213,8 @@ def _takes_jobs(state: str) -> bool:
 
 def _complaint(item: Expectation, told: str) -> str:
     """Like ``7 of 8 accelerators``, so that it can stand as Slurm's reason."""
+    if item.expected == 0:
+        return f"{told} {item.item}, none are allowed"
     if item.rule is Rule.EQUAL and isinstance(item.expected, int):
         return f"{told} of {item.expected} {item.item}"
     if item.rule is Rule.PORTS:
@@ -221,12 +223,18 @@ def _complaint(item: Expectation, told: str) -> str:
     return f"{item.item} is {told}, not {_shown(item)}"
 
 
+LARGE = 10_000
+"""From here on decimals say nothing."""
+
+
 def _shown(item: Expectation) -> str | None:
     return None if item.expected is None else _text(item.expected, item.unit)
 
 
 def _text(value: Any, unit: str) -> str:
-    text = f"{value:,.0f}" if isinstance(value, float) else str(value)
+    text = str(value)
+    if isinstance(value, float):
+        text = f"{value:,.0f}" if value >= LARGE else f"{value:.1f}".removesuffix(".0")
     return f"{text} {unit}" if unit else text
 
 

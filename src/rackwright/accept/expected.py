@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -16,6 +16,7 @@ from rackwright.model.software import KernelModules, SoftwareBill
 from rackwright.plan.model import Plan
 from rackwright.plan.nic import efa_count
 from rackwright.plan.scheduler import NodeSet, covers, node_sets
+from rackwright.plan.slurm_topology import topologies
 from rackwright.plan.software import NVSWITCH, WIDE_NVLINK, bill_of
 
 MEMORY_SHARE = 95.0
@@ -105,6 +106,7 @@ def expect(plan: Plan, *, lab: bool = False) -> tuple[HostExpectations, ...]:
     sets = () if scheduler is None else node_sets(plan)
     of_group = {(nodes.site, nodes.group): nodes for nodes in sets}
 
+    places = _places(plan, sets)
     known: dict[tuple[str, str], tuple[Expectation, ...]] = {}
     made = []
     for host, name in inventory_names(plan):
@@ -121,7 +123,11 @@ def expect(plan: Plan, *, lab: bool = False) -> tuple[HostExpectations, ...]:
                 name=name,
                 node=host.name if nodes is not None else None,
                 devices=DEVICES.get(board.vendor if board else "nvidia", DEVICES["nvidia"]),
-                items=(*known[of_kind], *_services(scheduler, host), *_slurm(nodes)),
+                items=(
+                    *known[of_kind],
+                    *_services(scheduler, host),
+                    *_slurm(nodes, places.get(host.name)),
+                ),
             )
         )
     return tuple(made)
@@ -301,7 +307,21 @@ def _services(scheduler: Scheduler | None, host: Host) -> Iterator[Expectation]:
         yield Expectation(f"service {name}", "service", ("services", name), Rule.EQUAL, "active")
 
 
-def _slurm(nodes: NodeSet | None) -> Iterator[Expectation]:
+def _places(plan: Plan, sets: Sequence[NodeSet]) -> dict[str, str]:
+    """The lowest switch, or the block, of each node in Slurm's topology.
+
+    Only where it has one kind of them: a node in a tree and in blocks is shown with both.
+    """
+    if not sets:
+        return {}
+    (own, *others), _ = topologies(plan, sets)
+    if others:
+        return {}
+    switches = {node: switch.name for switch in own.switches for node in switch.nodes}
+    return switches or {node: block.name for block in own.blocks for node in block.nodes}
+
+
+def _slurm(nodes: NodeSet | None, unit: str | None) -> Iterator[Expectation]:
     if nodes is None:
         return
     key = ("slurm", "state")
@@ -309,3 +329,6 @@ def _slurm(nodes: NodeSet | None) -> Iterator[Expectation]:
     count = nodes.gres.count if nodes.gres is not None else 0
     key = ("slurm", "accelerators")
     yield Expectation("Slurm accelerators", "Slurm accelerators", key, Rule.EQUAL, count)
+    if unit is not None:
+        key = ("slurm", "topology")
+        yield Expectation("Slurm topology", "Slurm topology", key, Rule.EQUAL, unit)

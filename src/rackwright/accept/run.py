@@ -36,9 +36,9 @@ class Answers:
         line = self.tally.take(event)
         if event.get("event") == "runner_on_ok":
             data = event.get("event_data", {})
-            told = read_facts((data.get("res") or {}).get("stdout"))
-            if told is not None:
-                self.facts[str(data.get("host", ""))] = told
+            result, host = data.get("res") or {}, str(data.get("host", ""))
+            if (told := read_facts(result.get("stdout"))) is not None:
+                self.facts[host] = told
         return line
 
     @property
@@ -80,7 +80,7 @@ def collect(
     requests = place.folder / "inventory/acceptance.json"
     hosts = {host.name: {"acceptance_request": host.request} for host in expected}
     requests.write_text(json.dumps({"all": {"hosts": hosts}}), encoding="utf-8")
-    done = _play(
+    done = play(
         place,
         "verify.yml",
         [place.inventory, requests, *inventories],
@@ -112,7 +112,7 @@ def drain(
     """
     tally = Tally()
     asked = [{"name": name, "reason": reason} for name, reason in sorted(nodes.items())]
-    done = _play(
+    done = play(
         place,
         "drain.yml",
         [place.inventory, *inventories],
@@ -128,7 +128,7 @@ def drain(
         )
 
 
-def _play(
+def play(
     place: Workspace,
     playbook: str,
     inventories: Sequence[Path],
@@ -139,6 +139,7 @@ def _play(
     forks: int = 5,
     limit: str | None = None,
 ) -> Any:
+    """Run a playbook; its runner. ``take`` gets every event and gives lines for ``say``."""
     import ansible_runner
 
     folder = place.folder / "runner"

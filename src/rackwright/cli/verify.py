@@ -31,6 +31,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     )
     parser.add_argument("--lab", metavar="NAME", help="the hosts are those of a lab")
     parser.add_argument("--limit", metavar="PATTERN", help="just these hosts or groups")
+    parser.add_argument(
+        "--all-reduce",
+        action="store_true",
+        help="run the all-reduce of nccl-tests too, on nodes without jobs, alone and together",
+    )
     parser.add_argument("--forks", type=int, default=50, help="hosts at a time")
     parser.add_argument("--json", action="store_true", help="print every item as JSON")
     parser.add_argument(
@@ -47,6 +52,10 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Verify the hosts; 0 only when everything passes, 5 on a failure, 6 on just unknowns."""
+    from dataclasses import replace
+
+    from rackwright.accept.all_reduce import groups, with_all_reduce
+    from rackwright.accept.benchmark import measure
     from rackwright.accept.compare import compare, to_drain
     from rackwright.accept.expected import NOT_IN_A_LAB, expect
     from rackwright.accept.report import render_json, render_junit, render_text
@@ -62,7 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--forks is at least 1")
     plan = load_plan(arguments.blueprint, layers=tuple(arguments.layer)).plan
     controller = _controller(plan) if arguments.drain else None
-    expected = expect(plan, lab=arguments.lab is not None)
+    measured = groups(plan) if arguments.all_reduce else ()
+    expected = with_all_reduce(expect(plan, lab=arguments.lab is not None), measured)
     inventories = [path.resolve() for path in arguments.inventory]
     name = plan.blueprint.name
     place = workspace(name)
@@ -77,9 +87,13 @@ def run(arguments: argparse.Namespace) -> int:
             inventories=inventories,
             say=say,
         )
+        together = measure(
+            place, measured, answers, forks=arguments.forks, inventories=inventories, say=say
+        )
         asked = [host for host in expected if host.name in answers.tally.hosts]
         judged = asked if arguments.limit is not None else expected
         acceptance = compare(judged, answers.facts, answers.unreachable)
+        acceptance = replace(acceptance, hosts=(*acceptance.hosts, *together))
         if controller is not None and (drained := to_drain(acceptance)):
             _report_before_drain(acceptance)
             drain(place, controller, drained, inventories=inventories, say=say)

@@ -24,6 +24,7 @@ from rackwright.model.units import (
     Kilograms,
     Kilopascals,
     LitresPerMinute,
+    MegabytesPerSecond,
     Metres,
     RackUnits,
     Seconds,
@@ -95,6 +96,8 @@ class Accelerators(Model):
     memory: Fact[Gibibytes] | None = None
     gres: str
     """Type name in Slurm's GRES, like ``h100``."""
+    all_reduce: Fact[MegabytesPerSecond] | None = None
+    """Least bus bandwidth of an NCCL all-reduce over all of them, with which a node is sound."""
 
 
 class PowerSupplies(Model):

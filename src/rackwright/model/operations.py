@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.software import SoftwareBill
-from rackwright.model.units import Percent, Seconds
+from rackwright.model.units import MegabytesPerSecond, Percent, Seconds
 
 FirmwareComponent = Literal["bios", "bmc", "cpld", "gpu", "nic", "nvswitch", "psu", "nvme"]
 XidNumber = Annotated[int, Field(gt=0, lt=1000)]
@@ -43,6 +43,17 @@ class ChangeControl(Model):
     """Largest share of a node group that one change takes out of service at a time."""
 
 
+class AllReduce(Model):
+    """Bus bandwidth that an NCCL all-reduce of 8 GiB reaches at least; absent is unknown."""
+
+    group: str
+    """Name of the node group."""
+    node: Annotated[MegabytesPerSecond, Field(gt=0)] | None = None
+    """On one node; it takes the place of the catalogue's."""
+    across: Annotated[MegabytesPerSecond, Field(gt=0)] | None = None
+    """Across all nodes of the group together."""
+
+
 class Operations(Model):
     """Declarations about operation; absent is unknown."""
 
@@ -54,6 +65,7 @@ class Operations(Model):
     firmware: tuple[FirmwareBaseline, ...] = ()
     burn_in: BurnIn | None = None
     changes: ChangeControl | None = None
+    all_reduce: tuple[AllReduce, ...] = ()
     catalogue_digest: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
     """Digest of the catalogue entries in use, as they were when the blueprint was reviewed."""
 
@@ -62,6 +74,7 @@ class Operations(Model):
         for what, names in (
             ("software bill", [bill.name for bill in self.software]),
             ("firmware baseline of", [baseline.type for baseline in self.firmware]),
+            ("all-reduce of the group", [one.group for one in self.all_reduce]),
             ("site of a software bill", [site for bill in self.software for site in bill.sites]),
         ):
             twins = sorted(name for name, times in Counter(names).items() if times > 1)

@@ -39,6 +39,7 @@ from rackwright.plan.facility import hall_rows, loop_rows, row_rows, totals_row
 from rackwright.plan.filesystem import check_file_systems
 from rackwright.plan.interconnect import check_interconnects
 from rackwright.plan.model import Path, Plan, SitePlan
+from rackwright.plan.operation_references import find_operation_problems
 from rackwright.plan.outages import Outages
 from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.plan.reliability import check_reliability
@@ -52,6 +53,7 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
         PlanError: something is impossible; with every reason.
     """
     problems = find_cost_problems(blueprint, catalogue)
+    problems += find_operation_problems(blueprint)
     onprem: list[SitePlan] = []
     aws: list[AwsSitePlan] = []
     for index, site in enumerate(blueprint.sites):

@@ -23,7 +23,14 @@ esac""",
     "ofed_info": "echo MLNX_OFED_LINUX-24.10-0.7.0.0:",
     "sinfo": "echo slurm 22.05.8",
     "systemctl": 'case "$*" in *munge*) echo ActiveState=active;; *) echo ActiveState=failed;; esac',
-    "scontrol": "echo 'NodeName=gpu-1 CPUTot=224 Gres=gpu:h100:8(S:0-1) RealMemory=9 "
+    # Slurm 22.05 takes 'node=gpu-1' for the name of a switch.
+    "scontrol": """case "$*" in
+*topology*node=*) echo 'scontrol: error: switch or node not found' >&2; exit 1;;
+*topology*) printf 'SwitchName=core Level=1 Nodes=gpu-[1-2] Switches=leaf-1\\n'
+            echo 'SwitchName=leaf-1 Level=0 LinkSpeed=1 Nodes=gpu-[1-2]'; exit;;
+esac
+"""
+    "echo 'NodeName=gpu-1 CPUTot=224 Gres=gpu:h100:8(S:0-1) RealMemory=9 "
     "State=IDLE+DRAIN Reason=7 of 8 accelerators [root@2026-01-01T00:00:00]'",
 }
 FILES = {
@@ -125,6 +132,7 @@ def test_what_a_host_has(host: Make) -> None:
         "state": "IDLE+DRAIN",
         "reason": "7 of 8 accelerators",
         "accelerators": 8,
+        "topology": "leaf-1",
     }
     versions = found["versions"]
     assert versions["driver"] == "570.133.20"

@@ -1,0 +1,174 @@
+"""The all-reduce of nccl-tests: what it printed, and what it must reach."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rackwright.accept.expected import Expectation, HostExpectations, Rule
+from rackwright.configure.inventory import inventory_names
+from rackwright.model.hardware import Accelerators, Node, fact_value
+from rackwright.model.operations import AllReduce
+from rackwright.plan.model import Plan
+from rackwright.plan.scheduler import NodeSet, node_sets
+
+BANDWIDTH = "NCCL all-reduce"
+"""Its bus bandwidth: what the slowest link would carry if the algorithm were perfect."""
+ERRORS = "wrong values of the NCCL all-reduce"
+FACT = "all_reduce"
+SMALLEST_BYTES = 2**30
+"""Below it the time is that of latencies, and the bandwidth is no measure of the links."""
+
+_ROW = re.compile(r"^\s*(\d+)\s+\d+\s+\S+\s+\S+\s+-?\d+\s+(.*)$", re.MULTILINE)
+
+
+class UnreadableOutput(ValueError):
+    """The program has not printed a result; the text says what is missing."""
+
+
+def read_output(text: str) -> dict[str, Any]:
+    """The result in the output of ``all_reduce_perf``.
+
+    Returns:
+        ``bus_gb_s``: bus bandwidth of the largest size in 10^9 bytes a second, the smaller one of
+        out-of-place and in-place; ``wrong``: number of wrong values of all sizes.
+
+    Raises:
+        UnreadableOutput: there is no row, the sizes are too small, or nothing was checked.
+    """
+    rows = [(int(size), columns.split()) for size, columns in _ROW.findall(text)]
+    # Each half of a row: time, algorithm bandwidth, bus bandwidth, number of wrong values.
+    if not rows or any(len(columns) != 8 for _, columns in rows):
+        raise UnreadableOutput("all_reduce_perf printed no result")
+    if "Out of bounds values : 0 OK" not in text and "N/A" in text:
+        raise UnreadableOutput("all_reduce_perf has not checked its results")
+    try:
+        wrong = sum(int(columns[index]) for _, columns in rows for index in (3, 7))
+        size, last = max(rows)
+        bandwidth = min(float(last[2]), float(last[6]))
+    except ValueError:
+        raise UnreadableOutput("all_reduce_perf printed a result that is no number") from None
+    if size < SMALLEST_BYTES:
+        raise UnreadableOutput(
+            f"all_reduce_perf ran with {size} bytes, {SMALLEST_BYTES} are needed"
+        )
+    return {"bus_gb_s": bandwidth, "wrong": wrong}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Equal nodes that run the all-reduce.
+
+    Attributes:
+        hosts: names in the inventory by name in Slurm.
+        accelerators: of one node.
+        node: bus bandwidth in GB/s that one node must reach; None where nobody says it.
+        across: the same of all nodes together.
+    """
+
+    name: str
+    hosts: Mapping[str, str]
+    accelerators: int
+    node: float | None
+    across: float | None
+
+
+def groups(plan: Plan) -> tuple[Group, ...]:
+    """The groups of nodes with at least two NVIDIA GPUs each, as Slurm hands them out."""
+    scheduler, operations = plan.blueprint.scheduler, plan.blueprint.operations
+    if scheduler is None:
+        return ()
+    said = {one.group: one for one in (operations.all_reduce if operations else ())}
+    names = {(host.site, host.group, host.name): name for host, name in inventory_names(plan)}
+    return tuple(_groups(plan, said, names))
+
+
+def _groups(
+    plan: Plan, said: Mapping[str, AllReduce], names: Mapping[tuple[str, str, str], str]
+) -> Iterator[Group]:
+    boards = _boards(plan)
+    for nodes in node_sets(plan):
+        board = boards.get((nodes.site, nodes.group))
+        count = _accelerators(nodes)
+        if board is None or board.vendor != "nvidia" or count < 2:
+            continue
+        own = said.get(nodes.group)
+        # The catalogue's number is that of a whole board.
+        known = fact_value(board.all_reduce) if count == board.count else None
+        node = own.node if own is not None and own.node is not None else known
+        yield Group(
+            name=nodes.group,
+            hosts={name: names[nodes.site, nodes.group, name] for name in nodes.names},
+            accelerators=count,
+            node=None if node is None else node / 1000,
+            across=None if own is None or own.across is None else own.across / 1000,
+        )
+
+
+def _accelerators(nodes: NodeSet) -> int:
+    return 0 if nodes.gres is None else nodes.gres.count
+
+
+def _boards(plan: Plan) -> dict[tuple[str, str], Accelerators | None]:
+    found = {}
+    for site in plan.onprem:
+        for group in site.site.node_groups:
+            entry = plan.catalogue.get(Node, group.type)
+            found[site.site.name, group.name] = entry.accelerators
+    for aws in plan.aws:
+        for planned in aws.groups:
+            found[aws.site.name, planned.group.name] = planned.instance.accelerators
+    return found
+
+
+def expectations(bandwidth_gb_s: float | None) -> tuple[Expectation, Expectation]:
+    """What an all-reduce must reach; None is unknown and never passes."""
+    least = Expectation(
+        item=BANDWIDTH,
+        kind="NCCL",
+        key=(FACT, "bus_gb_s"),
+        rule=Rule.AT_LEAST,
+        expected=bandwidth_gb_s,
+        tolerance="or more",
+        unit="GB/s",
+        least=bandwidth_gb_s,
+    )
+    return least, Expectation(ERRORS, "NCCL", (FACT, "wrong"), Rule.EQUAL, 0)
+
+
+def facts_of(result: Mapping[str, Any]) -> dict[str, Any]:
+    """A finished run of the program as facts: its numbers, or under ``problems`` why not."""
+    if result.get("rc") != 0:
+        words = " ".join(str(result.get("stderr") or result.get("msg") or "").split())
+        return _problem(words[-LONGEST_PROBLEM:] or f"it ended with {result.get('rc')}")
+    try:
+        return {FACT: read_output(str(result.get("stdout", "")))}
+    except UnreadableOutput as error:
+        return _problem(str(error))
+
+
+LONGEST_PROBLEM = 200
+
+
+def _problem(text: str) -> dict[str, Any]:
+    return {FACT: None, "problems": {FACT: text}}
+
+
+def across_name(group: Group, nodes: Sequence[str]) -> str:
+    """How the nodes of a group are called together in a report."""
+    return f"{group.name} ({len(nodes)} nodes together)"
+
+
+def with_all_reduce(
+    expected: Sequence[HostExpectations], groups: Sequence[Group]
+) -> tuple[HostExpectations, ...]:
+    """The hosts with what the all-reduce must reach on each of them besides."""
+    least = {host: group.node for group in groups for host in group.hosts.values()}
+    return tuple(
+        replace(host, items=(*host.items, *expectations(least[host.name])))
+        if host.name in least
+        else host
+        for host in expected
+    )
