@@ -68,7 +68,7 @@ lint: $(STAMP) ## Check style and types
 
 test: tools lint ## Run every test
 	$(BIN)/pytest -n 2 --dist loadgroup -m 'not e2e and not bench'
-	$(BIN)/pytest -m e2e
+	$(BIN)/pytest -n 2 --dist loadfile -m e2e
 	RACKWRIGHT_BENCH_RUNS=1 $(BIN)/pytest -m bench -s
 
 bench: tools ## Measure against peers, as medians

@@ -7,6 +7,8 @@ import dataclasses
 import os
 import re
 import shutil
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from fabric_factories import a_fabric, a_patch, layout_of, three_tiers
 from factories import CATALOGUE
 from rackwright.cli import main
 from rackwright.errors import ExternalToolError
+from rackwright.lab.system import wait_for
 from rackwright.plan.fabric_discovery import differences, read_discovery
 from rackwright.plan.fabric_ibsim import network
 from rackwright.plan.fabric_ports import misplaced
@@ -104,19 +107,24 @@ def test_an_engine_that_takes_too_long_is_ended():
         route(layout_of(), CATALOGUE, "ftree", timeout_s=0.001)
 
 
-def test_no_simulator_is_left_behind():
-    before = simulators()
+def test_no_simulator_is_left_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # other tests have simulators as well
+    with ThreadPoolExecutor() as pool:
+        routed = pool.submit(route, layout_of(), CATALOGUE, "ftree")
+        assert wait_for(lambda: simulators(tmp_path) or routed.done(), 60, 0.01)
+        assert not routed.done(), "it was seen while it ran"
+        routed.result()
     with pytest.raises(ExternalToolError):
         route(layout_of(), CATALOGUE, "ftree", timeout_s=0.001)
-    route(layout_of(), CATALOGUE, "ftree")
-    assert simulators() <= before
+    assert not simulators(tmp_path)
 
 
-def simulators():
-    """Processes called ibsim, by their ids."""
+def simulators(folder):
+    """Processes called ibsim that work below ``folder``, by their ids."""
     found = set()
-    for path in Path("/proc").glob("[0-9]*/comm"):
+    for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if path.read_text().strip() == "ibsim":
-                found.add(path.parent.name)
+            is_simulator = (process / "comm").read_text().strip() == "ibsim"
+            if is_simulator and (process / "cwd").readlink().is_relative_to(folder):
+                found.add(process.name)
     return found
