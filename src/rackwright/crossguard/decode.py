@@ -13,9 +13,10 @@ from typing import Any, Final
 SIGNATURE_KEY: Final = "4dabf18193072939515e22adb298388d"
 SECRET: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a marker, not a secret
 ASSETS: Final = frozenset({"c44067f5952c0a294b673a41bacd8c17", "0def7320c3a5731c473e5ecbe6d01bc7"})
+UNKNOWN_STRING: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 UNKNOWNS: Final = frozenset(
     {
-        "04da6b54-80e4-46f7-96ec-b56ff0331ba9",
+        UNKNOWN_STRING,
         "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
         "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
         "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",

@@ -23,7 +23,8 @@ class Ec2Resource(Resource):
     ids: ClassVar[str] = ""
     items: ClassVar[str] = ""
     key: ClassVar[str] = ""
-    filters: ClassVar[str] = "Filters"
+    filters: ClassVar[str | None] = "Filters"
+    """Name of the argument by which moto finds tags; None where it does not know them."""
 
     def describe(self, aws: Aws, **arguments: Any) -> list[dict[str, Any]]:
         """Returns the live resources that the arguments name."""
@@ -42,9 +43,10 @@ class Ec2Resource(Resource):
 
     def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
         wanted = [{"Name": f"tag:{MARK_TAG}", "Values": [mark]}]
+        arguments = {self.filters: wanted} if self.filters is not None else {}
         ids = [
             str(item[self.key])
-            for item in self.describe(aws, **{self.filters: wanted})
+            for item in self.describe(aws, **arguments)
             # Not every operation of moto knows this filter: it would answer with another's.
             if {"Key": MARK_TAG, "Value": mark} in (item.get("Tags") or [])
         ]

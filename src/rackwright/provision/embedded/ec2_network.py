@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rackwright.provision.embedded.aws import ACCOUNT, MARK_TAG, Aws
+from rackwright.provision.embedded.aws import ACCOUNT, Aws
 from rackwright.provision.embedded.ec2_base import Ec2Resource
 from rackwright.provision.embedded.resource import changed, take
 from rackwright.provision.embedded.wire import Props
@@ -300,6 +300,7 @@ class VpcDhcpOptions(Ec2Resource):
     token = "aws:ec2/vpcDhcpOptions:VpcDhcpOptions"
     kind, operation, ids = "dhcp-options", "describe_dhcp_options", "DhcpOptionsIds"
     items, key = "DhcpOptions", "DhcpOptionsId"
+    filters = None
     replace = frozenset(_DHCP)
     inputs = tuple(_DHCP)
     computed = ("arn", "ownerId")
@@ -313,14 +314,6 @@ class VpcDhcpOptions(Ec2Resource):
             TagSpecifications=self.specifications(tags),
         )
         return str(made["DhcpOptions"]["DhcpOptionsId"])
-
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        # moto's filters for DHCP options know no tags.
-        for item in self.describe(aws):
-            tags = {one["Key"]: one["Value"] for one in item.get("Tags", [])}
-            if tags.get(MARK_TAG) == mark and item[self.key] not in taken:
-                return str(item[self.key])
-        return None
 
     def read(self, aws: Aws, identity: str, state: Props) -> Props | None:
         item = self.one(aws, identity)

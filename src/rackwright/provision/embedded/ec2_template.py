@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from rackwright.provision.embedded.aws import MARK_TAG, Aws
@@ -99,6 +99,7 @@ class LaunchTemplate(Ec2Resource):
     token = "aws:ec2/launchTemplate:LaunchTemplate"
     kind, operation, ids = "launch-template", "describe_launch_templates", "LaunchTemplateIds"
     items, key = "LaunchTemplates", "LaunchTemplateId"
+    filters = None
     replace = frozenset({"name", "namePrefix"})
     named = "name"
     name_limit = 128
@@ -147,13 +148,6 @@ class LaunchTemplate(Ec2Resource):
             wanted = news["defaultVersion"]
         if wanted is not None:
             ec2.modify_launch_template(LaunchTemplateId=identity, DefaultVersion=str(wanted))
-
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        for item in self.describe(aws):
-            tags = {one["Key"]: one["Value"] for one in item.get("Tags", [])}
-            if tags.get(MARK_TAG) == mark and item[self.key] not in taken:
-                return str(item[self.key])
-        return None
 
     def read(self, aws: Aws, identity: str, state: Props) -> Props | None:
         item = self.one(aws, identity)

@@ -8,23 +8,11 @@ from typing import Any, Final
 
 from google.protobuf import struct_pb2
 
+from rackwright.crossguard.decode import SECRET, SIGNATURE_KEY, UNKNOWN_STRING, UNKNOWNS
+
 Props = dict[str, Any]
 
-_SIGNATURE = "4dabf18193072939515e22adb298388d"
-_SECRET = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - the protocol's signature
 _OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
-_UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-_UNKNOWNS = frozenset(
-    {
-        _UNKNOWN,
-        "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
-        "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
-        "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
-        "030794c1-ac77-496b-92df-f27374a8bd58",
-        "e48ece36-62e2-4504-bad9-02848725956a",
-        "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
-    }
-)
 
 
 class Unknown:
@@ -60,8 +48,8 @@ def _decode(value: struct_pb2.Value) -> Any:
     kind = value.WhichOneof("kind")
     if kind == "struct_value":
         fields = value.struct_value.fields
-        signature = fields[_SIGNATURE].string_value if _SIGNATURE in fields else ""
-        if signature == _SECRET:
+        signature = fields[SIGNATURE_KEY].string_value if SIGNATURE_KEY in fields else ""
+        if signature == SECRET:
             return _decode(fields["value"])
         if signature == _OUTPUT:
             return _decode(fields["value"]) if "value" in fields else UNKNOWN
@@ -72,7 +60,7 @@ def _decode(value: struct_pb2.Value) -> Any:
         number = value.number_value
         return int(number) if number.is_integer() else number
     if kind == "string_value":
-        return UNKNOWN if value.string_value in _UNKNOWNS else value.string_value
+        return UNKNOWN if value.string_value in UNKNOWNS else value.string_value
     if kind == "bool_value":
         return value.bool_value
     return None
@@ -89,7 +77,7 @@ def encode(props: Mapping[str, Any]) -> struct_pb2.Struct:
 
 def _encode(value: Any) -> struct_pb2.Value:
     if isinstance(value, Unknown):
-        return struct_pb2.Value(string_value=_UNKNOWN)
+        return struct_pb2.Value(string_value=UNKNOWN_STRING)
     if isinstance(value, bool):
         return struct_pb2.Value(bool_value=value)
     if isinstance(value, (int, float)):
