@@ -12,7 +12,14 @@ import pytest
 from rackwright.exit_codes import ExitCode
 from rackwright.policy.baseline import created, render_baseline
 from rackwright.policy.check import check_blueprint
-from rackwright.provision.program import RefusedError, inline_program
+from rackwright.policy.concessions import read_files
+from rackwright.policy.gate import Gate
+from rackwright.provision.program import (
+    RefusedError,
+    StackSource,
+    declare_stack,
+    inline_program,
+)
 from rackwright.resources import bundled
 from stacks_support import Recording
 
@@ -140,7 +147,7 @@ def test_a_team_s_pack_judges_too(recorded, blueprint, tmp_path):
     (folder / "acme001_name.py").write_text(PACK)
     (folder / "acme001_name.md").write_text("# ACME-001: names\n")
     (folder / "acme001_name.examples.yaml").write_text("[]\n")
-    program = inline_program("aws-network", blueprint(), packs=(tmp_path / "pack",))
+    program = inline_program("aws-network", blueprint(), gate=Gate((tmp_path / "pack",)))
     seen = Recording()
 
     with pytest.raises(RefusedError, match="ACME-001") as error:
@@ -155,17 +162,18 @@ def test_a_stack_puts_up_with_what_its_files_permit(recorded, blueprint, tmp_pat
     baseline = tmp_path / "baseline.json"
     baseline.write_text(render_baseline(created(check_blueprint(path))))
 
-    seen = recorded(inline_program("aws-network", path, baseline=baseline), config=REGION)
+    gate = Gate(concessions=read_files(None, baseline))
+    seen = recorded(inline_program("aws-network", path, gate=gate), config=REGION)
 
     assert seen.one("Cluster").inputs["spec"]["name"]
 
 
 def test_a_file_that_the_stack_names_has_to_exist(recorded, blueprint, tmp_path):
-    program = inline_program("aws-network", blueprint(), waivers=tmp_path / "nowhere.yaml")
+    source = StackSource(blueprint(), waivers=tmp_path / "nowhere.yaml")
     seen = Recording()
 
     with pytest.raises(RefusedError, match="there is no file") as error:
-        recorded(program, config=REGION, into=seen)
+        recorded(lambda: declare_stack("aws-network", source), config=REGION, into=seen)
 
     assert error.value.exit_code == ExitCode.USAGE
     assert seen.resources == []

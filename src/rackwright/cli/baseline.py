@@ -74,19 +74,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _judge(arguments: argparse.Namespace, *, use_baseline: bool) -> Report:
-    from rackwright.policy.check import check_blueprint
-    from rackwright.policy.concessions import read_concessions
-    from rackwright.policy.team import packs_for
+    from rackwright.plan.load import load_plan
+    from rackwright.policy.gate import open_gate
 
     choice = choice_of(arguments)
     if not use_baseline:
         choice = replace(choice, baseline=None, use_baseline=False)
-    return check_blueprint(
-        arguments.blueprint,
-        layers=tuple(arguments.layer),
-        packs=packs_for(arguments.blueprint, arguments.pack),
-        concessions=read_concessions(arguments.blueprint, choice),
-    )
+    gate = open_gate(arguments.blueprint, packs=arguments.pack, choice=choice)
+    return gate.judge(load_plan(arguments.blueprint, tuple(arguments.layer)))
 
 
 def _failures(entries: Sequence[Entry]) -> str:

@@ -61,10 +61,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge; the exit code is the verdict."""
-    from rackwright.policy.check import check_blueprint
-    from rackwright.policy.concessions import read_concessions
+    from rackwright.plan.load import load_plan
+    from rackwright.policy.gate import open_gate
     from rackwright.policy.packs import load_packs
-    from rackwright.policy.team import packs_for
     from rackwright.spec.suggest import did_you_mean
 
     form = "json" if arguments.json else arguments.format
@@ -74,20 +73,17 @@ def run(arguments: argparse.Namespace) -> int:
     outputs = [parse_output(text, form) for text in arguments.output]
     if arguments.isolated:
         refuse_outside(arguments.blueprint, [*arguments.layer, *files_of(arguments)])
-    packs = packs_for(arguments.blueprint, arguments.pack, isolated=arguments.isolated)
-    policies = load_packs(packs)
-    known = [policy.id for policy in policies]
-    for policy in arguments.only:
-        if policy not in known:
-            raise UsageError(f"there is no policy '{policy}'", hint=did_you_mean(policy, known))
     try:
-        report = check_blueprint(
-            arguments.blueprint,
-            layers=tuple(arguments.layer),
-            packs=packs,
-            only=tuple(arguments.only),
-            concessions=read_concessions(arguments.blueprint, choice),
+        gate = open_gate(
+            arguments.blueprint, packs=arguments.pack, choice=choice, isolated=arguments.isolated
         )
+        policies = load_packs(gate.packs)
+        known = [policy.id for policy in policies]
+        for policy in arguments.only:
+            if policy not in known:
+                raise UsageError(f"there is no policy '{policy}'", hint=did_you_mean(policy, known))
+        loaded = load_plan(arguments.blueprint, tuple(arguments.layer))
+        report = gate.judge(loaded, only=tuple(arguments.only))
     except RackwrightError as error:
         write_failure(error, outputs, blueprint=arguments.blueprint)
         raise

@@ -32,12 +32,17 @@ def add_files(parser: argparse.ArgumentParser) -> None:
 
 def add_judging(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that say how they are judged."""
+    add_base_ref(parser)
+    add_today(parser)
+
+
+def add_base_ref(parser: argparse.ArgumentParser) -> None:
+    """Add ``--base-ref``."""
     parser.add_argument(
         "--base-ref",
         metavar="REF",
         help="git revision whose waivers and baseline count; the change's own are only proposed",
     )
-    add_today(parser)
 
 
 def add_today(parser: argparse.ArgumentParser) -> None:

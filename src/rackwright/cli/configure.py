@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rackwright.cli.judging import add_gate, gate_of, refused_by
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -29,6 +30,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
     )
+    add_gate(parser)
     parser.add_argument(
         "--inventory",
         type=Path,
@@ -61,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
     _check(arguments, loaded)
-    if refused := _judge(loaded):
+    if refused := refused_by(gate_of(arguments), loaded, "nothing was configured"):
         return refused
     name = loaded.plan.blueprint.name
     place = workspace(name)
@@ -119,16 +121,6 @@ def check_limit(pattern: str | None) -> None:
     """
     if pattern is not None and not _LIMIT.fullmatch(pattern):
         raise UsageError(f"'{pattern}' is no host pattern")
-
-
-def _judge(loaded: LoadedPlan) -> int:
-    from rackwright.policy.check import check_plan
-    from rackwright.report.text import render_text
-
-    report = check_plan(loaded)
-    if report.exit_code != ExitCode.CLEAN:
-        sys.stderr.write(render_text(report) + "\nnothing was configured\n")
-    return report.exit_code
 
 
 def connections(lab_name: str | None) -> Mapping[str, Mapping[str, Any]]:

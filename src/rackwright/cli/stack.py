@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.cli.concessions import add_files
+from rackwright.cli.judging import add_gate, gate_of, refused_by
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rackwright.provision.engine import Outcome, Site
 
 _DESTRUCTIVE = frozenset({"up", "down"})
+_JUDGED = frozenset({"preview", "up"})
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -27,10 +29,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
     )
-    parser.add_argument(
-        "--pack", type=Path, action="append", default=[], help="folder of more policies; repeatable"
-    )
-    add_files(parser)
+    if verb in _JUDGED:
+        add_gate(parser)
     parser.add_argument("--site", help="the AWS site, where the blueprint has several")
     parser.add_argument(
         "--target",
@@ -61,16 +61,17 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb; the exit code."""
     from rackwright.plan.load import load_plan
-    from rackwright.policy.team import packs_for
     from rackwright.provision import engine, plans
     from rackwright.provision.targets import open_target
 
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
-    arguments.pack = packs_for(arguments.blueprint, arguments.pack)
-    site = _choose_site(arguments, loaded)
     verb = arguments.verb
-    if verb in {"preview", "up"} and (refused := _judge(loaded, site)):
-        return refused
+    site = _choose_site(arguments, loaded)
+    if verb in _JUDGED:
+        gate = gate_of(arguments)
+        if refused := refused_by(gate, loaded, "nothing was created"):
+            return refused
+        site = replace(site, gate=gate)
     if verb in _DESTRUCTIVE and not arguments.yes:
         _confirm(verb, site, arguments.target)
     blueprint = plans.digest(loaded.tree.data)
@@ -110,22 +111,7 @@ def _absolute(path: Path | None) -> Path | None:
     return path.resolve() if path else None
 
 
-def _judge(loaded: LoadedPlan, site: Site) -> int:
-    """Zero when the blueprint passes; otherwise the exit code, after showing the findings."""
-    from rackwright.policy.check import check_plan
-    from rackwright.policy.concessions import read_files
-    from rackwright.report.text import render_text
-
-    concessions = read_files(site.waivers, site.baseline)
-    report = check_plan(loaded, packs=site.packs, concessions=concessions)
-    if report.exit_code == ExitCode.CLEAN:
-        return ExitCode.CLEAN
-    sys.stderr.write(render_text(report) + "\nnothing was created\n")
-    return report.exit_code
-
-
 def _choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
-    from rackwright.policy.concessions import baseline_beside, waivers_beside
     from rackwright.provision.engine import Site
 
     plans = {plan.site.name: plan.site for plan in loaded.plan.aws}
@@ -141,20 +127,10 @@ def _choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
     return Site(
         blueprint=arguments.blueprint.resolve(),
         layers=tuple(layer.resolve() for layer in arguments.layer),
-        packs=arguments.pack,
         cluster=loaded.plan.blueprint.name,
         name=name,
         region=plans[name].region,
-        waivers=_file(arguments.waivers, waivers_beside(arguments.blueprint)),
-        baseline=_file(arguments.baseline, baseline_beside(arguments.blueprint)),
     )
-
-
-def _file(named: Path | None, usual: Path) -> Path | None:
-    """The file to read: the one that is named, or the usual one where there is one."""
-    if named is not None:
-        return named.resolve()
-    return usual.resolve() if usual.exists() else None
 
 
 def _confirm(verb: str, site: Site, target: str) -> None:

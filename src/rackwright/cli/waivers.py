@@ -188,17 +188,12 @@ def _judge(arguments: argparse.Namespace) -> Report:
     """The report with the waivers, without any baseline."""
     from dataclasses import replace
 
-    from rackwright.policy.check import check_blueprint
-    from rackwright.policy.concessions import read_concessions
-    from rackwright.policy.team import packs_for
+    from rackwright.plan.load import load_plan
+    from rackwright.policy.gate import open_gate
 
     choice = replace(choice_of(arguments), use_baseline=False)
-    return check_blueprint(
-        arguments.blueprint,
-        layers=tuple(arguments.layer),
-        packs=packs_for(arguments.blueprint, arguments.pack),
-        concessions=read_concessions(arguments.blueprint, choice),
-    )
+    gate = open_gate(arguments.blueprint, packs=arguments.pack, choice=choice)
+    return gate.judge(load_plan(arguments.blueprint, tuple(arguments.layer)))
 
 
 def _require_admissible(waiver: Waiver, today: date, packs: Sequence[Path]) -> None:

@@ -16,6 +16,8 @@ from rackwright.provision.targets import Target
 if TYPE_CHECKING:
     from pulumi import automation
 
+    from rackwright.policy.gate import Gate
+
 StackKind = Literal["aws-network", "aws-storage", "aws-cluster"]
 ORDER: tuple[StackKind, ...] = ("aws-network", "aws-storage", "aws-cluster")
 """Order of provisioning; the reverse is the order of removal."""
@@ -23,16 +25,18 @@ ORDER: tuple[StackKind, ...] = ("aws-network", "aws-storage", "aws-cluster")
 
 @dataclass(frozen=True)
 class Site:
-    """The AWS site of a blueprint that one run is about."""
+    """The AWS site of a blueprint that one run is about.
+
+    Attributes:
+        gate: what judges in each stack program, before it declares anything.
+    """
 
     blueprint: Path
     layers: tuple[Path, ...]
-    packs: tuple[Path, ...]
     cluster: str
     name: str
     region: str
-    waivers: Path | None = None
-    baseline: Path | None = None
+    gate: Gate | None = None
 
     @property
     def stack(self) -> str:
@@ -236,15 +240,7 @@ def _open(site: Site, kind: StackKind, target: Target, *, create: bool) -> autom
         env_vars={**pulumi_environment(tool), **target.environment},
         secrets_provider="passphrase" if target.name == "local" else None,
     )
-    program = inline_program(
-        kind,
-        site.blueprint,
-        site.layers,
-        site.name,
-        packs=site.packs,
-        waivers=site.waivers,
-        baseline=site.baseline,
-    )
+    program = inline_program(kind, site.blueprint, site.layers, site.name, gate=site.gate)
     opener = automation.create_or_select_stack if create else automation.select_stack
     stack = opener(stack_name=site.stack, project_name=kind, program=program, opts=options)
     stack.set_config("aws:region", automation.ConfigValue(site.region))

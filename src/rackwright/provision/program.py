@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rackwright.plan.aws import AwsSitePlan
     from rackwright.plan.load import LoadedPlan
     from rackwright.policy.engine import Report
+    from rackwright.policy.gate import Gate
 
 StackKind = Literal["aws-network", "aws-storage", "aws-cluster"]
 
@@ -38,7 +39,9 @@ class StackSource:
     """Where a stack finds its site.
 
     Attributes:
+        packs: folders of more policies.
         waivers: the file of waivers that hold; None judges without any. The same for ``baseline``.
+        gate: what was read already, instead of packs, waivers and baseline.
     """
 
     blueprint: Path
@@ -48,6 +51,7 @@ class StackSource:
     packs: tuple[Path, ...] = ()
     waivers: Path | None = None
     baseline: Path | None = None
+    gate: Gate | None = None
 
 
 def run(kind: StackKind) -> None:
@@ -71,9 +75,7 @@ def inline_program(
     layers: Sequence[Path | str] = (),
     site: str | None = None,
     *,
-    packs: Sequence[Path | str] = (),
-    waivers: Path | None = None,
-    baseline: Path | None = None,
+    gate: Gate | None = None,
 ) -> Callable[[], None]:
     """The program of ``kind`` for the Automation API.
 
@@ -83,9 +85,7 @@ def inline_program(
         Path(blueprint),
         tuple(Path(layer) for layer in layers),
         site,
-        packs=tuple(Path(pack) for pack in packs),
-        waivers=waivers,
-        baseline=baseline,
+        gate=gate,
     )
 
     def program() -> None:
@@ -102,7 +102,7 @@ def declare_stack(kind: StackKind, source: StackSource) -> None:
         RefusedError: it does not; no resource was declared.
     """
     loaded, plan = _load(source)
-    report = _judge(loaded, source.packs, (source.waivers, source.baseline))
+    report = _judge(loaded, source)
     if report.exit_code != ExitCode.CLEAN:
         raise RefusedError(_refusal(report), int(report.exit_code))
     _check_region(plan)
@@ -206,17 +206,13 @@ def _choose_site(plans: Sequence[AwsSitePlan], name: str | None) -> AwsSitePlan:
     return plans[names.index(name)]
 
 
-def _judge(
-    loaded: LoadedPlan,
-    packs: Sequence[Path] = (),
-    files: tuple[Path | None, Path | None] = (None, None),
-) -> Report:
-    """The report; ``files`` are the waivers and the baseline that hold."""
-    from rackwright.policy.check import check_plan
+def _judge(loaded: LoadedPlan, source: StackSource) -> Report:
     from rackwright.policy.concessions import read_files
+    from rackwright.policy.gate import Gate
 
     try:
-        return check_plan(loaded, packs=packs, concessions=read_files(*files))
+        gate = source.gate or Gate(source.packs, read_files(source.waivers, source.baseline))
+        return gate.judge(loaded)
     except RackwrightError as error:
         raise RefusedError(str(error), int(error.exit_code)) from None
 

@@ -94,9 +94,10 @@ def test_a_blueprint_survives_the_wire(folder: Path, layers: tuple[Path, ...]) -
 def test_all_three_entrances_agree(folder: Path, layers: tuple[Path, ...], stub: Any) -> None:
     path = folder / "blueprint.yaml"
     checked = check_blueprint(path, layers=layers)
-    loaded, _ = program._load(program.StackSource(path, layers))
+    source = program.StackSource(path, layers)
+    loaded, _ = program._load(source)
     properties = wired(read(folder, layers))
-    assert verdicts(program._judge(loaded)) == verdicts(checked)
+    assert verdicts(program._judge(loaded, source)) == verdicts(checked)
     assert verdicts(judge_spec(decode(properties)["spec"])) == verdicts(checked)
     assert len(verdicts(checked)) > 20
 
@@ -139,8 +140,9 @@ def test_all_three_entrances_agree_on_what_is_put_up_with(
     assert checked.exit_code == 0
     assert checked.count(Outcome.WAIVED) == 1
     assert checked.count(Outcome.FAIL) > 1
-    loaded, _ = program._load(program.StackSource(path, layers))
-    assert verdicts(program._judge(loaded, (), files)) == verdicts(checked)
+    source = program.StackSource(path, layers, waivers=files[0], baseline=files[1])
+    loaded, _ = program._load(source)
+    assert verdicts(program._judge(loaded, source)) == verdicts(checked)
     properties = wired(read(folder, layers))
     spec = decode(properties)["spec"]
     assert verdicts(judge_spec(spec, (), concessions)) == verdicts(checked)

@@ -1,0 +1,46 @@
+"""The gate on the command line, for the commands that act on a blueprint only when it passes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rackwright.cli.concessions import add_base_ref, add_files, choice_of
+from rackwright.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rackwright.plan.load import LoadedPlan
+    from rackwright.policy.gate import Gate
+
+
+def add_gate(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say what judges; the day is always today."""
+    parser.add_argument(
+        "--pack", type=Path, action="append", default=[], help="folder of more policies; repeatable"
+    )
+    add_files(parser)
+    add_base_ref(parser)
+
+
+def gate_of(arguments: argparse.Namespace) -> Gate:
+    """The gate that the arguments ask for, as ``check`` opens it.
+
+    Raises:
+        RackwrightError: a pack, a file or the base revision cannot be read.
+    """
+    from rackwright.policy.gate import open_gate
+
+    return open_gate(arguments.blueprint, packs=arguments.pack, choice=choice_of(arguments))
+
+
+def refused_by(gate: Gate, loaded: LoadedPlan, consequence: str) -> int:
+    """Zero when the blueprint passes; otherwise the exit code, after findings and ``consequence``."""
+    from rackwright.report.text import render_text
+
+    report = gate.judge(loaded)
+    if report.exit_code == ExitCode.CLEAN:
+        return ExitCode.CLEAN
+    sys.stderr.write(f"{render_text(report)}\n{consequence}\n")
+    return report.exit_code

@@ -1,0 +1,62 @@
+"""The gate: what judges a blueprint, read once, for every command that says yes or no to it.
+
+A command that builds or configures takes the same gate as ``check``, so that they cannot disagree
+about the team's packs, the waivers or the baseline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rackwright.plan.load import LoadedPlan
+from rackwright.policy.check import check_plan
+from rackwright.policy.concessions import Choice, Concessions, read_concessions
+from rackwright.policy.engine import Report
+from rackwright.policy.team import packs_for
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What a judgement is made of beside the built-in policies.
+
+    Attributes:
+        packs: folders of more policies: the team's own and those that a caller names.
+        concessions: waivers and baseline; None judges without any.
+    """
+
+    packs: tuple[Path, ...] = ()
+    concessions: Concessions | None = None
+
+    def judge(self, loaded: LoadedPlan, *, only: Sequence[str] = ()) -> Report:
+        """The report about a plan; ``only`` are the ids that judge, empty means all.
+
+        Raises:
+            PolicyLoadError: a policy cannot be loaded.
+        """
+        return check_plan(loaded, packs=self.packs, only=only, concessions=self.concessions)
+
+
+def open_gate(
+    blueprint: Path,
+    *,
+    packs: Sequence[Path] = (),
+    choice: Choice | None = None,
+    isolated: bool = False,
+) -> Gate:
+    """The gate for ``blueprint``.
+
+    Args:
+        blueprint: the file; the team's ``rackwright.yaml`` and the folder ``policies`` are found
+            from it.
+        packs: folders of more policies.
+        choice: which files permit what, and of which revision; None means those beside it.
+        isolated: leave out the packs that the repository itself asks for.
+
+    Raises:
+        SpecErrors: a file is not valid, or a pack is not what it is pinned to.
+        UsageError: a file that was named does not exist.
+        RackwrightError: the base revision cannot be read.
+    """
+    return Gate(packs_for(blueprint, packs, isolated=isolated), read_concessions(blueprint, choice))

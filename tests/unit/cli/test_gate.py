@@ -1,0 +1,138 @@
+"""Every command that says yes or no to a blueprint says what ``check`` says."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from rackwright.cli import main
+from rackwright.errors import ExternalToolError
+from rackwright.policy.scaffold import new_policy
+from rackwright.render.blueprints import find_template, write_blueprint
+
+ENDS = datetime.now(UTC).date() + timedelta(days=3)
+WAIVER = (
+    "waivers:\n  - {id: W-1, policy: ACME-001, match: {site: sjc1}, owner: ada, ticket: T-1,\n"
+    f"     up_to: 999 m, reason: the site was chosen long ago, expires: {ENDS}}}\n"
+)
+SLURM = """
+scheduler:
+  kind: slurm
+  version: "24.11"
+  controllers: [{host: slurm-1, address: 10.9.0.11}, {host: slurm-2, address: 10.9.0.12}]
+  topology: {plugin: flat}
+  partitions: [{name: gpu, groups: [dgx], default: true}]
+"""
+COMMANDS = {
+    "check": ("check",),
+    "preview": ("preview", "--target", "local"),
+    "up": ("up", "--target", "local", "--yes"),
+    "configure": ("configure", "--check"),
+}
+
+
+@pytest.fixture
+def blueprint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A blueprint that violates a mandatory rule of the team's own pack."""
+    monkeypatch.setenv("RACKWRIGHT_STATE", str(tmp_path / "state"))
+    write_blueprint(find_template("hybrid-h100"), tmp_path, {})
+    new_policy(tmp_path / "policies", "own/ACME-001", "Sites lie low")
+    (rule,) = (tmp_path / "policies" / "own").glob("*.py")
+    rule.write_text(rule.read_text().replace("= 900.0", "= 1.0"))
+    (tmp_path / "rackwright.yaml").write_text("packs: [{path: policies}]\n")
+    path = tmp_path / "blueprint.yaml"
+    path.write_text(path.read_text() + SLURM)
+    return path
+
+
+@pytest.fixture
+def reached(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was begun behind the gate, which is where these tests end."""
+    begun: list[str] = []
+
+    def begin(name: str) -> Callable[..., object]:
+        def behind(*_: object, **__: object) -> object:
+            begun.append(name)
+            raise ExternalToolError("behind the gate")
+
+        return behind
+
+    monkeypatch.setattr("rackwright.provision.targets.open_target", begin("target"))
+    monkeypatch.setattr("rackwright.configure.files.prepare", begin("hosts"))
+    return begun
+
+
+def run(command: str, blueprint: Path, *options: str) -> int:
+    verb, *rest = COMMANDS[command]
+    return main([verb, str(blueprint), *rest, *options])
+
+
+def passed(command: str) -> int:
+    """The exit code of a command that the gate lets pass."""
+    return 0 if command == "check" else 4
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=ada", "-c", "user.email=ada@example.com")
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_configure_ignored_the_packs_of_the_team(
+    command: str, blueprint: Path, reached: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(command, blueprint) == 5
+    shown = capsys.readouterr()
+    assert "ACME-001 medium" in shown.out + shown.err
+    assert reached == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_configure_ignored_waivers(command: str, blueprint: Path, reached: list[str]) -> None:
+    (blueprint.parent / "policies/waivers.yaml").write_text(WAIVER)
+    assert run(command, blueprint) == passed(command)
+    assert len(reached) == (command != "check")
+    other = blueprint.parent / "none.yaml"
+    other.write_text("waivers: []\n")
+    assert run(command, blueprint, "--waivers", str(other)) == 5
+    assert len(reached) == (command != "check")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_configure_ignored_the_baseline(command: str, blueprint: Path, reached: list[str]) -> None:
+    assert main(["baseline", "create", str(blueprint)]) == 0
+    assert run(command, blueprint) == passed(command)
+    assert len(reached) == (command != "check")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_change_permits_itself_what_it_violates(
+    command: str, blueprint: Path, reached: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = blueprint.parent
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message=base")
+    (folder / "policies/waivers.yaml").write_text(WAIVER)
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message=waiver")
+    assert run(command, blueprint, "--base-ref", "HEAD~1") == 5
+    shown = capsys.readouterr()
+    assert "1 proposed" in shown.out + shown.err
+    assert reached == []
+    assert run(command, blueprint, "--base-ref", "HEAD") == passed(command)
+    assert run(command, blueprint, "--base-ref", "nowhere") == 2
+
+
+@pytest.mark.parametrize("verb", ["status", "down"])
+def test_what_is_not_judged_takes_no_gate(
+    verb: str, blueprint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An option without an effect is an error; a broken pin keeps nobody from looking."""
+    options = ("--target", "local", "--base-ref", "main")
+    assert main([verb, str(blueprint), *options]) == 2
+    assert "unrecognized arguments: --base-ref main" in capsys.readouterr().err
