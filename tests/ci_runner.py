@@ -1,17 +1,24 @@
-"""Runs the steps of a composite action as GitHub's runner does, as far as ours need it."""
+"""Runs the jobs and actions of GitHub's workflows as its runner does, as far as ours need it."""
 
 from __future__ import annotations
 
 import os
-import re
+import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-_EXPRESSION = re.compile(r"\$\{\{(.*?)\}\}")
+from ci_expressions import Value, holds, interpolate
+
+_SHELLS = {
+    "bash": ("bash", "--noprofile", "--norc", "-e", "-o", "pipefail"),
+    None: ("bash", "-e"),
+}
+"""How a script is run; without a ``shell``, a pipe's failure is not seen."""
 
 
 @dataclass
@@ -19,7 +26,11 @@ class Job:
     """A job on a runner.
 
     Attributes:
+        repository: the folder that steps run in, with the repository checked out.
+        temporary: the runner's own folder.
         context: what expressions see, like ``github.token``.
+        origin: the repository that the forge has; ``github.sha`` of it is checked out.
+        artefacts: the folder that the jobs of one run share.
         log: what the steps have written.
         ran: names of the steps that were run.
     """
@@ -28,6 +39,8 @@ class Job:
     temporary: Path
     environment: dict[str, str]
     context: dict[str, str]
+    origin: Path | None = None
+    artefacts: Path | None = None
     log: str = ""
     ran: list[str] = field(default_factory=list)
 
@@ -39,30 +52,82 @@ class Job:
         """The summary of the job."""
         return _read(self.temporary / "summary")
 
+    def workflow(self, text: str, name: str) -> int | None:
+        """Run the job ``name`` of a workflow; its exit code, or None when it is skipped."""
+        document = yaml.safe_load(text)
+        job = document["jobs"][name]
+        seen: dict[str, Value] = dict(self.context)
+        if "if" in job and not holds(job["if"], seen):
+            return None
+        for level in (document, job):
+            self.environment |= _texts(level.get("env", {}), seen)
+        return self._run(job["steps"], seen)
+
     def action(self, file: Path, **inputs: str) -> tuple[int, dict[str, str]]:
         """Run an action; its exit code and its outputs."""
         document = yaml.safe_load(file.read_text())
-        seen = dict(self.context)
+        seen: dict[str, Value] = dict(self.context)
         for name, given in document["inputs"].items():
             key = name.replace("-", "_")
             assert not (given.get("required") and key not in inputs), name
             value = inputs.pop(key, None)
-            seen[f"inputs.{name}"] = (
-                self._text(given.get("default", ""), seen) if value is None else value
-            )
+            default = interpolate(given.get("default", ""), seen)
+            seen[f"inputs.{name}"] = default if value is None else value
         assert not inputs, f"no such input: {inputs}"
-        code = 0
         for step in document["runs"]["steps"]:
-            if "if" in step and not self._holds(step["if"], seen):
-                continue
-            code = self._step(step, seen)
-            if code:
-                break
+            assert "uses" in step or step["shell"] == "bash"
+        code = self._run(document["runs"]["steps"], seen)
         outputs = document.get("outputs", {})
-        return code, {name: self._text(out["value"], seen) for name, out in outputs.items()}
+        return code, {name: interpolate(out["value"], seen) for name, out in outputs.items()}
 
-    def _step(self, step: dict[str, Any], seen: dict[str, str]) -> int:
-        assert step["shell"] == "bash"
+    def _run(self, steps: list[dict[str, Any]], seen: dict[str, Value]) -> int:
+        """Run steps until one fails, and after it those that say so; the first failure."""
+        code = 0
+        for step in steps:
+            condition = str(step.get("if", "success()"))
+            state = {"success()": code == 0, "failure()": code != 0}
+            state |= {"always()": True, "cancelled()": False}
+            skipped = code != 0 and not any(name in condition for name in state)
+            if skipped or not holds(condition, {**seen, **state}):
+                continue
+            ended = self._uses(step, seen) if "uses" in step else self._step(step, seen)
+            code = code or ended
+        return code
+
+    def _uses(self, step: dict[str, Any], seen: dict[str, Value]) -> int:
+        """Run an action of the repository, or what GitHub's own ones do."""
+        given = _texts(step.get("with", {}), seen)
+        name = step["uses"].partition("@")[0]
+        if name.startswith("./"):
+            inputs = {key.replace("-", "_"): value for key, value in given.items()}
+            return self.action(self.repository / name / "action.yml", **inputs)[0]
+        if name == "actions/checkout":
+            self._check_out(str(seen["github.sha"]), int(given.get("fetch-depth", "1")))
+            return 0
+        assert self.artefacts is not None
+        kept, folder = self.artefacts / given["name"], self.repository / given["path"]
+        if name == "actions/upload-artifact":
+            shutil.copytree(folder, kept)
+        else:
+            assert name == "actions/download-artifact"
+            shutil.copytree(kept, folder)
+        return 0
+
+    def _check_out(self, commit: str, depth: int) -> None:
+        """One commit and nothing else, or, with depth 0, every branch."""
+        assert self.origin is not None
+        self.repository.mkdir(parents=True)
+        where = self.origin.as_uri()
+        fetch = (
+            (f"--depth={depth}", where, commit)
+            if depth
+            else (where, "+refs/heads/*:refs/remotes/origin/*")
+        )
+        for words in (("init",), ("fetch", *fetch), ("checkout", "--detach", commit)):
+            command = ["git", words[0], "--quiet", *words[1:]]
+            subprocess.run(command, cwd=self.repository, check=True, capture_output=True)
+
+    def _step(self, step: dict[str, Any], seen: dict[str, Value]) -> int:
         self.ran.append(step["name"])
         files = {name: self.temporary / name for name in ("output", "path", "env")}
         for file in files.values():
@@ -70,8 +135,8 @@ class Job:
         script = self.temporary / "step.sh"
         script.write_text(step["run"])
         done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", str(script)],
-            cwd=self.repository / self._text(step.get("working-directory", "."), seen),
+            [*_SHELLS[step.get("shell")], str(script)],
+            cwd=self.repository / interpolate(step.get("working-directory", "."), seen),
             env={
                 **self.environment,
                 "RUNNER_TEMP": str(self.temporary),
@@ -79,7 +144,7 @@ class Job:
                 "GITHUB_PATH": str(files["path"]),
                 "GITHUB_ENV": str(files["env"]),
                 "GITHUB_STEP_SUMMARY": str(self.temporary / "summary"),
-                **{name: self._text(text, seen) for name, text in step.get("env", {}).items()},
+                **_texts(step.get("env", {}), seen),
             },
             capture_output=True,
             text=True,
@@ -96,24 +161,9 @@ class Job:
             self.environment[name] = value
         return done.returncode
 
-    def _text(self, text: object, seen: dict[str, str]) -> str:
-        return _EXPRESSION.sub(lambda found: self._value(found[1], seen), str(text))
 
-    def _value(self, expression: str, seen: dict[str, str]) -> str:
-        """The value of a name, or of conditions as ``true`` and ``false``."""
-        if "=" in expression:
-            return "true" if self._holds(expression, seen) else "false"
-        return seen.get(expression.strip(), "")
-
-    def _holds(self, condition: str, seen: dict[str, str]) -> bool:
-        """Whether comparisons joined by ``&&`` all hold; anything else is an error."""
-        return all(self._compare(part.strip(), seen) for part in condition.split("&&"))
-
-    def _compare(self, part: str, seen: dict[str, str]) -> bool:
-        match = re.fullmatch(r"([\w.-]+) (==|!=) (?:'([^']*)'|([\w.-]+))", part)
-        assert match, part
-        right = match[3] if match[4] is None else seen.get(match[4], "")
-        return (seen.get(match[1], "") == right) == (match[2] == "==")
+def _texts(given: Mapping[str, object], seen: Mapping[str, Value]) -> dict[str, str]:
+    return {name: interpolate(text, seen) for name, text in given.items()}
 
 
 def _read(path: Path) -> str:

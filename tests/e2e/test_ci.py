@@ -16,13 +16,14 @@ from typing import Any
 import pytest
 import yaml
 
+from ci_gitlab import Pipeline, run_script
 from ci_runner import Job
+from ci_team import BLUEPRINT, commit, git, github_environment
 from forge_fake import Failure, FakeForge, a_forge
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.render.ci import write_ci
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
-BLUEPRINT = "site/blueprint.yaml"
 BIN = Path(sys.executable).parent
 NOON = "2026-11-21T12:00:00Z"
 LATER = "2026-11-21T13:00:00Z"
@@ -32,21 +33,6 @@ LATER = "2026-11-21T13:00:00Z"
 def forge() -> Iterator[FakeForge]:
     with a_forge() as made:
         yield made
-
-
-def git(folder: Path, *arguments: str) -> str:
-    identity = [
-        "-c",
-        "user.name=ada",
-        "-c",
-        "user.email=ada@example.com",
-        "-c",
-        "commit.gpgsign=false",
-    ]
-    done = subprocess.run(
-        ["git", *identity, *arguments], cwd=folder, capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
 
 
 @pytest.fixture
@@ -62,15 +48,6 @@ def repository(tmp_path: Path) -> Path:
     git(folder, "commit", "--quiet", "--message=base")
     git(folder, "switch", "--quiet", "--create=change")
     return folder
-
-
-def commit(folder: Path, change: Callable[[str], str]) -> None:
-    """Commit a change of the blueprint."""
-    path = folder / BLUEPRINT
-    text = path.read_text()
-    path.write_text(change(text))
-    assert path.read_text() != text
-    git(folder, "commit", "--quiet", "--all", "--message=change")
 
 
 def one_more_per_rack(text: str) -> str:
@@ -98,21 +75,10 @@ def reordered(text: str) -> str:
 def a_job(repository: Path, forge: FakeForge, *, fork: bool = False) -> Job:
     """The job of a pull request."""
     temporary = repository.parent / f"runner-{len(list(repository.parent.iterdir()))}"
-    event = repository.parent / "event.json"
-    event.write_text('{"pull_request": {"number": 7}}')
-    environment = {
-        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
-        "HOME": str(repository.parent),
-        "GITHUB_ACTIONS": "true",
-        "GITHUB_API_URL": forge.address,
-        "GITHUB_EVENT_NAME": "pull_request",
-        "GITHUB_EVENT_PATH": str(event),
-        "GITHUB_REF": "refs/pull/7/merge",
-        "GITHUB_REPOSITORY": "o/r",
-        "GITHUB_RUN_ID": "99",
-        "GITHUB_SERVER_URL": "https://forge.example",
-        "GITHUB_SHA": git(repository, "rev-parse", "HEAD"),
-    }
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    environment = github_environment(
+        repository.parent, path, forge, git(repository, "rev-parse", "HEAD")
+    )
     context = {
         "github.event_name": "pull_request",
         "github.event.pull_request.head.repo.full_name": "mallory/r" if fork else "o/r",
@@ -279,13 +245,12 @@ def test_the_job_of_gitlab(
     repository: Path, forge: FakeForge, change: Callable[[str], str], code: int
 ) -> None:
     commit(repository, change)
-    job = yaml.safe_load(
-        (repository / "rackwright.gitlab-ci.yml").read_text().replace("!reference", "")
-    )["rackwright-check"]
-    done = subprocess.run(
-        ["bash", "--noprofile", "--norc", "-c", "\n".join(["set -euo pipefail", *job["script"]])],
-        cwd=repository,
-        env={
+    pipeline = Pipeline((repository / "rackwright.gitlab-ci.yml").read_text())
+    job = pipeline.job("rackwright-check")
+    done = run_script(
+        job["script"],
+        repository,
+        {
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
             "BLUEPRINT": BLUEPRINT,
             "CI_API_V4_URL": f"{forge.address}/api/v4",
@@ -296,9 +261,6 @@ def test_the_job_of_gitlab(
             "GITLAB_TOKEN": forge.token,
             "RACKWRIGHT_VALID_AT": NOON,
         },
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == code, done.stdout + done.stderr
     assert forge.token not in done.stdout + done.stderr

@@ -145,13 +145,15 @@ def _as_text(tally: Tally, kept: Mapping[str, str], seconds: float, *, check: bo
             for name, result in sorted(tally.hosts.items())
             for task in result.changed
         ]
+        # Nothing was changed, so nobody is put in quarantine.
+        lines += [f"{name} failed: {tally.hosts[name].failure}" for name in tally.failed]
     lines += [f"quarantined {name}: {reason}" for name, reason in sorted(kept.items())]
     done = len(tally.hosts) - len(tally.failed)
     lines.append(
         f"{done} of {len(tally.hosts)} hosts done in {seconds:.1f} s, "
         f"{tally.changed} {'thing' if tally.changed == 1 else 'things'} {verb}"
     )
-    if tally.failed:
+    if tally.failed and not check:
         lines.append("run 'rackwright configure … --retry' when the failed hosts are mended")
     return "\n".join(lines) + "\n"
 

@@ -44,8 +44,6 @@ def ci_files(forge: str, blueprint: str) -> dict[PurePosixPath, str]:
     folder = bundled("templates") / "ci"
     answers = {
         "blueprint": blueprint,
-        "inventory": "inventory",
-        "playbook": "stacks/baremetal/playbooks/site.yml",
         "requirement": f"rackwright=={__version__}",
     }
     made = {}

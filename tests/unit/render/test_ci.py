@@ -121,7 +121,7 @@ def test_only_an_approved_environment_may_write(github: Path) -> None:
             for job in jobs.values()
             if any(
                 "rackwright up" in step.get("run", "")
-                or ("ansible-playbook" in step.get("run", "") and "--check" not in step["run"])
+                or "rackwright configure --base-ref" in step.get("run", "")
                 for step in job["steps"]
             )
         ]
@@ -129,8 +129,28 @@ def test_only_an_approved_environment_may_write(github: Path) -> None:
         assert all("needs" in job for job in writers)
 
 
+def test_hosts_are_configured_by_rackwright_alone(github: Path, gitlab: Path) -> None:
+    """A playbook that is called directly is judged by nothing, and quarantines nobody."""
+    for path in (*yaml_files(github), *yaml_files(gitlab)):
+        assert "ansible-playbook" not in path.read_text()
+    workflow = yaml.safe_load((github / ".github/workflows/rackwright-configure.yml").read_text())
+    for job in workflow["jobs"].values():
+        assert "./.github/actions/rackwright-setup" in [step.get("uses") for step in job["steps"]]
+        assert "rackwright configure " in job["steps"][-1]["run"]
+
+
+def test_a_change_is_previewed_with_the_waivers_of_its_base(github: Path, gitlab: Path) -> None:
+    workflow = yaml.safe_load((github / ".github/workflows/rackwright-pr.yml").read_text())
+    checkout, *_, preview = workflow["jobs"]["preview"]["steps"]
+    assert checkout["with"]["fetch-depth"] == 0
+    assert preview["env"]["BASE_REF"] == "${{ github.event.pull_request.base.sha }}"
+    assert '--base-ref="$BASE_REF"' in preview["run"]
+    jobs = (gitlab / "rackwright.gitlab-ci.yml").read_text()
+    assert jobs.count('--base-ref="$CI_MERGE_REQUEST_DIFF_BASE_SHA"') == 2
+
+
 def test_the_blueprint_is_named_once(github: Path) -> None:
-    for path in sorted((github / ".github/workflows").glob("rackwright-[!c]*.yml")):
+    for path in sorted((github / ".github/workflows").iterdir()):
         assert path.read_text().count("site/blueprint.yaml") == 1
 
 

@@ -1,0 +1,111 @@
+"""A team's repository, and what a job on it finds: shared by the tests of the CI files."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+from forge_fake import FakeForge
+from rackwright import __version__
+
+BLUEPRINT = "site/blueprint.yaml"
+_LAUNCHER = """
+import os
+
+
+def main():
+    os.execv({python!r}, [{python!r}, "-m", "rackwright", *__import__("sys").argv[1:]])
+"""
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = [
+        "-c",
+        "user.name=ada",
+        "-c",
+        "user.email=ada@example.com",
+        "-c",
+        "commit.gpgsign=false",
+    ]
+    done = subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def commit(folder: Path, change: Callable[[str], str]) -> None:
+    """Commit a change of the blueprint."""
+    path = folder / BLUEPRINT
+    text = path.read_text()
+    path.write_text(change(text))
+    assert path.read_text() != text
+    git(folder, "commit", "--quiet", "--all", "--message=change")
+
+
+def github_environment(home: Path, path: str, forge: FakeForge, commit: str) -> dict[str, str]:
+    """The variables of a job of the request 7 on GitHub."""
+    event = home / "event.json"
+    event.write_text('{"pull_request": {"number": 7}}')
+    return {
+        "PATH": path,
+        "HOME": str(home),
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_API_URL": forge.address,
+        "GITHUB_EVENT_NAME": "pull_request",
+        "GITHUB_EVENT_PATH": str(event),
+        "GITHUB_REF": "refs/pull/7/merge",
+        "GITHUB_REPOSITORY": "o/r",
+        "GITHUB_RUN_ID": "99",
+        "GITHUB_SERVER_URL": "https://forge.example",
+        "GITHUB_SHA": commit,
+    }
+
+
+def bare_machine(folder: Path) -> dict[str, str]:
+    """Variables of a machine that has Python and git, and an index that has this Rackwright.
+
+    What pip gets from the index starts the tree under test, with the libraries that are here: the
+    installation is real, but nothing is downloaded. The Pulumi CLI is the one of this machine.
+    """
+    programs, index, home = (folder / name for name in ("bin", "index", "home"))
+    for made in (programs, index, home):
+        made.mkdir()
+    (programs / "python3").symlink_to(Path(sys.executable).resolve())
+    _write_wheel(index)
+    mine = str(Path(sys.executable).parent)
+    path = [part for part in os.environ["PATH"].split(os.pathsep) if part != mine]
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    inherited = ("PYTHONPATH", "RACKWRIGHT_TOOLS_DIR")
+    return {
+        **{name: os.environ[name] for name in inherited if name in os.environ},
+        "PATH": os.pathsep.join([str(programs), *path]),
+        "HOME": str(home),
+        "XDG_CACHE_HOME": cache,
+        "NO_COLOR": "1",
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(index),
+    }
+
+
+def _write_wheel(index: Path) -> None:
+    name = f"rackwright-{__version__}"
+    info = f"{name}.dist-info"
+    with zipfile.ZipFile(index / f"{name}-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("rackwright_launcher.py", _LAUNCHER.format(python=sys.executable))
+        wheel.writestr(
+            f"{info}/METADATA",
+            f"Metadata-Version: 2.1\nName: rackwright\nVersion: {__version__}\n",
+        )
+        wheel.writestr(
+            f"{info}/WHEEL",
+            "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
+        wheel.writestr(
+            f"{info}/entry_points.txt",
+            "[console_scripts]\nrackwright = rackwright_launcher:main\n",
+        )
+        wheel.writestr(f"{info}/RECORD", "")
