@@ -82,7 +82,7 @@ def _handler(forge: FakeForge) -> type[BaseHTTPRequestHandler]:
                 self._send(failure.status, failure.body, failure.headers)
                 return
             token = self.headers.get("PRIVATE-TOKEN") or self.headers.get("Authorization", "")
-            if token.removeprefix("Bearer ") != forge.token:
+            if token.removeprefix("Bearer ").removeprefix("bearer ") != forge.token:
                 self._send(401, b'{"message": "Bad credentials"}', {})
                 return
             status, body, headers = self._answer(payload)
@@ -96,6 +96,9 @@ def _handler(forge: FakeForge) -> type[BaseHTTPRequestHandler]:
             parts = urlsplit(self.path)
             if parts.path == "/api/v4/user":
                 return 200, b'{"id": 1}', {}
+            if parts.path == "/identity":
+                (audience,) = parse_qs(parts.query)["audience"]
+                return 200, json.dumps({"value": f"token-for-{audience}"}).encode(), {}
             if parts.path == "/repos/o/r/code-scanning/sarifs" and self.command == "POST":
                 forge.uploads.append(payload)
                 return 202, b"{}", {}

@@ -1,0 +1,235 @@
+"""The jobs that preview, apply, look for drift and configure: every step, from an empty runner.
+
+They provision on the embedded AWS (``RACKWRIGHT_TARGET: local``) and configure a machine of the lab.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ci_gitlab import Pipeline
+from ci_runner import Job
+from ci_team import BLUEPRINT, bare_machine, commit, git, github_environment
+from forge_fake import FakeForge, a_forge
+from rackwright.render.ci import write_ci
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
+ROLE = "arn:aws:iam::123456789012:role/rackwright"
+PROJECT = {
+    "CI_COMMIT_BRANCH": "main",
+    "CI_DEFAULT_BRANCH": "main",
+    "CI_JOB_ID": "5",
+    "CI_PIPELINE_SOURCE": "push",
+    "AWS_TOKEN": "token-for-sts.amazonaws.com",
+}
+
+
+@dataclass
+class Team:
+    """A team's repository on a forge, and runners that have nothing but Python and git."""
+
+    origin: Path
+    machine: dict[str, str]
+    state: Path
+    forge: FakeForge
+    jobs: int = 0
+
+    @property
+    def head(self) -> str:
+        """The commit that a job is about."""
+        return git(self.origin, "rev-parse", "HEAD")
+
+    def github(
+        self, workflow: str, name: str, artefacts: Path | None = None, **context: str
+    ) -> tuple[int | None, Job]:
+        """Run a job of a workflow on the head; its exit code, None when it is skipped."""
+        self.jobs += 1
+        folder = self.origin.parent / f"github-{self.jobs}"
+        folder.mkdir()
+        environment = {
+            **github_environment(folder, "", self.forge, self.head),
+            "ACTIONS_ID_TOKEN_REQUEST_URL": f"{self.forge.address}/identity?api=1",
+            "ACTIONS_ID_TOKEN_REQUEST_TOKEN": self.forge.token,
+            **self.machine,
+        }
+        seen = {
+            "github.sha": self.head,
+            "github.repository": "o/r",
+            "github.event.repository.default_branch": "main",
+            "vars.RACKWRIGHT_TARGET": "local",
+            "vars.RACKWRIGHT_STATE": str(self.state),
+            **context,
+        }
+        job = Job(folder / "work", folder / "temp", environment, seen, self.origin, artefacts)
+        text = (self.origin / f".github/workflows/rackwright-{workflow}.yml").read_text()
+        return job.workflow(text, name), job
+
+    def gitlab(self, name: str, folder: Path, **variables: str) -> tuple[int, str]:
+        """Run a job of the pipeline in ``folder``; its exit code and what it wrote."""
+        pipeline = Pipeline((self.origin / "rackwright.gitlab-ci.yml").read_text())
+        given = {
+            "CI_PROJECT_DIR": str(folder),
+            "RACKWRIGHT_TARGET": "local",
+            "RACKWRIGHT_STATE": str(self.state),
+        }
+        done = pipeline.run(name, folder, {**self.machine, **PROJECT, **given, **variables})
+        return done.returncode, done.stdout + done.stderr
+
+    def clone(self) -> Path:
+        """What a runner of GitLab has checked out: the head, and every branch of the origin."""
+        self.jobs += 1
+        folder = self.origin.parent / f"gitlab-{self.jobs}"
+        git(self.origin.parent, "clone", "--quiet", str(self.origin), str(folder))
+        return folder
+
+
+def a_team(folder: Path, state: Path, forge: FakeForge, blueprint: str) -> Team:
+    """A team with ``blueprint`` and the CI files on its branch ``main``."""
+    origin = folder / "team"
+    (origin / BLUEPRINT).parent.mkdir(parents=True)
+    (origin / BLUEPRINT).write_text(blueprint)
+    write_ci("github", origin, BLUEPRINT)
+    (origin / ".pre-commit-config.yaml").unlink()
+    write_ci("gitlab", origin, BLUEPRINT)
+    git(origin, "init", "--quiet", "--initial-branch=main")
+    git(origin, "add", "--all")
+    git(origin, "commit", "--quiet", "--message=base")
+    return Team(origin, bare_machine(folder), state, forge)
+
+
+@pytest.fixture(scope="module")
+def forge() -> Iterator[FakeForge]:
+    with a_forge() as made:
+        yield made
+
+
+@pytest.fixture
+def team(lab: Any, forge: FakeForge, tmp_path: Path, request: pytest.FixtureRequest) -> Team:
+    """A team with a cluster of its own on the embedded AWS, called as the test is."""
+    name = request.node.name.removeprefix("test_").replace("_", "-")[:20].strip("-")
+    text = lab.blueprint(name, **{"nat: single": "nat: none", "endpoints: [s3]": "endpoints: []"})
+    start, _, rest = text.read_text().partition("    file_systems:\n")
+    small = start + rest[rest.index("    limits:") :]
+    return a_team(tmp_path, lab.folder / "state", forge, small)
+
+
+def vpcs(lab: Any, team: Team) -> list[dict[str, Any]]:
+    name = (team.origin / BLUEPRINT).read_text().split("name: ", 1)[1].split("\n", 1)[0]
+    by_cluster = [{"Name": "tag:rackwright:cluster", "Values": [name]}]
+    found: list[dict[str, Any]] = lab.client("ec2").describe_vpcs(Filters=by_cluster)["Vpcs"]
+    return found
+
+
+def test_the_life_of_a_cluster(lab: Any, team: Team, tmp_path: Path) -> None:
+    github_applies_the_plan_that_was_reviewed(lab, team, tmp_path / "artefacts")
+    drift_is_seen(lab, team)
+    gitlab_applies_the_plan_that_was_read(lab, team)
+
+
+def github_applies_the_plan_that_was_reviewed(lab: Any, team: Team, run: Path) -> None:
+    role = {"vars.RACKWRIGHT_PREVIEW_ROLE": ROLE, "vars.RACKWRIGHT_APPLY_ROLE": f"{ROLE}-write"}
+    code, plan = team.github("apply", "plan", run, **role)
+    assert code == 0, plan.log
+    assert plan.ran == ["Install", "Install the Pulumi CLI", "Take the role", "Check and plan"]
+    assert plan.environment["AWS_ROLE_ARN"] == ROLE
+    token = Path(plan.environment["AWS_WEB_IDENTITY_TOKEN_FILE"])
+    assert token.read_text() == PROJECT["AWS_TOKEN"]
+    assert PROJECT["AWS_TOKEN"] not in plan.log
+    assert team.forge.token not in plan.log
+    assert " to create" in plan.summary
+    assert all(line.startswith("    ") for line in plan.summary.splitlines() if line)
+    assert (run / "plan/seal.json").is_file()
+    assert vpcs(lab, team) == []
+
+    # Another commit than the one that was reviewed.
+    commit(team.origin, lambda text: text.replace("count: 2", "count: 3"))
+    code, other = team.github("apply", "apply", run, **role)
+    assert code == 2, other.log
+    assert "was made for another blueprint" in other.log
+    assert vpcs(lab, team) == []
+    git(team.origin, "reset", "--quiet", "--hard", "HEAD~1")
+
+    code, apply = team.github("apply", "apply", run, **role)
+    assert code == 0, apply.log
+    assert apply.environment["AWS_ROLE_ARN"] == f"{ROLE}-write"
+    assert len(vpcs(lab, team)) == 1
+
+
+def drift_is_seen(lab: Any, team: Team) -> None:
+    code, quiet = team.github("drift", "drift")
+    assert code == 0, quiet.log
+    assert "differs" not in quiet.log
+    assert quiet.summary.count("no change") == 3
+    (vpc,) = vpcs(lab, team)
+    (right,) = [tag for tag in vpc["Tags"] if tag["Key"] == "rackwright:site"]
+    ec2 = lab.client("ec2")
+    ec2.create_tags(Resources=[vpc["VpcId"]], Tags=[{**right, "Value": "by hand"}])
+    code, drift = team.github("drift", "drift")
+    assert code == 5, drift.log
+    assert "-vpc: tags" in drift.summary
+    assert "what is there differs from the blueprint" in drift.summary
+    ec2.create_tags(Resources=[vpc["VpcId"]], Tags=[right])
+    # Nothing differs any more, but a waiver is of no use.
+    runner = team.clone()
+    waive(runner, "AWS-003")
+    code, log = team.gitlab("rackwright-drift", runner)
+    assert (code, log.count("no change")) == (7, 3), log
+
+
+def gitlab_applies_the_plan_that_was_read(lab: Any, team: Team) -> None:
+    planned, applied = team.clone(), team.clone()
+    for folder in (planned, applied):
+        path = folder / BLUEPRINT
+        path.write_text(path.read_text().replace("count: 2", "count: 3"))
+    code, log = team.gitlab("rackwright-plan", planned)
+    assert code == 0, log
+    assert "1 to update" in log
+    shutil.copytree(planned / "plan", applied / "plan")
+    code, log = team.gitlab("rackwright-apply", applied)
+    assert code == 0, log
+    (group,) = lab.client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"]
+    assert group["DesiredCapacity"] == 3
+
+
+def waive(repository: Path, policy: str) -> None:
+    """Write a waiver for ``policy`` that holds today."""
+    ends = datetime.now(UTC).date() + timedelta(days=3)
+    waiver = (repository / BLUEPRINT).parent / "policies/waivers.yaml"
+    waiver.parent.mkdir()
+    waiver.write_text(
+        f"waivers:\n  - {{id: W-1, policy: {policy}, match: {{site: cloud}}, up_to: '999',\n"
+        f"     owner: ada, ticket: T-1, reason: the quota is being raised, expires: {ends}}}\n"
+    )
+
+
+def test_what_violates_is_neither_planned_nor_previewed(
+    lab: Any, team: Team, tmp_path: Path
+) -> None:
+    commit(team.origin, lambda text: text.replace("L-417A185B: 4096", "L-417A185B: 100"))
+    code, plan = team.github("apply", "plan", tmp_path / "artefacts")
+    assert code == 5, plan.log
+    assert not (tmp_path / "artefacts").exists()
+    base = git(team.origin, "rev-parse", "HEAD~1")
+
+    waive(team.origin, "AWS-004")
+    git(team.origin, "add", "--all")
+    git(team.origin, "commit", "--quiet", "--message=permits itself")
+    request = {
+        "github.event.pull_request.head.repo.full_name": "o/r",
+        "github.event.pull_request.base.sha": base,
+    }
+    code, preview = team.github("pr", "preview", **request)
+    assert code == 5, preview.log
+    assert "1 proposed" in preview.summary
+    assert "nothing was created" in preview.summary
+    fork = {**request, "github.event.pull_request.head.repo.full_name": "mallory/r"}
+    assert team.github("pr", "preview", **fork)[0] is None
+    code, log = team.gitlab("rackwright-preview", team.clone(), CI_MERGE_REQUEST_DIFF_BASE_SHA=base)
+    assert (code, "1 proposed" in log) == (5, True), log
