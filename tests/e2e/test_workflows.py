@@ -5,6 +5,8 @@ They provision on the embedded AWS (``RACKWRIGHT_TARGET: local``) and configure 
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +20,8 @@ from ci_gitlab import Pipeline
 from ci_runner import Job
 from ci_team import BLUEPRINT, bare_machine, commit, git, github_environment
 from forge_fake import FakeForge, a_forge
+from lab_support import Machines, some_machines
+from rackwright.lab.lab import HostSpec
 from rackwright.render.ci import write_ci
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
@@ -178,7 +182,7 @@ def drift_is_seen(lab: Any, team: Team) -> None:
     ec2.create_tags(Resources=[vpc["VpcId"]], Tags=[right])
     # Nothing differs any more, but a waiver is of no use.
     runner = team.clone()
-    waive(runner, "AWS-003")
+    waive(runner, "AWS-003", site="cloud", up_to="999")
     code, log = team.gitlab("rackwright-drift", runner)
     assert (code, log.count("no change")) == (7, 3), log
 
@@ -198,15 +202,17 @@ def gitlab_applies_the_plan_that_was_read(lab: Any, team: Team) -> None:
     assert group["DesiredCapacity"] == 3
 
 
-def waive(repository: Path, policy: str) -> None:
-    """Write a waiver for ``policy`` that holds today."""
+def waive(repository: Path, policy: str, site: str, up_to: str) -> None:
+    """Commit a waiver for ``policy`` that holds today."""
     ends = datetime.now(UTC).date() + timedelta(days=3)
     waiver = (repository / BLUEPRINT).parent / "policies/waivers.yaml"
     waiver.parent.mkdir()
     waiver.write_text(
-        f"waivers:\n  - {{id: W-1, policy: {policy}, match: {{site: cloud}}, up_to: '999',\n"
-        f"     owner: ada, ticket: T-1, reason: the quota is being raised, expires: {ends}}}\n"
+        f"waivers:\n  - {{id: W-1, policy: {policy}, match: {{site: {site}}}, up_to: '{up_to}',\n"
+        f"     owner: ada, ticket: T-1, reason: it is being mended, expires: {ends}}}\n"
     )
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message=permit")
 
 
 def test_what_violates_is_neither_planned_nor_previewed(
@@ -218,9 +224,7 @@ def test_what_violates_is_neither_planned_nor_previewed(
     assert not (tmp_path / "artefacts").exists()
     base = git(team.origin, "rev-parse", "HEAD~1")
 
-    waive(team.origin, "AWS-004")
-    git(team.origin, "add", "--all")
-    git(team.origin, "commit", "--quiet", "--message=permits itself")
+    waive(team.origin, "AWS-004", site="cloud", up_to="999")
     request = {
         "github.event.pull_request.head.repo.full_name": "o/r",
         "github.event.pull_request.base.sha": base,
@@ -233,3 +237,62 @@ def test_what_violates_is_neither_planned_nor_previewed(
     assert team.github("pr", "preview", **fork)[0] is None
     code, log = team.gitlab("rackwright-preview", team.clone(), CI_MERGE_REQUEST_DIFF_BASE_SHA=base)
     assert (code, "1 proposed" in log) == (5, True), log
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the lab needs root")
+def test_hosts_are_configured_after_a_rehearsal(forge: FakeForge, tmp_path: Path) -> None:
+    with some_machines(tmp_path / "lab", "gate", "10.213.60.0/24", [HostSpec("head-1")]) as made:
+        blueprint = made.lab_blueprint({"  accounting: {host: head-1}\n": ""}).read_text()
+        team = a_team(tmp_path, tmp_path / "state", forge, blueprint)
+        hosts = {"hosts": {"head-1": made.lab.connection(made.host("head-1"))}}
+        (team.origin / "hosts.json").write_text(json.dumps({"all": hosts}))
+        git(team.origin, "add", "--all")
+        git(team.origin, "commit", "--quiet", "--message=addresses")
+        configure_on_github(made, team)
+        configure_on_gitlab(team)
+
+
+def configure_on_github(made: Machines, team: Team) -> None:
+    head, gone = (
+        {"vars.RACKWRIGHT_INVENTORY": "hosts.json\n", "inputs.limit": name}
+        for name in ("head-1", "gpu-1")  # of which there is no gpu-1
+    )
+    code, shown = team.github("configure", "rehearse", **head)
+    assert code == 0, shown.log
+    assert shown.ran == ["Install", "Rehearse"]
+    assert "    head-1 would change: base / Install chrony" in shown.summary
+    assert made.on("head-1", "systemctl is-active slurmctld", check=False) == "inactive"
+    code, shown = team.github("configure", "rehearse", **gone)
+    assert code == 4, shown.log
+    assert "    gpu-1 failed: " in shown.summary
+
+    code, done = team.github("configure", "configure", **gone)
+    assert code == 4, done.log
+    assert "    quarantined gpu-1: " in done.summary
+    code, done = team.github("configure", "configure", **head)
+    assert code == 0, done.log
+    assert "    1 of 1 hosts done in " in done.summary
+    assert "gpu-1" in made.on("head-1", "sinfo --noheader --format=%n")
+
+    code, odd = team.github("configure", "rehearse", **{**head, "inputs.limit": "$(touch pwned)"})
+    assert code == 2, odd.log
+    assert "is no host pattern" in odd.summary
+    assert not list(team.origin.parent.rglob("pwned"))
+
+
+def configure_on_gitlab(team: Team) -> None:
+    head, gone = (
+        {"RACKWRIGHT_INVENTORY": "hosts.json", "LIMIT": name} for name in ("head-1", "gpu-1")
+    )
+    # A branch that brings a violation and the permission for it.
+    git(team.origin, "switch", "--quiet", "--create=change")
+    waive(team.origin, "RACK-002", site="room", up_to="21 kW")
+    commit(team.origin, lambda text: text.replace("power_limit: 45 kW", "power_limit: 20 kW"))
+    code, log = team.gitlab("rackwright-rehearse", team.clone(), **head)
+    assert (code, "1 proposed" in log, "nothing was configured" in log) == (5, True, True), log
+    # Somebody has approved it: it is on the default branch. And the hosts are as they shall be.
+    git(team.origin, "branch", "--force", "main", "change")
+    code, log = team.gitlab("rackwright-rehearse", team.clone(), **head)
+    assert (code, ", 0 things would change" in log) == (0, True), log
+    code, log = team.gitlab("rackwright-configure", team.clone(), **gone)
+    assert (code, "quarantined gpu-1: " in log) == (4, True), log
