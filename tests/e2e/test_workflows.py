@@ -226,9 +226,17 @@ def test_what_violates_is_neither_planned_nor_previewed(
 
     waive(team.origin, "AWS-004", site="cloud", up_to="999")
     request = {
+        "github.event_name": "pull_request",
         "github.event.pull_request.head.repo.full_name": "o/r",
         "github.event.pull_request.base.sha": base,
+        "github.event.pull_request.updated_at": "2026-11-21T12:00:00Z",
+        "github.token": team.forge.token,
     }
+    code, check = team.github("pr", "check", **request)
+    assert code == 5, check.log
+    assert check.ran == ["Install", "Compare", "Check", "Comment", "Upload", "Verdict"]
+    assert "blocking finding" in team.forge.bodies[-1]
+    assert len(team.forge.uploads) == 1
     code, preview = team.github("pr", "preview", **request)
     assert code == 5, preview.log
     assert "1 proposed" in preview.summary

@@ -136,3 +136,13 @@ def test_what_is_not_judged_takes_no_gate(
     options = ("--target", "local", "--base-ref", "main")
     assert main([verb, str(blueprint), *options]) == 2
     assert "unrecognized arguments: --base-ref main" in capsys.readouterr().err
+
+
+def test_a_pack_that_cannot_be_used_takes_the_old_verdict_away(blueprint: Path) -> None:
+    """The comment of a request said 'passes' until somebody looked at the log."""
+    comment = blueprint.parent / "comment.md"
+    other = f"packs: [{{path: policies, digest: 'sha256:{'0' * 64}'}}]\n"
+    (blueprint.parent / "rackwright.yaml").write_text(other)
+    assert main(["check", str(blueprint), "--output", f"md={comment}"]) == 2
+    assert "cannot be judged" in comment.read_text()
+    assert "is not what it is pinned to" in comment.read_text()
