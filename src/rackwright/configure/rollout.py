@@ -103,6 +103,18 @@ class Rollout:
             if self.stopped is not None:
                 return
 
+    def settle(self) -> None:
+        """Find out which nodes are drained by us after all, when a run was interrupted."""
+        nodes = tuple(self.progress.drained)
+        if not nodes:
+            return
+        try:
+            states = self.crew.update(nodes, ()).after
+        except ExternalToolError:
+            return  # better too many named than too few
+        self.progress.release(node for node in nodes if not self._has_our_reason(states.get(node)))
+        self.keep(self.progress)
+
     def _wave(self, number: int, wave: Wave, hosts: Sequence[str]) -> str | None:
         """Why the change cannot go on after this wave; None where it can."""
         progress = self.progress

@@ -60,9 +60,13 @@ class Limit:
         return self.hosts is not None or self.percent is not None
 
     def __str__(self) -> str:
-        if self.hosts is not None:
-            return f"{self.hosts} {'host' if self.hosts == 1 else 'hosts'}"
-        return "one domain" if self.percent is None else f"{self.percent:g} % of a node group"
+        parts = (
+            [] if self.hosts is None else [f"{self.hosts} hosts" if self.hosts > 1 else "1 host"]
+        )
+        parts += (
+            [] if self.percent is None else [f"{self.percent:g} % of a node group or partition"]
+        )
+        return " and ".join(parts) or "one failure domain"
 
 
 _LIMIT = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?(%?)")
