@@ -254,9 +254,12 @@ def missing_reason(facts: Mapping[str, Any], key: tuple[str, ...]) -> str:
 
 
 def drain_reason(host: HostAcceptance) -> str:
-    """Why a host is to be drained, for Slurm: one short line."""
+    """Why a host is to be drained, for Slurm: one short line.
+
+    What a host has told may be in it, and Ansible must not take that for a template.
+    """
     words = "; ".join(item.reason or item.item for item in host.failures)
-    text = re.sub(r"[^\x20-\x7e]|[\"'\\=]", " ", f"rackwright verify: {words}")
+    text = re.sub(r"[^\x20-\x7e]|[\"'\\={}]", " ", f"rackwright verify: {words}")
     return text[:LONGEST_DRAIN_REASON].rstrip()
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rackwright.accept.expected import HostExpectations
+from rackwright.configure.ansible import start
 from rackwright.configure.events import Tally
 from rackwright.configure.files import Workspace
 from rackwright.configure.run import KEPT_RUNS, ansible_environment, last_words
@@ -139,9 +140,11 @@ def play(
     forks: int = 5,
     limit: str | None = None,
 ) -> Any:
-    """Run a playbook; its runner. ``take`` gets every event and gives lines for ``say``."""
-    import ansible_runner
+    """Run a playbook; its runner. ``take`` gets every event and gives lines for ``say``.
 
+    Raises:
+        KeyboardInterrupt: it was interrupted, and has ended by then.
+    """
     folder = place.folder / "runner"
     folder.mkdir(exist_ok=True)
 
@@ -151,7 +154,7 @@ def play(
             say(line)
         return True  # keep the event among the artefacts
 
-    return ansible_runner.run(
+    return start(
         private_data_dir=str(folder),
         playbook=str(bundled("stacks") / PLAYBOOKS / playbook),
         inventory=[str(path) for path in inventories],

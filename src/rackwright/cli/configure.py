@@ -26,6 +26,8 @@ _LIMIT = re.compile(r"[A-Za-z0-9_.,:*!&\[\]-]+")
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``configure``."""
+    from rackwright.cli.waves import add_arguments
+
     parser.add_argument("blueprint", type=Path, help="the blueprint")
     parser.add_argument(
         "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
@@ -52,10 +54,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="share of the hosts that may fail before the run ends for all of them",
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Configure the hosts; 4 when some of them failed."""
+    from rackwright.cli.waves import is_wanted, roll_out
     from rackwright.configure.files import prepare, workspace
     from rackwright.configure.run import Options, read_quarantine, remember, run_playbook
     from rackwright.plan.load import load_plan
@@ -63,8 +67,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
     _check(arguments, loaded)
+    in_waves = is_wanted(arguments)
     if refused := refused_by(gate_of(arguments), loaded, "nothing was configured"):
         return refused
+    if in_waves:
+        return roll_out(arguments, loaded)
     name = loaded.plan.blueprint.name
     place = workspace(name)
     limit = arguments.limit

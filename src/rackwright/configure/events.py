@@ -8,6 +8,8 @@ from typing import Any
 
 _FINISHED = frozenset({"runner_on_ok", "runner_on_failed", "runner_on_unreachable"})
 LONGEST_REASON = 300
+LAST_TASK = "Every step is done"
+"""The task at the end of a playbook, which only hosts reach on which all went well."""
 
 
 @dataclass
@@ -17,12 +19,14 @@ class HostResult:
     Attributes:
         changed: names of the tasks that changed something, or would in check mode.
         failure: the task that ended the run on this host and why, or None.
+        finished: the host came to the end of a playbook that has the task ``LAST_TASK``.
     """
 
     ok: int = 0
     changed: list[str] = field(default_factory=list)
     failure: str | None = None
     unreachable: bool = False
+    finished: bool = False
 
 
 @dataclass
@@ -58,6 +62,7 @@ class Tally:
         self._slowest = max(self._slowest, float(data.get("duration") or 0.0))
         if kind == "runner_on_ok":
             result.ok += 1
+            result.finished |= data.get("task") == LAST_TASK
             if detail.get("changed"):
                 result.changed.append(self._where(data))
             return None

@@ -44,6 +44,11 @@ class Workspace:
         """Hosts that failed, with the reason."""
         return self.folder / "quarantine.json"
 
+    @property
+    def waves(self) -> Path:
+        """How far the last change in waves has come."""
+        return self.folder / "waves.json"
+
 
 def workspace(cluster: str) -> Workspace:
     """The workspace of a cluster, with its folder."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rackwright.configure.ansible import start
 from rackwright.configure.events import Tally
 from rackwright.configure.files import Workspace
 from rackwright.errors import ExternalToolError
@@ -29,6 +30,7 @@ class Options:
         check: change nothing, tell what would change.
         max_failures: per cent of the hosts of a play that may fail before it ends for all.
         inventories: more inventories, with a team's own variables.
+        playbook: below the folder of the stacks.
     """
 
     limit: str | None = None
@@ -37,6 +39,7 @@ class Options:
     max_failures: int = 20
     tags: tuple[str, ...] = ()
     inventories: tuple[Path, ...] = ()
+    playbook: Path = PLAYBOOK
 
 
 def run_playbook(place: Workspace, options: Options, say: Callable[[str], None]) -> Tally:
@@ -44,9 +47,8 @@ def run_playbook(place: Workspace, options: Options, say: Callable[[str], None])
 
     Raises:
         ExternalToolError: Ansible itself failed, so that nothing is known of the hosts.
+        KeyboardInterrupt: it was interrupted, and has ended by then.
     """
-    import ansible_runner
-
     tally = Tally()
     folder = place.folder / "runner"
     folder.mkdir(exist_ok=True)
@@ -57,9 +59,9 @@ def run_playbook(place: Workspace, options: Options, say: Callable[[str], None])
             say(line)
         return True  # keep the event among the artefacts
 
-    done = ansible_runner.run(
+    done = start(
         private_data_dir=str(folder),
-        playbook=str(bundled("stacks") / PLAYBOOK),
+        playbook=str(bundled("stacks") / options.playbook),
         inventory=[str(place.inventory), *map(str, options.inventories)],
         envvars=ansible_environment(),
         cmdline=" ".join(_arguments(options)),

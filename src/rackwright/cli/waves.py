@@ -1,0 +1,377 @@
+"""``configure --waves``: the change of a running cluster, a failure domain at a time."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from rackwright.errors import ExternalToolError, UsageError
+from rackwright.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rackwright.configure.crew import AnsibleCrew
+    from rackwright.configure.files import Workspace
+    from rackwright.configure.progress import Progress
+    from rackwright.configure.rollout import Pace, Rollout
+    from rackwright.configure.waves import Limit, Wave
+    from rackwright.plan.load import LoadedPlan
+    from rackwright.plan.model import Plan
+
+SCHEMA = "rackwright.rollout/v1"
+DOMAINS = ("unit", "rack", "row", "hall", "site")
+CANDIDATES = 16
+"""Units of each hardware that are looked at for one in service, to be the first."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of a change in waves."""
+    group = parser.add_argument_group(
+        "a change of a running cluster", "nodes are drained, changed, verified and resumed in waves"
+    )
+    group.add_argument("--waves", choices=DOMAINS, help="what is changed together")
+    group.add_argument(
+        "--wave-limit",
+        metavar="NUMBER|SHARE",
+        help="hosts out of service at a time, like 8, or 10%% of each node group and partition; "
+        "'operations.changes.most_nodes' of the blueprint holds anyway",
+    )
+    group.add_argument(
+        "--resume", action="store_true", help="go on with the change in waves that was begun last"
+    )
+    group.add_argument(
+        "--drain-timeout",
+        metavar="TIME",
+        help="how long to wait for the jobs on a wave's nodes, like '2 h'; a day unless given",
+    )
+    group.add_argument(
+        "--reason", metavar="TEXT", help="what the change is called in the nodes' reasons"
+    )
+
+
+def is_wanted(arguments: argparse.Namespace) -> bool:
+    """Whether the change is to go in waves.
+
+    Raises:
+        UsageError: arguments contradict each other.
+    """
+    if arguments.waves is None and not arguments.resume:
+        for name in ("wave_limit", "drain_timeout", "reason"):
+            if getattr(arguments, name) is not None:
+                raise UsageError(f"--{name.replace('_', '-')} is for changes with --waves")
+        return False
+    if arguments.retry:
+        raise UsageError("--retry is for changes without waves", hint="--resume repeats failed hosts")  # fmt: skip
+    if arguments.resume:
+        for name in ("waves", "wave_limit", "reason", "limit", "check"):
+            if getattr(arguments, name):
+                raise UsageError(
+                    f"--resume goes on with the change as it was begun, without --{name.replace('_', '-')}"
+                )
+        if arguments.tags:
+            raise UsageError("--resume goes on with the change as it was begun, without --tags")
+    return True
+
+
+def roll_out(arguments: argparse.Namespace, loaded: LoadedPlan) -> int:
+    """Change the cluster in waves; 4 when a host failed or a wave was not started."""
+    from rackwright.accept.expected import expect
+    from rackwright.cli.configure import connections, say
+    from rackwright.configure.crew import AnsibleCrew, digest
+    from rackwright.configure.files import prepare, workspace
+    from rackwright.configure.progress import load, save
+    from rackwright.configure.rollout import Rollout
+    from rackwright.provision.locks import exclusive
+
+    plan = loaded.plan
+    pace = _pace(arguments)
+    place = workspace(plan.blueprint.name)
+    inventories = [path.resolve() for path in arguments.inventory]
+    tags = tuple(tag for tag in arguments.tags.split(",") if tag)
+    expected = {host.name: host for host in expect(plan, lab=arguments.lab is not None)}
+    with exclusive(place.folder / "lock", what=f"the configuration of '{plan.blueprint.name}'"):
+        inventory = prepare(plan, place, connections(arguments.lab))
+        crew = AnsibleCrew(place, _controllers(plan), expected, arguments.forks, inventories, say)
+        before = load(place.waves)
+        if arguments.resume:
+            progress = _begun(before, digest(place, inventory, before.tags if before else (), inventories))  # fmt: skip
+        else:
+            mark = digest(place, inventory, tags, inventories)
+            progress = _begin(arguments, plan, place, crew, mark, tags)
+            if before is not None:
+                progress.drained = dict(before.drained)
+        if arguments.check:
+            return _foresee(arguments, progress, crew, place)
+        if not arguments.resume and before is not None and before.unfinished:
+            say(f"the {before.change}, which was not finished, is given up for this one")
+        save(progress, place.waves)
+        rollout = Rollout(progress, crew, pace, say, lambda kept: save(kept, place.waves))
+        return _run(rollout, crew, place, as_json=arguments.json)
+
+
+def _run(rollout: Rollout, crew: AnsibleCrew, place: Workspace, *, as_json: bool) -> int:
+    from rackwright.configure.crew import quarantine
+
+    progress = rollout.progress
+    try:
+        rollout.run()
+    except KeyboardInterrupt:
+        sys.stderr.write("\nstopped\n")
+        rollout.settle()
+        quarantine(place, progress)
+        sys.stderr.write(_leftovers(progress, crew.controllers))
+        return int(ExitCode.INTERRUPTED)
+    except ExternalToolError:
+        quarantine(place, progress)
+        sys.stderr.write(_leftovers(progress, crew.controllers))
+        raise
+    kept = quarantine(place, progress)
+    if as_json:
+        sys.stdout.write(_as_json(rollout, crew.changed, kept))
+    else:
+        sys.stdout.write(_as_text(rollout, crew.changed, kept))
+        sys.stdout.write(_leftovers(progress, crew.controllers) if progress.unfinished else "")
+    return int(ExitCode.EXTERNAL if progress.unfinished else ExitCode.CLEAN)
+
+
+def _pace(arguments: argparse.Namespace) -> Pace:
+    from rackwright.configure.rollout import Pace
+    from rackwright.model.units import DURATION
+
+    most = float(arguments.max_failures)
+    if arguments.drain_timeout is None:
+        return Pace(max_failures=most)
+    try:
+        return Pace(drain=DURATION.parse(arguments.drain_timeout), max_failures=most)
+    except ValueError as error:
+        raise UsageError(f"--drain-timeout: {error}", hint="for example '90 min'") from None
+
+
+def _controllers(plan: Plan) -> tuple[str, ...]:
+    """The hosts of the blueprint on which a controller runs, the primary first."""
+    from rackwright.configure.inventory import inventory_names
+
+    scheduler = plan.blueprint.scheduler
+    wanted = [] if scheduler is None else [c.host for c in scheduler.controllers]
+    known = {host.name: name for host, name in reversed(inventory_names(plan))}
+    found = tuple(known[name] for name in wanted if name in known)
+    if not found:
+        raise UsageError(
+            "no controller of the scheduler is a host of the blueprint",
+            hint="nodes are drained on a controller; without --waves none is needed",
+        )
+    return found
+
+
+def _limit(arguments: argparse.Namespace, plan: Plan) -> Limit:
+    """What the command line says, within what the blueprint says."""
+    from rackwright.configure.waves import Limit, parse_limit
+
+    asked = Limit() if arguments.wave_limit is None else parse_limit(arguments.wave_limit)
+    operations = plan.blueprint.operations
+    most = operations.changes.most_nodes if operations and operations.changes else None
+    if most is None:
+        return asked
+    if asked.percent is not None and asked.percent > most:
+        raise UsageError(
+            f"the blueprint lets a change take {most:g} % of a node group out of service at a time",
+            hint="--wave-limit can only be lower; the number is 'operations.changes.most_nodes'",
+        )
+    return Limit(asked.hosts, asked.percent or most)
+
+
+def _begin(
+    arguments: argparse.Namespace,
+    plan: Plan,
+    place: Workspace,
+    crew: AnsibleCrew,
+    mark: str,
+    tags: Sequence[str],
+) -> Progress:
+    from itertools import islice
+
+    from rackwright.configure.crew import hosts_matching
+    from rackwright.configure.progress import Progress
+    from rackwright.configure.waves import Domain, plan_waves, roster
+
+    domain, limit = Domain(arguments.waves), _limit(arguments, plan)
+    found = roster(plan, domain)
+    only = None
+    if arguments.limit is not None:
+        only = hosts_matching(place, arguments.limit, crew.inventories)
+    kinds = dict.fromkeys(unit.hardware for unit in found.units)
+    candidates = [
+        found.nodes[host]
+        for kind in kinds
+        for unit in islice(
+            (u for u in found.units if u.hardware == kind and (only is None or only & {*u.hosts})),
+            CANDIDATES,
+        )
+        for host in unit.hosts
+        if host in found.nodes
+    ]
+    states = crew.update(candidates, ()).after if candidates else {}
+    in_service = {name for name, state in states.items() if state.in_service}
+    unfit = {host for host, node in found.nodes.items() if node not in in_service}
+    waves = plan_waves(found, domain, limit, only=only, unfit=unfit)
+    if not waves:
+        raise UsageError("none of these hosts has anything to do with the cluster's Slurm")
+    return Progress(
+        change=arguments.reason or f"change {mark[:8]}",
+        digest=mark,
+        waves=waves,
+        nodes=found.nodes,
+        tags=tuple(tags),
+    )
+
+
+def _begun(before: Progress | None, mark: str) -> Progress:
+    if before is None or not before.unfinished:
+        raise UsageError("no change in waves is unfinished", hint="begin one with --waves")
+    if before.digest != mark:
+        raise UsageError(
+            f"the blueprint, or the inventory, is not that of the {before.change} any more",
+            hint="begin anew with --waves; nodes that are drained already are known",
+        )
+    return before
+
+
+def _foresee(
+    arguments: argparse.Namespace, progress: Progress, crew: AnsibleCrew, place: Workspace
+) -> int:
+    """Print the waves and what they would change; nothing is drained."""
+    from rackwright.cli.configure import say
+    from rackwright.configure.nodes import describe_jobs
+    from rackwright.configure.run import Options, run_playbook
+
+    hosts = [host for wave in progress.waves for host in wave.hosts]
+    options = Options(
+        limit=",".join(hosts),
+        check=True,
+        forks=arguments.forks,
+        max_failures=100,
+        tags=progress.tags,
+        inventories=tuple(crew.inventories),
+    )
+    nodes = [progress.nodes[host] for host in hosts if host in progress.nodes]
+    seen = crew.update(nodes, ()) if nodes else None
+    tally = run_playbook(place, options, say)
+    foreseen = {name: result.changed for name, result in tally.hosts.items() if result.changed}
+    out = {} if seen is None else {n: s for n, s in seen.after.items() if not s.in_service}
+    if arguments.json:
+        document = {
+            "schema": SCHEMA,
+            "change": progress.change,
+            "waves": [_wave_data(wave) for wave in progress.waves],
+            "would_change": foreseen,
+            "failures": {name: tally.hosts[name].failure for name in tally.failed},
+            "out_of_service": {name: state.reason or state.state for name, state in out.items()},
+        }
+        sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    else:
+        lines = []
+        for number, wave in enumerate(progress.waves, start=1):
+            lines.append(f"{_label(number, progress, wave)}: {_amount(wave.hosts, 'host')}")
+            lines += [
+                f"  {h} would change: {task}" for h in wave.hosts for task in foreseen.get(h, ())
+            ]
+            lines += [
+                f"  {h} failed: {tally.hosts[h].failure}" for h in wave.hosts if h in tally.failed
+            ]
+        lines += [f"{n} is {s.state} already and stays so: {s.reason or 'no reason'}" for n, s in sorted(out.items()) if s.reason not in progress.drained.get(n, ())]  # fmt: skip
+        lines.append(f"{describe_jobs(seen.jobs if seen else ())}; nothing was drained or changed")
+        sys.stdout.write("\n".join(lines) + "\n")
+    return int(ExitCode.EXTERNAL if tally.failed else ExitCode.CLEAN)
+
+
+def _label(number: int, progress: Progress, wave: Wave) -> str:
+    return f"wave {number} of {len(progress.waves)} ({wave.title})"
+
+
+def _amount(things: Sequence[str], noun: str) -> str:
+    return f"{len(things)} {noun if len(things) == 1 else f'{noun}s'}"
+
+
+def _wave_data(wave: Wave) -> dict[str, object]:
+    return {"kind": str(wave.kind), "title": wave.title, "hosts": list(wave.hosts)}
+
+
+def _state(rollout: Rollout, number: int) -> str:
+    wave = rollout.progress.waves[number]
+    if not rollout.progress.left(wave):
+        return "done"
+    return "incomplete" if number in rollout.seconds else "not started"
+
+
+def _as_text(
+    rollout: Rollout, changed: Mapping[str, Sequence[str]], kept: Mapping[str, str]
+) -> str:
+    progress = rollout.progress
+    lines = []
+    for number, wave in enumerate(progress.waves):
+        seconds = rollout.seconds.get(number)
+        took = "" if seconds is None else f" in {seconds:.1f} s"
+        passed = len(wave.hosts) - len(progress.left(wave))
+        told = f"{passed} of {_amount(wave.hosts, 'host')} accepted{took}"
+        state = _state(rollout, number)
+        lines.append(
+            f"{_label(number + 1, progress, wave)}: {'not started' if state == 'not started' else told}"
+        )
+    lines += [f"quarantined {name}: {reason}" for name, reason in sorted(kept.items())]
+    if rollout.stopped is not None:
+        lines.append(f"the change has stopped: {rollout.stopped}")
+    total = sum(len(tasks) for tasks in changed.values())
+    hosts = sum(len(wave.hosts) for wave in progress.waves)
+    lines.append(
+        f"{len(progress.done)} of {hosts} hosts done, "
+        f"{total} {'thing' if total == 1 else 'things'} changed"
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _leftovers(progress: Progress, controllers: Sequence[str]) -> str:
+    """Which nodes the change has left drained, and how to go on."""
+    from rackwright.model.names import compress_hostlist
+
+    lines = []
+    by_reason: dict[str, list[str]] = {}
+    for node, reasons in progress.drained.items():
+        by_reason.setdefault(reasons[-1], []).append(node)
+    lines += [
+        f"drained by us: {compress_hostlist(by_reason[why])} ({why})" for why in sorted(by_reason)
+    ]
+    if by_reason:
+        names = compress_hostlist(progress.drained)
+        lines.append(
+            f"to give them back as they are, on {controllers[0]}: "
+            f"scontrol update NodeName={names} State=RESUME"
+        )
+    lines.append("to go on, with failed hosts as well: rackwright configure … --resume")
+    return "\n".join(lines) + "\n"
+
+
+def _as_json(
+    rollout: Rollout, changed: Mapping[str, Sequence[str]], kept: Mapping[str, str]
+) -> str:
+    progress = rollout.progress
+    document = {
+        "schema": SCHEMA,
+        "change": progress.change,
+        "stopped": rollout.stopped,
+        "waves": [
+            {
+                **_wave_data(wave),
+                "state": _state(rollout, number),
+                "seconds": round(rollout.seconds.get(number, 0.0), 1),
+                "failed": {h: progress.failed[h] for h in wave.hosts if h in progress.failed},
+            }
+            for number, wave in enumerate(progress.waves)
+        ],
+        "changed": {host: list(tasks) for host, tasks in sorted(changed.items()) if tasks},
+        "drained": {node: reasons[-1] for node, reasons in sorted(progress.drained.items())},
+        "quarantine": dict(sorted(kept.items())),
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

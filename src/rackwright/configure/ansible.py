@@ -1,0 +1,35 @@
+"""Runs of Ansible that Ctrl-C ends."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+def start(**arguments: Any) -> Any:
+    """What ``ansible_runner.run`` returns for ``arguments``.
+
+    Raises:
+        KeyboardInterrupt: this process was interrupted; Ansible has ended by then.
+    """
+    import ansible_runner
+
+    with _handlers_kept():
+        done = ansible_runner.run(**arguments)
+    if done.status == "canceled":
+        raise KeyboardInterrupt
+    return done
+
+
+@contextmanager
+def _handlers_kept() -> Iterator[None]:
+    """Put back the signal handlers that ansible-runner replaces by its own for good."""
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            if handler is not None and signal.getsignal(number) is not handler:
+                signal.signal(number, handler)

@@ -1,0 +1,102 @@
+"""Who is through with a wave, and what a change is recognised by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rackwright.accept.compare import HostAcceptance, ItemResult, Outcome
+from rackwright.configure.crew import digest, hosts_matching, quarantine, unfinished, verdict
+from rackwright.configure.events import LAST_TASK, Tally
+from rackwright.configure.files import Workspace, prepare, workspace
+from rackwright.configure.progress import Progress
+from rackwright.configure.run import read_quarantine
+from rackwright.errors import UsageError
+from rackwright.plan.load import load_plan
+from rackwright.plan.model import Plan
+from rackwright.render.blueprints import find_template, write_blueprint
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
+    folder = tmp_path_factory.mktemp("lab")
+    write_blueprint(find_template("lab"), folder, {})
+    return load_plan(folder / "blueprint.yaml").plan
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    monkeypatch.setenv("RACKWRIGHT_STATE", str(tmp_path))
+    return workspace("bench")
+
+
+def an_event(kind: str, host: str, task: str, message: str = "") -> dict[str, object]:
+    data = {"host": host, "task": task, "res": {"msg": message}}
+    return {"event": f"runner_on_{kind}", "event_data": data}
+
+
+def test_only_who_came_to_the_end_is_through() -> None:
+    tally = Tally()
+    tally.take(an_event("ok", "gpu-1", "Write the limits of logins"))
+    tally.take(an_event("ok", "gpu-1", LAST_TASK))
+    tally.take(an_event("failed", "gpu-2", "Preflight", "no key"))
+    tally.take(an_event("ok", "gpu-3", "Write the limits of logins"))
+    assert unfinished(tally, ["gpu-1", "gpu-2", "gpu-3"]) == {
+        "gpu-2": "Preflight: no key",
+        "gpu-3": "left behind by gpu-2: Preflight: no key",
+    }
+    assert unfinished(Tally(), ["gpu-1"]) == {"gpu-1": "no task ran on it"}
+
+
+def an_item(outcome: Outcome, expected: str | None = "8", reason: str | None = None) -> ItemResult:
+    return ItemResult("accelerators", outcome, expected, "7", reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("items", "why"),
+    [
+        ([an_item(Outcome.PASS)], None),
+        ([an_item(Outcome.FAIL, reason="7 of 8 accelerators")], "7 of 8 accelerators"),
+        (
+            [an_item(Outcome.FAIL, reason="a"), an_item(Outcome.UNKNOWN), an_item(Outcome.FAIL)],
+            "a; accelerators",
+        ),
+        ([an_item(Outcome.UNKNOWN, reason="no driver")], "unknown accelerators: no driver"),
+        ([an_item(Outcome.UNKNOWN, expected=None, reason="nobody says it")], None),
+    ],
+)
+def test_what_nobody_has_said_keeps_no_host_out(items: list[ItemResult], why: str | None) -> None:
+    assert verdict(HostAcceptance("gpu-1", "gpu-1", tuple(items))) == why
+
+
+def test_the_digest_is_of_what_hosts_are_made_from(plan: Plan, place: Workspace) -> None:
+    inventory = prepare(plan, place)
+    first = digest(place, inventory, (), ())
+    again = prepare(plan, place, {"gpu-1": {"ansible_host": "10.0.0.1"}})
+    assert digest(place, again, (), ()) == first, "how hosts are reached is no change"
+    assert digest(place, inventory, ("configure",), ()) != first
+    team = place.folder / "team.yml"
+    team.write_text("all: {}")
+    with_team = digest(place, inventory, (), [team])
+    team.write_text("all: {vars: {base_memlock: 1}}")
+    assert len({first, with_team, digest(place, inventory, (), [team])}) == 3
+    conf = place.slurm / "slurm.conf"
+    conf.write_text(conf.read_text() + "# changed\n")
+    assert digest(place, inventory, (), ()) != first
+
+
+def test_the_quarantine_follows_the_change(place: Workspace) -> None:
+    progress = Progress("change", "d", (), {})
+    progress.failed = {"gpu-1": "no", "gpu-2": "no"}
+    assert quarantine(place, progress) == {"gpu-1": "no", "gpu-2": "no"}
+    progress.pass_host("gpu-1")
+    assert quarantine(place, progress) == {"gpu-2": "no"}
+    assert read_quarantine(place) == {"gpu-2": "no"}
+
+
+def test_a_pattern_stands_for_hosts(plan: Plan, place: Workspace) -> None:
+    prepare(plan, place)
+    assert hosts_matching(place, "rack_room_c02:head-1", ()) == {"gpu-3", "gpu-4", "head-1"}
+    with pytest.raises(UsageError, match="'gpu-9' is none of the hosts"):
+        hosts_matching(place, "gpu-9", ())
