@@ -63,6 +63,8 @@ def is_wanted(arguments: argparse.Namespace) -> bool:
             if getattr(arguments, name) is not None:
                 raise UsageError(f"--{name.replace('_', '-')} is for changes with --waves")
         return False
+    if arguments.workers is not None:
+        raise UsageError("--workers is for changes without waves")
     if arguments.retry:
         raise UsageError("--retry is for changes without waves", hint="--resume repeats failed hosts")  # fmt: skip
     if arguments.resume:

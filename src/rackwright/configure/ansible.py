@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -26,6 +27,9 @@ def start(**arguments: Any) -> Any:
 @contextmanager
 def _handlers_kept() -> Iterator[None]:
     """Put back the signal handlers that ansible-runner replaces by its own for good."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread has handlers to replace
+        return
     kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield

@@ -83,7 +83,7 @@ class AnsibleCrew:
             if done.rc == 0 and tally.hosts:
                 return seen
             reasons = [r.failure for r in tally.hosts.values() if r.failure is not None]
-            why = f"{controller}: {reasons[0] if reasons else last_words(done)}"
+            why = f"{controller}: {reasons[0] if reasons else last_words(done.stdout.read())}"
         raise ExternalToolError(
             f"Slurm does not answer: {why}",
             hint="waves are for a cluster that runs; leave out --waves to set one up",
