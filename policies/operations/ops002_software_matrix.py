@@ -5,34 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from rackwright.model.base import Model
-from rackwright.model.software import KernelModules, SoftwareBill, Version
+from rackwright.model.software import KernelModules, SoftwareBill
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.software import SiteSoftware, at_least, numbers, site_software, upstream
+from rackwright.plan.software_needs import (
+    BUNDLES,
+    CUDA_NEEDS,
+    INSTALLER_NEEDS,
+    PLUGIN_NEEDS,
+    Bundle,
+    CudaNeeds,
+    InstallerNeeds,
+    PluginNeeds,
+    bundle_of,
+    oldest_driver,
+    oldest_installer,
+    plugin_need,
+)
 from rackwright.policy.api import Finding, Measure, Policy, Severity
-
-
-class PluginNeeds(Model):
-    """What aws-ofi-nccl needs from a version on."""
-
-    plugin: Version
-    nccl: Version
-    libfabric: Version
-
-
-class InstallerNeeds(Model):
-    """The oldest EFA installer that works with NCCL from a version on."""
-
-    nccl: Version
-    installer: Version
-
-
-class Bundle(Model):
-    """What an EFA installer brings along."""
-
-    installer: Version
-    libfabric: Version
-    plugin: Version
 
 
 class SoftwareMatrix(Policy):
@@ -44,17 +34,14 @@ class SoftwareMatrix(Policy):
     since: ClassVar[str] = "0.2"
     family: ClassVar[str] = "operations"
 
-    plugin_needs: tuple[PluginNeeds, ...] = (
-        PluginNeeds(plugin="1.21.1", nccl="2.17.1", libfabric="1.22"),
-    )
+    plugin_needs: tuple[PluginNeeds, ...] = PLUGIN_NEEDS
     """Needs of aws-ofi-nccl; the newest entry that is not newer than the plugin holds."""
-    installer_needs: tuple[InstallerNeeds, ...] = (InstallerNeeds(nccl="2.19", installer="1.29"),)
+    installer_needs: tuple[InstallerNeeds, ...] = INSTALLER_NEEDS
     """Oldest EFA installer by version of NCCL."""
-    bundles: tuple[Bundle, ...] = (
-        Bundle(installer="1.51.0", libfabric="2.7.0amzn2.0", plugin="1.22.0"),
-        Bundle(installer="1.50.0", libfabric="2.6.0amzn1.0", plugin="1.21.1"),
-    )
+    bundles: tuple[Bundle, ...] = BUNDLES
     """Libraries that an EFA installer brings; other installers are not compared."""
+    cuda_needs: tuple[CudaNeeds, ...] = CUDA_NEEDS
+    """Oldest driver by major release of CUDA."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Findings for each site with GPUs, RDMA or Lustre."""
@@ -72,6 +59,7 @@ class SoftwareMatrix(Policy):
                 )
                 continue
             yield from _judge_driver(site, bill)
+            yield from self._judge_cuda(site, bill)
             yield from _judge_modules(site, bill)
             if site.efa:
                 yield from self._judge_nccl(site, bill)
@@ -82,6 +70,18 @@ class SoftwareMatrix(Policy):
                     same=numbers(bill.slurm)[:2] == scheduler.release,
                 )  # fmt: skip
 
+    def _judge_cuda(self, site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
+        """The driver that the toolkit needs, where the bill names both."""
+        if not site.gpu or bill.cuda is None or bill.driver is None:
+            return
+        least = oldest_driver(bill.cuda, self.cuda_needs)
+        if least is None:
+            missing = (f"an entry for CUDA {bill.cuda} in the parameter 'cuda_needs'",)
+            message = f"which driver CUDA {bill.cuda} needs"
+            yield Finding(_subject(site, "CUDA"), ok=None, message=message, missing=missing)
+        else:
+            yield _minimum(site, "driver", bill.driver, least, f"CUDA {bill.cuda}")
+
     def _judge_nccl(self, site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
         nccl, plugin, libfabric = bill.nccl, bill.ofi_plugin, bill.libfabric
         named = {"nccl": nccl, "ofi_plugin": plugin, "libfabric": libfabric}
@@ -90,8 +90,8 @@ class SoftwareMatrix(Policy):
             lacking = tuple(_field(bill, key) for key, value in named.items() if value is None)
             yield Finding(at, ok=None, message="whether NCCL works over EFA", missing=lacking)
             return
-        fitting = [need for need in self.plugin_needs if at_least(plugin, need.plugin)]
-        if not fitting:
+        need = plugin_need(plugin, self.plugin_needs)
+        if need is None:
             yield Finding(
                 at,
                 ok=None,
@@ -99,7 +99,6 @@ class SoftwareMatrix(Policy):
                 missing=(f"an entry for {plugin} in the parameter 'plugin_needs'",),
             )
         else:
-            need = max(fitting, key=lambda one: numbers(one.plugin))
             yield _minimum(site, "NCCL", nccl, need.nccl, f"aws-ofi-nccl {plugin}")
             yield _minimum(site, "libfabric", libfabric, need.libfabric, f"aws-ofi-nccl {plugin}")
         yield from self._judge_installer(site, bill, nccl, plugin, libfabric)
@@ -112,14 +111,12 @@ class SoftwareMatrix(Policy):
             missing = (_field(bill, "efa_installer"),)
             yield Finding(at, ok=None, message="which EFA installer is used", missing=missing)
             return
-        for need in self.installer_needs:
-            if at_least(nccl, need.nccl):
-                yield _minimum(site, "EFA installer", installer, need.installer, f"NCCL {nccl}")
-        for bundle in self.bundles:
-            if numbers(bundle.installer) == numbers(installer):
-                brings = f"what EFA installer {installer} brings"
-                yield _agree(site, "libfabric", libfabric, bundle.libfabric, brings)
-                yield _agree(site, "aws-ofi-nccl", plugin, bundle.plugin, brings)
+        if (least := oldest_installer(nccl, self.installer_needs)) is not None:
+            yield _minimum(site, "EFA installer", installer, least, f"NCCL {nccl}")
+        if (bundle := bundle_of(installer, self.bundles)) is not None:
+            brings = f"what EFA installer {installer} brings"
+            yield _agree(site, "libfabric", libfabric, bundle.libfabric, brings)
+            yield _agree(site, "aws-ofi-nccl", plugin, bundle.plugin, brings)
 
 
 def _judge_driver(site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:

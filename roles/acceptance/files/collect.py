@@ -28,7 +28,7 @@ PACKAGES = {
     "dcgm": ("datacenter-gpu-manager", "datacenter-gpu-manager-4-core"),
     "nccl": ("libnccl2", "libnccl"),
     "ofi_plugin": ("aws-ofi-nccl", "libnccl-ofi", "libnccl-ofi-*"),
-    "libfabric": ("libfabric-aws", "libfabric1", "libfabric"),
+    "libfabric": ("libfabric1-aws", "libfabric-aws", "libfabric1", "libfabric"),
     "lustre_client": ("lustre-client", "lustre-client-modules-*", "lustre-client-modules"),
     "lustre_server": ("lustre-server", "lustre-server-modules-*", "lustre"),
 }

@@ -263,7 +263,8 @@ def _billed(plan: Plan, bill: SoftwareBill, host: Host) -> Iterator[tuple[str, s
     switched = board is not None and board.gres in NVSWITCH and board.count >= 8
     entry = _entry(plan, host)
     rdma = isinstance(entry, Node) and any(port.role == "compute" for port in entry.ports)
-    efa = nvidia and host.place is None
+    # Where the group asks for no EFA there is none of its software either.
+    efa = nvidia and host.place is None and _efa(plan, host) != 0
     carried: Iterable[tuple[str, str | None, bool]] = (
         ("kernel", kernel, True),
         ("driver", bill.driver, nvidia),

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from rackwright.accept.intent import health_of_group, health_programs
-from rackwright.configure.software import gpu_software
+from rackwright.configure.software import gpu_software, nvlink_domains
 from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.names import compress_hostlist, expand_hostlist
@@ -123,7 +123,8 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     for title, variables in _hardware_vars(plan, hosts).items():
         groups.vars(title, **variables)
     _add_slurm(groups, plan, dict(zip(names, hosts, strict=True)), site)
-    _add_monitoring(groups, dict(zip(names, hosts, strict=True)))
+    _add_monitoring(groups, plan, dict(zip(names, hosts, strict=True)))
+    _add_domains(groups, plan, chosen)
     for (where, group), variables in gpu_software(plan).items():
         if site in {None, where}:
             groups.vars(groups.name("nodes", where, group), **variables)
@@ -376,11 +377,23 @@ HEADS = {"head", "management"}
 """Roles of hosts that can watch the others."""
 
 
-def _add_monitoring(groups: _Groups, hosts: Mapping[str, Host]) -> None:
+def _add_monitoring(groups: _Groups, plan: Plan, hosts: Mapping[str, Host]) -> None:
     """The host that Prometheus runs on: the first head; no group where there is none."""
     heads = (name for name, host in hosts.items() if host.role in HEADS)
     if (first := next(heads, None)) is not None:
         groups.put(groups.name("monitoring"), first)
+        operations = plan.blueprint.operations
+        if operations is not None and operations.drain_on_xids:
+            groups.vars("monitoring", prometheus_gpu_xids=sorted(operations.drain_on_xids))
+
+
+def _add_domains(groups: _Groups, plan: Plan, hosts: Sequence[tuple[Host, str]]) -> None:
+    """A group for each NVLink domain that spans hosts, with the list that its IMEX daemons need."""
+    for key, names in nvlink_domains(plan, hosts).items():
+        domain = groups.name("nvlink", *key)
+        groups.vars(domain, nvidia_driver_imex_hosts=names)
+        for name in names:
+            groups.put(domain, name)
 
 
 def host_variables(inventory: Inventory, host: str) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from rackwright.configure.inventory import build_inventory, host_variables
 from rackwright.model.operations import Operations
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
+from rackwright.plan.nic import PRIMARY
 from rackwright.plan.scheduler import node_sets
 from rackwright.policy.packs import builtin_pack
 
@@ -116,6 +117,17 @@ def test_software_and_mounts_follow_bill_and_file_systems(operated: Plan) -> Non
     assert drivers == accelerated, "and on no other host"
     mounts = {(i.item, i.expected) for one in hosts for i in one.items if i.kind == "mount"}
     assert mounts == {("mount /data", "lustre"), ("mount /scratch", None)}, "nobody says who mounts"
+
+
+def test_software_of_efa_is_expected_where_the_group_asks_for_efa(operated: Plan) -> None:
+    (site,) = operated.aws
+    (group,) = site.groups
+    bare = replace(group, nics=(PRIMARY,))
+    without = replace(operated, aws=(replace(site, groups=(bare,)),))
+    components = {"version libfabric", "version ofi_plugin", "version efa_installer"}
+    for plan, expected in ((operated, components), (without, set())):
+        (train, *_) = [one for one in expect(plan) if one.name.startswith("train-")]
+        assert {one.item for one in train.items} & components == expected
 
 
 def test_a_teams_own_health_check_is_left_alone(slurm: Plan) -> None:

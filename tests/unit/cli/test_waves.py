@@ -32,6 +32,7 @@ def parsed(*words: str) -> argparse.Namespace:
     [
         (["--wave-limit", "8"], "--wave-limit is for changes with --waves"),
         (["--drain-timeout", "1 h"], "--drain-timeout is for changes with --waves"),
+        (["--waves", "rack", "--workers", "WORKERS"], "--workers is for changes without waves"),
         (["--waves", "rack", "--retry"], "--retry is for changes without waves"),
         (["--resume", "--waves", "rack"], "without --waves"),
         (["--resume", "--limit", "gpu-1"], "without --limit"),

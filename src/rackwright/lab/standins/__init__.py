@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from rackwright.lab.standins import gpu, nccl_tests
+from rackwright.lab.standins import gpu, gpu_stack, nccl_tests
 from rackwright.lab.standins.package import StandIn
 
-STAND_INS: tuple[StandIn, ...] = (*gpu.STAND_INS, *nccl_tests.STAND_INS)
+STAND_INS: tuple[StandIn, ...] = (
+    *gpu.STAND_INS,
+    *gpu_stack.STAND_INS,
+    *nccl_tests.STAND_INS,
+)

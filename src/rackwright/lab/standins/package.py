@@ -47,7 +47,8 @@ class StandIn:
         for made in (tree, *tree.rglob("*")):
             if made.is_dir():
                 made.chmod(0o755)
-        deb = pool / f"{self.name}_{self.version}_amd64.deb"
+        plain = self.version.rpartition(":")[2]  # names of archives carry no epoch
+        deb = pool / f"{self.name}_{plain}_amd64.deb"
         run("dpkg-deb", "--root-owner-group", "-Zgzip", "--build", tree, deb)
         shutil.rmtree(tree.parent)
 
