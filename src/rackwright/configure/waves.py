@@ -294,13 +294,15 @@ class _Room:
         )
 
     def holds(self, out: Counter[str], more: Counter[str]) -> bool:
-        """Whether ``more`` hosts by pool, all of them under ``""``, fit beside ``out``."""
-        if self.limit.hosts is not None and out[""] + more[""] > self.limit.hosts:
+        """Whether ``more`` hosts by pool, all of them under ``""``, fit beside ``out``.
+
+        Nothing fits beside what is over the limit by itself, not even of another pool.
+        """
+        total = out + more
+        if self.limit.hosts is not None and total[""] > self.limit.hosts:
             return False
         return all(
-            out[pool] + count <= self._most[pool]
-            for pool, count in more.items()
-            if pool in self._most
+            count <= self._most[pool] for pool, count in total.items() if pool in self._most
         )
 
 

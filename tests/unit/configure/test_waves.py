@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rackwright.configure.waves import (  # fmt: skip
@@ -73,6 +73,8 @@ def test_every_host_is_in_one_wave(found: Roster, limit: Limit) -> None:
     assert kinds == sorted(kinds, key=list(Kind).index)
 
 
+# A unit that is over the limit by itself got others of another node group beside it.
+@example(a_roster([[(1, 0), (1, 0), (1, 1), (1, 1), (1, 0)]]), Limit(percent=40.0))
 @given(ROSTERS, LIMITS)
 def test_a_wave_keeps_the_limit_or_is_one_unit(found: Roster, limit: Limit) -> None:
     unit_of = {host: unit for unit in found.units for host in unit.hosts}
