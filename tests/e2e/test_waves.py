@@ -126,15 +126,15 @@ def test_a_change_goes_rack_by_rack_beside_the_jobs(cluster: Cluster, team: Path
     beside = cluster.submit("gpu-1")
 
     def break_it() -> None:
+        cluster.on("gpu-2", "rm /dev/nvidia7")
         assert cluster.job(long) == "COMPLETED 0:0 0", "the second rack is changed after its job"
         assert cluster.job(beside) == "RUNNING 0:0 0"
-        cluster.on("gpu-2", "rm /dev/nvidia7")
 
     output, said = cluster.change(
         *("--resume", *more),
         at={
             f"{SECOND}: 1 job still running on gpu-2": lambda: cluster.end("gpu-2"),
-            f"{SECOND}: changing 1 host": break_it,
+            f"{SECOND}: verifying 1 host": break_it,
         },
         expect=4,
     )

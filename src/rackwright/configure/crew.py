@@ -28,6 +28,7 @@ from rackwright.configure.run import (
     run_playbook,
 )
 from rackwright.errors import ExternalToolError, UsageError
+from rackwright.model.names import compress_hostlist
 
 WAVES = Path("baremetal/playbooks/waves.yml")
 
@@ -75,7 +76,7 @@ class AnsibleCrew:
                 self.say,
                 variables={
                     "nodes_controller": controller,
-                    "nodes_names": sorted(nodes),
+                    "nodes_names": compress_hostlist(nodes),
                     "nodes_format": JOB_FORMAT,
                     "nodes_updates": [update.as_variable() for update in updates],
                 },
