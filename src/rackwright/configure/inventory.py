@@ -14,6 +14,8 @@ from itertools import pairwise
 from typing import Any
 
 from rackwright.accept.intent import health_of_group, health_programs
+from rackwright.configure.fabric import rdma_ports, subnet_managers
+from rackwright.configure.nfs import nfs_clients, nfs_servers
 from rackwright.configure.software import gpu_software
 from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
@@ -124,9 +126,11 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
         groups.vars(title, **variables)
     _add_slurm(groups, plan, dict(zip(names, hosts, strict=True)), site)
     _add_monitoring(groups, dict(zip(names, hosts, strict=True)))
-    for (where, group), variables in gpu_software(plan).items():
-        if site in {None, where}:
-            groups.vars(groups.name("nodes", where, group), **variables)
+    for of_groups in (gpu_software(plan), rdma_ports(plan), nfs_clients(plan)):
+        for (where, group), variables in of_groups.items():
+            if site in {None, where}:
+                groups.vars(groups.name("nodes", where, group), **variables)
+    _add_servers(plan, hosts, names, hostvars)
     made: Inventory = {"_meta": {"hostvars": hostvars}}
     everywhere = {"rackwright_cluster": plan.blueprint.name}
     if plan.blueprint.owner is not None:
@@ -135,6 +139,17 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     made.update(groups.as_data())
     refuse_templates(made)
     return made
+
+
+def _add_servers(
+    plan: Plan, hosts: Sequence[Host], names: Sequence[str], hostvars: dict[str, dict[str, Any]]
+) -> None:
+    """Give single hosts the variables of what they serve the others."""
+    managers = subnet_managers(plan, lambda site, group: group_name("nodes", site, group))
+    servers = nfs_servers(plan)
+    for host, name in zip(hosts, names, strict=True):
+        key = (host.site, host.name)
+        hostvars[name] |= {**managers.get(key, {}), **servers.get(key, {})}
 
 
 def refuse_templates(inventory: Inventory) -> None:
