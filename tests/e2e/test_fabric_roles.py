@@ -19,7 +19,6 @@ from rackwright.lab.lab import HostSpec
 from rackwright.lab.standins.fabric import OFED, OLD_OFED
 
 pytestmark = LAB_MARKS
-MASTER = "10.213.64.10"
 KERNEL = platform.release()
 SUBNET: Mapping[str, Any] = {
     "name": "compute",
@@ -82,7 +81,7 @@ def simulate(machines: Machines, at: str, clients: Mapping[str, str], fabric: st
         machines.on(name, "apt-get install -qy ibsim-utils", timeout_s=120)
         settings = (
             "[Service]\\nEnvironment=LD_PRELOAD=/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so "
-            f"SIM_HOST={poses_as} IBSIM_SERVER_NAME={machines.host(at).address}\\n"
+            f"SIM_HOST={poses_as} IBSIM_SERVER_NAME={machines.host(at).address.ip}\\n"
         )
         folder = "/etc/systemd/system/opensm-fabric@.service.d"
         machines.on(name, f"mkdir -p {folder} && printf '{settings}' > {folder}/lab.conf")
@@ -265,12 +264,9 @@ def test_doca_is_installed_in_one_version_and_ports_are_compared(machines: Machi
     services = "openibd rackwright-roce"
     assert machines.on("alone", f"systemctl is-active {services}").split() == ["active"] * 2
     marks = machines.on("alone", "head -n 9 /var/lib/lab-roce/*")
-    assert (
-        marks.split()
-        == (
-            "==> /var/lib/lab-roce/mlx5_2 <== 106"
-            " ==> /var/lib/lab-roce/net-mlx5_2 <== trust dscp pfc 0,0,0,1,0,0,0,0"
-        ).split()
+    assert " ".join(marks.split()) == (
+        "==> /var/lib/lab-roce/mlx5_2 <== 106"
+        " ==> /var/lib/lab-roce/net-mlx5_2 <== trust dscp pfc 0,0,0,1,0,0,0,0"
     )
     rules = machines.on("alone", "cat /etc/udev/rules.d/60-rdma-persistent-naming.rules")
     assert 'KERNELS=="0000:18:00.0", PROGRAM="rdma_rename %k NAME_FIXED compute0"' in rules

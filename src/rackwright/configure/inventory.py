@@ -130,7 +130,7 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
         for (where, group), variables in of_groups.items():
             if site in {None, where}:
                 groups.vars(groups.name("nodes", where, group), **variables)
-    _add_servers(plan, hosts, names, hostvars)
+    _add_servers(groups, plan, dict(zip(names, hosts, strict=True)), hostvars)
     made: Inventory = {"_meta": {"hostvars": hostvars}}
     everywhere = {"rackwright_cluster": plan.blueprint.name}
     if plan.blueprint.owner is not None:
@@ -142,14 +142,26 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
 
 
 def _add_servers(
-    plan: Plan, hosts: Sequence[Host], names: Sequence[str], hostvars: dict[str, dict[str, Any]]
+    groups: _Groups, plan: Plan, hosts: Mapping[str, Host], hostvars: dict[str, dict[str, Any]]
 ) -> None:
-    """Give single hosts the variables of what they serve the others."""
+    """The groups of hosts on fabrics and of those that share folders, with what single ones serve.
+
+    A group is there where somebody is in it.
+    """
     managers = subnet_managers(plan, lambda site, group: group_name("nodes", site, group))
     servers = nfs_servers(plan)
-    for host, name in zip(hosts, names, strict=True):
-        key = (host.site, host.name)
-        hostvars[name] |= {**managers.get(key, {}), **servers.get(key, {})}
+    adapters, clients = rdma_ports(plan), nfs_clients(plan)
+    for name, host in hosts.items():
+        one, many = (host.site, host.name), (host.site, host.group)
+        hostvars[name] |= {**managers.get(one, {}), **servers.get(one, {})}
+        for title, there in (
+            (("rdma", "hosts"), many in adapters),
+            (("subnet", "managers"), one in managers),
+            (("nfs", "servers"), one in servers),
+            (("nfs", "clients"), many in clients),
+        ):
+            if there:
+                groups.put(groups.name(*title), name)
 
 
 def refuse_templates(inventory: Inventory) -> None:
