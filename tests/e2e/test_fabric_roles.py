@@ -31,7 +31,7 @@ SUBNET: Mapping[str, Any] = {
     ],
 }
 GUIDS = {"master": "0x10001", "standby": "0x10101", "alone": "0x10001"}
-GROUPS = {"gpus": {"hosts": {"standby": {}}}}
+GROUPS: Mapping[str, Any] = {"gpus": {"hosts": {"standby": {}}}}
 
 
 def a_manager(name: str = "master", **changes: Any) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def a_fabric(missing: tuple[str, str] | None = None) -> str:
 def simulate(machines: Machines, at: str, clients: Mapping[str, str], fabric: str) -> None:
     """Run ibsim on the host ``at``; opensm of each client poses as a host of the fabric."""
     for name, poses_as in clients.items():
-        machines.on(name, "apt-get install -qy ibsim-utils", timeout_s=120)
+        machines.on(name, "apt-get update -q && apt-get install -qy ibsim-utils", timeout_s=120)
         settings = (
             "[Service]\\nEnvironment=LD_PRELOAD=/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so "
             f"SIM_HOST={poses_as} IBSIM_SERVER_NAME={machines.host(at).address.ip}\\n"
@@ -122,7 +122,7 @@ def test_what_opensm_cannot_do_is_refused_before_anything_is_installed(machines:
     before = machines.on("master", "dpkg-query --show")
     cases = {name: variables for name, (variables, _) in REFUSED.items()}
     plays = [{"hosts": ",".join(cases), "roles": ["opensm"]}]
-    groups = {"unknown": {"hosts": {"stranger": {}}}}
+    groups: dict[str, Any] = {"unknown": {"hosts": {"stranger": {}}}}
     played = machines.play(plays, hosts={**cases, "stranger": {}}, groups=groups)
     for name, (_, message) in REFUSED.items():
         assert message in played.failure(name), played.output

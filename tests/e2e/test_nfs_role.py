@@ -119,7 +119,7 @@ def test_a_directory_is_exported_and_mounted(machines: Machines) -> None:
 
 def only_the_client_sees_it_and_by_version_4_only(machines: Machines) -> None:
     for name in ("client", "stranger"):
-        machines.on(name, "apt-get install -qy libnfs-utils", timeout_s=120)
+        machines.on(name, "apt-get update -q && apt-get install -qy libnfs-utils", timeout_s=120)
     url = f"'nfs://{SERVER}/export/home/games/hello?version=4'"
     machines.on("client", f"echo hello > /root/hello && nfs-cp /root/hello {url}")
     assert machines.on("client", f"nfs-cat {url}") == "hello"
@@ -133,7 +133,7 @@ def only_the_client_sees_it_and_by_version_4_only(machines: Machines) -> None:
 
 
 def the_client_mounts_it(machines: Machines) -> None:
-    machines.on("client", "apt-get install -qy nfs-common", timeout_s=120)
+    machines.on("client", "apt-get update -q && apt-get install -qy nfs-common", timeout_s=120)
     machines.on("client", f"cat > /usr/sbin/mount.nfs4 <<'END'\n{HELPER}END")
     machines.on("client", "printf 'nodev\\tnfs4\\n' > /root/known")
     machines.on("client", "mount --bind /root/known /proc/filesystems")
