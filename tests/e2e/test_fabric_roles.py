@@ -122,7 +122,7 @@ def test_what_opensm_cannot_do_is_refused_before_anything_is_installed(machines:
     before = machines.on("master", "dpkg-query --show")
     cases = {name: variables for name, (variables, _) in REFUSED.items()}
     plays = [{"hosts": ",".join(cases), "roles": ["opensm"]}]
-    groups: dict[str, Any] = {"unknown": {"hosts": {"stranger": {}}}}
+    groups: dict[str, Any] = {"unknown": {"hosts": {"stranger": {}}}, "gpus": {"hosts": {}}}
     played = machines.play(plays, hosts={**cases, "stranger": {}}, groups=groups)
     for name, (_, message) in REFUSED.items():
         assert message in played.failure(name), played.output
@@ -159,15 +159,15 @@ def test_a_master_and_a_standby_route_the_fabric_with_the_engine_that_is_wanted(
     )
     assert (again.code, again.changed) == (0, 0), again.output
 
-    a_line_that_opensm_does_not_know_is_not_put_in_place(machines, hosts["master"])
+    a_line_that_opensm_does_not_know_is_not_put_in_place(machines, hosts)
 
 
 def a_line_that_opensm_does_not_know_is_not_put_in_place(
-    machines: Machines, good: Mapping[str, Any]
+    machines: Machines, good: Mapping[str, Mapping[str, Any]]
 ) -> None:
     before = machines.on("master", "sha256sum /etc/opensm/compute/opensm.conf")
-    wrong = {**good, "opensm_settings": {"sweep_intervall": 5}}
-    played = machines.play_roles("opensm", hosts={"master": wrong, "standby": {}}, groups=GROUPS)
+    wrong = {**good["master"], "opensm_settings": {"sweep_intervall": 5}}
+    played = machines.play_roles("opensm", hosts={**good, "master": wrong}, groups=GROUPS)
     assert "sweep_intervall" in played.failure("master"), played.output
     assert machines.on("master", "sha256sum /etc/opensm/compute/opensm.conf") == before
 
