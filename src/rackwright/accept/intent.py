@@ -13,12 +13,15 @@ DEVICES = {"nvidia": "/dev/nvidia[0-9]*", "aws": "/dev/neuron[0-9]*", "amd": "/d
 
 
 def mount_points(plan: Plan, site: str, group: str, role: str) -> tuple[str, ...]:
-    """Where the hosts of a group have parallel file systems mounted, sorted."""
+    """Where the hosts of a group have shared file systems mounted, sorted."""
     places: set[str] = set()
     for planned in plan.onprem:
         for system in planned.site.file_systems if planned.site.name == site else ():
             if group in {client.group for client in system.clients or ()}:
                 places.add(system.mount)
+        for share in planned.site.nfs if planned.site.name == site else ():
+            if group in share.clients:
+                places.add(share.mount)
     for cloud in plan.aws:
         if cloud.site.name == site and role in {"compute", "login"}:
             places |= {system.mount for system in cloud.site.file_systems}

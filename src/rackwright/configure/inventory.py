@@ -14,6 +14,8 @@ from itertools import pairwise
 from typing import Any
 
 from rackwright.accept.intent import health_of_group, health_programs
+from rackwright.configure.fabric import rdma_ports, subnet_managers
+from rackwright.configure.nfs import nfs_clients, nfs_servers
 from rackwright.configure.software import gpu_software, nvlink_domains
 from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
@@ -125,9 +127,11 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     _add_slurm(groups, plan, dict(zip(names, hosts, strict=True)), site)
     _add_monitoring(groups, plan, dict(zip(names, hosts, strict=True)))
     _add_domains(groups, plan, chosen)
-    for (where, group), variables in gpu_software(plan).items():
-        if site in {None, where}:
-            groups.vars(groups.name("nodes", where, group), **variables)
+    for of_groups in (gpu_software(plan), rdma_ports(plan), nfs_clients(plan)):
+        for (where, group), variables in of_groups.items():
+            if site in {None, where}:
+                groups.vars(groups.name("nodes", where, group), **variables)
+    _add_servers(groups, plan, dict(zip(names, hosts, strict=True)), hostvars)
     made: Inventory = {"_meta": {"hostvars": hostvars}}
     everywhere = {"rackwright_cluster": plan.blueprint.name}
     if plan.blueprint.owner is not None:
@@ -136,6 +140,29 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     made.update(groups.as_data())
     refuse_templates(made)
     return made
+
+
+def _add_servers(
+    groups: _Groups, plan: Plan, hosts: Mapping[str, Host], hostvars: dict[str, dict[str, Any]]
+) -> None:
+    """The groups of hosts on fabrics and of those that share folders, with what single ones serve.
+
+    A group is there where somebody is in it.
+    """
+    managers = subnet_managers(plan, lambda site, group: group_name("nodes", site, group))
+    servers = nfs_servers(plan)
+    adapters, clients = rdma_ports(plan), nfs_clients(plan)
+    for name, host in hosts.items():
+        one, many = (host.site, host.name), (host.site, host.group)
+        hostvars[name] |= {**managers.get(one, {}), **servers.get(one, {})}
+        for title, there in (
+            (("rdma", "hosts"), many in adapters),
+            (("subnet", "managers"), one in managers),
+            (("nfs", "servers"), one in servers),
+            (("nfs", "clients"), many in clients),
+        ):
+            if there:
+                groups.put(groups.name(*title), name)
 
 
 def refuse_templates(inventory: Inventory) -> None:

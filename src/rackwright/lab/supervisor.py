@@ -38,6 +38,7 @@ class Supervisor:
             *(f"--hostname={name}", f"--machine={name}"),
             *(f"--network-namespace-path=/run/netns/{namespace}", "--resolv-conf=off"),
             *("--timezone=off", "--capability=all", f"--bind={shared}:/shared", "--boot"),
+            "--system-call-filter=open_by_handle_at",  # by which NFS-Ganesha opens files
         ]
         self._groups = cgroups(namespace)
         self._devices = devices

@@ -133,7 +133,19 @@ class SubnetManagers(Model):
     at: Name
     """A node group of the site or a tier of the fabric."""
     count: Annotated[int, Field(gt=0)]
-    """In each subnet."""
+    """In each subnet; of a node group, its first hosts."""
+    priority: Annotated[int, Field(ge=0, le=15)] | None = None
+    """Of the first of them, and one less for each that follows; the highest is the master. Absent,
+    14 for the first subnet manager of the fabric."""
+
+
+class RoceTraffic(Model):
+    """How hosts mark RDMA traffic on Ethernet; switches must be set to the same."""
+
+    dscp: Annotated[int, Field(ge=0, lt=64)]
+    """Code point of the packets, like 26."""
+    priority: Annotated[int, Field(ge=0, lt=8)]
+    """Priority that the code point stands for, which flow control pauses; commonly 3."""
 
 
 class RoutingRun(Model):
@@ -201,6 +213,8 @@ class Fabric(Model):
     """Priority flow control is on for RDMA traffic, at every port."""
     ecn: bool | None = None
     """Switches mark congestion, and hosts react to the marks."""
+    roce: RoceTraffic | None = None
+    """Absent, the hosts' adapters are left as they are."""
     segments: tuple[Segment, ...] = ()
 
     @model_validator(mode="after")

@@ -19,7 +19,7 @@ from rackwright.model.names import (
 )
 from rackwright.model.power import RackFeed, RackShelves, SitePower
 from rackwright.model.security import SiteSecurity
-from rackwright.model.storage import ParallelFileSystem
+from rackwright.model.storage import NfsShare, ParallelFileSystem
 from rackwright.model.units import (
     Kilograms,
     KilogramsPerSquareMetre,
@@ -139,6 +139,8 @@ class OnPremSite(Model):
     node_groups: tuple[NodeGroup, ...]
     fabrics: tuple[Fabric, ...] = ()
     file_systems: tuple[ParallelFileSystem, ...] = ()
+    nfs: tuple[NfsShare, ...] = ()
+    """Directories that hosts export to others, like the home directories."""
     security: SiteSecurity | None = None
     altitude: Metres | None = None
     pue: Annotated[float, Field(ge=1)] | None = None
@@ -164,6 +166,14 @@ class OnPremSite(Model):
         nodes = {group.name for group in self.node_groups}
         for fabric in self.fabrics:
             fabric.check_groups(nodes)
+        refuse_twins("NFS share", (share.name for share in self.nfs))
+        for share in self.nfs:
+            for name in (share.server, *share.clients):
+                if name not in nodes:
+                    raise ValueError(
+                        f"the NFS share '{share.name}' names the node group '{name}', "
+                        "which is not there"
+                    )
         return self
 
 

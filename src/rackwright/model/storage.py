@@ -51,6 +51,8 @@ def _check_subnet(text: str) -> str:
     return text
 
 
+SharePath = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$")]
+"""A directory by its absolute path."""
 ServerNids = Annotated[str, AfterValidator(_check_nids)]
 """The NIDs of one server, separated by commas as in a mount command."""
 Subnet = Annotated[str, AfterValidator(_check_subnet)]
@@ -173,6 +175,33 @@ class ParallelFileSystem(Model):
         for name, times in Counter(names).items():
             if times > 1:
                 raise ValueError(f"the network '{name}' is named twice")
+        return self
+
+
+class NfsShare(Model):
+    """A directory that a host exports over NFS version 4, like the home directories."""
+
+    name: Name
+    server: Name
+    """A node group; its first host exports it."""
+    export: SharePath
+    """Directory of the server, like ``/export/home``."""
+    mount: SharePath
+    """Where clients mount it, like ``/home``."""
+    clients: tuple[Name, ...]
+    """Node groups that mount it."""
+    networks: Annotated[tuple[Subnet, ...], Field(min_length=1)]
+    """Addresses of the clients; nobody else may mount it."""
+    address: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")] | None = None
+    """Name or address by which clients reach the server; absent, the name of the host."""
+    read_only: bool = False
+
+    @model_validator(mode="after")
+    def _no_client_of_itself(self) -> NfsShare:
+        if self.server in self.clients:
+            raise ValueError(f"'{self.server}' both exports and mounts '{self.name}'")
+        if wide := [net for net in self.networks if IPv4Network(net).prefixlen == 0]:
+            raise ValueError(f"'{wide[0]}' is everybody; name the networks of the clients")
         return self
 
 

@@ -1,0 +1,168 @@
+"""Fabrics as variables of the roles ``rdma`` and ``opensm``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from rackwright.model.fabric import Fabric, Segment
+from rackwright.model.onprem import OnPremSite
+from rackwright.plan.fabric import Layout, lay_out, port_rate
+from rackwright.plan.hosts import node_names
+from rackwright.plan.model import Plan
+from rackwright.plan.software import bill_of
+
+FIRST_PRIORITY = 14
+"""Of the first subnet manager of a fabric; 15 is left for one that must take over by hand."""
+
+IPOIB_HEADER = 4
+"""Bytes that IP over InfiniBand takes from the fabric's MTU (RFC 4391)."""
+
+
+def rdma_ports(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
+    """Variables of the role ``rdma`` by site and node group; groups on no RDMA fabric are absent.
+
+    The role needs a ``rdma_stack`` besides. It is there where the site's software bill names an
+    OFED; the drivers of the distribution are a team's own choice.
+    """
+    found = {}
+    for planned in plan.onprem:
+        site = planned.site
+        made = [lay_out(site, fabric, plan.catalogue) for fabric in site.fabrics]
+        layouts = [one for one in made if one is not None and one.fabric.role != "management"]
+        bill, _ = bill_of(plan.blueprint.operations, site.name)
+        for group in site.node_groups:
+            known = _adapters(group.name, layouts)
+            if not known:
+                continue
+            if bill is not None and bill.ofed is not None:
+                serves = _serves_lustre(site, group.name)
+                kernel = (bill.server_kernel if serves else None) or bill.kernel
+                versions = {
+                    "rdma_stack": "doca",
+                    "rdma_ofed_version": bill.ofed.version,
+                    "rdma_ofed_kernel": bill.ofed.kernel,
+                    "rdma_kernel": kernel,
+                }
+                known |= {key: value for key, value in versions.items() if value is not None}
+            found[site.name, group.name] = known
+    return found
+
+
+def _serves_lustre(site: OnPremSite, group: str) -> bool:
+    return any(
+        service is not None and service.servers == group
+        for system in site.file_systems
+        for service in (system.management, system.metadata, system.objects)
+    )
+
+
+def _adapters(group: str, layouts: list[Layout]) -> dict[str, Any]:
+    """The ports that each host of ``group`` has on fabrics, and how they are set."""
+    ports: Counter[tuple[str, float]] = Counter()
+    known: dict[str, Any] = {}
+    for layout in layouts:
+        for hosts in layout.hosts:
+            rate = layout.fabric.rate or port_rate(hosts)
+            if hosts.group.name != group or not hosts.interfaces or rate is None:
+                continue
+            fabric, technology = layout.fabric, layout.technology
+            if technology is None:
+                continue
+            ports[technology, rate] += hosts.interfaces
+            carries_ip = any(segment.prefix is not None for segment in fabric.segments)
+            if technology == "infiniband" and fabric.mtu is not None and carries_ip:
+                known["rdma_ipoib_mtu"] = fabric.mtu - IPOIB_HEADER
+            if technology == "ethernet" and fabric.roce is not None:
+                known["rdma_roce"] = {
+                    "dscp": fabric.roce.dscp,
+                    "priority": fabric.roce.priority,
+                    "pfc": bool(fabric.pfc),
+                    "ecn": bool(fabric.ecn),
+                }
+    if ports:
+        known["rdma_ports"] = [
+            {"technology": technology, "rate_gbps": rate, "count": count}
+            for (technology, rate), count in sorted(ports.items())
+        ]
+    return known
+
+
+def subnet_managers(
+    plan: Plan, name_group: Callable[[str, str], str]
+) -> dict[tuple[str, str], dict[str, Any]]:
+    """Variables of the role ``opensm`` by site and host.
+
+    Subnet managers on switches are not there, and neither are those of fabrics that an adaptive
+    engine routes, which opensm does not have.
+
+    Args:
+        plan: the cluster.
+        name_group: the group of the inventory that has the hosts of a site's node group.
+    """
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for planned in plan.onprem:
+        site = planned.site
+        groups = {group.name: group for group in site.node_groups}
+        for fabric in site.fabrics:
+            engine = fabric.routing_engine or ""
+            if fabric.technology == "ethernet" or engine.startswith("ar_"):
+                continue
+            before = 0
+            for managers in fabric.subnet_managers:
+                first = managers.priority
+                if first is None:
+                    first = FIRST_PRIORITY - before
+                before += managers.count
+                if managers.at not in groups:
+                    continue
+                hosts = node_names(groups[managers.at], plan.catalogue)[: managers.count]
+                for index, host in enumerate(hosts):
+                    instances = [
+                        _instance(site.name, fabric, subnet, max(0, first - index), name_group)
+                        for subnet in _subnets(fabric)
+                    ]
+                    entry = found.setdefault((site.name, host), {"opensm_instances": []})
+                    entry["opensm_instances"] += instances
+    return found
+
+
+def _subnets(fabric: Fabric) -> list[str]:
+    if fabric.subnets == 1:
+        return [fabric.name]
+    return [f"{fabric.name}-{number}" for number in range(1, fabric.subnets + 1)]
+
+
+def _instance(
+    site: str, fabric: Fabric, subnet: str, priority: int, name_group: Callable[[str, str], str]
+) -> dict[str, Any]:
+    everybody = {attachment.group for attachment in fabric.attached}
+    known = {
+        "name": subnet,
+        "routing_engine": fabric.routing_engine,
+        "priority": priority,
+        "mtu": fabric.mtu,
+        "m_key": fabric.m_key,
+        "sa_key": fabric.sa_key,
+        "partitions": [
+            _partition(site, segment, everybody, name_group)
+            for segment in fabric.segments
+            if segment.pkey is not None
+        ],
+    }
+    return {key: value for key, value in known.items() if value is not None}
+
+
+def _partition(
+    site: str, segment: Segment, everybody: set[str], name_group: Callable[[str, str], str]
+) -> Mapping[str, Any]:
+    """A partition; without ``hosts`` where every group on the fabric is in it."""
+    found: dict[str, Any] = {
+        "name": segment.name,
+        "pkey": segment.pkey,
+        "ipoib": segment.prefix is not None,
+    }
+    if segment.groups and not everybody <= set(segment.groups):
+        found["hosts"] = [name_group(site, group) for group in sorted(segment.groups)]
+    return found

@@ -1,0 +1,44 @@
+"""NFS shares as variables of the roles ``nfs_server`` and ``nfs_client``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rackwright.plan.hosts import node_names
+from rackwright.plan.model import Plan
+
+
+def nfs_servers(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
+    """What each host exports, by site and host."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for planned in plan.onprem:
+        groups = {group.name: group for group in planned.site.node_groups}
+        for share in planned.site.nfs:
+            host = node_names(groups[share.server], plan.catalogue)[0]
+            entry = found.setdefault((planned.site.name, host), {"nfs_server_exports": []})
+            exported = {
+                "path": share.export,
+                "networks": list(share.networks),
+                "writable": not share.read_only,
+            }
+            entry["nfs_server_exports"].append(exported)
+    return found
+
+
+def nfs_clients(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
+    """What the hosts of each group mount, by site and node group."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for planned in plan.onprem:
+        groups = {group.name: group for group in planned.site.node_groups}
+        for share in planned.site.nfs:
+            host = node_names(groups[share.server], plan.catalogue)[0]
+            for client in share.clients:
+                entry = found.setdefault((planned.site.name, client), {"nfs_client_mounts": []})
+                mounted = {
+                    "server": share.address or host,
+                    "export": share.export,
+                    "path": share.mount,
+                    "writable": not share.read_only,
+                }
+                entry["nfs_client_mounts"].append(mounted)
+    return found

@@ -1,0 +1,67 @@
+"""Stand-ins of NVIDIA's DOCA-OFED: the drivers of RDMA adapters, and their tools.
+
+The tools for RoCE keep what they are told below ``/var/lib/lab-roce``, so that a test can ask them.
+"""
+
+from __future__ import annotations
+
+from rackwright.lab.standins.package import StandIn, daemon
+
+MLNX_QOS = """\
+#!/bin/sh
+# Stand-in of a lab: keeps the settings of an interface in a file.
+mkdir -p /var/lib/lab-roce
+while [ $# -gt 0 ]; do
+  case "$1" in
+    -i) interface=$2; shift ;;
+    --pfc) pfc=$2; shift ;;
+    --trust) trust=$2; shift ;;
+  esac
+  shift
+done
+printf 'trust %s\\npfc %s\\n' "$trust" "$pfc" > "/var/lib/lab-roce/$interface"
+"""
+
+CMA_ROCE_TOS = """\
+#!/bin/sh
+# Stand-in of a lab: keeps the type of service of a device in a file.
+mkdir -p /var/lib/lab-roce
+while [ $# -gt 0 ]; do
+  case "$1" in
+    -d) device=$2; shift ;;
+    -t) tos=$2; shift ;;
+  esac
+  shift
+done
+[ -z "$tos" ] || printf '%s\\n' "$tos" > "/var/lib/lab-roce/$device"
+cat "/var/lib/lab-roce/$device"
+"""
+
+OFED, OLD_OFED = "3.2.1-044000", "2.10.0-093000"
+_KERNEL = "25.10.OFED.25.10.1.7.1-1"
+_SUMMARY = "(stand-in of a lab)"
+
+STAND_INS = (
+    *(
+        StandIn(
+            "doca-ofed",
+            version,
+            f"DOCA-OFED {_SUMMARY}",
+            ("infiniband-diags", "mlnx-ofed-kernel-dkms", "mlnx-ofed-kernel-utils", "mlnx-tools"),
+        )
+        for version in (OFED, OLD_OFED)
+    ),
+    StandIn("mlnx-ofed-kernel-dkms", _KERNEL, f"kernel modules of DOCA-OFED {_SUMMARY}"),
+    StandIn(
+        "mlnx-ofed-kernel-utils",
+        _KERNEL,
+        f"loader of DOCA-OFED's kernel modules {_SUMMARY}",
+        files=daemon("openibd"),
+    ),
+    StandIn(
+        "mlnx-tools",
+        "25.10-0.1",
+        f"tools of RDMA adapters {_SUMMARY}",
+        files={"usr/bin/mlnx_qos": MLNX_QOS, "usr/bin/cma_roce_tos": CMA_ROCE_TOS},
+    ),
+)

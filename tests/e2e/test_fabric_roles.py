@@ -1,0 +1,299 @@
+"""The roles rdma and opensm on lab hosts.
+
+opensm is the real one and routes a fabric that ibsim simulates, for two subnet managers on two hosts.
+DOCA-OFED is stand-ins, and ports of adapters are files like those of the kernel.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from lab_support import LAB_MARKS, Machines, some_machines
+from rackwright.lab.lab import HostSpec
+from rackwright.lab.standins.fabric import OFED, OLD_OFED
+
+pytestmark = LAB_MARKS
+KERNEL = platform.release()
+SUBNET: Mapping[str, Any] = {
+    "name": "compute",
+    "routing_engine": "ftree",
+    "priority": 14,
+    "mtu": 4096,
+    "partitions": [
+        {"name": "default", "pkey": 32767, "ipoib": True},
+        {"name": "jobs", "pkey": 1, "ipoib": True, "hosts": ["gpus"]},
+    ],
+}
+GUIDS = {"master": "0x10001", "standby": "0x10101", "alone": "0x10001"}
+GROUPS: Mapping[str, Any] = {"gpus": {"hosts": {"standby": {}}}}
+
+
+def a_manager(name: str = "master", **changes: Any) -> dict[str, Any]:
+    """Variables of the role opensm for a host."""
+    return {
+        "opensm_guids": {"compute": [GUIDS.get(name, "0x10001")]},
+        "opensm_wait_s": 40,
+        "opensm_instances": [{**SUBNET, **changes}],
+    }
+
+
+@pytest.fixture(scope="module")
+def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
+    folder = tmp_path_factory.mktemp("fabric")
+    wanted = [HostSpec(name) for name in ("master", "standby", "alone")]
+    with some_machines(folder, "fabw", "10.213.64.0/24", wanted) as made:
+        yield made
+
+
+def a_fabric(missing: tuple[str, str] | None = None) -> str:
+    """Two leaves, two spines and four hosts as ibsim reads them; one cable may be missing."""
+    cables = [("leaf-1", 1, "master", 1), ("leaf-2", 1, "standby", 1)]
+    cables += [("leaf-1", 2, "gpu-1", 1), ("leaf-2", 2, "gpu-2", 1)]
+    for leaf in (1, 2):
+        for spine in (1, 2):
+            if (f"leaf-{leaf}", f"spine-{spine}") != missing:
+                cables.append((f"leaf-{leaf}", 9 + spine, f"spine-{spine}", leaf))
+    records = []
+    devices = ["master", "standby", "gpu-1", "gpu-2", "leaf-1", "leaf-2", "spine-1", "spine-2"]
+    for index, name in enumerate(devices):
+        guid = 0x10000 + 0x100 * index
+        kind = (
+            ("Switch\t16", "switchguid")
+            if "-" in name and "gpu" not in name
+            else ("Ca\t1", "caguid")
+        )
+        ends = [(port, far, there) for near, port, far, there in cables if near == name]
+        ends += [(port, near, there) for near, there, far, port in cables if far == name]
+        lines = [f'[{port}]\t"{far}"[{there}]\n' for port, far, there in sorted(ends)]
+        records.append(f'{kind[1]}={guid:#x}\n{kind[0]} "{name}"\t# "{name}"\n{"".join(lines)}')
+    return "\n".join(records)
+
+
+def simulate(machines: Machines, at: str, clients: Mapping[str, str], fabric: str) -> None:
+    """Run ibsim on the host ``at``; opensm of each client poses as a host of the fabric."""
+    for name, poses_as in clients.items():
+        machines.on(name, "apt-get update -q && apt-get install -qy ibsim-utils", timeout_s=120)
+        settings = (
+            "[Service]\\nEnvironment=LD_PRELOAD=/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so "
+            f"SIM_HOST={poses_as} IBSIM_SERVER_NAME={machines.host(at).address.ip}\\n"
+        )
+        folder = "/etc/systemd/system/opensm-fabric@.service.d"
+        machines.on(name, f"mkdir -p {folder} && printf '{settings}' > {folder}/lab.conf")
+    machines.on(at, f"cat > /root/fabric.net <<'END'\n{fabric}\nEND")
+    sizes = "-N 8 -S 4 -P 100 -L 49152"
+    machines.on(at, f"systemd-run --unit=ibsim ibsim -r -s -n {sizes} /root/fabric.net")
+    ready = "for n in $(seq 100); do ss -lun | grep -q :7070 && exit 0; sleep 0.1; done; exit 1"
+    machines.on(at, ready)
+
+
+REFUSED: Mapping[str, tuple[dict[str, Any], str]] = {
+    "of-ufm": (
+        a_manager(routing_engine="ar_ftree"),
+        "opensm has no routing engine 'ar_ftree' for the subnet 'compute'; it is of UFM",
+    ),
+    "priority": (a_manager(priority=16), "the priority of 'compute' is 16; it goes from 0 to 15"),
+    "two-subnets-one-port": (
+        {**a_manager(), "opensm_instances": [SUBNET, {**SUBNET, "name": "storage"}]},
+        "for the subnet 'storage'",
+    ),
+    "no-port-of-a-member": (
+        a_manager(partitions=[{"name": "jobs", "pkey": 1, "hosts": ["unknown"]}]),
+        "the partition 'jobs' has 1 hosts of which opensm_guids gives no port: stranger",
+    ),
+    "one-p-key-twice": (
+        a_manager(partitions=[{"name": "a", "pkey": 1}, {"name": "b", "pkey": 1}]),
+        "have the P_Keys 1, 1",
+    ),
+    "no-key": (a_manager(m_key=True), "the blueprint asks for the m_key of compute"),
+    "own-setting": (
+        {**a_manager(), "opensm_settings": {"sm_priority": 3}},
+        "'sm_priority' cannot be in opensm_settings",
+    ),
+}
+
+
+def test_what_opensm_cannot_do_is_refused_before_anything_is_installed(machines: Machines) -> None:
+    before = machines.on("master", "dpkg-query --show")
+    cases = {name: variables for name, (variables, _) in REFUSED.items()}
+    plays = [{"hosts": ",".join(cases), "roles": ["opensm"]}]
+    groups: dict[str, Any] = {"unknown": {"hosts": {"stranger": {}}}, "gpus": {"hosts": {}}}
+    played = machines.play(plays, hosts={**cases, "stranger": {}}, groups=groups)
+    for name, (_, message) in REFUSED.items():
+        assert message in played.failure(name), played.output
+    assert played.changed == 0
+    assert machines.on("master", "dpkg-query --show") == before
+
+
+def test_a_master_and_a_standby_route_the_fabric_with_the_engine_that_is_wanted(
+    machines: Machines,
+) -> None:
+    hosts = {
+        "master": {**a_manager("master", sa_key=True), "opensm_sa_key": "0x1122334455667788"},
+        "standby": {
+            **a_manager("standby", sa_key=True, priority=13),
+            "opensm_sa_key": "0x1122334455667788",
+        },
+    }
+    foreseen = machines.play_roles("opensm", hosts=hosts, groups=GROUPS, arguments=["--check"])
+    assert foreseen.code == 0, foreseen.output
+    simulate(machines, "master", {"master": "master", "standby": "standby"}, a_fabric())
+    made = machines.play_roles("opensm", hosts=hosts, groups=GROUPS)
+    assert made.code == 0, made.output
+    log = machines.on("master", "cat /var/log/opensm/compute.log")
+    assert "ftree tables configured on all switches" in log
+    assert re.findall(r"Entering (\w+) state", log)[-1] == "MASTER"
+    other = machines.on("standby", "cat /var/log/opensm/compute.log")
+    assert re.findall(r"Entering (\w+) state", other)[-1] == "STANDBY"
+    assert machines.on("master", "readlink /etc/systemd/system/opensm.service") == "/dev/null"
+    for name in hosts:
+        said = machines.on(name, "journalctl --output=cat; cat /var/log/opensm/*.log")
+        assert "1122334455667788" not in said
+    again = machines.play_roles(
+        "opensm", hosts=hosts, groups=GROUPS, arguments=["--check", "--diff"]
+    )
+    assert (again.code, again.changed) == (0, 0), again.output
+
+    a_line_that_opensm_does_not_know_is_not_put_in_place(machines, hosts)
+
+
+def a_line_that_opensm_does_not_know_is_not_put_in_place(
+    machines: Machines, good: Mapping[str, Mapping[str, Any]]
+) -> None:
+    before = machines.on("master", "sha256sum /etc/opensm/compute/opensm.conf")
+    wrong = {**good["master"], "opensm_settings": {"sweep_intervall": 5}}
+    played = machines.play_roles("opensm", hosts={**good, "master": wrong}, groups=GROUPS)
+    assert "sweep_intervall" in played.failure("master"), played.output
+    assert machines.on("master", "sha256sum /etc/opensm/compute/opensm.conf") == before
+
+
+def test_a_fabric_that_is_no_fat_tree_is_not_routed_and_verify_says_so(machines: Machines) -> None:
+    simulate(machines, "alone", {"alone": "master"}, a_fabric(("leaf-2", "spine-2")))
+    alone = {**a_manager("alone", partitions=[]), "opensm_wait_s": 5}
+    played = machines.play_roles("opensm", hosts={"alone": alone})
+    assert re.search(
+        r"the subnet 'compute' must be routed by ftree and is not routed; ERR AB",
+        played.failure("alone"),
+    ), played.output
+
+
+DOCA: Mapping[str, Any] = {
+    "rdma_stack": "doca",
+    "rdma_ofed_version": "3.2.1",
+    "rdma_ofed_kernel": KERNEL,
+    "rdma_kernel": KERNEL,
+    "rdma_roce": {"dscp": 26, "priority": 3, "pfc": True, "ecn": True},
+    "rdma_ipoib_mtu": 4092,
+    "rdma_devices": [{"pci": "0000:18:00.0", "name": "compute0"}],
+    "rdma_ports": [
+        {"technology": "infiniband", "rate_gbps": 400.0, "count": 2},
+        {"technology": "ethernet", "rate_gbps": 200.0, "count": 1},
+    ],
+    "rdma_wait_s": 2,
+}
+REFUSED_STACKS: Mapping[str, tuple[dict[str, Any], str]] = {
+    "of-another-kernel": (
+        {"rdma_ofed_kernel": "6.8.0-60-generic"},
+        f"is built for the kernel 6.8.0-60-generic, and the software bill has the kernel {KERNEL}",
+    ),
+    "runs-another-kernel": (
+        {"rdma_ofed_kernel": "6.8.0-60-generic", "rdma_kernel": "6.8.0-60-generic"},
+        f"runs the kernel {KERNEL}, and DOCA-OFED 3.2.1 is for 6.8.0-60-generic",
+    ),
+    "not-offered": (
+        {"rdma_ofed_version": "3.2.2"},
+        f"does not offer doca-ofed 3.2.2, but {OFED}, {OLD_OFED}",
+    ),
+    "kernel-name": (
+        {"rdma_devices": [{"pci": "0000:18:00.0", "name": "mlx5_0"}]},
+        "the adapter at '0000:18:00.0' cannot be called 'mlx5_0'",
+    ),
+    "roce-without-tools": (
+        {"rdma_stack": "inbox"},
+        "rdma_roce needs mlnx_qos and cma_roce_tos",
+    ),
+}
+
+
+def ports(machines: Machines, *wanted: tuple[str, str, str, str]) -> None:
+    """Make files like those of the kernel for ports: name, state, rate and layer."""
+    machines.on("alone", "rm -rf /root/sys")
+    for name, state, rate, layer in wanted:
+        port = f"/root/sys/{name}/ports/1"
+        machines.on(
+            "alone",
+            f"mkdir -p {port} /root/sys/{name}/device/net/net-{name}"
+            f" && echo '{state}' > {port}/state && echo '{rate}' > {port}/rate"
+            f" && echo {layer} > {port}/link_layer",
+        )
+
+
+UP, DOWN = "4: ACTIVE", "1: DOWN"
+NDR, HDR = "400 Gb/sec (4X NDR)", "200 Gb/sec (4X HDR)"
+HERE = ("--extra-vars", json.dumps({"rdma_sysfs": "/root/sys"}))
+
+
+def test_drivers_that_do_not_fit_are_refused_before_anything_is_installed(
+    machines: Machines,
+) -> None:
+    before = machines.on("master", "dpkg-query --show")
+    cases = {name: {**DOCA, **changes} for name, (changes, _) in REFUSED_STACKS.items()}
+    played = machines.play_roles("rdma", hosts=cases)
+    for name, (_, message) in REFUSED_STACKS.items():
+        assert message in played.failure(name), played.output
+    assert played.changed == 0
+    assert machines.on("master", "dpkg-query --show") == before
+
+
+def test_doca_is_installed_in_one_version_and_ports_are_compared(machines: Machines) -> None:
+    up = [("mlx5_0", UP, NDR, "InfiniBand"), ("mlx5_1", UP, NDR, "InfiniBand")]
+    ports(machines, *up, ("mlx5_2", UP, HDR, "Ethernet"))
+    hosts = {"alone": DOCA}
+    foreseen = machines.play_roles("rdma", hosts=hosts, arguments=[*HERE, "--check"])
+    assert foreseen.code == 0, foreseen.output
+    made = machines.play_roles("rdma", hosts=hosts, arguments=HERE)
+    assert made.code == 0, made.output
+    held = machines.on("alone", "apt-mark showhold").split()
+    assert held == ["doca-ofed", "mlnx-ofed-kernel-dkms", "mlnx-ofed-kernel-utils"]
+    assert machines.on("alone", "dpkg-query -Wf '${Version}' doca-ofed") == OFED
+    services = "openibd rackwright-roce"
+    assert machines.on("alone", f"systemctl is-active {services}").split() == ["active"] * 2
+    marks = machines.on("alone", "head -n 9 /var/lib/lab-roce/*")
+    assert " ".join(marks.split()) == (
+        "==> /var/lib/lab-roce/mlx5_2 <== 106"
+        " ==> /var/lib/lab-roce/net-mlx5_2 <== trust dscp pfc 0,0,0,1,0,0,0,0"
+    )
+    rules = machines.on("alone", "cat /etc/udev/rules.d/60-rdma-persistent-naming.rules")
+    assert 'KERNELS=="0000:18:00.0", PROGRAM="rdma_rename %k NAME_FIXED compute0"' in rules
+    again = machines.play_roles("rdma", hosts=hosts, arguments=[*HERE, "--check", "--diff"])
+    assert (again.code, again.changed) == (0, 0), again.output
+
+    for port, message in (
+        (("mlx5_1", DOWN, NDR, "InfiniBand"), "has 1 of 2 active infiniband ports of 400.0 Gbps"),
+        (("mlx5_1", UP, HDR, "InfiniBand"), "has 1 of 2 active infiniband ports of 400.0 Gbps"),
+    ):
+        ports(machines, up[0], port, ("mlx5_2", UP, HDR, "Ethernet"))
+        broken = machines.play_roles("rdma", hosts=hosts, arguments=[*HERE, "--tags", "verify"])
+        assert message in broken.failure("alone"), broken.output
+
+
+def test_the_distributions_own_libraries(machines: Machines) -> None:
+    made = machines.play_roles("rdma", hosts={"standby": {"rdma_stack": "inbox"}})
+    assert made.code == 0, made.output
+    assert "libibverbs" in machines.on(
+        "standby", "ibv_devices --version 2>&1; ldd /usr/bin/ibv_devices"
+    )
+    again = machines.play_roles(
+        "rdma", hosts={"standby": {"rdma_stack": "inbox"}}, arguments=["--check", "--diff"]
+    )
+    assert (again.code, again.changed) == (0, 0), again.output
+    missing = {"rdma_stack": "inbox", "rdma_wait_s": 1, "rdma_ports": DOCA["rdma_ports"][:1]}
+    broken = machines.play_roles("rdma", hosts={"standby": missing}, arguments=["--tags", "verify"])
+    assert "standby has 0 of 2 active infiniband ports of 400.0 Gbps; found are none" in (
+        broken.failure("standby")
+    ), broken.output
