@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from rackwright.accept.intent import health_of_group, health_programs
+from rackwright.configure.filesystems import lustre_variables, scratch_variables
 from rackwright.configure.software import gpu_software
 from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
@@ -127,6 +128,7 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     for (where, group), variables in gpu_software(plan).items():
         if site in {None, where}:
             groups.vars(groups.name("nodes", where, group), **variables)
+    _add_storage(groups, plan, site, hostvars)
     made: Inventory = {"_meta": {"hostvars": hostvars}}
     everywhere = {"rackwright_cluster": plan.blueprint.name}
     if plan.blueprint.owner is not None:
@@ -381,6 +383,29 @@ def _add_monitoring(groups: _Groups, hosts: Mapping[str, Host]) -> None:
     heads = (name for name, host in hosts.items() if host.role in HEADS)
     if (first := next(heads, None)) is not None:
         groups.put(groups.name("monitoring"), first)
+
+
+def _add_storage(
+    groups: _Groups, plan: Plan, site: str | None, hostvars: dict[str, dict[str, Any]]
+) -> None:
+    """The groups of Lustre's servers and clients and of local scratch; none where nobody is in it."""
+    names = {}
+    if any(planned.site.file_systems for planned in plan.onprem):
+        names = {(host.site, host.name): name for host, name in inventory_names(plan)}
+    lustre = lustre_variables(plan, names)
+    for title, listed in (
+        ("lustre_server", lustre.servers.items()),
+        ("lustre_client", lustre.clients.items()),
+        ("local_scratch", scratch_variables(plan)),
+    ):
+        for (where, group), variables in listed:
+            if site in {None, where}:
+                nodes = groups.name("nodes", where, group)
+                groups.nest(groups.name(*title.split("_")), nodes)
+                groups.vars(nodes, **variables)
+    for name, targets in lustre.targets.items():
+        if name in hostvars:
+            hostvars[name]["lustre_server_targets"] = targets
 
 
 def host_variables(inventory: Inventory, host: str) -> dict[str, Any] | None:
