@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from lab_support import Machines
 from rackwright.lab.system import run
@@ -25,7 +26,7 @@ class Disks:
         file = self.machines.lab.hosts()[0].shared / f"{name}.disk"
         run("truncate", "-s", size, file)
         node = self.nodes[name] = run("losetup", "--find", "--show", file).strip()
-        minor = os.minor(os.stat(node).st_rdev)
+        minor = os.minor(Path(node).stat().st_rdev)
         path = f"{BY_ID}/{name}"
         for host in hosts:
             self.machines.on(

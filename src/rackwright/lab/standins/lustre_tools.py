@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import re
 import socket
 import socketserver
@@ -408,6 +409,7 @@ PROGRAMS = {
 
 
 if __name__ == "__main__":
+    os.environ["PATH"] = "/usr/sbin:/usr/bin"  # mount(8) gives its helpers none
     try:
         sys.exit(PROGRAMS[Path(sys.argv[0]).name](sys.argv[1:]))
     except OSError as error:
