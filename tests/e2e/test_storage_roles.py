@@ -1,4 +1,4 @@
-"""The roles of Lustre on machines of a lab that share real block devices, with stand-in packages."""
+"""The roles of Lustre and of local scratch on machines of a lab, on real block devices."""
 
 from __future__ import annotations
 
@@ -182,6 +182,72 @@ def test_a_file_system_is_made_once_and_survives_its_servers(lustre: FileSystem)
     foreseen = lustre.serve("--check", "--diff", lustre_server_format=True)
     assert (foreseen.code, foreseen.changed) == (0, 0), foreseen.output
     assert not re.search(r"^(---|\+\+\+) ", foreseen.output, re.MULTILINE)
+
+
+def test_a_target_that_moves_is_left_there_and_one_that_is_nowhere_is_found(
+    lustre: FileSystem,
+) -> None:
+    unit = "lustre-scratch-ost0000.mount"
+    lustre.on("oss-1", f"systemctl stop {unit}")
+    assert "inactive device" in lustre.on(CLIENT, "lfs df /scratch")
+    gone = lustre.serve("--tags", "verify")
+    assert "scratch-OST0000 is mounted on 0 of oss-1, oss-2: nowhere" in gone.failure("oss-1")
+    seen = lustre.use("--tags", "verify")
+    assert "gpu-1 sees 1 of 1 MDTs and 1 of 2 OSTs at /scratch" in seen.failure(CLIENT), seen.output
+    lustre.on("oss-2", f"systemctl start {unit}")
+    # Multiple-mount protection: the first server cannot have it, too.
+    assert lustre.on("oss-1", f"systemctl start {unit}; findmnt -n /lustre/scratch/ost0000") == ""
+    moved = lustre.serve("--tags", "run,verify")
+    assert (moved.code, moved.changed) == (0, 0), moved.output
+    assert "OST:0" in lustre.on(CLIENT, "lfs df /scratch")
+
+
+def test_local_scratch_is_made_of_blank_drives_only(lustre: FileSystem) -> None:
+    drives = [lustre.disks.add(f"nvme{number}", "400M", [CLIENT]) for number in range(2)]
+    good = {
+        "local_scratch_path": "/raid",
+        "local_scratch_drives": 1,
+        "local_scratch_drive_gib": 400 / 1024,
+        "local_scratch_devices": drives[:1],
+        "local_scratch_keep": "14d",
+    }
+
+    def play(*arguments: str, hosts: Mapping[str, Any] | None = None) -> Played:
+        plays = [{"hosts": ",".join(hosts or {CLIENT: {}}), "roles": ["local_scratch"]}]
+        connection = lustre.machines.lab.connection(lustre.machines.host(CLIENT))
+        listed = {name: {**connection, **own} for name, own in (hosts or {CLIENT: {}}).items()}
+        return lustre.machines.play(plays, *arguments, variables=good, hosts=listed)
+
+    lustre.on(CLIENT, f"mke2fs -q -F -L home {drives[1]}")
+    pair = {"local_scratch_drives": 2, "local_scratch_devices": drives}
+    told = {
+        "few": ({**pair, "local_scratch_drives": 3}, "has 2 drives of about 0.4 GiB"),
+        "full": (pair, "are not blank: they have ext2"),
+        "letter": ({"local_scratch_devices": ["/dev/sdb"]}, "is refused"),
+        "unknown": ({"local_scratch_unknown": ["'size' of them"]}, "say 'size' of them"),
+    }
+    refused = play(hosts={name: case[0] for name, case in told.items()})
+    for name, (_, message) in told.items():
+        assert message in refused.failure(name), refused.output
+    assert refused.changed == 0
+
+    striped = play("--check", hosts={CLIENT: {**pair, "local_scratch_wipe": True}})
+    assert striped.code == 0, striped.output
+    assert "would wipe and make RAID 0 of /dev/loop" in striped.words
+    assert 'LABEL="home"' in lustre.on(CLIENT, f"blkid -p {drives[1]}")
+
+    made = play()
+    assert made.code == 0, made.output
+    assert lustre.on(CLIENT, "findmnt -no FSTYPE /raid; stat -c %a /raid").split() == [
+        "xfs",
+        "1777",
+    ]
+    lustre.on(CLIENT, "touch /raid/kept")
+    again = play()
+    assert (again.code, again.changed) == (0, 0), again.output
+    foreseen = play("--check", "--diff")
+    assert (foreseen.code, foreseen.changed) == (0, 0), foreseen.output
+    assert "kept" in lustre.on(CLIENT, "ls /raid; systemctl stop raid.mount")
 
 
 def made_client(lustre: FileSystem) -> str:
