@@ -15,6 +15,7 @@ from typing import Any
 
 from rackwright.accept.intent import health_of_group, health_programs
 from rackwright.configure.fabric import rdma_ports, subnet_managers
+from rackwright.configure.filesystems import lustre_variables, scratch_variables
 from rackwright.configure.nfs import nfs_clients, nfs_servers
 from rackwright.configure.software import gpu_software, nvlink_domains
 from rackwright.errors import RackwrightError
@@ -132,6 +133,7 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
             if site in {None, where}:
                 groups.vars(groups.name("nodes", where, group), **variables)
     _add_servers(groups, plan, dict(zip(names, hosts, strict=True)), hostvars)
+    _add_storage(groups, plan, site, hostvars)
     made: Inventory = {"_meta": {"hostvars": hostvars}}
     everywhere = {"rackwright_cluster": plan.blueprint.name}
     if plan.blueprint.owner is not None:
@@ -421,6 +423,29 @@ def _add_domains(groups: _Groups, plan: Plan, hosts: Sequence[tuple[Host, str]])
         groups.vars(domain, nvidia_driver_imex_hosts=names)
         for name in names:
             groups.put(domain, name)
+
+
+def _add_storage(
+    groups: _Groups, plan: Plan, site: str | None, hostvars: dict[str, dict[str, Any]]
+) -> None:
+    """The groups of Lustre's servers and clients and of local scratch; none where nobody is in it."""
+    names = {}
+    if any(planned.site.file_systems for planned in plan.onprem):
+        names = {(host.site, host.name): name for host, name in inventory_names(plan)}
+    lustre = lustre_variables(plan, names)
+    for title, listed in (
+        ("lustre_server", lustre.servers.items()),
+        ("lustre_client", lustre.clients.items()),
+        ("local_scratch", scratch_variables(plan)),
+    ):
+        for (where, group), variables in listed:
+            if site in {None, where}:
+                nodes = groups.name("nodes", where, group)
+                groups.nest(groups.name(*title.split("_")), nodes)
+                groups.vars(nodes, **variables)
+    for name, targets in lustre.targets.items():
+        if name in hostvars:
+            hostvars[name]["lustre_server_targets"] = targets
 
 
 def host_variables(inventory: Inventory, host: str) -> dict[str, Any] | None:

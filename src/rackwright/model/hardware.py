@@ -212,6 +212,14 @@ class Device(Entry):
     voltage_max: Fact[Volts] | None = None
 
 
+class LocalDrives(Model):
+    """Equal NVMe drives of one host that are there for data, not those of its operating system."""
+
+    count: Fact[int] | None = None
+    size: Fact[Gibibytes] | None = None
+    """Of one drive."""
+
+
 class Node(Device):
     """A server, or a rack-scale system that is installed as one."""
 
@@ -232,6 +240,7 @@ class Node(Device):
     rack_weight_included: bool = False
     """``weight`` includes the rack."""
     ports: tuple[NetworkPort, ...] = ()
+    local_drives: LocalDrives | None = None
 
 
 class Uplinks(Model):

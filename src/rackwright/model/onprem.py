@@ -19,7 +19,7 @@ from rackwright.model.names import (
 )
 from rackwright.model.power import RackFeed, RackShelves, SitePower
 from rackwright.model.security import SiteSecurity
-from rackwright.model.storage import NfsShare, ParallelFileSystem
+from rackwright.model.storage import LocalScratch, NfsShare, ParallelFileSystem
 from rackwright.model.units import (
     Kilograms,
     KilogramsPerSquareMetre,
@@ -124,6 +124,8 @@ class NodeGroup(Model):
     """Enforced cap on a unit's input power, below its nameplate."""
     start_unit: RackUnits | None = None
     """Lowest rack unit to use, counted from 1."""
+    scratch: LocalScratch | None = None
+    """What its local drives are used for; absent, they are left alone."""
     psus_per_feed: dict[str, Annotated[int, Field(ge=0)]] | None = None
     """Power supplies on each feed of the rack; absent, they are spread evenly."""
 

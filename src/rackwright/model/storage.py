@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.names import Name
+from rackwright.model.names import Name, refuse_twins
 from rackwright.model.units import Gibibytes, MegabytesPerSecond, Seconds
 
 _NETWORK = r"(tcp|o2ib)([1-9]\d{0,2}|0)?"
@@ -57,8 +58,46 @@ ServerNids = Annotated[str, AfterValidator(_check_nids)]
 """The NIDs of one server, separated by commas as in a mount command."""
 Subnet = Annotated[str, AfterValidator(_check_subnet)]
 """An IPv4 network like ``10.1.0.0/16``, host bits zero."""
+_DEVICE = r"/dev/(disk/by-(id|path)|mapper)/[A-Za-z0-9][A-Za-z0-9_.:+-]*"
+StableDevice = Annotated[str, Field(pattern=rf"^{_DEVICE}$")]
+"""A block device by a name that a reboot does not change; ``/dev/sda`` is none."""
+StableDevices = Annotated[str, Field(pattern=rf"^{_DEVICE}(\[\d{{1,6}}-\d{{1,6}}\])?$")]
+"""The same, or several with a range at the end, like ``/dev/mapper/ost[0000-0015]``."""
 Failover = Literal["pairs", "none"]
 """``pairs``: servers 1 and 2, 3 and 4, … of the group reach each other's targets."""
+
+
+def expand_devices(written: Iterable[str]) -> tuple[str, ...]:
+    """The devices that ``written`` stands for, in the order written.
+
+    Raises:
+        ValueError: a range runs backwards or stands for too many.
+    """
+    found: list[str] = []
+    for text in written:
+        stem, bracket, rest = text.partition("[")
+        low, _, high = rest.rstrip("]").partition("-")
+        if not bracket:
+            found.append(text)
+        elif not 0 <= int(high) - int(low) < MOST_TARGETS:
+            raise ValueError(f"the range '{low}-{high}' of '{text}' runs backwards or is too long")
+        else:
+            found += [f"{stem}{n:0{len(low)}d}" for n in range(int(low), int(high) + 1)]
+    return tuple(found)
+
+
+def _check_devices(devices: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse devices that are named twice."""
+    refuse_twins("device", expand_devices(devices))
+    return devices
+
+
+class LocalScratch(Model):
+    """Space of a node's own for files that may be lost; RAID 0 over its local drives."""
+
+    mount: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$")]
+    keep: Seconds | None = None
+    """Files that nobody has touched for that long are removed; absent, none are."""
 
 
 class Checkpoint(Model):
@@ -113,6 +152,8 @@ class ManagementService(Model):
     """Node group it runs on."""
     nids: tuple[ServerNids, ...] | None = None
     """The NIDs of each server that may run it, one text a server."""
+    device: StableDevice | None = None
+    """Device of its target, as each of these servers sees it."""
 
 
 class MetadataTargets(Model):
@@ -128,6 +169,11 @@ class MetadataTargets(Model):
     """First part of every file that is kept here (Data-on-MDT); absent, the feature is not used."""
     networks: tuple[LnetName, ...] | None = None
     failover: Failover | None = None
+    nids: tuple[ServerNids, ...] | None = None
+    """The NIDs of each server of the group, one text a server, in their order."""
+    devices: Annotated[tuple[StableDevices, ...], AfterValidator(_check_devices)] | None = None
+    """Device of each target, in their order, as its server and the partner of that see it. The
+    first server has the first targets."""
 
 
 class ObjectTargets(Model):
@@ -146,6 +192,11 @@ class ObjectTargets(Model):
     server_write: MegabytesPerSecond | None = None
     networks: tuple[LnetName, ...] | None = None
     failover: Failover | None = None
+    nids: tuple[ServerNids, ...] | None = None
+    """The NIDs of each server of the group, one text a server, in their order."""
+    devices: Annotated[tuple[StableDevices, ...], AfterValidator(_check_devices)] | None = None
+    """Device of each target, in their order, as its server and the partner of that see it. The
+    first server has the first targets."""
 
 
 class Clients(Model):
@@ -167,6 +218,9 @@ class ParallelFileSystem(Model):
     metadata: MetadataTargets | None = None
     objects: ObjectTargets | None = None
     clients: tuple[Clients, ...] | None = None
+    locks: Literal["flock", "localflock", "noflock"] | None = None
+    """How far locks of ``flock`` reach: the whole file system, one client, or nowhere. Absent, as
+    the client's version does by itself."""
     workload: Workload | None = None
 
     @model_validator(mode="after")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rackwright.lab.standins import fabric, gpu, gpu_stack, nccl_tests
+from rackwright.lab.standins import fabric, gpu, gpu_stack, nccl_tests, storage
 from rackwright.lab.standins.package import StandIn
 
 STAND_INS: tuple[StandIn, ...] = (
@@ -10,4 +10,5 @@ STAND_INS: tuple[StandIn, ...] = (
     *gpu.STAND_INS,
     *gpu_stack.STAND_INS,
     *nccl_tests.STAND_INS,
+    *storage.STAND_INS,
 )

@@ -1,0 +1,287 @@
+"""Lustre and local scratch, as variables of the roles that set them up.
+
+What the blueprint does not say is listed by name in a variable of its own, which stops the role:
+no device is touched on a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rackwright.model.hardware import Node, fact_value
+from rackwright.model.software import KernelModules
+from rackwright.model.storage import (
+    LnetNetwork,
+    MetadataTargets,
+    ObjectTargets,
+    ParallelFileSystem,
+    expand_devices,
+    lnet_name,
+    split_nids,
+)
+from rackwright.plan.filesystem import mount_source
+from rackwright.plan.hosts import node_names
+from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.software import bill_of, upstream
+
+Names = Mapping[tuple[str, str], str]
+"""Name in the inventory of each host, by site and its own name."""
+
+JOB_CONTAINER = "job_container/tmpfs"
+"""Plugin of Slurm that gives each job its own folders."""
+
+
+@dataclass
+class LustreVariables:
+    """Variables of the roles ``lustre_server`` and ``lustre_client``.
+
+    Attributes:
+        servers: of groups of servers, by site and node group.
+        targets: of each server, by its name in the inventory.
+        clients: of groups of clients, by site and node group.
+    """
+
+    servers: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    targets: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    clients: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+
+
+def lustre_variables(plan: Plan, names: Names) -> LustreVariables:
+    """The variables of every site's Lustre servers and clients.
+
+    ``names`` has every host of the plan.
+    """
+    made = LustreVariables()
+    for site in plan.onprem:
+        for system in site.site.file_systems:
+            _System(plan, site, system, names, made).describe()
+    return made
+
+
+class _System:
+    """One file system, on its way into ``made``."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        site: SitePlan,
+        system: ParallelFileSystem,
+        names: Names,
+        made: LustreVariables,
+    ) -> None:
+        self._system, self._names, self._made = system, names, made
+        self._site = site.site.name
+        self._hosts = {
+            group.name: node_names(group, plan.catalogue) for group in site.site.node_groups
+        }
+        self._bill, _ = bill_of(plan.blueprint.operations, self._site)
+        management = system.management
+        self._mgs = list((management and management.nids) or ())
+
+    def describe(self) -> None:
+        """Add what is known and what is missing."""
+        system = self._system
+        if system.management is not None:
+            self._add_mgs(system.management.servers)
+        for kind, part in (("mdt", system.metadata), ("ost", system.objects)):
+            if part is not None:
+                self._add_targets(kind, part)
+        for clients in system.clients or ():
+            self._add_client(clients.group, clients.networks)
+
+    def _server(self, group: str) -> dict[str, Any]:
+        """Variables of a group of servers, with those of the software on the first call."""
+        key = (self._site, group)
+        if key not in self._made.servers:
+            self._made.servers[key] = self._software("server")
+            for host in self._hosts[group]:
+                self._made.targets.setdefault(self._names[self._site, host], [])
+        variables = self._made.servers[key]
+        self._add_peers(variables)
+        return variables
+
+    def _software(self, what: str) -> dict[str, Any]:
+        """Version and kernel, as the bill of the site says, and what it does not say."""
+        made: dict[str, Any] = {f"lustre_{what}_unknown": []}
+        modules: KernelModules | None = getattr(self._bill, f"lustre_{what}", None)
+        if modules is None:
+            made[f"lustre_{what}_unknown"].append(f"'lustre_{what}' of a software bill")
+            return made
+        made[f"lustre_{what}_version"] = upstream(modules.version)
+        if modules.kernel is None:
+            made[f"lustre_{what}_unknown"].append(
+                f"'kernel' of 'lustre_{what}' of the software bill"
+            )
+        else:
+            made[f"lustre_{what}_kernel"] = modules.kernel
+        return made
+
+    def _add_peers(self, variables: dict[str, Any]) -> None:
+        peers = variables.setdefault("lustre_lnet_peers", [])
+        peers += [nids for nids in map(_plain, self._mgs) if nids not in peers]
+
+    def _add_networks(
+        self,
+        variables: dict[str, Any],
+        unknown: list[str],
+        networks: tuple[str, ...] | None,
+        who: str,
+    ) -> None:
+        listed = variables.setdefault("lustre_lnet_networks", [])
+        if networks is None:
+            _note(unknown, f"'networks' of {who} of '{self._system.name}'")
+        known: dict[str, LnetNetwork] = {lnet_name(one.name): one for one in self._system.networks}
+        for name in map(lnet_name, networks or ()):
+            interfaces = list(known[name].interfaces) if name in known else []
+            if not interfaces:
+                _note(unknown, f"'interfaces' of the network '{name}' of '{self._system.name}'")
+            elif name not in {one["name"] for one in listed}:
+                listed.append({"name": name, "interfaces": interfaces})
+
+    def _add_mgs(self, group: str) -> None:
+        management = self._system.management
+        assert management is not None  # noqa: S101 - asked by the caller
+        variables = self._server(group)
+        unknown = variables["lustre_server_unknown"]
+        used = (network for nids in self._mgs for _, network in split_nids(nids))
+        networks = tuple(dict.fromkeys(map(lnet_name, used)))
+        self._add_networks(variables, unknown, networks, "the management service")
+        for key in ("nids", "device"):
+            if getattr(management, key) is None:
+                _note(unknown, f"'{key}' of the management service of '{self._system.name}'")
+        if management.device is None or not self._mgs:
+            return
+        hosts = [self._names[self._site, host] for host in self._hosts[group]][: len(self._mgs)]
+        target = {
+            "kind": "mgs",
+            "device": management.device,
+            "hosts": hosts,
+            "service_nids": list(map(_plain, self._mgs)),
+        }
+        for host in hosts:
+            # Two file systems may have one MGS.
+            if target not in self._made.targets[host]:
+                self._made.targets[host].append(target)
+
+    def _add_targets(self, kind: str, part: MetadataTargets | ObjectTargets) -> None:
+        what = {"mdt": "the metadata", "ost": "the objects"}[kind]
+        variables = self._server(part.servers)
+        unknown = variables["lustre_server_unknown"]
+        self._add_networks(variables, unknown, part.networks, what)
+        needed = ["count", "devices", "nids", "failover"] + ["backend"] * (kind == "mdt")
+        missing = [key for key in needed if getattr(part, key) is None]
+        for key in missing:
+            _note(unknown, f"'{key}' of {what} of '{self._system.name}'")
+        if not self._mgs:
+            _note(unknown, f"'nids' of the management service of '{self._system.name}'")
+        if missing or not self._mgs:
+            return
+        hosts, nids = self._hosts[part.servers], list(map(_plain, part.nids or ()))
+        devices = expand_devices(part.devices or ())
+        for given, wanted, noun in (
+            (len(devices), part.count, "devices"),
+            (len(nids), len(hosts), "nids"),
+        ):
+            if given != wanted:
+                text = f"{wanted} '{noun}' of {what} of '{self._system.name}', not {given}"
+                _note(unknown, text)
+                return
+        for index, device in enumerate(devices):
+            pair = serving(index, len(devices), len(hosts), pairs=part.failover == "pairs")
+            target: dict[str, Any] = {
+                "kind": kind,
+                "fsname": self._system.name,
+                "index": index,
+                "device": device,
+                "hosts": [self._names[self._site, hosts[one]] for one in pair],
+                "mgs_nids": list(map(_plain, self._mgs)),
+                "service_nids": [nids[one] for one in pair],
+            }
+            if part.size is not None:
+                target["size_gib"] = part.size
+            if isinstance(part, MetadataTargets):
+                target["backend"] = part.backend
+            for host in target["hosts"]:
+                self._made.targets[host].append(target)
+
+    def _add_client(self, group: str, networks: tuple[str, ...] | None) -> None:
+        key = (self._site, group)
+        if key not in self._made.clients:
+            self._made.clients[key] = {**self._software("client"), "lustre_client_mounts": []}
+        variables = self._made.clients[key]
+        unknown = variables["lustre_client_unknown"]
+        self._add_peers(variables)
+        self._add_networks(variables, unknown, networks, f"the clients '{group}'")
+        system, source = self._system, mount_source(self._system)
+        counts = {
+            "metadata": system.metadata and system.metadata.count,
+            "objects": system.objects and system.objects.count,
+        }
+        if source is None:
+            _note(unknown, f"'nids' of the management service of '{system.name}'")
+        for part, count in counts.items():
+            if count is None:
+                _note(unknown, f"'count' of the {part} of '{system.name}'")
+        if source is None or None in counts.values():
+            return
+        mount = {
+            "source": source,
+            "folder": system.mount,
+            "mdts": counts["metadata"],
+            "osts": counts["objects"],
+        }
+        variables["lustre_client_mounts"].append(
+            mount if system.locks is None else {**mount, "locks": system.locks}
+        )
+
+
+def serving(index: int, targets: int, servers: int, *, pairs: bool) -> tuple[int, ...]:
+    """The servers of a target, all counted from 0, the one that has it by itself first.
+
+    Targets are spread evenly and in order; with ``pairs`` servers 0 and 1, 2 and 3, … share theirs.
+    """
+    each, more = divmod(targets, servers)
+    crowded = more * (each + 1)
+    own = index // (each + 1) if index < crowded else more + (index - crowded) // each
+    partner = own ^ 1
+    return (own, partner) if pairs and partner < servers else (own,)
+
+
+def _plain(nids: str) -> str:
+    """NIDs as Lustre prints them."""
+    return ",".join(f"{address}@{lnet_name(network)}" for address, network in split_nids(nids))
+
+
+def _note(unknown: list[str], text: str) -> None:
+    if text not in unknown:
+        unknown.append(text)
+
+
+def scratch_variables(plan: Plan) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
+    """Variables of the role ``local_scratch`` by site and node group, for groups that ask for it."""
+    scheduler = plan.blueprint.scheduler
+    plugin = scheduler.extra.get("JobContainerType") if scheduler is not None else None
+    for site in plan.onprem:
+        for group in site.site.node_groups:
+            if (wanted := group.scratch) is None:
+                continue
+            drives = plan.catalogue.get(Node, group.type).local_drives
+            count = drives and fact_value(drives.count)
+            size = drives and fact_value(drives.size)
+            facts = {"count": count, "size": size}
+            made = {
+                "local_scratch_path": wanted.mount,
+                "local_scratch_drives": count,
+                "local_scratch_drive_gib": size,
+                "local_scratch_keep": wanted.keep and f"{wanted.keep / 86400:.0f}d",
+                "local_scratch_job_container": plugin == JOB_CONTAINER,
+                "local_scratch_unknown": [
+                    f"'{key}' of the local drives of '{group.type}' in the catalogue"
+                    for key, value in facts.items()
+                    if value is None
+                ],
+            }
+            known = {key: value for key, value in made.items() if value is not None}
+            yield (site.site.name, group.name), known

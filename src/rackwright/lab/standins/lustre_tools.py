@@ -1,0 +1,416 @@
+"""The programs of Lustre on hosts of a lab, one file under all their names.
+
+They act as the real ones do as far as roles can see: what a target is stands on its device, which
+becomes a real ext4 file system with Lustre's label; LNet answers over TCP on Lustre's own port; a
+target that is mounted shows in the table of mounts. There is no data path: a mounted target or
+client is an empty tmpfs. Only the standard library, for the Python of a lab host.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import socket
+import socketserver
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+PORT = 988
+"""Where LNet accepts connections."""
+NETS = Path("/run/lustre-stand-in.json")
+PATIENCE_S = 2.0
+SERVICES = {"mgs": "mgs", "mdt": "mdt", "ost": "obdfilter"}
+
+
+def run(*words: str) -> str:
+    """What a command prints.
+
+    Raises:
+        OSError: it fails.
+    """
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OSError(f"{words[0]}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def fail(text: str, code: int) -> int:
+    """The exit code, after saying why."""
+    print(text, file=sys.stderr)
+    return code
+
+
+# What stands on a device.
+
+
+def read_disk(device: str, name: str = "mountdata") -> Any:
+    """What was written to a device under ``name``, None where it is no target of Lustre."""
+    words = ("debugfs", "-R", f"cat CONFIGS/{name}", device)
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return json.loads(done.stdout) if done.stdout.startswith(("{", "[")) else None
+
+
+def write_disk(device: str, data: Any, name: str = "mountdata") -> None:
+    """Write ``data`` to a formatted device."""
+    with tempfile.NamedTemporaryFile("w") as file:
+        file.write(json.dumps(data))
+        file.flush()
+        for request in ("mkdir CONFIGS", f"rm CONFIGS/{name}", f"write {file.name} CONFIGS/{name}"):
+            run("debugfs", "-w", "-R", request, device)
+
+
+def title(target: dict[str, Any], sign: str | None = None) -> str:
+    """The name of a target; ``:`` in it as long as it has not been mounted, ``-`` later."""
+    if target["kind"] == "mgs":
+        return "MGS"
+    sign = sign or (":" if target["first_time"] else "-")
+    return f"{target['fsname']}{sign}{target['kind'].upper()}{target['index']:04x}"
+
+
+def describe(target: dict[str, Any], heading: str) -> str:
+    """A target as mkfs.lustre and tunefs.lustre print it."""
+    parameters = []
+    for key, nids in (("mgsnode", target["mgsnodes"]), ("failover.node", target["servicenodes"])):
+        parameters += [f"{key}={':'.join(nids)}"] if nids else []
+    words = [target["kind"].upper()] + ["first_time"] * target["first_time"] + ["update"]
+    words += ["no_primnode"] * bool(target["servicenodes"])
+    flags = {
+        "MDT": 1,
+        "OST": 2,
+        "MGS": 4,
+        "first_time": 0x60,
+        "update": 0x40,
+        "no_primnode": 0x1000,
+    }
+    index = "unassigned" if target["kind"] == "mgs" else target["index"]
+    value = 0
+    for word in words:
+        value |= flags[word]
+    return (
+        f"   {heading}:\nTarget:     {title(target)}\nIndex:      {index}\n"
+        f"Lustre FS:  {target['fsname'] or ''}\nMount type: ldiskfs\nFlags:      {value:#x}\n"
+        f"              ({' '.join(words)} )\nPersistent mount opts: user_xattr,errors=remount-ro\n"
+        f"Parameters: {' '.join(parameters)}\n\n"
+    )
+
+
+def options_of_targets(program: str) -> argparse.ArgumentParser:
+    """The options of mkfs.lustre that roles use; any other is an error, as an unknown one is."""
+    parser = argparse.ArgumentParser(prog=program, allow_abbrev=False)
+    for kind in ("mgs", "mdt", "ost"):
+        parser.add_argument(f"--{kind}", dest="kind", action="store_const", const=kind)
+    for flag in ("reformat", "dryrun"):
+        parser.add_argument(f"--{flag}", action="store_true")
+    parser.add_argument("--fsname")
+    parser.add_argument("--index", type=int)
+    parser.add_argument("--backfstype", choices=["ldiskfs"], default="ldiskfs")
+    parser.add_argument("--mgsnode", action="append", default=[])
+    parser.add_argument("--servicenode", action="append", default=[])
+    parser.add_argument("device")
+    return parser
+
+
+def mkfs(words: list[str]) -> int:
+    """``mkfs.lustre``: whatever is no Lustre on the device is overwritten, as the real one does."""
+    chosen = options_of_targets("mkfs.lustre").parse_args(words)
+    fatal = "\nmkfs.lustre FATAL: "
+    if chosen.kind is None:
+        return fail(f"{fatal}must set one of --mgs, --mdt, --ost", 22)
+    if chosen.kind != "mgs":
+        for key in ("mgsnode", "fsname"):
+            if not getattr(chosen, key):
+                return fail(f"{fatal}Must specify --{key}", 22)
+        if chosen.index is None:
+            return fail(f"{fatal}The target index must be specified with --index", 22)
+    if read_disk(chosen.device) is not None and not chosen.reformat:
+        text = (
+            f"Device {chosen.device} was previously formatted for lustre. Use --reformat to reformat"
+            " it, or tunefs.lustre to modify.\nmkfs.lustre: exiting with 17 (File exists)"
+        )
+        return fail(fatal + text, 17)
+    target = {
+        "kind": chosen.kind,
+        "fsname": chosen.fsname,
+        "index": chosen.index,
+        "first_time": chosen.kind != "mgs",
+        "mgsnodes": chosen.mgsnode,
+        "servicenodes": chosen.servicenode,
+    }
+    print("\n" + describe(target, "Permanent disk data"), end="")
+    if not chosen.dryrun:
+        run("mke2fs", "-q", "-F", "-t", "ext4", "-L", title(target), chosen.device)
+        write_disk(chosen.device, target)
+        print(
+            f"formatting backing filesystem ldiskfs on {chosen.device}\nWriting CONFIGS/mountdata"
+        )
+    return 0
+
+
+def tunefs(words: list[str]) -> int:
+    """``tunefs.lustre``, only to look."""
+    chosen = options_of_targets("tunefs.lustre").parse_args(words)
+    target = read_disk(chosen.device)
+    print(f"checking for existing Lustre data: {'not ' if target is None else ''}found")
+    if target is None:
+        text = f"Device {chosen.device} has not been formatted with mkfs.lustre"
+        return fail(
+            f"\ntunefs.lustre FATAL: {text}\ntunefs.lustre: exiting with 19 (No such device)", 19
+        )
+    if not chosen.dryrun:
+        return fail("tunefs.lustre: the stand-in changes nothing, use --dryrun", 22)
+    print("\n" + describe(target, "Read previous values"))
+    print(describe(target, "Permanent disk data") + "exiting before disk write.")
+    return 0
+
+
+# LNet.
+
+
+def nets() -> dict[str, dict[str, str]]:
+    """For each network the NID by interface; empty where LNet is down."""
+    return json.loads(NETS.read_text()) if NETS.exists() else {}
+
+
+def own_nids() -> list[str]:
+    """The NIDs of this host."""
+    return [nid for of_net in nets().values() for nid in of_net.values()]
+
+
+def ask(nid: str, **question: Any) -> Any:
+    """What the host of a NID answers, None where it does not."""
+    address, _, net = nid.partition("@")
+    if net not in nets():
+        return None
+    with (
+        contextlib.suppress(OSError, ValueError),
+        socket.create_connection((address, PORT), PATIENCE_S) as link,
+    ):
+        link.settimeout(PATIENCE_S * 5)
+        link.sendall(json.dumps({"nid": nid, **question}).encode() + b"\n")
+        return json.loads(link.makefile().readline())
+    return None
+
+
+class Acceptor(socketserver.StreamRequestHandler):
+    """Answers other hosts."""
+
+    def handle(self) -> None:
+        """One question, one answer; nothing for a NID that this host does not have."""
+        question = json.loads(self.rfile.readline())
+        if question["nid"] in own_nids():
+            answer: dict[str, Any] = {"nids": own_nids(), "targets": sorted(mounted())}
+            if "register" in question:
+                answer["registered"] = register(question["register"])
+            if "list" in question:
+                answer["list"] = registry(mounted().get("MGS"))
+            self.wfile.write(json.dumps(answer).encode() + b"\n")
+
+
+def import_nets(text: str) -> int:
+    """Bring up the networks of an ``lnet.conf``."""
+    found: dict[str, dict[str, str]] = {}
+    net = None
+    for line in text.splitlines():
+        if match := re.fullmatch(r"\s*- net type: (\S+)", line):
+            net = match[1]
+            found[net] = {}
+        elif (match := re.fullmatch(r"\s*\d+: (\S+)", line)) and net:
+            shown = json.loads(run("ip", "-json", "-4", "addr"))
+            addresses = {
+                link["ifname"]: one["local"] for link in shown for one in link["addr_info"][:1]
+            }
+            if match[1] not in addresses:
+                text = f'"cannot add network: no interface {match[1]}"'
+                return fail(f"add:\n    - net:\n          errno: -19\n          descr: {text}", 237)
+            found[net][match[1]] = f"{addresses[match[1]]}@{net}"
+    NETS.write_text(json.dumps(found))
+    nids = own_nids()
+    if nids and ask(nids[0]) is None:
+        subprocess.Popen(["/usr/sbin/lnetctl", "accept"], stdin=subprocess.DEVNULL)
+    return 0
+
+
+def lnetctl(words: list[str]) -> int:
+    """``lnetctl`` with what roles need of it."""
+    if words[:2] == ["lnet", "configure"]:
+        return 0
+    if words[:2] == ["lnet", "unconfigure"]:
+        NETS.unlink(missing_ok=True)
+        return 0
+    if words == ["accept"]:
+        socketserver.ThreadingTCPServer.allow_reuse_address = True
+        with socketserver.ThreadingTCPServer(("0.0.0.0", PORT), Acceptor) as server:  # noqa: S104
+            server.serve_forever()
+    if words[:1] == ["import"]:
+        return import_nets(Path(words[1]).read_text())
+    if words[:2] == ["net", "show"]:
+        print("net:")
+        shown = {"lo": {"": "0@lo"}, **nets()} if NETS.exists() else {}
+        for net, nids in shown.items():
+            print(f"    - net type: {net}\n      local NI(s):")
+            for interface, nid in nids.items():
+                print(f"        - nid: {nid}\n          status: up")
+                if interface:
+                    print(f"          interfaces:\n              0: {interface}")
+        return 0
+    if words[:1] == ["ping"]:
+        answer = ask(words[1])
+        if answer is None:
+            text = f"failed to ping {words[1]}: Input/output error"
+            return fail(f"manage:\n    - ping:\n          errno: -1\n          descr: {text}", 255)
+        print(
+            f"ping:\n    - primary nid: {answer['nids'][0]}\n      Multi-Rail: True\n      peer ni:"
+        )
+        for nid in answer["nids"]:
+            print(f"        - nid: {nid}")
+        return 0
+    return fail(f"lnetctl: unknown command {words}", 22)
+
+
+# What is mounted.
+
+
+def mounted() -> dict[str, str]:
+    """The device of each target that is mounted here, by the name of the target."""
+    found = {}
+    for line in Path("/proc/self/mounts").read_text().splitlines():
+        source, _, kind = line.split()[:3]
+        if kind == "tmpfs" and source.startswith("/dev/") and (target := read_disk(source)):
+            found[title(target)] = source
+    return found
+
+
+def lctl(words: list[str]) -> int:
+    """``lctl`` with what roles need of it."""
+    if words == ["dl"]:
+        for number, (name, device) in enumerate(sorted(mounted().items())):
+            service = SERVICES[read_disk(device)["kind"]]
+            uuid = name if name == "MGS" else f"{name}_UUID"
+            print(f"{number:3d} UP {service} {name} {uuid} 5")
+        return 0
+    if words == ["list_nids"]:
+        print("\n".join(own_nids()))
+        return 0
+    if words == ["get_param", "-n", "health_check"]:
+        print("healthy")
+        return 0
+    return fail(f"error: {words[0]}: unknown to the stand-in", 2)
+
+
+def registry(device: str | None) -> Any:
+    """The targets that the MGS on ``device`` knows, by name."""
+    return {} if device is None else read_disk(device, "registry") or {}
+
+
+def register(entry: dict[str, Any]) -> bool:
+    """Whether the MGS here takes a target: not where another device has its index."""
+    device = mounted().get("MGS")
+    if device is None:
+        return False
+    known = registry(device)
+    if known.get(entry["name"], entry)["uuid"] != entry["uuid"]:
+        return False
+    write_disk(device, {**known, entry["name"]: entry}, "registry")
+    return True
+
+
+def mount(words: list[str]) -> int:
+    """``mount.lustre SOURCE FOLDER -o OPTIONS``, for a target or for a client."""
+    source, folder = words[:2]
+    failed = f"mount.lustre: mount {source} at {folder} failed:"
+    if not nets():
+        return fail(f"{failed} No such device\nAre the lustre modules loaded?", 19)
+    if not source.startswith("/"):
+        nids, _, fsname = source.rpartition(":/")
+        if targets_of(nids, fsname) is None:
+            return fail(f"{failed} Input/output error\nIs the MGS running?", 5)
+    else:
+        code = mount_target(source, failed)
+        if code:
+            return code
+    run("mount", "-i", "-t", "tmpfs", "-o", "size=1m", source, folder)
+    return 0
+
+
+def mount_target(device: str, failed: str) -> int:
+    """Get a target ready to be mounted; another exit code than 0 where it must not be."""
+    target = read_disk(device)
+    if target is None:
+        return fail(f"{failed} No such file or directory\nIs the device formatted for lustre?", 2)
+    name = title(target, "-")
+    for nids in target["servicenodes"]:
+        for nid in nids.split(","):
+            answer = None if nid in own_nids() else ask(nid)
+            if answer and name in answer["targets"]:
+                return fail(f"{failed} Device or resource busy\nMMP: {nid} has it", 16)
+    if target["kind"] == "mgs":
+        return 0
+    uuid = run("blkid", "-p", "-o", "value", "-s", "UUID", device).strip()
+    entry = {"name": name, "uuid": uuid, "nodes": target["servicenodes"]}
+    answers = [ask(nid, register=entry) for nids in target["mgsnodes"] for nid in nids.split(",")]
+    with_mgs = [one for one in answers if one and "MGS" in one["targets"]]
+    if not with_mgs:
+        return fail(f"{failed} Input/output error\nIs the MGS running?", 5)
+    if not with_mgs[0]["registered"]:
+        text = f"The target service's index is already in use. ({device})"
+        return fail(f"{failed} Address already in use\n{text}", 98)
+    write_disk(device, {**target, "first_time": False})
+    run("e2label", device, name)
+    return 0
+
+
+def targets_of(nids: str, fsname: str) -> dict[str, Any] | None:
+    """The targets of a file system as its MGS knows them, None where none of the NIDs has one."""
+    for nid in re.split("[,:]", nids):
+        answer = ask(nid, list=True)
+        if answer and "MGS" in answer["targets"]:
+            known = answer["list"].items()
+            found = {name: one for name, one in known if name.startswith(f"{fsname}-")}
+            return found if f"{fsname}-MDT0000" in found else None
+    return None
+
+
+def lfs(words: list[str]) -> int:
+    """``lfs df FOLDER``."""
+    if words[:1] != ["df"] or len(words) != 2:
+        return fail(f"lfs: unknown to the stand-in: {words}", 22)
+    lines = [line.split()[:2] for line in Path("/proc/self/mounts").read_text().splitlines()]
+    sources = [source for source, folder in lines if folder == words[1] and ":/" in source]
+    if not sources:
+        return fail(f"lfs df: error: {words[1]} is not mounted lustre: Invalid argument", 22)
+    nids, _, fsname = sources[0].rpartition(":/")
+    print(f"{'UUID':<20} {'1K-blocks':>11} {'Used':>11} {'Available':>11} Use% Mounted on")
+    for name, entry in sorted((targets_of(nids, fsname) or {}).items()):
+        there = [ask(nid) for node in entry["nodes"] for nid in node.split(",")]
+        kind, index = name[-7:-4], int(name[-4:], 16)
+        if any(answer and name in answer["targets"] for answer in there):
+            shown = f"{name + '_UUID':<20} {65536:>11} {1024:>11} {64512:>11}   2%"
+            print(f"{shown} {words[1]}[{kind}:{index}]")
+        else:
+            print(f"{name[-7:]:<20}: inactive device")
+    print(f"\n{'filesystem_summary:':<20} {65536:>11} {1024:>11} {64512:>11}   2% {words[1]}")
+    return 0
+
+
+PROGRAMS = {
+    "mkfs.lustre": mkfs,
+    "tunefs.lustre": tunefs,
+    "mount.lustre": mount,
+    "lnetctl": lnetctl,
+    "lctl": lctl,
+    "lfs": lfs,
+}
+
+
+if __name__ == "__main__":
+    os.environ["PATH"] = "/usr/sbin:/usr/bin"  # mount(8) gives its helpers none
+    try:
+        sys.exit(PROGRAMS[Path(sys.argv[0]).name](sys.argv[1:]))
+    except OSError as error:
+        sys.exit(fail(str(error), 1))

@@ -1,0 +1,48 @@
+"""Stand-ins of Lustre: its kernel modules and its programs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from rackwright.lab.standins.package import StandIn
+
+LUSTRE = "2.15.5"
+KERNEL = os.uname().release
+"""Hosts of a lab share the kernel of this machine; the names of the modules' packages carry it."""
+
+_TOOLS = "#!/usr/bin/python3\n" + Path(__file__).with_name("lustre_tools.py").read_text(
+    encoding="utf-8"
+)
+_SERVICE = """\
+[Unit]
+Description=lnet management (stand-in of a lab)
+Requires=network-online.target
+After=network-online.target
+
+[Service]
+Type=oneshot
+RemainAfterExit=true
+ExecStart=/usr/sbin/lnetctl lnet configure
+ExecStart=/usr/sbin/lnetctl import /etc/lnet.conf
+ExecStop=/usr/sbin/lnetctl lnet unconfigure
+
+[Install]
+WantedBy=multi-user.target
+"""
+_CLIENT = {
+    **{f"usr/sbin/{name}": _TOOLS for name in ("lnetctl", "lctl", "mount.lustre")},
+    "usr/bin/lfs": _TOOLS,
+    "lib/systemd/system/lnet.service": _SERVICE,
+}
+_SERVER = {**_CLIENT, **{f"usr/sbin/{name}": _TOOLS for name in ("mkfs.lustre", "tunefs.lustre")}}
+
+STAND_INS = tuple(
+    StandIn(name, f"{LUSTRE}-1", f"{name} (stand-in of a lab)", files=files)
+    for name, files in (
+        (f"lustre-server-modules-{KERNEL}", {}),
+        ("lustre-server-utils", _SERVER),
+        (f"lustre-client-modules-{KERNEL}", {}),
+        ("lustre-client-utils", _CLIENT),
+    )
+)

@@ -1,0 +1,258 @@
+"""The roles of Lustre and of local scratch on machines of a lab, on real block devices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from block_devices import Disks, some_disks
+from lab_support import LAB_MARKS, Machines, Played, some_machines
+from rackwright.lab.lab import HostSpec
+from rackwright.lab.standins.storage import KERNEL, LUSTRE
+from rackwright.lab.system import run
+
+pytestmark = LAB_MARKS
+SERVERS = ("oss-1", "oss-2")
+CLIENT = "gpu-1"
+NETWORK = "10.213.65.0/24"
+NIDS = ["10.213.65.130@o2ib,10.213.65.10@tcp", "10.213.65.131@o2ib,10.213.65.11@tcp"]
+SOURCE = f"{':'.join(NIDS)}:/scratch"
+NETWORKS = [{"name": "o2ib", "interfaces": ["ib0"]}, {"name": "tcp", "interfaces": ["eth0"]}]
+SIGNATURES = "for disk in /dev/disk/by-id/*; do echo $disk $(wipefs --no-act -p $disk); done"
+
+
+def target(kind: str, device: str, first: int = 0, **more: Any) -> dict[str, Any]:
+    """A target that both servers reach."""
+    turned = slice(None, None, -1 if first else 1)
+    known = {"fsname": "scratch", "index": 0, "mgs_nids": NIDS} if kind != "mgs" else {}
+    return {
+        "kind": kind,
+        "device": device,
+        "hosts": list(SERVERS[turned]),
+        "service_nids": NIDS[turned],
+        **known,
+        **more,
+    }
+
+
+@dataclass(frozen=True)
+class FileSystem:
+    """Two servers, one client and their devices."""
+
+    machines: Machines
+    disks: Disks
+    targets: list[dict[str, Any]]
+
+    def on(self, host: str, command: str) -> str:
+        return self.machines.on(host, command, check=False)
+
+    def serve(self, *arguments: str, **changes: Any) -> Played:
+        """Run the role of servers on both, with variables that differ from the good ones."""
+        variables = {**self.variables(), **changes}
+        return self.machines.play(
+            [{"hosts": "oss-1:oss-2", "roles": ["lustre_server"]}],
+            *arguments,
+            variables=variables,
+        )
+
+    def variables(self) -> dict[str, Any]:
+        return {
+            "lustre_lnet_networks": NETWORKS,
+            "lustre_lnet_peers": NIDS,
+            "lustre_server_version": LUSTRE,
+            "lustre_server_kernel": KERNEL,
+            "lustre_server_targets": self.targets,
+        }
+
+    def use(self, *arguments: str, **changes: Any) -> Played:
+        """Run the role of clients on the client."""
+        mount = {"source": SOURCE, "folder": "/scratch", "locks": "flock", "mdts": 1, "osts": 2}
+        variables = {
+            "lustre_lnet_networks": NETWORKS[1:],
+            "lustre_lnet_peers": NIDS,
+            "lustre_client_version": LUSTRE,
+            "lustre_client_kernel": KERNEL,
+            "lustre_client_mounts": [mount],
+            **changes,
+        }
+        return self.machines.play(
+            [{"hosts": CLIENT, "roles": ["lustre_client"]}], *arguments, variables=variables
+        )
+
+
+@pytest.fixture(scope="module")
+def lustre(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FileSystem]:
+    folder = tmp_path_factory.mktemp("stor")
+    wanted = [HostSpec(name) for name in (*SERVERS, CLIENT)]
+    with some_machines(folder, "stor", NETWORK, wanted) as machines, some_disks(machines) as disks:
+        for number, name in enumerate(SERVERS):
+            add_fast_network(machines, name, f"10.213.65.{130 + number}")
+        made = {name: disks.add(name, "64M", SERVERS) for name in ("mgt", "mdt0", "ost0", "ost1")}
+        targets = [
+            target("mgs", made["mgt"]),
+            target("mdt", made["mdt0"], size_gib=0.05, backend="ldiskfs"),
+            target("ost", made["ost0"], size_gib=0.05),
+            target("ost", made["ost1"], first=1, index=1),
+        ]
+        yield FileSystem(machines, disks, targets)
+
+
+def add_fast_network(machines: Machines, name: str, address: str) -> None:
+    """Give a host a second interface on the lab's bridge, in the place of InfiniBand."""
+    host = machines.host(name)
+    outer = f"{host.link}i"
+    run("ip", "link", "add", outer, "type", "veth", "peer", "name", "ib0", "netns", host.namespace)
+    run("ip", "link", "set", outer, "master", machines.lab.bridge, "up")
+    run("ip", "-n", host.namespace, "link", "set", "ib0", "up")
+    run("ip", "-n", host.namespace, "addr", "add", f"{address}/32", "dev", "ib0")
+
+
+def test_no_device_is_formatted_that_must_not_be(lustre: FileSystem) -> None:
+    foreign = lustre.disks.add("home", "64M", SERVERS)
+    other = lustre.disks.add("other", "64M", SERVERS)
+    lustre.on("oss-1", f"mke2fs -q -F -L home {foreign}; mke2fs -q -F -L other-OST0000 {other}")
+    good = {**lustre.variables(), "lustre_server_format": True}
+    ost = lustre.targets[2]
+
+    def one(**changes: Any) -> dict[str, Any]:
+        return {"lustre_server_targets": [{**ost, **changes}]}
+
+    cases: Mapping[str, tuple[Mapping[str, Any], str]] = {
+        "not-asked": ({"lustre_server_format": False}, "are blank, and lustre_server_format is"),
+        "no-stable-name": (one(device="/dev/sdb"), "on /dev/sdb of no-stable-name is refused"),
+        "has-files": (one(device=foreign), "it has ext2 with the label 'home'"),
+        "of-another": (one(device=other), "with the label 'other-OST0000'"),
+        "small": (one(size_gib=1.5), "it has 64 MiB of 1536"),
+        "twice": ({"lustre_server_targets": [ost, {**ost, "index": 1}]}, "of another target"),
+        "kernel": ({"lustre_server_kernel": "5.14.0-1"}, "is built for 5.14.0-1"),
+        "unknown": (
+            {"lustre_server_unknown": ["'devices' of the objects"]},
+            "must say 'devices' of",
+        ),
+    }
+    hosts = {}
+    for name, (changes, _) in cases.items():
+        mine = deepcopy({**good, **changes})
+        for each in mine["lustre_server_targets"]:
+            each["hosts"] = [name, "oss-2"]
+        hosts[name] = mine
+    before = lustre.on("oss-1", f"dpkg-query --show; {SIGNATURES}")
+    played = lustre.machines.play(
+        [{"hosts": ",".join(cases), "roles": ["lustre_server"]}],
+        "--forks=4",
+        hosts={**hosts, "oss-2": {}},
+    )
+    for name, (_, message) in cases.items():
+        assert message in played.failure(name), f"{name}: {played.output}"
+    assert played.changed == 0
+    assert lustre.on("oss-1", f"dpkg-query --show; {SIGNATURES}") == before
+
+
+def test_a_file_system_is_made_once_and_survives_its_servers(lustre: FileSystem) -> None:
+    foreseen = lustre.serve("--check", lustre_server_format=True)
+    assert foreseen.code == 0, foreseen.output
+    told = re.findall(r"would format (\S+) of (\S+) as (\S+)\"", foreseen.output)
+    by_id = "/dev/disk/by-id"
+    assert sorted(told) == [
+        (f"{by_id}/mdt0", "oss-1", "scratch-MDT0000"),
+        (f"{by_id}/mgt", "oss-1", "MGS"),
+        (f"{by_id}/ost0", "oss-1", "scratch-OST0000"),
+        (f"{by_id}/ost1", "oss-2", "scratch-OST0001"),
+    ]
+    assert lustre.on("oss-1", f"wipefs --no-act --parsable {by_id}/[mo][gds]t*") == ""
+
+    made = lustre.serve(lustre_server_format=True)
+    assert made.code == 0, made.output
+    assert lustre.on("oss-1", "findmnt -lno TARGET | grep lustre/").split() == [
+        "/lustre/mgs",
+        "/lustre/scratch/mdt0000",
+        "/lustre/scratch/ost0000",
+    ]
+    assert lustre.on("oss-2", "findmnt -lno TARGET | grep lustre/") == "/lustre/scratch/ost0001"
+    mounted = made_client(lustre)
+    assert "OST:1" in mounted
+
+    again = lustre.serve()
+    assert (again.code, again.changed) == (0, 0), again.output
+    foreseen = lustre.serve("--check", "--diff", lustre_server_format=True)
+    assert (foreseen.code, foreseen.changed) == (0, 0), foreseen.output
+    assert not re.search(r"^(---|\+\+\+) ", foreseen.output, re.MULTILINE)
+
+
+def test_a_target_that_moves_is_left_there_and_one_that_is_nowhere_is_found(
+    lustre: FileSystem,
+) -> None:
+    unit = "lustre-scratch-ost0000.mount"
+    lustre.on("oss-1", f"systemctl stop {unit}")
+    assert "inactive device" in lustre.on(CLIENT, "lfs df /scratch")
+    gone = lustre.serve("--tags", "verify")
+    assert "scratch-OST0000 is mounted on 0 of oss-1, oss-2: nowhere" in gone.failure("oss-1")
+    seen = lustre.use("--tags", "verify")
+    assert "gpu-1 sees 1 of 1 MDTs and 1 of 2 OSTs at /scratch" in seen.failure(CLIENT), seen.output
+    lustre.on("oss-2", f"systemctl start {unit}")
+    # Multiple-mount protection: the first server cannot have it, too.
+    assert lustre.on("oss-1", f"systemctl start {unit}; findmnt -n /lustre/scratch/ost0000") == ""
+    moved = lustre.serve("--tags", "run,verify")
+    assert (moved.code, moved.changed) == (0, 0), moved.output
+    assert "OST:0" in lustre.on(CLIENT, "lfs df /scratch")
+
+
+def test_local_scratch_is_made_of_blank_drives_only(lustre: FileSystem) -> None:
+    drives = [lustre.disks.add(f"nvme{number}", "400M", [CLIENT]) for number in range(2)]
+    good = {
+        "local_scratch_path": "/raid",
+        "local_scratch_drives": 1,
+        "local_scratch_drive_gib": 400 / 1024,
+        "local_scratch_devices": drives[:1],
+        "local_scratch_keep": "14d",
+    }
+
+    def play(*arguments: str, hosts: Mapping[str, Any] | None = None) -> Played:
+        plays = [{"hosts": ",".join(hosts or {CLIENT: {}}), "roles": ["local_scratch"]}]
+        connection = lustre.machines.lab.connection(lustre.machines.host(CLIENT))
+        listed = {name: {**connection, **own} for name, own in (hosts or {CLIENT: {}}).items()}
+        return lustre.machines.play(plays, *arguments, variables=good, hosts=listed)
+
+    lustre.on(CLIENT, f"mke2fs -q -F -L home {drives[1]}")
+    pair = {"local_scratch_drives": 2, "local_scratch_devices": drives}
+    told = {
+        "few": ({**pair, "local_scratch_drives": 3}, "has 2 drives of about 0.4 GiB"),
+        "full": (pair, "are not blank: they have ext2"),
+        "letter": ({"local_scratch_devices": ["/dev/sdb"]}, "is refused"),
+        "unknown": ({"local_scratch_unknown": ["'size' of them"]}, "say 'size' of them"),
+    }
+    refused = play(hosts={name: case[0] for name, case in told.items()})
+    for name, (_, message) in told.items():
+        assert message in refused.failure(name), refused.output
+    assert refused.changed == 0
+
+    striped = play("--check", hosts={CLIENT: {**pair, "local_scratch_wipe": True}})
+    assert striped.code == 0, striped.output
+    assert "would wipe and make RAID 0 of /dev/loop" in striped.words
+    assert 'LABEL="home"' in lustre.on(CLIENT, f"blkid -p {drives[1]}")
+
+    made = play()
+    assert made.code == 0, made.output
+    assert lustre.on(CLIENT, "findmnt -no FSTYPE /raid; stat -c %a /raid").split() == [
+        "xfs",
+        "1777",
+    ]
+    lustre.on(CLIENT, "touch /raid/kept")
+    again = play()
+    assert (again.code, again.changed) == (0, 0), again.output
+    foreseen = play("--check", "--diff")
+    assert (foreseen.code, foreseen.changed) == (0, 0), foreseen.output
+    assert "kept" in lustre.on(CLIENT, "ls /raid; systemctl stop raid.mount")
+
+
+def made_client(lustre: FileSystem) -> str:
+    played = lustre.use()
+    assert played.code == 0, played.output
+    again = lustre.use()
+    assert (again.code, again.changed) == (0, 0), again.output
+    return lustre.on(CLIENT, "lfs df /scratch")
