@@ -15,6 +15,7 @@ from typing import Any
 
 from rackwright.accept.intent import health_of_group, health_programs
 from rackwright.configure.software import gpu_software
+from rackwright.configure.users import compute_variables, user_variables
 from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.names import compress_hostlist, expand_hostlist
@@ -128,9 +129,10 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
         if site in {None, where}:
             groups.vars(groups.name("nodes", where, group), **variables)
     made: Inventory = {"_meta": {"hostvars": hostvars}}
-    everywhere = {"rackwright_cluster": plan.blueprint.name}
+    everywhere: dict[str, Any] = {"rackwright_cluster": plan.blueprint.name}
     if plan.blueprint.owner is not None:
         everywhere["rackwright_owner"] = plan.blueprint.owner
+    everywhere |= user_variables(plan)
     made["all"] = {"children": groups.roots(), "vars": everywhere}
     made.update(groups.as_data())
     refuse_templates(made)
@@ -353,7 +355,7 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     if accounting is not None:
         groups.vars("slurm_database", slurm_database_host=accounting.address or accounting.host)
     groups.vars("slurm_compute", slurm_compute_spool_folder=scheduler.folders.spool)
-    groups.vars("slurm_compute", **health_programs(plan))
+    groups.vars("slurm_compute", **health_programs(plan), **compute_variables(plan))
     for nodes in node_sets(plan):
         count = 0 if nodes.gres is None else nodes.gres.count
         if not nodes.uneven and site in {None, nodes.site}:

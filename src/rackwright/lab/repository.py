@@ -25,7 +25,7 @@ from rackwright.provision.locks import turn
 PORT = 8077
 
 DEBIAN = (
-    "acl", "chrony", "fuse-overlayfs", "ibverbs-utils", "infiniband-diags", "jq", "libpmix2",
+    "acl", "chrony", "fuse-overlayfs", "ibverbs-utils", "infiniband-diags", "jq", "libpam-slurm-adopt", "libpmix2", "libslurm-dev",
     "logrotate", "mariadb-server", "mdadm", "munge", "nfs-common", "nfs-ganesha",
     "nfs-ganesha-vfs", "nfs-kernel-server", "nvme-cli", "opensm", "parallel", "perftest", "pigz",
     "prometheus", "prometheus-alertmanager", "prometheus-node-exporter", "python3-pymysql",
