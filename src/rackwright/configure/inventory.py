@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from rackwright.accept.intent import health_of_group, health_programs
+from rackwright.configure.containers import container_variables, mpi_variables
 from rackwright.configure.software import gpu_software
 from rackwright.configure.users import compute_variables, user_variables
 from rackwright.errors import RackwrightError
@@ -128,6 +129,8 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     for (where, group), variables in gpu_software(plan).items():
         if site in {None, where}:
             groups.vars(groups.name("nodes", where, group), **variables)
+    for where in {host.site for host in hosts}:
+        groups.vars(groups.name("site", where), **container_variables(plan, where))
     made: Inventory = {"_meta": {"hostvars": hostvars}}
     everywhere: dict[str, Any] = {"rackwright_cluster": plan.blueprint.name}
     if plan.blueprint.owner is not None:
@@ -346,6 +349,7 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     if scheduler is None:
         return
     outer = groups.name("slurm", "hosts")
+    groups.vars(outer, **mpi_variables(scheduler))
     for name in SLURM_GROUPS:
         groups.nest(outer, groups.name(*name.split("_")))
     groups.vars("slurm_controller", slurm_controller_state_folder=scheduler.folders.state)

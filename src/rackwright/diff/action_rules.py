@@ -62,7 +62,7 @@ _OPERATIONS = (
     *_rules("operations/software/*/", _DRAIN, "exchanged on idle nodes, wave by wave",
             "kernel driver fabric_manager imex cuda ofed/** efa_installer lustre_client/**"),
     *_rules("operations/software/*/", _ROLLING, "jobs that start later use it",
-            "nccl ofi_plugin libfabric dcgm"),
+            "nccl ofi_plugin libfabric dcgm enroot pyxis"),
     *_rules("operations/software/*/", _ROLLING,
             "server by server; its partner has its targets meanwhile",
             "lustre_server/** server_kernel"),

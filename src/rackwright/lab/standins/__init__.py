@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rackwright.lab.standins import gpu
+from rackwright.lab.standins import containers, gpu
 from rackwright.lab.standins.package import StandIn
 
-STAND_INS: tuple[StandIn, ...] = (*gpu.STAND_INS,)
+STAND_INS: tuple[StandIn, ...] = (*containers.STAND_INS, *gpu.STAND_INS)
