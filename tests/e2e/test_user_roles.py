@@ -178,7 +178,9 @@ def test_numbers_that_have_drifted_are_refused_and_not_changed(site: Site) -> No
         )
         told = played.failure("gpu-1")
         assert "'bob' is to have the uid 20009; it has 3777 there" in told, played.output
-        assert "'carol' is to have the uid 3777; it has none there, and 3777 belongs to 'bob'" in told
+        assert (
+            "'carol' is to have the uid 3777; it has none there, and 3777 belongs to 'bob'" in told
+        )
         assert site.on("gpu-1", "sha256sum /etc/passwd /etc/group") == before
         assert played.changes["gpu-1"] == 0
     finally:
@@ -186,7 +188,7 @@ def test_numbers_that_have_drifted_are_refused_and_not_changed(site: Site) -> No
 
 
 def test_a_removed_account_is_locked_and_keeps_its_home(site: Site) -> None:
-    site.on("gpu-1", "touch /home/grace/thesis")
+    site.on("gpu-1", "install -o grace /dev/null /home/grace/thesis")
     ada, grace = site.variables["users_accounts"]
     never = {"name": "never", "uid": 20003, "group": "research", "removed": True}
     gone = [ada, {**grace, "removed": True}, never]
@@ -285,12 +287,12 @@ LOCKED_OUT: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("case", sorted(LOCKED_OUT))
 def test_settings_that_lock_ansible_out_are_taken_back(site: Site, case: str) -> None:
     before = site.on("gpu-1", f"sha256sum {SETTINGS} /etc/pam.d/sshd")
-    played = site.play(
-        "ssh_server", arguments=["--limit", "gpu-1"], expect=2, **LOCKED_OUT[case]
-    )
+    played = site.play("ssh_server", arguments=["--limit", "gpu-1"], expect=2, **LOCKED_OUT[case])
     assert "has its former settings again" in played.output, played.output
     assert site.on("gpu-1", f"sha256sum {SETTINGS} /etc/pam.d/sshd") == before
-    assert site.on("gpu-1", "systemctl is-active rackwright-ssh-rollback.timer || true") == "inactive"
+    assert (
+        site.on("gpu-1", "systemctl is-active rackwright-ssh-rollback.timer || true") == "inactive"
+    )
     assert site.log_in("ada", "gpu-1") == "ada"
 
 
