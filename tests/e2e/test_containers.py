@@ -110,6 +110,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "ada", "-f", folder / "ada")
     with some_machines(folder, "usrw", "10.213.66.0/24", [HostSpec("gpu-1", 0)]) as machines:
         made = Machine(machines, folder)
+        made.on("apt-get update -q")
         made.play("slurm_config", "munge")
         foreseen = made.play(*CONTAINERS[:2], arguments=["--check"])
         assert foreseen.changed > 0
