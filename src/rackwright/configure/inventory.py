@@ -14,10 +14,12 @@ from itertools import pairwise
 from typing import Any
 
 from rackwright.accept.intent import health_of_group, health_programs
+from rackwright.configure.containers import container_variables, mpi_variables
 from rackwright.configure.fabric import rdma_ports, subnet_managers
 from rackwright.configure.filesystems import lustre_variables, scratch_variables
 from rackwright.configure.nfs import nfs_clients, nfs_servers
 from rackwright.configure.software import gpu_software, nvlink_domains
+from rackwright.configure.users import compute_variables, user_variables
 from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.names import compress_hostlist, expand_hostlist
@@ -134,10 +136,13 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
                 groups.vars(groups.name("nodes", where, group), **variables)
     _add_servers(groups, plan, dict(zip(names, hosts, strict=True)), hostvars)
     _add_storage(groups, plan, site, hostvars)
+    for where in {host.site for host in hosts}:
+        groups.vars(groups.name("site", where), **container_variables(plan, where))
     made: Inventory = {"_meta": {"hostvars": hostvars}}
-    everywhere = {"rackwright_cluster": plan.blueprint.name}
+    everywhere: dict[str, Any] = {"rackwright_cluster": plan.blueprint.name}
     if plan.blueprint.owner is not None:
         everywhere["rackwright_owner"] = plan.blueprint.owner
+    everywhere |= user_variables(plan)
     made["all"] = {"children": groups.roots(), "vars": everywhere}
     made.update(groups.as_data())
     refuse_templates(made)
@@ -374,6 +379,7 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     if scheduler is None:
         return
     outer = groups.name("slurm", "hosts")
+    groups.vars(outer, **mpi_variables(scheduler))
     for name in SLURM_GROUPS:
         groups.nest(outer, groups.name(*name.split("_")))
     groups.vars("slurm_controller", slurm_controller_state_folder=scheduler.folders.state)
@@ -383,7 +389,7 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     if accounting is not None:
         groups.vars("slurm_database", slurm_database_host=accounting.address or accounting.host)
     groups.vars("slurm_compute", slurm_compute_spool_folder=scheduler.folders.spool)
-    groups.vars("slurm_compute", **health_programs(plan))
+    groups.vars("slurm_compute", **health_programs(plan), **compute_variables(plan))
     for nodes in node_sets(plan):
         count = 0 if nodes.gres is None else nodes.gres.count
         if not nodes.uneven and site in {None, nodes.site}:

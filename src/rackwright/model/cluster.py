@@ -16,6 +16,7 @@ from rackwright.model.onprem import OnPremSite
 from rackwright.model.operations import Operations
 from rackwright.model.reliability import Reliability
 from rackwright.model.scheduler import Scheduler
+from rackwright.model.users import Users
 
 Site = Annotated[AwsSite | OnPremSite, Field(discriminator="provider")]
 
@@ -45,6 +46,8 @@ class Blueprint(Model):
     interconnects: tuple[Interconnect, ...] = ()
     """Lines between the sites."""
     scheduler: Scheduler | None = None
+    users: Users | None = None
+    """Accounts on the hosts; absent, somebody else manages them."""
     reliability: Reliability | None = None
     operations: Operations | None = None
     costs: Costs | None = None

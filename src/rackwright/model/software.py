@@ -54,5 +54,9 @@ class SoftwareBill(Model):
     """DOCA-OFED or MLNX_OFED."""
     lustre_client: KernelModules | None = None
     lustre_server: KernelModules | None = None
+    enroot: Version | None = None
+    """Containers for jobs, without root."""
+    pyxis: Version | None = None
+    """Slurm's plugin for enroot."""
     slurm: Version | None = None
     """Its first two numbers are those of the scheduler's ``version``."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from rackwright.lab.standins import fabric, gpu, gpu_stack, nccl_tests, storage
+from rackwright.lab.standins import containers, fabric, gpu, gpu_stack, nccl_tests, storage
 from rackwright.lab.standins.package import StandIn
 
 STAND_INS: tuple[StandIn, ...] = (
+    *containers.STAND_INS,
     *fabric.STAND_INS,
     *gpu.STAND_INS,
     *gpu_stack.STAND_INS,

@@ -15,6 +15,8 @@ class StandIn:
 
     Attributes:
         files: path below the root to text; files of ``bin`` folders are programs.
+        plugins: path below the root to the C source of a plugin of Slurm, compiled against the
+            headers of Slurm in the repository.
     """
 
     name: str
@@ -22,13 +24,16 @@ class StandIn:
     summary: str
     depends: tuple[str, ...] = ()
     files: dict[str, str] = field(default_factory=dict)
+    plugins: dict[str, str] = field(default_factory=dict)
 
     def build(self, pool: Path) -> None:
-        """Write its archive into the folder ``pool``.
+        """Write its archive into the folder ``pool``; nothing where it needs a compiler and there is none.
 
         Raises:
-            ExternalToolError: dpkg refuses it.
+            ExternalToolError: dpkg or the compiler refuses it.
         """
+        if self.plugins and shutil.which("gcc") is None:
+            return
         tree = pool.parent / "build" / self.name
         control = tree / "DEBIAN/control"
         control.parent.mkdir(parents=True)
@@ -44,6 +49,8 @@ class StandIn:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
             target.chmod(0o755 if target.parent.name in {"bin", "sbin"} else 0o644)
+        for path, source in self.plugins.items():
+            _compile(source, tree / path, pool)
         for made in (tree, *tree.rglob("*")):
             if made.is_dir():
                 made.chmod(0o755)
@@ -51,6 +58,18 @@ class StandIn:
         deb = pool / f"{self.name}_{plain}_amd64.deb"
         run("dpkg-deb", "--root-owner-group", "-Zgzip", "--build", tree, deb)
         shutil.rmtree(tree.parent)
+
+
+def _compile(source: str, target: Path, pool: Path) -> None:
+    """Compile a plugin against the Slurm whose headers are in ``pool``."""
+    headers = pool.parent / "build/headers"
+    (archive,) = pool.glob("libslurm-dev_*.deb")
+    run("dpkg-deb", "-x", archive, headers)
+    code = headers / "plugin.c"
+    code.write_text(source, encoding="utf-8")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    run("gcc", "-shared", "-fPIC", "-O1", "-I", headers / "usr/include", "-o", target, code)
+    target.chmod(0o644)
 
 
 def daemon(name: str) -> dict[str, str]:

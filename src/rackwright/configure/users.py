@@ -1,0 +1,36 @@
+"""Accounts and logins, as variables of the roles ``users`` and ``ssh_server``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rackwright.model.users import Account
+from rackwright.plan.model import Plan
+
+
+def user_variables(plan: Plan) -> dict[str, Any]:
+    """Variables of every host; empty where the blueprint names no users."""
+    users = plan.blueprint.users
+    if users is None:
+        return {}
+    return {
+        "users_groups": [group.model_dump() for group in users.groups],
+        "users_accounts": [_account(account) for account in users.accounts],
+        "users_sudo": [rule.model_dump(mode="json") for rule in users.sudo],
+        "ssh_server_root_login": users.ssh.root_login,
+        "ssh_server_groups": list(users.ssh.login_groups),
+        "ssh_server_admin_groups": list(users.ssh.admin_groups),
+        # Accounts of these groups get in by the keys of the role 'users' and by no others.
+        "ssh_server_managed_groups": sorted({account.group for account in users.accounts}),
+    }
+
+
+def compute_variables(plan: Plan) -> dict[str, Any]:
+    """Variables of the hosts that run jobs."""
+    users = plan.blueprint.users
+    return {} if users is None else {"ssh_server_jobs_only": users.ssh.compute == "jobs"}
+
+
+def _account(account: Account) -> dict[str, Any]:
+    """What differs from the defaults of the role, so that a long list stays short."""
+    return account.model_dump(mode="json", exclude_defaults=True)

@@ -1,0 +1,197 @@
+"""Slurm with PMIx, containers and users on one machine of a lab: what srun and sshd make of them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab_support import LAB_MARKS, Machines, Played, some_machines
+from rackwright.lab.lab import HostSpec
+from rackwright.lab.standins.containers import ENROOT, OTHER_PYXIS, PYXIS
+from rackwright.lab.system import run
+
+pytestmark = LAB_MARKS
+SLURM = """\
+ClusterName=small
+SlurmctldHost=gpu-1
+SlurmUser=slurm
+AuthType=auth/munge
+StateSaveLocation=/var/spool/slurmctld
+SlurmdSpoolDir=/var/spool/slurmd
+SlurmctldPidFile=/run/slurm/slurmctld.pid
+SlurmdPidFile=/run/slurm/slurmd.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=pmix
+ReturnToService=2
+SlurmdParameters=config_overrides
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=gpu-1
+AccountingStorageEnforce=associations,limits
+NodeName=gpu-1 CPUs=4 RealMemory=500
+PartitionName=all Nodes=gpu-1 Default=YES
+"""
+CONTAINERS = ("pmix", "enroot", "pyxis")
+PLUGINS = "/etc/slurm/plugstack.conf.d"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The only host of a lab: controller, database, and a host for logins and jobs."""
+
+    machines: Machines
+    folder: Path
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        ada = {"name": "ada", "uid": 20001, "group": "research", "slurm_account": "research"}
+        key = self.folder / "ada.pub"
+        return {
+            "munge_key_file": str(self.folder / "munge.key"),
+            "slurm_config_source": str(self.folder / "slurm"),
+            "slurm_controller_state_folder": "/var/spool/slurmctld",
+            "slurm_database_host": "gpu-1",
+            "slurm_compute_accelerators": 0,
+            "users_groups": [{"name": "research", "gid": 20000}],
+            "users_accounts": [{**ada, "keys": [key.read_text().strip()]}],
+            "ssh_server_managed_groups": ["research"],
+            "ssh_server_jobs_only": True,
+            "enroot_version": ENROOT,
+            "enroot_hooks": ["98-nvidia.sh", "99-mellanox.sh"],
+            "pyxis_version": PYXIS,
+        }
+
+    def play(self, *roles: Any, arguments: Any = (), expect: int = 0, **changed: Any) -> Played:
+        played = self.machines.play(
+            [{"hosts": "all", "roles": list(roles)}],
+            *arguments,
+            variables={**self.variables, **changed},
+        )
+        assert played.code == expect, played.output
+        return played
+
+    def on(self, command: str) -> str:
+        return self.machines.on("gpu-1", command, timeout_s=90)
+
+    def log_in(self) -> str:
+        """What ssh says when ada logs in."""
+        lab = self.machines.lab
+        known = f"UserKnownHostsFile={lab.known_hosts}"
+        address = self.machines.host("gpu-1").address.ip
+        done = subprocess.run(
+            [
+                *("ssh", "-F", "none", "-o", known, "-o", "BatchMode=yes"),
+                *("-i", self.folder / "ada", f"ada@{address}", "id -un"),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        return done.stdout + done.stderr
+
+
+ASSOCIATIONS = {"role": "users", "tasks_from": "slurm"}
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    folder = tmp_path_factory.mktemp("containers")
+    (folder / "slurm").mkdir()
+    (folder / "slurm/slurm.conf").write_text(SLURM)
+    key = folder / "munge.key"
+    key.write_bytes(b"k" * 128)
+    key.chmod(0o600)
+    run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "ada", "-f", folder / "ada")
+    with some_machines(folder, "usrw", "10.213.66.0/24", [HostSpec("gpu-1", 0)]) as machines:
+        made = Machine(machines, folder)
+        made.on("apt-get update -q")
+        made.play("slurm_config", "munge")
+        foreseen = made.play(*CONTAINERS[:2], arguments=["--check"])
+        assert foreseen.changed > 0
+        assert made.on("dpkg-query --show libpmix2 enroot 2>/dev/null || echo none") == "none"
+        made.play("slurm_database", "pmix", "slurm_controller", "slurm_compute")
+        made.play("users", {"role": "users", "tasks_from": "slurm"}, "enroot", "pyxis")
+        yield made
+
+
+def test_a_second_run_changes_nothing_and_a_check_foresees_nothing(machine: Machine) -> None:
+    every = ("users", ASSOCIATIONS, *CONTAINERS)
+    assert machine.play(*every).changed == 0
+    foreseen = machine.play(*every, arguments=["--check", "--diff"])
+    assert foreseen.changed == 0
+    assert "+++ " not in foreseen.output
+
+
+def test_jobs_are_started_with_pmix_and_in_a_container(machine: Machine) -> None:
+    assert machine.on("srun --immediate=60 printenv PMIX_RANK") == "0", "MpiDefault is pmix"
+    image = machine.on("srun --immediate=60 --container-image=ubuntu printenv LAB_CONTAINER_IMAGE")
+    assert image == "ubuntu"
+    settings = machine.on("cat /etc/enroot/enroot.conf")
+    assert "ENROOT_DATA_PATH /var/lib/enroot/data/$(id -u)" in settings
+    assert machine.on("stat -c %a /var/lib/enroot/data /run/enroot").split() == ["1777", "1777"]
+
+
+def test_a_plugin_for_another_slurm_is_never_shown_to_slurm(machine: Machine) -> None:
+    before = machine.on(f"sha256sum {PLUGINS}/pyxis.conf; rm {PLUGINS}/pyxis.conf")
+    try:
+        played = machine.play("pyxis", expect=2, pyxis_version=OTHER_PYXIS)
+        assert "was built for Slurm 23.11, and 22.05 is installed" in played.failure("gpu-1")
+        assert machine.on(f"ls {PLUGINS}") == ""
+        assert machine.on("srun --immediate=60 echo works") == "works"
+    finally:
+        machine.play("pyxis")
+    assert machine.on(f"sha256sum {PLUGINS}/pyxis.conf") == before
+
+
+REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
+    "pmix": ("pmix", {"pmix_version": "5.0"}, "offers no libpmix2 5.0, but 4.2.2"),
+    "pmix-not-default": ("pmix", {"pmix_default": True}, "set 'mpi: pmix' in the scheduler"),
+    "enroot": ("enroot", {"enroot_version": "9.9"}, "offers 0 packages enroot 9.9 among 3.5.0-1"),
+    "enroot-path": ("enroot", {"enroot_scratch": "scratch"}, "write an absolute path"),
+    "enroot-hook": ("enroot", {"enroot_hooks": ["97-own.sh"]}, "lacks the hooks 97-own.sh"),
+    "pyxis": ("pyxis", {"pyxis_version": "9"}, "offers 0 packages nvslurm-plugin-pyxis 9 among"),
+}
+"""Variables under which a role must refuse, and what it says."""
+
+
+@pytest.mark.parametrize("case", sorted(REFUSED))
+def test_a_role_refuses_what_it_cannot_do(machine: Machine, case: str) -> None:
+    role, variables, message = REFUSED[case]
+    conf = "/etc/slurm/slurm.conf"
+    if case == "pmix-not-default":
+        machine.on(f"cp {conf} /root; sed -i s/MpiDefault=pmix/MpiDefault=none/ {conf}")
+    try:
+        played = machine.play(role, expect=2, **variables)
+    finally:
+        if case == "pmix-not-default":
+            machine.on(f"cp /root/slurm.conf {conf}")
+    assert message in " ".join(played.failure("gpu-1").split()), played.output
+    assert played.changed == 0
+
+
+def test_users_send_jobs_until_they_are_removed(machine: Machine) -> None:
+    assert machine.on("su ada -c 'srun --immediate=60 id -un'") == "ada"
+    (ada,) = machine.variables["users_accounts"]
+    machine.play(ASSOCIATIONS, users_accounts=[{**ada, "removed": True}])
+    refused = machine.on("su ada -c 'srun --immediate=60 id -un' 2>&1 || true")
+    assert "Job violates accounting" in refused
+    machine.play(ASSOCIATIONS)
+    assert machine.on("su ada -c 'srun --immediate=60 id -un'") == "ada"
+
+
+def test_only_a_job_opens_a_host_that_is_for_jobs(machine: Machine) -> None:
+    machine.play("ssh_server")
+    assert machine.play("ssh_server").changed == 0
+    assert "no active jobs on this node" in machine.log_in()
+    machine.on("su ada -c 'cd; sbatch --output=/dev/null --wrap \"sleep 300\"'")
+    machine.on("timeout 60 sh -c 'until squeue -h -t R | grep -q .; do sleep 0.5; done'")
+    assert machine.log_in() == "ada\n"
+    machine.on("scancel --user ada")
+    machine.play("ssh_server", ssh_server_jobs_only=False)
+    assert machine.log_in() == "ada\n"
