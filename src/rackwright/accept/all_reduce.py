@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rackwright.accept.expected import Expectation, HostExpectations, Rule
-from rackwright.configure.inventory import inventory_names
+from rackwright.configure.hosts import inventory_names
 from rackwright.model.hardware import Accelerators, Node, fact_value
 from rackwright.model.operations import AllReduce
 from rackwright.plan.model import Plan

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from rackwright.accept.intent import DEVICES, mount_points
-from rackwright.configure.inventory import Host, inventory_names
+from rackwright.configure.hosts import Host, inventory_names
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.scheduler import Scheduler
 from rackwright.model.software import KernelModules, SoftwareBill

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -17,15 +16,13 @@ from rackwright.accept.intent import health_of_group, health_programs
 from rackwright.configure.containers import container_variables, mpi_variables
 from rackwright.configure.fabric import rdma_ports, subnet_managers
 from rackwright.configure.filesystems import lustre_variables, scratch_variables
+from rackwright.configure.hosts import Host, inventory_names
 from rackwright.configure.nfs import nfs_clients, nfs_servers
 from rackwright.configure.software import gpu_software, nvlink_domains
 from rackwright.configure.users import compute_variables, user_variables
 from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
-from rackwright.model.names import compress_hostlist, expand_hostlist
-from rackwright.model.onprem import OnPremSite
-from rackwright.plan.aws import AwsSitePlan
-from rackwright.plan.hosts import node_names, numbered
+from rackwright.model.names import compress_hostlist
 from rackwright.plan.model import Plan
 from rackwright.plan.scheduler import covers, node_sets
 from rackwright.spec.suggest import did_you_mean
@@ -37,73 +34,6 @@ class InventoryError(RackwrightError):
     """An inventory of what was asked for cannot be made."""
 
     code = "inventory"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a host stands.
-
-    Attributes:
-        unit: number of its server, or rack-scale system, among those of its group in the rack.
-        tray: number of the host in a rack-scale system; None for a server.
-    """
-
-    hall: str
-    row: str
-    rack: str
-    unit: int
-    tray: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Host:
-    """A host with what it is grouped by; ``place`` is None in the cloud."""
-
-    name: str
-    site: str
-    group: str
-    role: str
-    hardware: str
-    place: Place | None = None
-    zone: str | None = None
-
-
-def list_hosts(plan: Plan) -> tuple[Host, ...]:
-    """Every host of every site, in the order of the plan."""
-    found = [host for planned in plan.onprem for host in _bare_metal(plan, planned.site)]
-    found += [host for planned in plan.aws for host in _cloud(planned)]
-    return tuple(found)
-
-
-def _bare_metal(plan: Plan, site: OnPremSite) -> Iterator[Host]:
-    places = {
-        rack: (hall.name, row.name)
-        for hall in site.halls
-        for row in hall.rows
-        for group in row.rack_groups
-        for rack in expand_hostlist(group.racks)
-    }
-    for group in site.node_groups:
-        hosts = plan.catalogue.get(Node, group.type).hosts
-        racks = expand_hostlist(group.racks)
-        for index, name in enumerate(node_names(group, plan.catalogue)):
-            unit, tray = divmod(index, hosts)
-            rack = racks[unit // group.per_rack]  # racks are filled in the order written
-            hall, row = places[rack]
-            numbers = (unit % group.per_rack + 1, tray + 1 if hosts > 1 else None)
-            place = Place(hall, row, rack, *numbers)
-            yield Host(name, site.name, group.name, group.role, group.type, place)
-
-
-def _cloud(planned: AwsSitePlan) -> Iterator[Host]:
-    site = planned.site
-    zone = site.network.availability_zones[0]
-    for servers in planned.servers:
-        for name in servers.names:
-            yield Host(name, site.name, servers.role, servers.role, servers.server.type, zone=zone)
-    for nodes in planned.groups:
-        for name in numbered(nodes.group.name, nodes.group.count):
-            yield Host(name, site.name, nodes.group.name, "compute", nodes.group.type, zone=zone)
 
 
 def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
@@ -209,18 +139,6 @@ def _check_site(plan: Plan, site: str) -> None:
     if site not in known:
         hint = did_you_mean(site, known) or f"the blueprint has: {', '.join(known)}"
         raise InventoryError(f"there is no site '{site}'", hint=hint)
-
-
-def inventory_names(plan: Plan) -> list[tuple[Host, str]]:
-    """Every host with its name in the inventory.
-
-    That is its own name, with its site where two sites have a group of that name.
-    """
-    hosts = list_hosts(plan)
-    sites: dict[str, set[str]] = {}
-    for host in hosts:
-        sites.setdefault(host.group, set()).add(host.site)
-    return [(h, h.name if len(sites[h.group]) == 1 else f"{h.name}.{h.site}") for h in hosts]
 
 
 def _hostvars(host: Host, name: str) -> dict[str, Any]:

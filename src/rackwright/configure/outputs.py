@@ -12,7 +12,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-from rackwright.configure.inventory import Inventory, InventoryError, inventory_names
+from rackwright.configure.hosts import inventory_names
+from rackwright.configure.inventory import Inventory, InventoryError
 from rackwright.plan.model import Plan
 
 SCHEMA = "rackwright.stack/v1"

@@ -20,7 +20,7 @@ from rackwright.plan.software_needs import (
 )
 
 if TYPE_CHECKING:
-    from rackwright.configure.inventory import Host
+    from rackwright.configure.hosts import Host
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rackwright.configure.inventory import HEADS, Host, inventory_names
+from rackwright.configure.hosts import Host, inventory_names
+from rackwright.configure.inventory import HEADS
 from rackwright.errors import UsageError
 from rackwright.model.names import compress_hostlist
 from rackwright.model.scheduler import Scheduler
@@ -301,9 +302,7 @@ class _Room:
         total = out + more
         if self.limit.hosts is not None and total[""] > self.limit.hosts:
             return False
-        return all(
-            count <= self._most[pool] for pool, count in total.items() if pool in self._most
-        )
+        return all(count <= self._most[pool] for pool, count in total.items() if pool in self._most)
 
 
 @dataclass

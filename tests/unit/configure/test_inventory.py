@@ -13,6 +13,7 @@ import pytest
 
 import factories
 from rackwright.cli import main
+from rackwright.configure.hosts import list_hosts
 from rackwright.configure.inventory import (
     Inventory,
     InventoryError,
@@ -20,7 +21,6 @@ from rackwright.configure.inventory import (
     draw,
     group_name,
     host_variables,
-    list_hosts,
 )
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs import builtin_pack
