@@ -60,7 +60,9 @@ class Job:
         if "if" in job and not holds(job["if"], seen):
             return None
         for level in (document, job):
-            self.environment |= _texts(level.get("env", {}), seen)
+            given = _texts(level.get("env", {}), seen)
+            self.environment |= given
+            seen |= {f"env.{key}": value for key, value in given.items()}
         return self._run(job["steps"], seen)
 
     def action(self, file: Path, **inputs: str) -> tuple[int, dict[str, str]]:

@@ -21,10 +21,11 @@ from ci_runner import Job
 from ci_team import BLUEPRINT, bare_machine, commit, git, github_environment
 from forge_fake import FakeForge, a_forge
 from lab_support import Machines, some_machines
+from rackwright.lab import lab as labs
 from rackwright.lab.lab import HostSpec
 from rackwright.render.ci import write_ci
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1500)]
 ROLE = "arn:aws:iam::123456789012:role/rackwright"
 PROJECT = {
     "CI_COMMIT_BRANCH": "main",
@@ -247,63 +248,59 @@ def test_what_violates_is_neither_planned_nor_previewed(
     assert (code, "1 proposed" in log) == (5, True), log
 
 
+# Nobody keeps accounts, nobody watches: fewer packages to install.
+LESS = {"  accounting: {host: head-1}\n": "", "name: head, role: head": "name: head, role: storage"}
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="the lab needs root")
 def test_hosts_are_configured_after_a_rehearsal(forge: FakeForge, tmp_path: Path) -> None:
     with some_machines(tmp_path / "lab", "gate", "10.213.60.0/24", [HostSpec("head-1")]) as made:
-        # Nobody keeps accounts, nobody watches: fewer packages to install.
-        less = {
-            "  accounting: {host: head-1}\n": "",
-            "name: head, role: head": "name: head, role: storage",
-        }
-        blueprint = made.lab_blueprint(less).read_text()
-        team = a_team(tmp_path, tmp_path / "state", forge, blueprint)
+        team = a_team(tmp_path, tmp_path / "state", forge, made.lab_blueprint(LESS).read_text())
         hosts = {"hosts": {"head-1": made.lab.connection(made.host("head-1"))}}
         (team.origin / "hosts.json").write_text(json.dumps({"all": hosts}))
         git(team.origin, "add", "--all")
         git(team.origin, "commit", "--quiet", "--message=addresses")
-        configure_on_github(made, team)
-        configure_on_gitlab(team)
+        head = {"vars.RACKWRIGHT_INVENTORY": "hosts.json\n", "inputs.limit": "head-1"}
+        code, shown = team.github("configure", "rehearse", **head)
+        assert code == 0, shown.log
+        assert shown.ran == ["Install", "Rehearse"]
+        assert "    head-1 would change: base / Install chrony" in shown.summary
+        assert made.on("head-1", "systemctl is-active slurmctld", check=False) == "inactive"
+        code, done = team.github("configure", "configure", **head)
+        assert code == 0, done.log
+        assert "    1 of 1 hosts done in " in done.summary
+        assert " is UP" in made.on("head-1", "scontrol ping")
 
 
-def configure_on_github(made: Machines, team: Team) -> None:
-    head, gone = (
-        {"vars.RACKWRIGHT_INVENTORY": "hosts.json\n", "inputs.limit": name}
-        for name in ("head-1", "gpu-1")  # of which there is no gpu-1
-    )
-    code, shown = team.github("configure", "rehearse", **head)
-    assert code == 0, shown.log
-    assert shown.ran == ["Install", "Rehearse"]
-    assert "    head-1 would change: base / Install chrony" in shown.summary
-    assert made.on("head-1", "systemctl is-active slurmctld", check=False) == "inactive"
-    code, shown = team.github("configure", "rehearse", **gone)
+@pytest.fixture
+def far_team(forge: FakeForge, tmp_path: Path) -> Team:
+    """A team none of whose hosts is there."""
+    machines = Machines(labs.open_lab("none"), tmp_path / "lab")
+    return a_team(tmp_path, tmp_path / "state", forge, machines.lab_blueprint(LESS).read_text())
+
+
+def test_a_host_that_fails_fails_the_job_and_is_named_in_its_summary(far_team: Team) -> None:
+    code, shown = far_team.github("configure", "rehearse", **{"inputs.limit": "gpu-1"})
     assert code == 4, shown.log
     assert "    gpu-1 failed: " in shown.summary
-
-    code, done = team.github("configure", "configure", **gone)
+    code, done = far_team.github("configure", "configure", **{"inputs.limit": "gpu-1"})
     assert code == 4, done.log
     assert "    quarantined gpu-1: " in done.summary
-    code, done = team.github("configure", "configure", **head)
-    assert code == 0, done.log
-    assert "    1 of 1 hosts done in " in done.summary
-    assert " is UP" in made.on("head-1", "scontrol ping")
-
-    code, odd = team.github("configure", "rehearse", **{**head, "inputs.limit": "$(touch pwned)"})
+    code, odd = far_team.github("configure", "rehearse", **{"inputs.limit": "$(touch pwned)"})
     assert code == 2, odd.log
     assert "is no host pattern" in odd.summary
-    assert not list(team.origin.parent.rglob("pwned"))
+    assert not list(far_team.origin.parent.rglob("pwned"))
 
 
-def configure_on_gitlab(team: Team) -> None:
-    gone = {"RACKWRIGHT_INVENTORY": "hosts.json", "LIMIT": "gpu-1"}
-    # A branch that brings a violation and the permission for it.
-    git(team.origin, "switch", "--quiet", "--create=change")
-    waive(team.origin, "RACK-002", site="room", up_to="21 kW")
-    commit(team.origin, lambda text: text.replace("power_limit: 45 kW", "power_limit: 20 kW"))
-    code, log = team.gitlab("rackwright-rehearse", team.clone(), **gone)
+def test_a_branch_does_not_permit_itself_to_be_configured(far_team: Team) -> None:
+    git(far_team.origin, "switch", "--quiet", "--create=change")
+    waive(far_team.origin, "RACK-002", site="room", up_to="21 kW")
+    commit(far_team.origin, lambda text: text.replace("power_limit: 45 kW", "power_limit: 20 kW"))
+    code, log = far_team.gitlab("rackwright-rehearse", far_team.clone(), LIMIT="gpu-1")
     assert (code, "1 proposed" in log, "nothing was configured" in log) == (5, True, True), log
     # Somebody has approved it: it is on the default branch.
-    git(team.origin, "branch", "--force", "main", "change")
-    code, log = team.gitlab("rackwright-rehearse", team.clone(), **gone)
+    git(far_team.origin, "branch", "--force", "main", "change")
+    code, log = far_team.gitlab("rackwright-rehearse", far_team.clone(), LIMIT="gpu-1")
     assert (code, "\ngpu-1 failed: " in log) == (4, True), log
-    code, log = team.gitlab("rackwright-configure", team.clone(), **gone)
+    code, log = far_team.gitlab("rackwright-configure", far_team.clone(), LIMIT="gpu-1")
     assert (code, "quarantined gpu-1: " in log) == (4, True), log
