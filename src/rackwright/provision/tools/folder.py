@@ -21,6 +21,7 @@ from typing import Any
 SCHEMA = "rackwright.tools/v1"
 CLI = "pulumi"
 LANGUAGE_HOST = "pulumi-language-python"
+RECEPTOR = "receptor"
 _STAGING = ".staging-"
 
 

@@ -1,4 +1,4 @@
-"""Building the Pulumi CLI and its Python language host from their released Go modules.
+"""Building the Pulumi CLI, its Python language host and Receptor from their released Go modules.
 
 ``gotools/`` holds the module files: ``go.sum`` pins every source by checksum, and the build
 refuses anything else.
@@ -15,13 +15,17 @@ from pathlib import Path
 
 from rackwright.errors import ExternalToolError
 from rackwright.provision.tools import process
-from rackwright.provision.tools.folder import CLI, LANGUAGE_HOST
+from rackwright.provision.tools.folder import CLI, LANGUAGE_HOST, RECEPTOR
 
 _PINS = Path(__file__).resolve().parents[1] / "gotools"
 _SDK = "github.com/pulumi/pulumi/sdk/v3"
 _CLI_PACKAGE = "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"
 _HOST_FOLDER = "python/cmd/pulumi-language-python"
 _VERSION_VARIABLE = f"{_SDK}/go/common/version.Version"
+_RECEPTOR = "github.com/ansible/receptor"
+RECEPTOR_HINT = (
+    "put 'receptor' on PATH, or install Go 1.19 (Debian: golang-1.19-go) to have it built"
+)
 _REPORT_EVERY = 200
 
 # The newest release whose language host can be had as a module predates the way in which
@@ -69,7 +73,7 @@ def build_cli(workspace: Path, into: Path, progress: Progress) -> str:
         f"building the Pulumi CLI {version} with {go.version}: "
         "about 8 minutes on 2 cores, once (its sources are fetched first)"
     )
-    go.build(_CLI_PACKAGE, into / CLI, version, progress)
+    go.build(_CLI_PACKAGE, into / CLI, {_VERSION_VARIABLE: f"v{version}"}, progress)
     return version
 
 
@@ -87,7 +91,7 @@ def build_language_host(workspace: Path, into: Path, progress: Progress) -> None
     progress(f"building the Python language host {version} with {go.version}")
     source = go.folder_of(_SDK) / _HOST_FOLDER / "main.go"
     (module / "main.go").write_text(_patched(source.read_text("utf-8")), "utf-8")
-    go.build(".", into / LANGUAGE_HOST, version, progress)
+    go.build(".", into / LANGUAGE_HOST, {_VERSION_VARIABLE: f"v{version}"}, progress)
     scripts = Go(_copy_pins("cli", workspace)).folder_of(_SDK) / "python"
     shutil.copyfile(
         scripts / "cmd/pulumi-language-python-exec", into / "pulumi-language-python-exec"
@@ -97,13 +101,35 @@ def build_language_host(workspace: Path, into: Path, progress: Progress) -> None
     )
 
 
-class Go:
-    """The ``go`` command in one module."""
+def receptor_version() -> str:
+    """The version of Receptor that the module files pin."""
+    return _required(_PINS / RECEPTOR, _RECEPTOR)
 
-    def __init__(self, module: Path) -> None:
-        go = shutil.which("go")
+
+def build_receptor(compiler: str, workspace: Path, into: Path, progress: Progress) -> str:
+    """The version of Receptor that was built as ``into/receptor``.
+
+    ``compiler`` is a ``go`` of a version that builds it: one of its parts refuses newer ones.
+
+    Raises:
+        ExternalToolError: the build failed.
+    """
+    go = Go(_copy_pins(RECEPTOR, workspace), compiler)
+    version = receptor_version()
+    progress(f"building Receptor {version} with {go.version}: about 2 minutes on 2 cores, once")
+    variable = {f"{_RECEPTOR}/internal/version.Version": version}
+    go.build(f"{_RECEPTOR}/cmd/receptor-cl", into / RECEPTOR, variable, progress)
+    return version
+
+
+class Go:
+    """The ``go`` command in one module: that of PATH, or the one at ``compiler``."""
+
+    def __init__(self, module: Path, compiler: str | None = None) -> None:
+        go = compiler or shutil.which("go")
+        self._hint = go_hint() if compiler is None else RECEPTOR_HINT
         if go is None:
-            raise ExternalToolError("'go' is not on PATH", hint=go_hint())
+            raise ExternalToolError("'go' is not on PATH", hint=self._hint)
         self._go = go
         self._module = module
         # A workspace or flags of the user's own projects must not change what is built.
@@ -115,8 +141,10 @@ class Go:
         answer = self._answer("mod", "download", "-json", module)
         return Path(str(json.loads(answer)["Dir"]))
 
-    def build(self, package: str, output: Path, version: str | None, progress: Progress) -> None:
-        """Build ``package`` as the program ``output``, which as part of Pulumi answers ``version``."""
+    def build(
+        self, package: str, output: Path, variables: Mapping[str, str], progress: Progress
+    ) -> None:
+        """Build ``package`` as the program ``output``, in which ``variables`` have these values."""
         compiled = 0
 
         def count(line: str) -> None:
@@ -127,7 +155,7 @@ class Go:
             if compiled % _REPORT_EVERY == 0:
                 progress(f"  {compiled} packages compiled")
 
-        flags = "-s -w" if version is None else f"-s -w -X {_VERSION_VARIABLE}=v{version}"
+        flags = " ".join(["-s -w", *(f"-X {name}={value}" for name, value in variables.items())])
         arguments = ["build", "-v", "-mod=readonly", "-buildvcs=false", "-ldflags", flags]
         self._run([*arguments, "-o", str(output), package], on_line=count)
 
@@ -147,10 +175,10 @@ class Go:
             )
         except OSError as error:
             raise ExternalToolError(
-                f"'{self._go}' cannot be run: {error}", hint=go_hint()
+                f"'{self._go}' cannot be run: {error}", hint=self._hint
             ) from None
         if done.code != 0:
-            raise ExternalToolError(f"'go {arguments[0]}' failed: {done.reason}", hint=go_hint())
+            raise ExternalToolError(f"'go {arguments[0]}' failed: {done.reason}", hint=self._hint)
 
 
 def _copy_pins(name: str, workspace: Path) -> Path:
