@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,6 @@ from pydantic import AfterValidator, Field, model_validator
 from rackwright.errors import RackwrightError
 from rackwright.model.base import Model
 from rackwright.model.names import Name
-from rackwright.model.scheduler import Address
 from rackwright.model.units import Seconds
 from rackwright.spec.suggest import did_you_mean
 
@@ -33,8 +33,11 @@ class WorkersError(RackwrightError):
 
 
 def _check_socket(path: Path) -> Path:
-    if not path.is_absolute() or len(str(path).encode()) > LONGEST_SOCKET:
-        raise ValueError(f"'{path}' is no absolute path of at most {LONGEST_SOCKET} bytes")
+    plain = re.fullmatch(r"/[A-Za-z0-9._/-]+", str(path))
+    if not plain or len(str(path)) > LONGEST_SOCKET:
+        raise ValueError(
+            f"'{path}' is no absolute path of at most {LONGEST_SOCKET} letters, digits and '._/-'"
+        )
     return path
 
 
@@ -47,8 +50,8 @@ class Head(Model):
 
     node: Name = "controller"
     """Its name in the network of Receptor."""
-    address: Address
-    """Name or IP address at which workers reach it; it stands in its certificate."""
+    address: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")]
+    """Name or IPv4 address at which workers reach it; it stands in its certificate."""
     port: int = Field(default=27199, ge=1, le=65535)
     """TCP port that it listens on."""
     socket: Annotated[Path, AfterValidator(_check_socket)] = Path("/run/receptor/control.sock")
@@ -86,6 +89,8 @@ class Workers(Model):
     """The workers; every host of the inventory is that of one of them, or of this machine."""
     login: Login | None = None
     """A key for the hosts that is sent with each run; absent, workers use their own."""
+    data_folder: Annotated[str, Field(pattern=r"^[A-Za-z0-9._/-]+$")] = "/var/lib/receptor"
+    """Where Receptor keeps its state, on the head and on each worker."""
     lost_after: Annotated[Seconds, Field(ge=2, le=3600)] = 60.0
     """How long a worker may be out of reach before its hosts are given up."""
 

@@ -143,7 +143,7 @@ def test_a_file_is_read_with_its_paths(tmp_path: Path) -> None:
     [
         (("address: 10.0.0.1", "address: '-x'"), "address"),
         (("/run/r.sock", "r.sock"), "no absolute path"),
-        (("/run/r.sock", f"/{'x' * 101}"), "at most 100 bytes"),
+        (("/run/r.sock", f"/{'x' * 101}"), "at most 100 letters"),
         (("node: a", "node: controller"), "'controller' cannot be the name of a worker"),
         (("node: a", "node: here"), "'here' cannot be the name of a worker"),
         (("[all]", "['all:&x']"), "hosts"),

@@ -1,0 +1,239 @@
+"""Certificates and keys of a network of Receptor: an authority of its own, made once.
+
+Every node has a certificate with its name in it, so that the head sends a run, and the keys in it,
+to nobody else than the worker that is meant. The head signs what it submits, and workers run
+nothing else.
+"""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from rackwright.configure.workers import Workers
+from rackwright.errors import ExternalToolError, UsageError
+
+AUTHORITY_DAYS, NODE_DAYS = 3650, 825
+"""How long certificates hold: of the authority, and of a node."""
+
+CLOCKS_DIFFER = datetime.timedelta(hours=1)
+"""How far the clocks of nodes may be behind when a certificate is new."""
+
+NODE_NAME = "1.3.6.1.4.1.2312.19.1"
+"""Object identifier under which a certificate names a node of Receptor."""
+
+SIGNING_BITS = 3072
+"""Receptor signs with RSA only; 3072 bits are as strong as the curve of the certificates."""
+
+AUTHORITY = "authority"
+"""Folder of the authority's key, which no node needs."""
+
+
+def make_credentials(workers: Workers, folder: Path, *, renew: bool = False) -> tuple[str, ...]:
+    """Names of the nodes that got a new certificate in ``folder/NODE``.
+
+    Args:
+        workers: the nodes.
+        folder: where each node has a folder.
+        renew: make all certificates of nodes anew; authority and signing key stay.
+
+    Raises:
+        ExternalToolError: the package 'cryptography' is not installed.
+        UsageError: a node is called as the authority's folder.
+    """
+    nodes = [workers.head.node, *(worker.node for worker in workers.workers)]
+    if AUTHORITY in nodes:
+        raise UsageError(f"'{AUTHORITY}' cannot be the name of a node: its folder is taken")
+    authority = _Authority(folder / AUTHORITY, workers.head.node)
+    made = []
+    for node in nodes:
+        place = _folder(folder / node)
+        if renew or not (place / "node.crt").exists():
+            authority.issue(node, place, workers.head.address if node == nodes[0] else None)
+            made.append(node)
+        shutil.copyfile(folder / AUTHORITY / "ca.crt", place / "ca.crt")
+    signing = folder / nodes[0] / "signing.key"
+    if not signing.exists():
+        _write(signing, authority.signing_key())
+    for node in nodes[1:]:
+        _write(folder / node / "signing.pub", authority.public_part(signing.read_bytes()))
+    return tuple(made)
+
+
+class _Authority:
+    """A certificate authority, made when its folder is empty."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        try:
+            from cryptography import x509
+            from cryptography.hazmat.primitives.asymmetric import ec
+        except ImportError:
+            raise ExternalToolError(
+                "the package 'cryptography' is not installed",
+                hint="pip install 'rackwright[workers]'",
+            ) from None
+        key_file, certificate = _folder(folder) / "ca.key", folder / "ca.crt"
+        if key_file.exists() and certificate.exists():
+            self._key = _load_key(key_file.read_bytes())
+            self._certificate = x509.load_pem_x509_certificate(certificate.read_bytes())
+            return
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        subject = _name(f"Receptor of {name}")
+        usage = _usage(signs=True)
+        self._certificate = (
+            _draft(subject, subject, self._key.public_key(), AUTHORITY_DAYS)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+            .add_extension(usage, critical=True)
+            .sign(self._key, _hash())
+        )
+        _write(key_file, _pem(self._key))
+        _write(certificate, _certificate_pem(self._certificate))
+
+    def issue(self, node: str, folder: Path, address: str | None) -> None:
+        """Write key and certificate of ``node``; ``address`` is where a client dials it."""
+        from cryptography import x509
+        from cryptography.hazmat.primitives.asymmetric import ec
+        from cryptography.x509.oid import ExtendedKeyUsageOID
+
+        key = ec.generate_private_key(ec.SECP256R1())
+        purposes = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+        names: list[x509.GeneralName] = [
+            x509.OtherName(x509.ObjectIdentifier(NODE_NAME), _utf8_string(node)),
+            x509.DNSName(node),
+        ]
+        if address is not None:
+            names.append(_address(address))
+        certificate = (
+            _draft(_name(node), self._certificate.subject, key.public_key(), NODE_DAYS)
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .add_extension(_usage(signs=False), critical=True)
+            .add_extension(x509.ExtendedKeyUsage(purposes), critical=False)
+            .add_extension(x509.SubjectAlternativeName(names), critical=False)
+            .sign(self._key, _hash())
+        )
+        _write(folder / "node.key", _pem(key))
+        _write(folder / "node.crt", _certificate_pem(certificate))
+
+    @staticmethod
+    def signing_key() -> bytes:
+        """A new key to sign work with."""
+        from cryptography.hazmat.primitives.asymmetric import rsa
+
+        return _pem(rsa.generate_private_key(public_exponent=65537, key_size=SIGNING_BITS))
+
+    @staticmethod
+    def public_part(pem: bytes) -> bytes:
+        """The public key that belongs to a private one."""
+        from cryptography.hazmat.primitives import serialization
+
+        return bytes(
+            _load_key(pem)
+            .public_key()
+            .public_bytes(
+                serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+            )
+        )
+
+
+def _draft(subject: Any, issuer: Any, key: Any, days: int) -> Any:
+    from cryptography import x509
+
+    now = datetime.datetime.now(datetime.UTC)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - CLOCKS_DIFFER)
+        .not_valid_after(now + datetime.timedelta(days=days))
+    )
+
+
+def _name(text: str) -> Any:
+    from cryptography import x509
+    from cryptography.x509.oid import NameOID
+
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
+
+
+def _usage(*, signs: bool) -> Any:
+    """A key that signs certificates, or one that proves who a node is."""
+    from cryptography import x509
+
+    return x509.KeyUsage(
+        digital_signature=not signs,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=signs,
+        crl_sign=signs,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _address(text: str) -> Any:
+    from cryptography import x509
+
+    try:
+        return x509.IPAddress(ipaddress.ip_address(text))
+    except ValueError:
+        return x509.DNSName(text)
+
+
+def _utf8_string(text: str) -> bytes:
+    """``text`` in the encoding of certificates; names of nodes are shorter than 128 bytes."""
+    raw = text.encode()
+    return bytes([0x0C, len(raw)]) + raw
+
+
+def _hash() -> Any:
+    from cryptography.hazmat.primitives import hashes
+
+    return hashes.SHA256()
+
+
+def _pem(key: Any) -> bytes:
+    from cryptography.hazmat.primitives import serialization
+
+    return bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+
+
+def _certificate_pem(certificate: Any) -> bytes:
+    from cryptography.hazmat.primitives import serialization
+
+    return bytes(certificate.public_bytes(serialization.Encoding.PEM))
+
+
+def _load_key(pem: bytes) -> Any:
+    from cryptography.hazmat.primitives import serialization
+
+    return serialization.load_pem_private_key(pem, password=None)
+
+
+def _folder(path: Path) -> Path:
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path.chmod(0o700)
+    return path
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file that only its owner reads, whole or not at all."""
+    draft = path.with_name(f".{path.name}.new")
+    draft.unlink(missing_ok=True)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+    draft.replace(path)
