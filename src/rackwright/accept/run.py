@@ -91,7 +91,7 @@ def collect(
     )
     if not answers.tally.hosts:
         raise ExternalToolError(
-            f"ansible-playbook ended with {done.rc}: {last_words(done)}",
+            f"ansible-playbook ended with {done.rc}: {last_words(done.stdout.read())}",
             hint=f"all of its output: {done.config.artifact_dir}/stdout",
         )
     return answers
@@ -123,7 +123,7 @@ def drain(
     if done.rc != 0 or not tally.hosts:
         why = [result.failure for result in tally.hosts.values() if result.failure is not None]
         raise ExternalToolError(
-            f"the failing nodes are not drained: {why[0] if why else last_words(done)}",
+            f"the failing nodes are not drained: {why[0] if why else last_words(done.stdout.read())}",
             hint=f"drain them by hand on '{controller}': scontrol update NodeName=… State=DRAIN",
         )
 

@@ -34,6 +34,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "status": ("rackwright.cli.stack", "show what is provisioned"),
     "down": ("rackwright.cli.stack", "remove what is provisioned; storage is kept"),
     "configure": ("rackwright.cli.configure", "bring the hosts to what the blueprint says"),
+    "receptor": ("rackwright.cli.receptor", "write what workers of 'configure' need to be reached"),
     "verify": ("rackwright.cli.verify", "compare the hosts with what the blueprint says"),
     "lab": ("rackwright.cli.lab", "boot bare machines on this one, to try things on"),
     "tools": ("rackwright.cli.tools", "install the programs that Rackwright drives"),

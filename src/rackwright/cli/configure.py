@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rackwright.configure.events import Tally
+    from rackwright.configure.workers import Login, Workers
     from rackwright.plan.load import LoadedPlan
 
 SCHEMA = "rackwright.configure/v1"
@@ -37,6 +38,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="more inventory: addresses and a team's own variables; repeatable",
     )
     parser.add_argument("--lab", metavar="NAME", help="the hosts are those of a lab")
+    parser.add_argument(
+        "--workers",
+        type=Path,
+        metavar="FILE",
+        help="run on several machines, over Receptor: who configures which hosts",
+    )
     parser.add_argument("--limit", metavar="PATTERN", help="just these hosts or groups")
     parser.add_argument("--retry", action="store_true", help="just the hosts in quarantine")
     parser.add_argument("--tags", default="", help="just these steps: install,configure,run,verify")
@@ -54,11 +61,14 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Configure the hosts; 4 when some of them failed."""
+    from rackwright.configure.distribute import run_distributed
     from rackwright.configure.files import prepare, workspace
     from rackwright.configure.run import Options, read_quarantine, remember, run_playbook
+    from rackwright.configure.workers import load_workers
     from rackwright.plan.load import load_plan
     from rackwright.provision.locks import exclusive
 
+    workers = None if arguments.workers is None else load_workers(arguments.workers)
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
     _check(arguments, loaded)
     if refused := _judge(loaded):
@@ -83,7 +93,11 @@ def run(arguments: argparse.Namespace) -> int:
     with exclusive(place.folder / "lock", what=f"the configuration of '{name}'"):
         prepare(loaded.plan, place, connections(arguments.lab))
         started = time.monotonic()
-        tally = run_playbook(place, options, say)
+        tally = (
+            run_playbook(place, options, say)
+            if workers is None
+            else run_distributed(place, options, workers, _login(workers, arguments.lab), say)
+        )
         seconds = time.monotonic() - started
         kept = (
             read_quarantine(place)
@@ -142,6 +156,17 @@ def connections(lab_name: str | None) -> Mapping[str, Mapping[str, Any]]:
     if not hosts:
         raise UsageError(f"there is no lab '{lab_name}'", hint="make it: rackwright lab up")
     return {host.name: lab.connection(host) for host in hosts}
+
+
+def _login(workers: Workers, lab_name: str | None) -> Login | None:
+    """The key that workers need, which is known of a lab's hosts."""
+    if workers.login is not None or lab_name is None:
+        return workers.login
+    from rackwright.configure.workers import Login
+    from rackwright.lab.lab import open_lab
+
+    lab = open_lab(lab_name)
+    return Login(private_key=lab.key, known_hosts=lab.known_hosts)
 
 
 def _as_text(tally: Tally, kept: Mapping[str, str], seconds: float, *, check: bool) -> str:

@@ -7,7 +7,7 @@ nothing else.
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import ipaddress
 import os
 import shutil
@@ -20,7 +20,7 @@ from rackwright.errors import ExternalToolError, UsageError
 AUTHORITY_DAYS, NODE_DAYS = 3650, 825
 """How long certificates hold: of the authority, and of a node."""
 
-CLOCKS_DIFFER = datetime.timedelta(hours=1)
+CLOCKS_DIFFER = dt.timedelta(hours=1)
 """How far the clocks of nodes may be behind when a certificate is new."""
 
 NODE_NAME = "1.3.6.1.4.1.2312.19.1"
@@ -142,7 +142,7 @@ class _Authority:
 def _draft(subject: Any, issuer: Any, key: Any, days: int) -> Any:
     from cryptography import x509
 
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     return (
         x509.CertificateBuilder()
         .subject_name(subject)
@@ -150,7 +150,7 @@ def _draft(subject: Any, issuer: Any, key: Any, days: int) -> Any:
         .public_key(key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - CLOCKS_DIFFER)
-        .not_valid_after(now + datetime.timedelta(days=days))
+        .not_valid_after(now + dt.timedelta(days=days))
     )
 
 

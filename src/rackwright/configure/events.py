@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,6 +80,35 @@ class Tally:
     @staticmethod
     def _where(data: Mapping[str, Any]) -> str:
         return " / ".join(part for part in (data.get("role"), data.get("task")) if part)
+
+
+def settle(tally: Tally, hosts: Collection[str], reason: str | None) -> None:
+    """Account for the end of a run over ``hosts``; with a ``reason`` it ended before its time.
+
+    Nobody knows then how far a host is that has not failed by itself.
+    """
+    tally.finish()
+    for name in sorted(hosts) if reason is not None else ():
+        result = tally.hosts.setdefault(name, HostResult())
+        if result.failure is None:
+            result.failure = reason
+
+
+def merge(stages: Sequence[Sequence[Tally]]) -> Tally:
+    """What stages did that ran after each other, each of several parts at the same time.
+
+    A role takes as long as in its slowest part, summed over the stages.
+    """
+    merged = Tally()
+    for parts in stages:
+        slowest: dict[str, float] = {}
+        for tally in parts:
+            merged.hosts.update(tally.hosts)
+            for role, seconds in tally.role_seconds.items():
+                slowest[role] = max(seconds, slowest.get(role, 0.0))
+        for role, seconds in slowest.items():
+            merged.role_seconds[role] = merged.role_seconds.get(role, 0.0) + seconds
+    return merged
 
 
 def reason_of(detail: Mapping[str, Any]) -> str:

@@ -39,8 +39,19 @@ class Options:
     inventories: tuple[Path, ...] = ()
 
 
-def run_playbook(place: Workspace, options: Options, say: Callable[[str], None]) -> Tally:
+def run_playbook(
+    place: Workspace,
+    options: Options,
+    say: Callable[[str], None],
+    cancelled: Callable[[], bool] | None = None,
+) -> Tally:
     """What the playbook did; hosts that failed are in its tally.
+
+    Args:
+        place: where inventory and files are.
+        options: how to run.
+        say: shows a line of progress.
+        cancelled: asked all the time whether to stop; absent, an interrupt stops the run.
 
     Raises:
         ExternalToolError: Ansible itself failed, so that nothing is known of the hosts.
@@ -62,10 +73,11 @@ def run_playbook(place: Workspace, options: Options, say: Callable[[str], None])
         playbook=str(bundled("stacks") / PLAYBOOK),
         inventory=[str(place.inventory), *map(str, options.inventories)],
         envvars=ansible_environment(),
-        cmdline=" ".join(_arguments(options)),
+        cmdline=" ".join(arguments(options)),
         extravars={"configure_max_failures": options.max_failures},
         limit=options.limit,
         event_handler=handle,
+        cancel_callback=cancelled,
         quiet=True,
         rotate_artifacts=KEPT_RUNS,
         suppress_env_files=True,
@@ -73,7 +85,7 @@ def run_playbook(place: Workspace, options: Options, say: Callable[[str], None])
     tally.finish()
     if done.rc != 0 and not tally.failed:
         raise ExternalToolError(
-            f"ansible-playbook ended with {done.rc}: {last_words(done)}",
+            f"ansible-playbook ended with {done.rc}: {last_words(done.stdout.read())}",
             hint=f"all of its output: {done.config.artifact_dir}/stdout",
         )
     return tally
@@ -100,7 +112,8 @@ def read_quarantine(place: Workspace) -> dict[str, str]:
     return found
 
 
-def _arguments(options: Options) -> Sequence[str]:
+def arguments(options: Options) -> Sequence[str]:
+    """The words of ``ansible-playbook`` that ``options`` stand for."""
     words = ["--forks", str(options.forks)]
     if options.check:
         words += ["--check", "--diff"]
@@ -120,19 +133,25 @@ def ansible_environment() -> Mapping[str, str]:
     return {
         "PATH": f"{Path(found).parent}{os.pathsep}{os.environ['PATH']}",
         "ANSIBLE_ROLES_PATH": str(bundled("roles")),
-        "ANSIBLE_HOST_KEY_CHECKING": "True",
-        "ANSIBLE_PIPELINING": "True",
-        "ANSIBLE_TIMEOUT": "15",
-        "ANSIBLE_INVENTORY_UNPARSED_FAILED": "True",
-        "ANSIBLE_GATHERING": "smart",
-        "ANSIBLE_NOCOLOR": "True",
-        "ANSIBLE_RETRY_FILES_ENABLED": "False",
+        **SETTINGS,
     }
 
 
-def last_words(done: Any) -> str:
+SETTINGS: Mapping[str, str] = {
+    "ANSIBLE_HOST_KEY_CHECKING": "True",
+    "ANSIBLE_PIPELINING": "True",
+    "ANSIBLE_TIMEOUT": "15",
+    "ANSIBLE_INVENTORY_UNPARSED_FAILED": "True",
+    "ANSIBLE_GATHERING": "smart",
+    "ANSIBLE_NOCOLOR": "True",
+    "ANSIBLE_RETRY_FILES_ENABLED": "False",
+}
+"""Settings of Ansible that hold on every machine that runs it."""
+
+
+def last_words(output: str) -> str:
     """The line in which a run that ended says why."""
-    lines: list[str] = [line.strip() for line in done.stdout.read().splitlines() if line.strip()]
+    lines: list[str] = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith(("[ERROR]", "ERROR!"))]
     words: list[str] = errors or lines or ["no output"]
     return words[-1]
