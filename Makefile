@@ -48,6 +48,14 @@ venv: $(STAMP) ## Create the virtual environment
 tools: system $(STAMP) ## Install the Pulumi CLI into the user's cache
 	$(BIN)/rackwright tools install
 
+receptor: $(STAMP) ## Build Receptor into the user's cache, for runs of Ansible on several machines
+	if [[ $$(id -u) == 0 && ! -x /usr/lib/go-1.19/bin/go ]] && command -v apt-get >/dev/null &&
+	    ! $(BIN)/python -c 'from rackwright.provision.tools import *; need_receptor()' 2>/dev/null; then
+	  export DEBIAN_FRONTEND=noninteractive
+	  apt-get update -q && apt-get install -y -q --no-install-recommends golang-1.19-go
+	fi
+	$(BIN)/rackwright tools install receptor || [[ $$(id -u) != 0 ]]  # its test needs root as well
+
 collection: ## Link the Ansible collection, for use in this checkout
 	mkdir -p $(COLLECTION)
 	ln -sfn $(CURDIR)/roles $(CURDIR)/src/rackwright/ansible/* $(COLLECTION)/
@@ -66,7 +74,7 @@ lint: $(STAMP) ## Check style and types
 	PATH="$(abspath $(BIN)):$$PATH" ANSIBLE_ROLES_PATH=roles \
 	  $(BIN)/ansible-lint -q --offline roles stacks/baremetal
 
-test: tools lint ## Run every test
+test: tools receptor lint ## Run every test
 	$(BIN)/pytest -n 2 --dist loadgroup -m 'not e2e and not bench'
 	$(BIN)/pytest -n 2 --dist loadfile -m e2e
 	RACKWRIGHT_BENCH_RUNS=1 $(BIN)/pytest -m bench -s
@@ -77,4 +85,4 @@ bench: tools ## Measure against peers, as medians
 clean: ## Remove what was built in the tree
 	rm -rf $(VENV) .rackwright dist build .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: help system venv tools collection roles-docs demo lint test bench clean
+.PHONY: help system venv tools receptor collection roles-docs demo lint test bench clean

@@ -116,7 +116,7 @@ def _moved(value: Any, moved: Mapping[str, str]) -> Any:
     """``value`` with the paths replaced, in all its texts."""
     if isinstance(value, str):
         for path, sent in moved.items():  # a longer path that begins so is another file
-            value = re.sub(rf"{re.escape(path)}(?![\w.-])", lambda _, to=sent: to, value)
+            value = re.sub(rf"{re.escape(path)}(?![\w.-])", sent, value)
         return value
     if isinstance(value, Mapping):
         return {key: _moved(inner, moved) for key, inner in value.items()}

@@ -1,0 +1,68 @@
+"""Refusals of a distributed run, before anything is run anywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rackwright.configure.distribute import list_inventory, run_distributed
+from rackwright.configure.files import Workspace, prepare, workspace
+from rackwright.configure.run import Options
+from rackwright.configure.workers import Workers, WorkersError, members
+from rackwright.errors import ExternalToolError
+from rackwright.plan.load import load_plan
+from rackwright.render.blueprints import find_template, write_blueprint
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    monkeypatch.setenv("RACKWRIGHT_STATE", str(tmp_path))
+    write_blueprint(find_template("lab"), tmp_path, {})
+    made = workspace("bench")
+    prepare(load_plan(tmp_path / "blueprint.yaml").plan, made)
+    return made
+
+
+def workers(**hosts: list[str]) -> Workers:
+    return Workers.model_validate(
+        {
+            "apiVersion": "rackwright/v1",
+            "head": {"address": "10.0.0.1", "socket": "/nowhere/control.sock"},
+            "here": ["role_head"],
+            "workers": [{"node": node, "hosts": names} for node, names in hosts.items()],
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("hosts", "limit", "error", "message"),
+    [
+        ({"a": ["role_compute"]}, None, WorkersError, "no worker configures login-1"),
+        ({"a": ["all"]}, None, WorkersError, "'head-1' by here, a"),
+        ({"a": ["all", "!role_head"]}, "gpu-9", WorkersError, "no host matches 'gpu-9'"),
+        ({"a": ["all", "!role_head"]}, "gpu-1", ExternalToolError, "/nowhere/control.sock"),
+    ],
+)
+def test_nothing_is_begun_that_cannot_be_done(
+    place: Workspace,
+    hosts: dict[str, list[str]],
+    limit: str | None,
+    error: type[Exception],
+    message: str,
+) -> None:
+    with pytest.raises(error, match=message):
+        run_distributed(place, Options(limit=limit), workers(**hosts), None, print)
+    assert not (place.folder / "runner").exists()
+    assert not (place.folder / "distribution").exists()
+
+
+def test_a_teams_own_inventory_is_part_of_it(place: Workspace, tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text("all: {children: {canary: {hosts: {gpu-1: {}}, vars: {x: '{{ y }}'}}}}\n")
+    listing = list_inventory(place, Options(inventories=(own,)))
+    assert members(listing)["canary"] == {"gpu-1"}
+    assert listing["canary"]["vars"] == {"x": "{{ y }}"}, "not templated here"
+    assert members(listing)["slurm_compute"] == {"gpu-1", "gpu-2", "gpu-3", "gpu-4"}
+    limited = list_inventory(place, Options(), limit="slurm_compute:!gpu-1")
+    assert members(limited)["all"] == {"gpu-2", "gpu-3", "gpu-4"}
