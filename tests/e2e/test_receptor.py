@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from rackwright.configure.credentials import make_signing_key
 from rackwright.configure.receptor import Control
 from rackwright.lab import lab as labs
 from rackwright.lab.host import Host
@@ -30,8 +30,10 @@ pytestmark = [
 ]
 HOSTS = [HostSpec("gpu-1", 8), HostSpec("gpu-2", 8), HostSpec("gpu-3", 8), HostSpec("head-1")]
 WORKERS = {"hall-1": "gpu-1", "hall-2": "gpu-2", "hall-3": "gpu-3"}
-LOGIN = "      - {name: login, role: login, type: cpu-2u"
-LOST_AFTER_S = 6
+LEFT_OUT = ("      - {name: login, role: login, type: cpu-2u", "  accounting: {host: head-1}")
+"""Lines of the blueprint that nobody needs here: a host more, and a database."""
+
+LOST_AFTER_S = 8
 
 
 @dataclass
@@ -70,6 +72,29 @@ class Mesh:
         )
         return json.loads(told)
 
+    def configure_and_stop(self, node: str, *words: str) -> Any:
+        """What a run tells whose worker is stopped when it has begun."""
+        command = [sys.executable, "-m", "rackwright", "configure", self.blueprint, "--json"]
+        over = ("--lab", "recep", "--workers", self.folder / "workers.yaml")
+        with subprocess.Popen(
+            [*map(str, (*command, *over, *words))],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            for line in process.stderr:
+                if f"{node}: base" in line:
+                    self.stop(node)
+                    break
+            else:
+                pytest.fail(f"{node} never began")
+            said = process.stderr.read()
+            told = process.stdout.read()
+        assert process.returncode == 4, said
+        return json.loads(told)
+
     def start(self, node: str) -> None:
         """Start Receptor on a node; that of a worker is in the network of its host."""
         place = self.nodes / node
@@ -97,19 +122,23 @@ class Mesh:
         return (self.folder / "control.sock").exists() and self.control.nodes() == set(WORKERS)
 
     def left_behind(self) -> list[str]:
-        """Files in which a run's secrets could be: nobody but the lab and the workspace has any."""
-        secrets = (
-            self.lab.key.read_bytes()[:60],
-            next(self.folder.rglob("munge.key")).read_bytes(),
-        )
-        found = []
-        for top in (self.nodes, self.folder / "configure/lab"):
-            for path in top.rglob("*"):
-                if path.is_file() and path.parent.name != "secrets":
-                    content = path.read_bytes()
-                    found += [str(path) for secret in secrets if secret in content]
-                    found += [str(path)] if path.name in {"stdin", "munge.key"} else []
-        return found
+        """Files of Receptor and of runs that hold a key, or what was sent with one."""
+        (munge,) = self.folder.glob("configure/*/secrets/munge.key")
+        keys = (self.lab.key.read_bytes().strip(), munge.read_bytes())
+        found = list(self.folder.glob("configure/*/distribution"))
+        files = [path for path in self.nodes.rglob("*") if path.is_file()]
+        files += [path for path in self.folder.glob("configure/*/runner/**/*") if path.is_file()]
+        found += [path for path in files if path.name == "stdin"]
+        found += [path for path in files if any(key in path.read_bytes() for key in keys)]
+        return [str(path) for path in found]
+
+
+def failures(made: Any) -> dict[str, str]:
+    return {name: host["failure"] for name, host in made["hosts"].items() if host["failure"]}
+
+
+def changes(made: Any) -> dict[str, list[str]]:
+    return {name: host["changed"] for name, host in made["hosts"].items() if host["changed"]}
 
 
 @pytest.fixture(scope="module")
@@ -120,8 +149,8 @@ def mesh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mesh]:
         write_blueprint(find_template("lab"), folder, {})
         blueprint = folder / "blueprint.yaml"
         lines = blueprint.read_text().replace("count: 4, racks:", "count: 3, racks:").splitlines()
-        kept = [line for line in lines if not line.startswith(LOGIN)]
-        assert len(kept) == len(lines) - 1
+        kept = [line for line in lines if not line.startswith(LEFT_OUT)]
+        assert len(kept) == len(lines) - len(LEFT_OUT)
         blueprint.write_text("\n".join(kept) + "\n")
         lab = labs.open_lab("recep", "10.213.61.0/24")
         made = Mesh(lab, folder, blueprint)
@@ -150,8 +179,77 @@ def mesh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mesh]:
             labs.down(lab)
 
 
-def test_workers_configure_their_own_hosts(mesh: Mesh) -> None:
+def test_workers_configure_their_own_hosts_and_leave_nothing_behind(mesh: Mesh) -> None:
     made = mesh.configure()
+    assert failures(made) == {}
     assert sorted(made["hosts"]) == [spec.name for spec in HOSTS]
-    assert made["quarantine"] == {}
+    assert len(changes(made)) == len(HOSTS)
+    runs = {path.parent.name for path in mesh.folder.glob("configure/*/runner/workers/*/hosts")}
+    assert runs == set(WORKERS)
+    for node, name in WORKERS.items():
+        (told,) = mesh.folder.glob(f"configure/*/runner/workers/{node}/hosts/artifacts/stdout")
+        others = set(WORKERS.values()) - {name}
+        assert name in told.read_text()
+        assert not any(other in told.read_text() for other in others), "only its own host"
     assert mesh.left_behind() == []
+
+    again = mesh.configure()
+    assert (failures(again), changes(again)) == ({}, {})
+    alone = mesh.configure(workers=False)
+    assert (failures(alone), changes(alone)) == ({}, {})
+    ratio = again["seconds"] / alone["seconds"]
+    print(
+        f"4 hosts, nothing to change: {again['seconds']} s from 3 workers and this machine, "
+        f"{alone['seconds']} s from one controller; ratio {ratio:.2f}"
+    )
+
+
+def test_hosts_of_a_worker_that_is_lost_are_quarantined_and_the_others_finish(mesh: Mesh) -> None:
+    mesh.stop("hall-1")
+    lost = mesh.configure("--limit", "slurm_compute", "--tags", "configure", expect=4)
+    assert failures(lost) == {"gpu-1": "the worker 'hall-1' is not connected"}
+    assert lost["hosts"]["gpu-2"]["ok"] == lost["hosts"]["gpu-3"]["ok"] > 0
+
+    mesh.start("hall-1")
+    assert wait_for(mesh.connected, 30)
+    lost = mesh.configure_and_stop("hall-2", "--limit=slurm_compute")
+    assert failures(lost) == {
+        "gpu-2": f"the worker 'hall-2' was out of reach for more than {LOST_AFTER_S} s"
+    }
+    assert set(lost["quarantine"]) == {"gpu-2"}, "the run has mended gpu-1"
+
+    mesh.start("hall-2")
+    assert wait_for(mesh.connected, 30)
+    mended = mesh.configure("--retry", "--tags", "configure")
+    assert set(mended["hosts"]) == {"gpu-2"}
+    assert mended["quarantine"] == {}
+    assert wait_for(lambda: mesh.left_behind() == [], 30), mesh.left_behind()
+
+
+def test_a_worker_runs_nothing_for_another_worker(mesh: Mesh) -> None:
+    """Whoever has taken over a worker has its certificate, and can sign with a key of his own."""
+    mesh.stop("hall-1")
+    place = mesh.nodes / "hall-1"
+    good = (place / "receptor.yml").read_text()
+    service = "control-service: {service: control, tls: mesh}"
+    assert service in good
+    rogue = good.replace(service, f"{service[:-1]}, filename: rogue.sock}}")
+    (place / "receptor.yml").write_text(f"{rogue}- work-signing: {{privatekey: rogue.key}}\n")
+    (place / "rogue.key").write_bytes(make_signing_key())
+    (mesh.folder / "work").write_text("{}")
+    mesh.start("hall-1")
+    try:
+        assert wait_for(mesh.connected, 30)
+        control = Control(place / "rogue.sock")
+        assert wait_for(lambda: control.nodes() >= {"controller", "hall-2"}, 30)
+        units = [
+            control.submit(node, mesh.folder / "work", begin_within_s=3)
+            for node in ("hall-2", "controller")
+        ]
+        assert wait_for(lambda: all(control.unit(unit).state == "Failed" for unit in units), 30)
+        assert all("expired" in control.unit(unit).detail for unit in units), "it reached nobody"
+        assert not list((mesh.nodes / "hall-2/data/hall-2").glob("*"))
+    finally:
+        mesh.stop("hall-1")
+        (place / "receptor.yml").write_text(good)
+        mesh.start("hall-1")

@@ -41,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _documents() -> dict[str, dict[str, Any]]:
     """The schemas by kind."""
     from rackwright.catalog.loader import FOLDERS
+    from rackwright.configure.workers import Workers
     from rackwright.diff.schema import comparison_schema
     from rackwright.model.cluster import Blueprint
     from rackwright.policy.baseline import BaselineFile
@@ -65,10 +66,14 @@ def _documents() -> dict[str, dict[str, Any]]:
     baseline = export_schema(
         BaselineFile, title="Rackwright baseline", schema_id="urn:rackwright:baseline:v1"
     )
+    workers = export_schema(
+        Workers, title="Rackwright workers", schema_id="urn:rackwright:workers:v1"
+    )
     return {
         "blueprint": blueprint,
         "waivers": waivers,
         "baseline": baseline,
+        "workers": workers,
         "report": report_schema(),
         "diff": comparison_schema(),
         **catalogue,

@@ -58,9 +58,9 @@ def make_credentials(workers: Workers, folder: Path, *, renew: bool = False) -> 
         shutil.copyfile(folder / AUTHORITY / "ca.crt", place / "ca.crt")
     signing = folder / nodes[0] / "signing.key"
     if not signing.exists():
-        _write(signing, authority.signing_key())
+        _write(signing, make_signing_key())
     for node in nodes[1:]:
-        _write(folder / node / "signing.pub", authority.public_part(signing.read_bytes()))
+        _write(folder / node / "signing.pub", _public_part(signing.read_bytes()))
     return tuple(made)
 
 
@@ -118,25 +118,21 @@ class _Authority:
         _write(folder / "node.key", _pem(key))
         _write(folder / "node.crt", _certificate_pem(certificate))
 
-    @staticmethod
-    def signing_key() -> bytes:
-        """A new key to sign work with."""
-        from cryptography.hazmat.primitives.asymmetric import rsa
 
-        return _pem(rsa.generate_private_key(public_exponent=65537, key_size=SIGNING_BITS))
+def make_signing_key() -> bytes:
+    """A new key to sign work with."""
+    from cryptography.hazmat.primitives.asymmetric import rsa
 
-    @staticmethod
-    def public_part(pem: bytes) -> bytes:
-        """The public key that belongs to a private one."""
-        from cryptography.hazmat.primitives import serialization
+    return _pem(rsa.generate_private_key(public_exponent=65537, key_size=SIGNING_BITS))
 
-        return bytes(
-            _load_key(pem)
-            .public_key()
-            .public_bytes(
-                serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-            )
-        )
+
+def _public_part(pem: bytes) -> bytes:
+    """The public key that belongs to a private one."""
+    from cryptography.hazmat.primitives import serialization
+
+    public = _load_key(pem).public_key()
+    form = serialization.PublicFormat.SubjectPublicKeyInfo
+    return bytes(public.public_bytes(serialization.Encoding.PEM, form))
 
 
 def _draft(subject: Any, issuer: Any, key: Any, days: int) -> Any:

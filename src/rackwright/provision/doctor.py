@@ -17,7 +17,7 @@ from typing import Literal, get_args
 from rackwright import __version__
 from rackwright.errors import RackwrightError
 from rackwright.provision.targets import state_folder
-from rackwright.provision.tools import find_pulumi, tools_dir
+from rackwright.provision.tools import find_pulumi, find_receptor, tools_dir
 from rackwright.provision.tools.find import SUPPORTED, PulumiTool, candidates
 from rackwright.provision.tools.folder import damaged, read_manifest
 from rackwright.provision.tools.gobuild import required_go
@@ -59,6 +59,7 @@ def run_doctor() -> list[Check]:
         _aws_plugin,
         _embedded_aws,
         _ansible,
+        _receptor,
         _git,
         _state,
     )
@@ -185,6 +186,14 @@ def _ansible() -> Check:
         detail = "ansible-playbook is not installed: nodes cannot be configured"
         return Check("ansible", "warn", detail, "pip install ansible-core")
     return Check("ansible", "ok", path)
+
+
+def _receptor() -> Check:
+    found = find_receptor()
+    if found is None:
+        detail = "not installed; 'configure --workers' needs it"
+        return Check("receptor", "warn", detail, "rackwright tools install receptor")
+    return Check("receptor", "ok", str(found))
 
 
 def _git() -> Check:
