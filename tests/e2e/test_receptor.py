@@ -234,7 +234,9 @@ def test_a_worker_runs_nothing_for_another_worker(mesh: Mesh) -> None:
     service = "control-service: {service: control, tls: mesh}"
     assert service in good
     rogue = good.replace(service, f"{service[:-1]}, filename: rogue.sock}}")
-    (place / "receptor.yml").write_text(f"{rogue}- work-signing: {{privatekey: rogue.key}}\n")
+    (place / "receptor.yml").write_text(
+        f"{rogue}- work-signing: {{privatekey: rogue.key, tokenexpiration: 1h}}\n"
+    )
     (place / "rogue.key").write_bytes(make_signing_key())
     (mesh.folder / "work").write_text("{}")
     mesh.start("hall-1")

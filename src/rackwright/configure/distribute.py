@@ -144,7 +144,7 @@ class _Run:
                 hosts[name] = own
         content, secrets = sent_files(self.place.slurm, self.place.munge_key, login)
         inventory = sent_inventory(listing, {**content, **secrets}, hosts, login=login is not None)
-        content["project/site.yml"] = bundled("stacks") / PLAYBOOK
+        content["project"] = (bundled("stacks") / PLAYBOOK).parent
         content["project/roles"] = bundled("roles")
         write_bundle(self.folder / "bundle", content=content, secrets=secrets, inventory=inventory)
         listed: dict[str, Any] = {

@@ -66,3 +66,22 @@ def test_a_teams_own_inventory_is_part_of_it(place: Workspace, tmp_path: Path) -
     assert members(listing)["slurm_compute"] == {"gpu-1", "gpu-2", "gpu-3", "gpu-4"}
     limited = list_inventory(place, Options(), limit="slurm_compute:!gpu-1")
     assert members(limited)["all"] == {"gpu-2", "gpu-3", "gpu-4"}
+
+
+def test_hosts_wait_in_quarantine_when_too_many_servers_fail(place: Workspace) -> None:
+    """Nobody answers by these names; no host of the worker is chosen, so Receptor is not needed."""
+    made = Workers.model_validate(
+        {
+            "apiVersion": "rackwright/v1",
+            "head": {"address": "10.0.0.1", "socket": "/nowhere/control.sock"},
+            "here": ["role_head", "role_login"],
+            "workers": [{"node": "a", "hosts": ["role_compute"]}],
+        }
+    )
+    said: list[str] = []
+    tally = run_distributed(place, Options(limit="!role_compute"), made, None, said.append)
+    assert tally.failed == ("head-1", "login-1")
+    assert tally.hosts["head-1"].unreachable
+    assert tally.hosts["login-1"].failure == "not begun: 1 of 1 servers failed before"
+    assert any(line.startswith("here: head-1 failed") for line in said)
+    assert not (place.folder / "distribution").exists()
