@@ -158,6 +158,7 @@ def mesh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mesh]:
             "apiVersion": "rackwright/v1",
             "head": {
                 "address": str(lab.controller.ip),
+                "listen": str(lab.controller.ip),
                 "socket": str(folder / "control.sock"),
             },
             "here": ["role_head"],

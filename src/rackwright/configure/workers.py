@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -52,6 +53,8 @@ class Head(Model):
     """Its name in the network of Receptor."""
     address: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")]
     """Name or IPv4 address at which workers reach it; it stands in its certificate."""
+    listen: IPv4Address = IPv4Address("0.0.0.0")  # noqa: S104 - every node needs a certificate
+    """Address of this machine that it listens on; absent, all of them."""
     port: int = Field(default=27199, ge=1, le=65535)
     """TCP port that it listens on."""
     socket: Annotated[Path, AfterValidator(_check_socket)] = Path("/run/receptor/control.sock")
