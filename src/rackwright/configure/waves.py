@@ -298,8 +298,8 @@ class _Room:
         if self.limit.hosts is not None and out[""] + more[""] > self.limit.hosts:
             return False
         return all(
-            out[pool] + count <= self._most[pool]
-            for pool, count in more.items()
+            out[pool] + more[pool] <= self._most[pool]
+            for pool in (*out, *more)  # a unit that is too large by itself lets nothing beside it
             if pool in self._most
         )
 
