@@ -123,6 +123,13 @@ def test_each_hardware_has_its_own_first_unit_which_is_in_service() -> None:
     assert waves[1].hosts == ("n0-0-0",), "none is better than another"
 
 
+def test_a_unit_that_is_too_large_is_alone() -> None:
+    found = a_roster([[(1, 0)] * 5, [(1, 1), (1, 2)], [(1, 0)] * 5, [(1, 2), (1, 0), (1, 2)]])
+    waves = plan_waves(found, Domain.RACK, Limit(percent=20))
+    with_small = [wave.hosts for wave in waves if "n3-0-0" in wave.hosts or "n3-2-0" in wave.hosts]
+    assert with_small == [("n3-0-0",), ("n3-2-0",)]
+
+
 def test_racks_go_together_as_far_as_the_limit_lets_them() -> None:
     found = a_roster([[(1, 0)] * 4 for _ in range(5)])
 
