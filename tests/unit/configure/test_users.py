@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -78,8 +79,8 @@ def test_a_blueprint_without_users_sets_nothing() -> None:
 
 
 GROUPS = [{"name": "research", "gid": 20000}]
-ADA = {"name": "ada", "uid": 20001, "group": "research"}
-WRONG = {
+ADA: dict[str, Any] = {"name": "ada", "uid": 20001, "group": "research"}
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "two-names-for-a-number": ({"accounts": [ADA, {**ADA, "name": "eve"}]}, "uid '20001' is named"),
     "twice": ({"accounts": [ADA, {**ADA, "uid": 20002}]}, "account 'ada' is named twice"),
     "no-group": ({"accounts": [{**ADA, "group": "ops"}]}, "names the group 'ops'"),
