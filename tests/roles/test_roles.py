@@ -30,6 +30,9 @@ KINDS = {
     "raw": object,
 }
 
+NOT_VARIABLES = {"rdma_rename", "rdma_ucm"}
+"""A program and a kernel module whose names begin like that of a role."""
+
 each_role = pytest.mark.parametrize("role", ROLES, ids=lambda path: path.name)
 
 
@@ -41,8 +44,19 @@ def read_if_there(path: Path) -> Any:
     return read(path) if path.is_file() else {}
 
 
+def entries_of(role: Path) -> dict[str, dict[str, Any]]:
+    """What a playbook may run of the role, by the name of its file of tasks."""
+    return read(role / "meta/argument_specs.yml")["argument_specs"]
+
+
 def options_of(role: Path) -> dict[str, dict[str, Any]]:
-    return read(role / "meta/argument_specs.yml")["argument_specs"]["main"].get("options") or {}
+    """The variables of all entries."""
+    found: dict[str, dict[str, Any]] = {}
+    for entry in entries_of(role).values():
+        for name, option in (entry.get("options") or {}).items():
+            # What one entry must have, another may do without.
+            found.setdefault(name, option)
+    return found
 
 
 def task_files(role: Path) -> list[Path]:
@@ -76,14 +90,15 @@ def made_inside(role: Path) -> set[str]:
         found |= {task["register"]} if "register" in task else set()
         found |= set(task.get("ansible.builtin.set_fact", {}))
         found |= set(task.get("vars", {}))
-        found |= {task.get("loop_control", {}).get("loop_var")} - {None}
-    return found
+        control = task.get("loop_control", {})
+        found |= {control.get("loop_var"), control.get("index_var")} - {None}
+    return {name for name in found if not name.startswith("ansible_")}
 
 
 def used_in(role: Path) -> set[str]:
     """Variables with the prefix of the role, paths and names of files left out."""
     names = re.findall(rf"(?<![\w/.-]){role.name}_\w+(?![\w/]|\.(?:py|sh|j2|conf))", code_of(role))
-    return set(names)
+    return set(names) - NOT_VARIABLES
 
 
 @each_role
@@ -145,13 +160,13 @@ def test_its_parts_have_their_tags_and_come_in_order(role: Path) -> None:
         assert set(task["tags"]) <= set(main[0]["tags"])
     imported = {task["ansible.builtin.import_tasks"] for task in main}
     included = {
-        str(task[word])
+        task[word]["file"] if isinstance(task[word], dict) else task[word]
         for task in tasks_of(role)
         for word in ("ansible.builtin.include_tasks", "ansible.builtin.import_tasks")
-        if isinstance(task.get(word), str)
+        if word in task
     }
     there = {path.name for path in (role / "tasks").glob("*.yml")}
-    assert there == {"main.yml", *imported, *included}
+    assert there == {*(f"{entry}.yml" for entry in entries_of(role)), *imported, *included}
 
 
 @each_role
