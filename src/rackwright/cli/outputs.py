@@ -153,8 +153,8 @@ def _places(file: str) -> tuple[Path, Path]:
     from rackwright.report.paths import repository_root
 
     cwd = Path.cwd()
-    # The folder is resolved and not the file, which may be a link that leads nowhere.
-    return cwd, repository_root(Path(cwd, file).parent.resolve()) or cwd.resolve()
+    # Path.resolve() raises where a link leads to itself.
+    return cwd, repository_root(Path(os.path.realpath(cwd / file)).parent) or cwd.resolve()
 
 
 def write_file(path: Path, text: str) -> None:

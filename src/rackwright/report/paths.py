@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,7 @@ def repository_root(start: Path) -> Path | None:
 
 def relative_path(file: str, *, root: Path, cwd: Path) -> str:
     """``file``, named from ``cwd``, as a path from ``root``; absolute when it lies outside."""
-    absolute = Path(cwd, file).resolve()
+    absolute = Path(os.path.realpath(cwd / file))  # Path.resolve() raises on a link to itself
     if absolute.is_relative_to(root):
         return absolute.relative_to(root).as_posix()
     return absolute.as_posix()
