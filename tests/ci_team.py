@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -84,6 +85,8 @@ def bare_machine(folder: Path) -> dict[str, str]:
         **{name: os.environ[name] for name in inherited if name in os.environ},
         "PATH": os.pathsep.join([str(programs), *path]),
         "HOME": str(home),
+        # Sockets of ssh would stand below this home, whose path is too long for them.
+        "ANSIBLE_SSH_CONTROL_PATH_DIR": f"{tempfile.gettempdir()}/rackwright-ssh",
         "XDG_CACHE_HOME": cache,
         "NO_COLOR": "1",
         "PIP_NO_INDEX": "1",

@@ -108,7 +108,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     key.write_bytes(b"k" * 128)
     key.chmod(0o600)
     run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "ada", "-f", folder / "ada")
-    with some_machines(folder, "usrw", "10.213.66.0/24", [HostSpec("gpu-1", 0)]) as machines:
+    with some_machines(folder, "cont", "10.213.67.0/24", [HostSpec("gpu-1", 0)]) as machines:
         made = Machine(machines, folder)
         made.on("apt-get update -q")
         made.play("slurm_config", "munge")

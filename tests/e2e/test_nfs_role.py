@@ -18,7 +18,7 @@ from lab_support import LAB_MARKS, Machines, some_machines
 from rackwright.lab.lab import HostSpec
 
 pytestmark = LAB_MARKS
-SERVER, CLIENT, STRANGER = "10.213.64.10", "10.213.64.11", "10.213.64.12"
+SERVER, CLIENT, STRANGER = "10.213.69.10", "10.213.69.11", "10.213.69.12"
 EXPORT = {"path": "/export/home", "networks": [f"{CLIENT}/32"]}
 SERVED: Mapping[str, Any] = {
     "nfs_server_implementation": "ganesha",
@@ -46,7 +46,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
     names = ("server", "client", "stranger")
     folder = tmp_path_factory.mktemp("nfs")
     wanted = [HostSpec(name) for name in names]
-    with some_machines(folder, "fabw", "10.213.64.0/24", wanted) as made:
+    with some_machines(folder, "nfsw", "10.213.69.0/24", wanted) as made:
         yield made
 
 

@@ -195,7 +195,7 @@ def gitlab_applies_the_plan_that_was_read(lab: Any, team: Team) -> None:
         path.write_text(path.read_text().replace("count: 2", "count: 3"))
     code, log = team.gitlab("rackwright-plan", planned)
     assert code == 0, log
-    assert "1 to update" in log
+    assert "aws-cluster: update " in log
     shutil.copytree(planned / "plan", applied / "plan")
     code, log = team.gitlab("rackwright-apply", applied)
     assert code == 0, log
