@@ -208,6 +208,15 @@ def test_its_files_are_short(role: Path) -> None:
             assert count <= LONGEST, f"{path.name} has {count} lines"
 
 
+def test_roles_that_are_asked_for_by_a_variable_have_no_default_for_it() -> None:
+    """A role's defaults are there when its own condition is looked at: it would always run."""
+    for play in read(PLAYBOOKS / "site.yml"):
+        for entry in play.get("roles", ()):
+            asked = set(re.findall(r"(\w+) is defined", str(entry.get("when", ""))))
+            defaults = read_if_there(ROOT / "roles" / entry["role"] / "defaults/main.yml") or {}
+            assert not asked & set(defaults), entry["role"]
+
+
 @pytest.fixture(scope="module")
 def collections(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return link_collection(tmp_path_factory.mktemp("collections"))
