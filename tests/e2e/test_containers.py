@@ -67,8 +67,10 @@ class Machine:
         }
 
     def play(self, *roles: Any, arguments: Any = (), expect: int = 0, **changed: Any) -> Played:
+        wanted = [role if isinstance(role, dict) else {"role": role} for role in roles]
         played = self.machines.play(
-            [{"hosts": "all", "roles": list(roles)}],
+            # A list of roles knows no other entries of a role than its first.
+            [{"hosts": "all", "tasks": [{"ansible.builtin.import_role": one} for one in wanted]}],
             *arguments,
             variables={**self.variables, **changed},
         )
