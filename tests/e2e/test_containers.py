@@ -27,7 +27,7 @@ SlurmctldPidFile=/run/slurm/slurmctld.pid
 SlurmdPidFile=/run/slurm/slurmd.pid
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
-MpiDefault=pmix
+MpiDefault=none
 ReturnToService=2
 SlurmdParameters=config_overrides
 AccountingStorageType=accounting_storage/slurmdbd
@@ -36,7 +36,7 @@ AccountingStorageEnforce=associations,limits
 NodeName=gpu-1 CPUs=4 RealMemory=500
 PartitionName=all Nodes=gpu-1 Default=YES
 """
-CONTAINERS = ("pmix", "enroot", "pyxis")
+CONTAINERS = ("enroot", "pyxis")
 PLUGINS = "/etc/slurm/plugstack.conf.d"
 
 
@@ -114,10 +114,10 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
         made = Machine(machines, folder)
         made.on("apt-get update -q")
         made.play("slurm_config", "munge")
-        foreseen = made.play(*CONTAINERS[:2], arguments=["--check"])
+        foreseen = made.play("enroot", arguments=["--check"])
         assert foreseen.changed > 0
-        assert made.on("dpkg-query --show libpmix2 enroot 2>/dev/null || echo none") == "none"
-        made.play("slurm_database", "pmix", "slurm_controller", "slurm_compute")
+        assert made.on("dpkg-query --show enroot 2>/dev/null || echo none") == "none"
+        made.play("slurm_database", "slurm_controller", "slurm_compute")
         made.play("users", {"role": "users", "tasks_from": "slurm"}, "enroot", "pyxis")
         yield made
 
@@ -130,8 +130,7 @@ def test_a_second_run_changes_nothing_and_a_check_foresees_nothing(machine: Mach
     assert "+++ " not in foreseen.output
 
 
-def test_jobs_are_started_with_pmix_and_in_a_container(machine: Machine) -> None:
-    assert machine.on("srun --immediate=60 printenv PMIX_RANK") == "0", "MpiDefault is pmix"
+def test_jobs_are_started_in_a_container(machine: Machine) -> None:
     image = machine.on("srun --immediate=60 --container-image=ubuntu printenv LAB_CONTAINER_IMAGE")
     assert image == "ubuntu"
     settings = machine.on("cat /etc/enroot/enroot.conf")
@@ -152,8 +151,6 @@ def test_a_plugin_for_another_slurm_is_never_shown_to_slurm(machine: Machine) ->
 
 
 REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
-    "pmix": ("pmix", {"pmix_version": "5.0"}, "offers no libpmix2 5.0, but 4.2.2"),
-    "pmix-not-default": ("pmix", {"pmix_default": True}, "set 'mpi: pmix' in the scheduler"),
     "enroot": ("enroot", {"enroot_version": "9.9"}, "offers 0 packages enroot 9.9 among 3.5.0-1"),
     "enroot-path": ("enroot", {"enroot_scratch": "scratch"}, "write an absolute path"),
     "enroot-hook": ("enroot", {"enroot_hooks": ["97-own.sh"]}, "lacks the hooks 97-own.sh"),
@@ -165,14 +162,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
 @pytest.mark.parametrize("case", sorted(REFUSED))
 def test_a_role_refuses_what_it_cannot_do(machine: Machine, case: str) -> None:
     role, variables, message = REFUSED[case]
-    conf = "/etc/slurm/slurm.conf"
-    if case == "pmix-not-default":
-        machine.on(f"cp {conf} /root; sed -i s/MpiDefault=pmix/MpiDefault=none/ {conf}")
-    try:
-        played = machine.play(role, expect=2, **variables)
-    finally:
-        if case == "pmix-not-default":
-            machine.on(f"cp /root/slurm.conf {conf}")
+    played = machine.play(role, expect=2, **variables)
     assert message in " ".join(played.failure("gpu-1").split()), played.output
     assert played.changed == 0
 

@@ -23,11 +23,10 @@ users:
     - {{name: grace, uid: 20002, group: research, groups: [admins], removed: true}}
   sudo: [{{group: admins, commands: [ALL]}}]
   ssh: {{root_login: "no", compute: jobs, login_groups: [research], admin_groups: [admins]}}
-scheduler: {{mpi: pmix}}
 operations:
   software: [{{name: all, enroot: 3.5.0, pyxis: 0.20.0}}]
 """
-PREFIXES = ("users_", "ssh_server_", "pmix_", "enroot_", "pyxis_")
+PREFIXES = ("users_", "ssh_server_", "enroot_", "pyxis_")
 
 
 def test_every_host_has_the_accounts_and_its_way_in(tmp_path: Path) -> None:
@@ -60,7 +59,6 @@ def test_every_host_has_the_accounts_and_its_way_in(tmp_path: Path) -> None:
         "ssh_server_admin_groups": ["admins"],
         "ssh_server_managed_groups": ["research"],
         "ssh_server_jobs_only": True,
-        "pmix_default": True,
         "enroot_version": "3.5.0",
         "pyxis_version": "0.20.0",
     }
