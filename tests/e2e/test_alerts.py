@@ -24,7 +24,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         size = int(self.headers["Content-Length"])
         with open("/root/told", "a") as file:
-            print(self.path, self.headers.get("Authorization"), self.rfile.read(size).decode(), file=file)
+            print(self.path, self.headers.get("Authorization"), self.rfile.read(size).decode().strip(), file=file)
         self.send_response(200)
         self.end_headers()
 http.server.HTTPServer(("127.0.0.1", 9999), Handler).serve_forever()
