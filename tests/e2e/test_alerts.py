@@ -117,7 +117,7 @@ def test_a_configuration_that_amtool_refuses_is_not_put_in_place(
     for role in ("alertmanager", "prometheus"):
         shutil.copytree(f"roles/{role}", tmp_path / role)
     template = tmp_path / "alertmanager/templates/alertmanager.yml.j2"
-    template.write_text(template.read_text().replace('severity="critical"', "severity=="))
+    template.write_text(template.read_text().replace('severity="critical"', "severity critical"))
     before = watch.on(f"sha256sum {FILE}")
     played = watch.play(expect=2, roles=tmp_path)
     assert "failed to validate" in played.failure("head-1"), played.output
