@@ -192,7 +192,8 @@ def gitlab_applies_the_plan_that_was_read(lab: Any, team: Team) -> None:
     planned, applied = team.clone(), team.clone()
     for folder in (planned, applied):
         path = folder / BLUEPRINT
-        path.write_text(path.read_text().replace("count: 2", "count: 3"))
+        text = path.read_text().replace("count: 2", "count: 3")
+        path.write_text(text.replace("root_volume: 500 GiB", "root_volume: 600 GiB"))
     code, log = team.gitlab("rackwright-plan", planned)
     assert code == 0, log
     assert "aws-cluster: update " in log
@@ -201,6 +202,8 @@ def gitlab_applies_the_plan_that_was_read(lab: Any, team: Team) -> None:
     assert code == 0, log
     (group,) = lab.client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"]
     assert group["DesiredCapacity"] == 3
+    # The version of the launch template was not known when the plan was made.
+    assert group["LaunchTemplate"]["Version"] == "2"
 
 
 def waive(repository: Path, policy: str, site: str, up_to: str) -> None:

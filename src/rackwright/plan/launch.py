@@ -122,7 +122,7 @@ def launch_template_args(
     placed = placement(group)
     template: dict[str, Any] = {
         "name": name,
-        "description": f"{group.count} × {group.type}",
+        "description": group.type,
         "image_id": wiring.image,
         "instance_type": group.type,
         "update_default_version": True,

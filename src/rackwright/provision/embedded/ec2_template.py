@@ -133,10 +133,16 @@ class LaunchTemplate(Ec2Resource):
         )
         return str(made["LaunchTemplate"]["LaunchTemplateId"])
 
+    def renewed(self, olds: Props, news: Props) -> tuple[str, ...]:
+        if not changed(olds, news, "description", *_DATA):
+            return ()
+        default = ("defaultVersion",) if news.get("updateDefaultVersion") else ()
+        return ("latestVersion", *default)
+
     def apply(self, aws: Aws, identity: str, olds: Props, news: Props) -> None:
         ec2 = aws.ec2
         latest = None
-        if olds and changed(olds, news, "description", *_DATA):
+        if olds and self.renewed(olds, news):
             made = ec2.create_launch_template_version(
                 LaunchTemplateId=identity,
                 LaunchTemplateData=template_data(news),

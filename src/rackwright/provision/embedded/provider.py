@@ -41,7 +41,7 @@ from rackwright.provision.embedded.resource import (
     wanted_tags,
 )
 from rackwright.provision.embedded.status import InitFailedError, abort_init_failed
-from rackwright.provision.embedded.wire import Props, decode, encode, has_unknown
+from rackwright.provision.embedded.wire import UNKNOWN, Props, decode, encode, has_unknown
 
 VERSION = "7.51.1"
 _MODULES = ("ec2_network", "ec2_routing", "ec2_security", "ec2_capacity", "ec2_template",
@@ -297,7 +297,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             aws = self._aws(context, news)
             self._memory.note(context.peer(), request.urn, request.id)
             if request.preview:
-                kept = {**state, **news}
+                kept = {**state, **news, **dict.fromkeys(resource.renewed(olds, news), UNKNOWN)}
                 if resource.taggable and not has_unknown(news.get("tags")):
                     kept["tagsAll"] = wanted_tags(aws, news)
                 return provider_pb2.UpdateResponse(properties=encode(_clean(kept)))

@@ -62,6 +62,10 @@ class Resource:
     def apply(self, aws: Aws, identity: str, olds: Props, news: Props) -> None:
         """Brings the resource from the old inputs to the new ones; on Create there are no old."""
 
+    def renewed(self, olds: Props, news: Props) -> tuple[str, ...]:
+        """Returns the outputs that an update makes anew; a preview cannot know them."""
+        return ()
+
     def tag(self, aws: Aws, identity: str, put: dict[str, str], drop: list[str]) -> None:
         """Sets and drops tags of the resource."""
 

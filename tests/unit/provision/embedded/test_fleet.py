@@ -8,6 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from rackwright.provision.embedded.control import Embedded
+from rackwright.provision.embedded.wire import UNKNOWN
 from unit.provision.embedded.engine import Engine, client_of
 from unit.provision.embedded.test_types import World
 
@@ -130,6 +131,22 @@ def test_a_fleet_has_every_interface_of_its_template(engine: Engine, embedded: E
     world.close()
     left = ec2.describe_network_interfaces(Filters=[{"Name": "group-id", "Values": [role]}])
     assert left["NetworkInterfaces"] == []
+
+
+def test_a_preview_does_not_know_the_version_that_an_update_will_make(engine: Engine) -> None:
+    token = "aws:ec2/launchTemplate:LaunchTemplate"
+    before = {"name": "versions", "instanceType": "p5.48xlarge", "updateDefaultVersion": True}
+    made = engine.create(token, "versions", before)
+    other = {**before, "instanceType": "p5en.48xlarge"}
+    seen = engine.update(made, other, preview=True).outputs
+    assert (seen["latestVersion"], seen["defaultVersion"]) == (UNKNOWN, UNKNOWN)
+    pinned = engine.update(made, {**other, "updateDefaultVersion": False}, preview=True).outputs
+    assert (pinned["latestVersion"], pinned["defaultVersion"]) == (UNKNOWN, 1)
+    tagged = engine.update(made, {**before, "tags": {"a": "b"}}, preview=True).outputs
+    assert (tagged["latestVersion"], tagged["defaultVersion"]) == (1, 1)
+    done = engine.update(made, other).outputs
+    assert (done["latestVersion"], done["defaultVersion"]) == (2, 2)
+    engine.delete(made)
 
 
 def test_two_interfaces_in_one_place_are_refused(engine: Engine) -> None:
