@@ -13,7 +13,7 @@ import pytest
 from lab_support import LAB_MARKS, Machines, Played, some_machines
 from rackwright.lab.lab import HostSpec
 from rackwright.lab.standins.containers import ENROOT, OTHER_PYXIS, PYXIS
-from rackwright.lab.system import run
+from rackwright.lab.system import run, wait_for
 
 pytestmark = LAB_MARKS
 SLURM = """\
@@ -27,6 +27,7 @@ SlurmctldPidFile=/run/slurm/slurmctld.pid
 SlurmdPidFile=/run/slurm/slurmd.pid
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
+PrologFlags=Contain
 MpiDefault=none
 ReturnToService=2
 SlurmdParameters=config_overrides
@@ -178,12 +179,17 @@ def test_users_send_jobs_until_they_are_removed(machine: Machine) -> None:
 
 
 def test_only_a_job_opens_a_host_that_is_for_jobs(machine: Machine) -> None:
+    conf = "/etc/slurm/slurm.conf"
+    machine.on(f"sed -i s/^PrologFlags=Contain/PrologFlags=Alloc/ {conf}")
+    shut = machine.play("ssh_server", expect=2)
+    assert "would let in nobody" in shut.failure("gpu-1")
+    assert shut.changed == 0
+    machine.on(f"sed -i s/^PrologFlags=Alloc/PrologFlags=Contain/ {conf}")
     machine.play("ssh_server")
     assert machine.play("ssh_server").changed == 0
     assert "no active jobs on this node" in machine.log_in()
     machine.on("su ada -c 'cd; sbatch --output=/dev/null --wrap \"sleep 300\"'")
-    machine.on("timeout 60 sh -c 'until squeue -h -t R | grep -q .; do sleep 0.5; done'")
-    assert machine.log_in() == "ada\n"
+    assert wait_for(lambda: machine.log_in() == "ada\n", 60, 1), machine.log_in()
     machine.on("scancel --user ada")
     machine.play("ssh_server", ssh_server_jobs_only=False)
     assert machine.log_in() == "ada\n"

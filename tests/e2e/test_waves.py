@@ -89,6 +89,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         made = Cluster(machines.lab, folder)
         made.lab_blueprint(CHANGES)
         made.rackwright("configure", "--tags", "install,configure,run")
+        assert wait_for(lambda: " is UP" in made.on("head-1", "scontrol ping", check=False), 120)
         yield made
 
 

@@ -70,6 +70,19 @@ class Blueprint(Model):
                     raise ValueError(f"the software bill '{bill.name}' names no site: '{name}'")
         return self
 
+    @model_validator(mode="after")
+    def _jobs_let_users_in(self) -> Blueprint:
+        if self.users is None or self.users.ssh.compute != "jobs":
+            return self
+        if self.scheduler is None:
+            raise ValueError("users.ssh.compute is 'jobs', and there is no 'scheduler' to ask for jobs")
+        if not self.scheduler.processes.in_container:
+            raise ValueError(
+                "users.ssh.compute is 'jobs', and pam_slurm_adopt knows a job by its container: "
+                "scheduler.processes needs 'tracking: cgroup' and 'contain: true'"
+            )
+        return self
+
     def site(self, name: str) -> AwsSite | OnPremSite:
         """The site called ``name``.
 

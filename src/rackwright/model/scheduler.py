@@ -194,6 +194,11 @@ class Processes(Model):
     """Make the job's container before the prolog, so that ssh sessions join it."""
 
     @property
+    def in_container(self) -> bool:
+        """Whether a job has a container on each of its hosts from its start to its end."""
+        return self.contain and self.tracking == "cgroup"
+
+    @property
     def use_cgroups(self) -> bool:
         """Whether any of them needs control groups."""
         return "cgroup" in {self.tracking, self.accounting, *self.tasks}

@@ -139,8 +139,7 @@ def _jobs(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, 
     yield "ProctrackType", f"proctrack/{processes.tracking}"
     yield "TaskPlugin", ",".join(f"task/{plugin}" for plugin in processes.tasks)
     yield "JobAcctGatherType", f"jobacct_gather/{processes.accounting}"
-    in_container = processes.contain and processes.tracking == "cgroup"
-    yield "PrologFlags", "Contain" if in_container else "Alloc"
+    yield "PrologFlags", "Contain" if processes.in_container else "Alloc"
     for key, program in (("Prolog", scheduler.prolog), ("Epilog", scheduler.epilog)):
         if program is not None:
             yield key, program

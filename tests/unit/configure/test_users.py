@@ -9,6 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from rackwright.configure.inventory import build_inventory, host_variables
+from rackwright.errors import RackwrightError
 from rackwright.model.users import Users
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs import builtin_pack
@@ -96,3 +97,31 @@ def test_what_cannot_be_is_refused(case: str) -> None:
     wrong, message = WRONG[case]
     with pytest.raises(ValidationError, match=message):
         Users.model_validate({"groups": GROUPS, **wrong})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("tracking: cgroup", "tracking: linuxproc", "needs 'tracking: cgroup' and 'contain: true'"),
+        ("contain: true", "contain: false", "needs 'tracking: cgroup' and 'contain: true'"),
+    ],
+)
+def test_jobs_that_open_a_host_have_containers(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    layer = tmp_path / "layer.yaml"
+    processes = "scheduler: {processes: {tracking: cgroup, contain: true}}\n"
+    layer.write_text(LAYER + processes)
+    load_plan(FIXTURES / "slurm.yaml", (layer,))
+    layer.write_text(LAYER + processes.replace(old, new))
+    with pytest.raises(RackwrightError) as caught:
+        load_plan(FIXTURES / "slurm.yaml", (layer,))
+    assert message in str(caught.value)
+
+
+def test_without_a_scheduler_no_job_opens_a_host(tmp_path: Path) -> None:
+    layer = tmp_path / "layer.yaml"
+    layer.write_text(LAYER)
+    with pytest.raises(RackwrightError) as caught:
+        load_plan(FIXTURES / "air.yaml", (layer,))
+    assert "no 'scheduler' to ask for jobs" in str(caught.value)
