@@ -9,10 +9,11 @@ from typing import Any
 
 from rackwright.accept.expected import Expectation, HostExpectations, Rule
 from rackwright.configure.hosts import inventory_names
-from rackwright.model.hardware import Accelerators, Node, fact_value
+from rackwright.model.hardware import fact_value
 from rackwright.model.operations import AllReduce
+from rackwright.plan.boards import boards
 from rackwright.plan.model import Plan
-from rackwright.plan.scheduler import NodeSet, node_sets
+from rackwright.plan.scheduler import node_sets
 
 BANDWIDTH = "NCCL all-reduce"
 """Its bus bandwidth: what the slowest link would carry if the algorithm were perfect."""
@@ -88,10 +89,10 @@ def groups(plan: Plan) -> tuple[Group, ...]:
 def _groups(
     plan: Plan, said: Mapping[str, AllReduce], names: Mapping[tuple[str, str, str], str]
 ) -> Iterator[Group]:
-    boards = _boards(plan)
+    known_boards = {(board.site, board.group): board.accelerators for board in boards(plan)}
     for nodes in node_sets(plan):
-        board = boards.get((nodes.site, nodes.group))
-        count = _accelerators(nodes)
+        board = known_boards.get((nodes.site, nodes.group))
+        count = nodes.accelerators
         if board is None or board.vendor != "nvidia" or count < 2:
             continue
         own = said.get(nodes.group)
@@ -105,22 +106,6 @@ def _groups(
             node=None if node is None else node / 1000,
             across=None if own is None or own.across is None else own.across / 1000,
         )
-
-
-def _accelerators(nodes: NodeSet) -> int:
-    return 0 if nodes.gres is None else nodes.gres.count
-
-
-def _boards(plan: Plan) -> dict[tuple[str, str], Accelerators | None]:
-    found = {}
-    for site in plan.onprem:
-        for group in site.site.node_groups:
-            entry = plan.catalogue.get(Node, group.type)
-            found[site.site.name, group.name] = entry.accelerators
-    for aws in plan.aws:
-        for planned in aws.groups:
-            found[aws.site.name, planned.group.name] = planned.instance.accelerators
-    return found
 
 
 def expectations(bandwidth_gb_s: float | None) -> tuple[Expectation, Expectation]:

@@ -327,8 +327,7 @@ def _slurm(nodes: NodeSet | None, unit: str | None) -> Iterator[Expectation]:
         return
     key = ("slurm", "state")
     yield Expectation("Slurm state", "Slurm state", key, Rule.SCHEDULABLE, "takes jobs")
-    count = nodes.gres.count if nodes.gres is not None else 0
-    key = ("slurm", "accelerators")
+    key, count = ("slurm", "accelerators"), nodes.accelerators
     yield Expectation("Slurm accelerators", "Slurm accelerators", key, Rule.EQUAL, count)
     if unit is not None:
         key = ("slurm", "topology")

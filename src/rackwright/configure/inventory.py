@@ -308,10 +308,11 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     groups.vars("slurm_compute", slurm_compute_spool_folder=scheduler.folders.spool)
     groups.vars("slurm_compute", **health_programs(plan), **compute_variables(plan))
     for nodes in node_sets(plan):
-        count = 0 if nodes.gres is None else nodes.gres.count
         if not nodes.uneven and site in {None, nodes.site}:
             name = groups.name("nodes", nodes.site, nodes.group)
-            groups.vars(name, slurm_compute_accelerators=count, **health_of_group(plan, nodes))
+            groups.vars(
+                name, slurm_compute_accelerators=nodes.accelerators, **health_of_group(plan, nodes)
+            )
     for name, host in hosts.items():
         if not covers(scheduler, host.site):
             continue

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from rackwright.model.hardware import Accelerators, Node
+from rackwright.configure.hosts import Host
 from rackwright.model.software import SoftwareBill
+from rackwright.plan.boards import Board, boards
 from rackwright.plan.model import Plan
 from rackwright.plan.software import WIDE_NVLINK, bill_of, has_nvswitch, numbers, upstream
 from rackwright.plan.software_needs import (
@@ -19,30 +19,6 @@ from rackwright.plan.software_needs import (
     plugin_need,
 )
 
-if TYPE_CHECKING:
-    from rackwright.configure.hosts import Host
-
-
-@dataclass(frozen=True, slots=True)
-class _Board:
-    """Accelerators of one machine of a node group.
-
-    Attributes:
-        hosts: how many hosts share them.
-        efa: EFA devices of a host; zero where it has none, None where their number is not known.
-    """
-
-    site: str
-    group: str
-    accelerators: Accelerators
-    hosts: int
-    efa: int | None = 0
-
-    @property
-    def gpus(self) -> int:
-        """Accelerators of one host."""
-        return self.accelerators.count // self.hosts
-
 
 def gpu_software(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
     """Variables of the roles for GPU nodes by site and node group.
@@ -53,7 +29,7 @@ def gpu_software(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
     """
     needs = needs_of(plan.blueprint)
     found = {}
-    for board in _boards(plan):
+    for board in boards(plan):
         bill, _ = bill_of(plan.blueprint.operations, board.site)
         if bill is None or board.accelerators.vendor != "nvidia":
             continue
@@ -80,7 +56,7 @@ def nvlink_domains(
         plan: the cluster.
         hosts: hosts with their names in the inventory.
     """
-    wide = {(one.site, one.group) for one in _boards(plan) if one.accelerators.gres in WIDE_NVLINK}
+    wide = {(one.site, one.group) for one in boards(plan) if one.accelerators.gres in WIDE_NVLINK}
     found: dict[tuple[str, ...], list[str]] = {}
     for host, name in hosts:
         if host.place is not None and (host.site, host.group) in wide:
@@ -89,7 +65,7 @@ def nvlink_domains(
     return found
 
 
-def _driver(bill: SoftwareBill, board: _Board) -> dict[str, Any]:
+def _driver(bill: SoftwareBill, board: Board) -> dict[str, Any]:
     if bill.driver is None:
         return {}
     return {
@@ -112,7 +88,7 @@ def _cuda(bill: SoftwareBill, needs: SoftwareNeeds) -> dict[str, Any]:
     }
 
 
-def _dcgm(bill: SoftwareBill, board: _Board) -> dict[str, Any]:
+def _dcgm(bill: SoftwareBill, board: Board) -> dict[str, Any]:
     if bill.dcgm is None:
         return {}
     return {
@@ -122,7 +98,7 @@ def _dcgm(bill: SoftwareBill, board: _Board) -> dict[str, Any]:
     }
 
 
-def _efa(bill: SoftwareBill, board: _Board, needs: SoftwareNeeds) -> dict[str, Any]:
+def _efa(bill: SoftwareBill, board: Board, needs: SoftwareNeeds) -> dict[str, Any]:
     """Nothing unless EFA is wanted, the number of its devices known, and both libraries stated."""
     if not board.efa or bill.libfabric is None or bill.ofi_plugin is None:
         return {}
@@ -144,18 +120,3 @@ def _efa(bill: SoftwareBill, board: _Board, needs: SoftwareNeeds) -> dict[str, A
             brings = {"libfabric": bundle.libfabric, "plugin": bundle.plugin}
             known["efa_installer_brings"] = brings
     return known
-
-
-def _boards(plan: Plan) -> Iterator[_Board]:
-    """The accelerators of every node group that has some."""
-    for site in plan.onprem:
-        for group in site.site.node_groups:
-            node = plan.catalogue.get(Node, group.type)
-            if node.accelerators is not None:
-                yield _Board(site.site.name, group.name, node.accelerators, node.hosts)
-    for aws in plan.aws:
-        for planned in aws.groups:
-            board, hosts = planned.instance.accelerators, planned.instance.hosts
-            if board is not None and planned.group.count:
-                where = (aws.site.name, planned.group.name)
-                yield _Board(*where, board, hosts, planned.efa_interfaces)

@@ -75,7 +75,9 @@ class Blueprint(Model):
         if self.users is None or self.users.ssh.compute != "jobs":
             return self
         if self.scheduler is None:
-            raise ValueError("users.ssh.compute is 'jobs', and there is no 'scheduler' to ask for jobs")
+            raise ValueError(
+                "users.ssh.compute is 'jobs', and there is no 'scheduler' to ask for jobs"
+            )
         if not self.scheduler.processes.in_container:
             raise ValueError(
                 "users.ssh.compute is 'jobs', and pam_slurm_adopt knows a job by its container: "

@@ -80,6 +80,11 @@ class NodeSet:
     weight: int | None = None
 
     @property
+    def accelerators(self) -> int:
+        """Accelerators of a host as Slurm will have them."""
+        return 0 if self.gres is None else self.gres.count
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Its hosts, in order."""
         return numbered(self.group, self.count)

@@ -1,0 +1,45 @@
+"""The accelerators of a node group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rackwright.model.hardware import Accelerators, Node
+from rackwright.plan.model import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Accelerators of one machine of a node group.
+
+    Attributes:
+        hosts: how many hosts share them.
+        efa: EFA devices of a host; zero where it has none, None where their number is not known.
+    """
+
+    site: str
+    group: str
+    accelerators: Accelerators
+    hosts: int
+    efa: int | None = 0
+
+    @property
+    def gpus(self) -> int:
+        """Accelerators of one host."""
+        return self.accelerators.count // self.hosts
+
+
+def boards(plan: Plan) -> Iterator[Board]:
+    """The accelerators of every node group that has machines with some."""
+    for site in plan.onprem:
+        for group in site.site.node_groups:
+            node = plan.catalogue.get(Node, group.type)
+            if node.accelerators is not None:
+                yield Board(site.site.name, group.name, node.accelerators, node.hosts)
+    for aws in plan.aws:
+        for planned in aws.groups:
+            board, hosts = planned.instance.accelerators, planned.instance.hosts
+            if board is not None and planned.group.count:
+                where = (aws.site.name, planned.group.name)
+                yield Board(*where, board, hosts, planned.efa_interfaces)
