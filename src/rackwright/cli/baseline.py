@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.arguments import add_blueprint, add_packs
 from rackwright.cli.concessions import add_files, add_today, choice_of
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -30,13 +31,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, summary in _SUMMARIES.items():
         action = actions.add_parser(name, help=summary)
-        action.add_argument("blueprint", type=Path, help="the blueprint")
-        action.add_argument(
-            "--layer", type=Path, action="append", default=[], help="file over it; repeatable"
-        )
-        action.add_argument(
-            "--pack", type=Path, action="append", default=[], help="more policies; repeatable"
-        )
+        add_blueprint(action)
+        add_packs(action)
         add_files(action)
         add_today(action)
         if name == "create":

@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+from rackwright.cli.arguments import add_blueprint, add_packs
 from rackwright.cli.concessions import add_files, add_judging, choice_of, files_of
 from rackwright.cli.outputs import parse_output, read_delta, write_failure, write_report
 from rackwright.cli.packs import add_isolated, refuse_outside
@@ -17,13 +18,8 @@ from rackwright.report.formats import FORMATS
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``check``."""
-    parser.add_argument("blueprint", type=Path, help="the blueprint")
-    parser.add_argument(
-        "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
-    )
-    parser.add_argument(
-        "--pack", type=Path, action="append", default=[], help="folder of more policies; repeatable"
-    )
+    add_blueprint(parser)
+    add_packs(parser)
     add_isolated(parser)
     parser.add_argument(
         "--only", action="append", default=[], metavar="ID", help="just this policy; repeatable"

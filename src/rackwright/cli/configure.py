@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from rackwright.cli.arguments import add_blueprint
+from rackwright.cli.hosts import add_hosts, check_hosts, connections, say
 from rackwright.cli.judging import add_gate, gate_of, refused_by
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -22,37 +23,24 @@ if TYPE_CHECKING:
     from rackwright.plan.load import LoadedPlan
 
 SCHEMA = "rackwright.configure/v1"
-_LIMIT = re.compile(r"[A-Za-z0-9_.,:*!&\[\]-]+")
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``configure``."""
     from rackwright.cli.waves import add_arguments
 
-    parser.add_argument("blueprint", type=Path, help="the blueprint")
-    parser.add_argument(
-        "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
-    )
+    add_blueprint(parser)
     add_gate(parser)
-    parser.add_argument(
-        "--inventory",
-        type=Path,
-        action="append",
-        default=[],
-        help="more inventory: addresses and a team's own variables; repeatable",
-    )
-    parser.add_argument("--lab", metavar="NAME", help="the hosts are those of a lab")
+    add_hosts(parser)
     parser.add_argument(
         "--workers",
         type=Path,
         metavar="FILE",
         help="run on several machines, over Receptor: who configures which hosts",
     )
-    parser.add_argument("--limit", metavar="PATTERN", help="just these hosts or groups")
     parser.add_argument("--retry", action="store_true", help="just the hosts in quarantine")
     parser.add_argument("--tags", default="", help="just these steps: install,configure,run,verify")
     parser.add_argument("--check", action="store_true", help="change nothing, tell what would")
-    parser.add_argument("--forks", type=int, default=50, help="hosts at a time")
     parser.add_argument(
         "--max-failures",
         type=int,
@@ -127,34 +115,11 @@ def _check(arguments: argparse.Namespace, loaded: LoadedPlan) -> None:
             "the blueprint has no 'scheduler', so there is nothing to configure",
             hint="describe the Slurm cluster under 'scheduler:'",
         )
-    check_limit(arguments.limit)
+    check_hosts(arguments)
     if arguments.limit is not None and arguments.retry:
         raise UsageError("--limit and --retry both choose hosts; give one")
-    if arguments.forks < 1 or not 0 <= arguments.max_failures <= 100:
-        raise UsageError("--forks is at least 1, --max-failures between 0 and 100")
-
-
-def check_limit(pattern: str | None) -> None:
-    """Refuse what is no host pattern of Ansible.
-
-    Raises:
-        UsageError: it is none.
-    """
-    if pattern is not None and not _LIMIT.fullmatch(pattern):
-        raise UsageError(f"'{pattern}' is no host pattern")
-
-
-def connections(lab_name: str | None) -> Mapping[str, Mapping[str, Any]]:
-    """How the hosts of a lab are reached; nothing where names and a team's variables say it."""
-    if lab_name is None:
-        return {}
-    from rackwright.lab.lab import open_lab
-
-    lab = open_lab(lab_name)
-    hosts = lab.hosts()
-    if not hosts:
-        raise UsageError(f"there is no lab '{lab_name}'", hint="make it: rackwright lab up")
-    return {host.name: lab.connection(host) for host in hosts}
+    if not 0 <= arguments.max_failures <= 100:
+        raise UsageError("--max-failures is a share between 0 and 100")
 
 
 def _login(workers: Workers, lab_name: str | None) -> Login | None:
@@ -207,9 +172,3 @@ def _as_json(tally: Tally, kept: Mapping[str, str], seconds: float) -> str:
         "quarantine": dict(sorted(kept.items())),
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-
-
-def say(line: str) -> None:
-    """Show a line of progress."""
-    sys.stderr.write(f"  {line}\n")
-    sys.stderr.flush()

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.arguments import add_blueprint
 from rackwright.cli.concessions import add_today, files_of
 from rackwright.cli.packs import add_isolated, refuse_outside
 from rackwright.errors import UsageError
@@ -26,10 +27,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="what to compare; BASE...HEAD begins where the two parted, "
         "BASE alone is compared with the working tree",
     )
-    parser.add_argument("blueprint", type=Path, help="the blueprint")
-    parser.add_argument(
-        "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
-    )
+    add_blueprint(parser)
     parser.add_argument(
         "--pack",
         type=Path,

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.arguments import add_blueprint
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -32,10 +33,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         ("route", "route the fabric with opensm on ibsim; print the record for the blueprint"),
     ):
         action = actions.add_parser(name, help=text, description=text[:1].upper() + text[1:] + ".")
-        action.add_argument("blueprint", type=Path, help="the blueprint")
-        action.add_argument(
-            "--layer", type=Path, action="append", default=[], help="file to put over it"
-        )
+        add_blueprint(action)
         action.add_argument("--site", help="its site; needed when several have fabrics")
         action.add_argument("--fabric", help="which fabric; else the compute fabric")
         if name == "compare":

@@ -7,16 +7,14 @@ import json
 import sys
 from pathlib import Path
 
+from rackwright.cli.arguments import add_blueprint
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``inventory``."""
-    parser.add_argument("blueprint", type=Path, help="the blueprint")
-    parser.add_argument(
-        "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
-    )
+    add_blueprint(parser)
     parser.add_argument("--site", help="the only site to list")
     parser.add_argument(
         "--outputs",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.arguments import add_packs
 from rackwright.cli.concessions import add_base_ref, add_files, choice_of
 from rackwright.exit_codes import ExitCode
 
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 def add_gate(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that say what judges; the day is always today."""
-    parser.add_argument(
-        "--pack", type=Path, action="append", default=[], help="folder of more policies; repeatable"
-    )
+    add_packs(parser)
     add_files(parser)
     add_base_ref(parser)
 

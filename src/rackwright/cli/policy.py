@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rackwright.cli.arguments import add_packs
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -24,11 +25,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     listing = actions.add_parser("list", help="list the policies")
     listing.add_argument("--json", action="store_true", help="as JSON")
-    _add_pack(listing)
+    add_packs(listing)
     showing = actions.add_parser("show", help="show what one policy is and where it comes from")
     showing.add_argument("id", help="id of the policy")
     showing.add_argument("--json", action="store_true", help="as JSON")
-    _add_pack(showing)
+    add_packs(showing)
     testing = actions.add_parser("test", help="run the examples of a pack")
     testing.add_argument("pack", type=Path, nargs="?", help="folder of the pack; else the built-in")
     new = actions.add_parser("new", help="write a rule with documentation and examples")
@@ -41,12 +42,6 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     documenting.add_argument("pack", type=Path, help="folder of the pack")
     digest = actions.add_parser("digest", help="print what a shared pack is pinned by")
     digest.add_argument("pack", type=Path, help="folder of the pack")
-
-
-def _add_pack(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--pack", type=Path, action="append", default=[], help="folder of more policies; repeatable"
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,15 +6,13 @@ import argparse
 import sys
 from pathlib import Path
 
+from rackwright.cli.arguments import add_blueprint
 from rackwright.exit_codes import ExitCode
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``render``."""
-    parser.add_argument("blueprint", type=Path, help="the blueprint")
-    parser.add_argument(
-        "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
-    )
+    add_blueprint(parser)
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="folder for them")
     parser.add_argument("--diff", action="store_true", help="show what changes, line by line")
     parser.add_argument("--check", action="store_true", help="write nothing")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.arguments import add_blueprint
 from rackwright.cli.judging import add_gate, gate_of, refused_by
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -25,10 +26,7 @@ _JUDGED = frozenset({"preview", "up"})
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``verb``."""
-    parser.add_argument("blueprint", type=Path, help="the blueprint")
-    parser.add_argument(
-        "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
-    )
+    add_blueprint(parser)
     if verb in _JUDGED:
         add_gate(parser)
     parser.add_argument("--site", help="the AWS site, where the blueprint has several")

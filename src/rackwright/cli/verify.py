@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.arguments import add_blueprint
+from rackwright.cli.hosts import add_hosts, check_hosts, connections, say
 from rackwright.errors import RackwrightError, UsageError
 
 if TYPE_CHECKING:
@@ -18,25 +20,13 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``verify``."""
-    parser.add_argument("blueprint", type=Path, help="the blueprint")
-    parser.add_argument(
-        "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
-    )
-    parser.add_argument(
-        "--inventory",
-        type=Path,
-        action="append",
-        default=[],
-        help="more inventory: addresses and a team's own variables; repeatable",
-    )
-    parser.add_argument("--lab", metavar="NAME", help="the hosts are those of a lab")
-    parser.add_argument("--limit", metavar="PATTERN", help="just these hosts or groups")
+    add_blueprint(parser)
+    add_hosts(parser)
     parser.add_argument(
         "--all-reduce",
         action="store_true",
         help="run the all-reduce of nccl-tests too, on nodes without jobs, alone and together",
     )
-    parser.add_argument("--forks", type=int, default=50, help="hosts at a time")
     parser.add_argument("--json", action="store_true", help="print every item as JSON")
     parser.add_argument(
         "--output",
@@ -60,15 +50,12 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.accept.expected import NOT_IN_A_LAB, expect
     from rackwright.accept.report import render_json, render_junit, render_text
     from rackwright.accept.run import collect, drain
-    from rackwright.cli.configure import check_limit, connections, say
     from rackwright.configure.files import prepare, workspace
     from rackwright.plan.load import load_plan
     from rackwright.provision.locks import exclusive
 
     outputs = [_junit_path(text) for text in arguments.output]
-    check_limit(arguments.limit)
-    if arguments.forks < 1:
-        raise UsageError("--forks is at least 1")
+    check_hosts(arguments)
     plan = load_plan(arguments.blueprint, layers=tuple(arguments.layer)).plan
     controller = _controller(plan) if arguments.drain else None
     measured = groups(plan) if arguments.all_reduce else ()

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.arguments import add_layers, add_packs
 from rackwright.cli.concessions import add_judging, add_today, choice_of
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -76,12 +77,8 @@ def _action(
 
 
 def _add_judged(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
-    )
-    parser.add_argument(
-        "--pack", type=Path, action="append", default=[], help="folder of more policies; repeatable"
-    )
+    add_layers(parser)
+    add_packs(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

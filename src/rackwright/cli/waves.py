@@ -7,6 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+from rackwright.cli.hosts import connections, say
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -81,7 +82,6 @@ def is_wanted(arguments: argparse.Namespace) -> bool:
 def roll_out(arguments: argparse.Namespace, loaded: LoadedPlan) -> int:
     """Change the cluster in waves; 4 when a host failed or a wave was not started."""
     from rackwright.accept.expected import expect
-    from rackwright.cli.configure import connections, say
     from rackwright.configure.crew import AnsibleCrew, digest
     from rackwright.configure.files import prepare, workspace
     from rackwright.configure.progress import load, save
@@ -245,7 +245,6 @@ def _foresee(
     arguments: argparse.Namespace, progress: Progress, crew: AnsibleCrew, place: Workspace
 ) -> int:
     """Print the waves and what they would change; nothing is drained."""
-    from rackwright.cli.configure import say
     from rackwright.configure.nodes import describe_jobs
     from rackwright.configure.run import Options, run_playbook
 

@@ -1,0 +1,26 @@
+"""Arguments that many commands share."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def add_blueprint(parser: argparse.ArgumentParser) -> None:
+    """Add the blueprint and the files over it."""
+    parser.add_argument("blueprint", type=Path, help="the blueprint")
+    add_layers(parser)
+
+
+def add_layers(parser: argparse.ArgumentParser) -> None:
+    """Add the files over the blueprint."""
+    parser.add_argument(
+        "--layer", type=Path, action="append", default=[], help="file to put over it; repeatable"
+    )
+
+
+def add_packs(parser: argparse.ArgumentParser) -> None:
+    """Add the folders of policies beside the built-in ones."""
+    parser.add_argument(
+        "--pack", type=Path, action="append", default=[], help="folder of more policies; repeatable"
+    )

@@ -1,0 +1,66 @@
+"""Hosts on the command line: which ones, how they are reached, and what is told of them."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rackwright.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_LIMIT = re.compile(r"[A-Za-z0-9_.,:*!&\[\]-]+")
+
+
+def add_hosts(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say which hosts are worked on, and how they are reached."""
+    parser.add_argument(
+        "--inventory",
+        type=Path,
+        action="append",
+        default=[],
+        help="more inventory: addresses and a team's own variables; repeatable",
+    )
+    parser.add_argument("--lab", metavar="NAME", help="the hosts are those of a lab")
+    parser.add_argument("--limit", metavar="PATTERN", help="just these hosts or groups")
+    parser.add_argument("--forks", type=int, default=50, help="hosts at a time")
+
+
+def check_hosts(arguments: argparse.Namespace) -> None:
+    """Refuse what is no host pattern of Ansible, and no number of hosts.
+
+    Raises:
+        UsageError: it is none.
+    """
+    pattern = arguments.limit
+    if pattern is not None and not _LIMIT.fullmatch(pattern):
+        raise UsageError(f"'{pattern}' is no host pattern")
+    if arguments.forks < 1:
+        raise UsageError("--forks is at least 1")
+
+
+def connections(lab_name: str | None) -> Mapping[str, Mapping[str, Any]]:
+    """How the hosts of a lab are reached; nothing where names and a team's variables say it.
+
+    Raises:
+        UsageError: there is no such lab.
+    """
+    if lab_name is None:
+        return {}
+    from rackwright.lab.lab import open_lab
+
+    lab = open_lab(lab_name)
+    hosts = lab.hosts()
+    if not hosts:
+        raise UsageError(f"there is no lab '{lab_name}'", hint="make it: rackwright lab up")
+    return {host.name: lab.connection(host) for host in hosts}
+
+
+def say(line: str) -> None:
+    """Show a line of progress."""
+    sys.stderr.write(f"  {line}\n")
+    sys.stderr.flush()
