@@ -28,6 +28,19 @@ LAB_MARKS = [
 ]
 
 
+def rackwright(*words: object, expect: int = 0) -> str:
+    """What ``rackwright`` prints; it must end with ``expect``."""
+    done = subprocess.run(
+        [sys.executable, "-m", "rackwright", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == expect, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout
+
+
 @dataclass(frozen=True)
 class Played:
     """How a playbook ended."""
@@ -86,16 +99,8 @@ class Machines:
 
     def rackwright(self, verb: str, *arguments: object, expect: int = 0) -> str:
         """What ``rackwright`` prints for the blueprint and the lab; it must end with ``expect``."""
-        command = [sys.executable, "-m", "rackwright", verb, self.folder / "blueprint.yaml"]
-        done = subprocess.run(
-            [*map(str, command), "--lab", self.lab.name, *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == expect, done.stdout + done.stderr
-        assert "Traceback" not in done.stderr
-        return done.stdout
+        blueprint = self.folder / "blueprint.yaml"
+        return rackwright(verb, blueprint, "--lab", self.lab.name, *arguments, expect=expect)
 
     def play(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -32,12 +32,14 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield made
 
 
-def test_bare_machines_become_a_cluster_that_runs_jobs(cluster: Cluster) -> None:
+def test_bare_machines_become_a_cluster_that_runs_jobs(
+    cluster: Cluster, measured: Callable[[str], None]
+) -> None:
     made = cluster.configure()
     assert {name for name, host in made["hosts"].items() if host["failure"] is None} == {
         spec.name for spec in HOSTS
     }
-    print({role: f"{seconds} s" for role, seconds in made["roles"].items()})
+    measured(", ".join(f"{role} {seconds} s" for role, seconds in made["roles"].items()))
 
     names = cluster.on("login-1", "srun -N2 hostname").split()
     assert sorted(names) == ["gpu-1", "gpu-2"]

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from lab_support import LAB_MARKS, rackwright
 from rackwright.configure.credentials import make_signing_key
 from rackwright.configure.receptor import Control
 from rackwright.lab import lab as labs
@@ -23,11 +24,7 @@ from rackwright.lab.system import Process, start, wait_for
 from rackwright.provision.tools import install_receptor
 from rackwright.render.blueprints import find_template, write_blueprint
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.timeout(1500),
-    pytest.mark.skipif(os.geteuid() != 0, reason="the lab needs root"),
-]
+pytestmark = LAB_MARKS
 HOSTS = [HostSpec("gpu-1", 8), HostSpec("gpu-2", 8), HostSpec("gpu-3", 8), HostSpec("head-1")]
 WORKERS = {"hall-1": "gpu-1", "hall-2": "gpu-2", "hall-3": "gpu-3"}
 LEFT_OUT = ("      - {name: login, role: login, type: cpu-2u", "  accounting: {host: head-1}")
@@ -53,20 +50,9 @@ class Mesh:
     def control(self) -> Control:
         return Control(self.folder / "control.sock")
 
-    def run(self, *words: str | Path, expect: int = 0) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "rackwright", *map(str, words)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == expect, done.stdout + done.stderr
-        assert "Traceback" not in done.stderr
-        return done.stdout
-
     def configure(self, *words: str, workers: bool = True, expect: int = 0) -> Any:
         over = ("--workers", str(self.folder / "workers.yaml")) if workers else ()
-        told = self.run(
+        told = rackwright(
             *("configure", self.blueprint, "--lab", "recep", "--json", *over, *words),
             expect=expect,
         )
@@ -169,7 +155,7 @@ def mesh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mesh]:
         (folder / "workers.yaml").write_text(yaml.safe_dump(workers))
         try:
             labs.up(lab, HOSTS, print)
-            made.run("receptor", folder / "workers.yaml", "--output", made.nodes)
+            rackwright("receptor", folder / "workers.yaml", "--output", made.nodes)
             for node in ("controller", *WORKERS):
                 made.start(node)
             assert wait_for(made.connected, 30), made.control.nodes()
@@ -180,7 +166,9 @@ def mesh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mesh]:
             labs.down(lab)
 
 
-def test_workers_configure_their_own_hosts_and_leave_nothing_behind(mesh: Mesh) -> None:
+def test_workers_configure_their_own_hosts_and_leave_nothing_behind(
+    mesh: Mesh, measured: Callable[[str], None]
+) -> None:
     made = mesh.configure()
     assert failures(made) == {}
     assert sorted(made["hosts"]) == [spec.name for spec in HOSTS]
@@ -198,7 +186,7 @@ def test_workers_configure_their_own_hosts_and_leave_nothing_behind(mesh: Mesh) 
     assert (failures(again), changes(again), len(again["hosts"])) == ({}, {}, 3)
     alone = mesh.configure("--limit", "slurm_compute", workers=False)
     assert (failures(alone), changes(alone), len(alone["hosts"])) == ({}, {}, 3)
-    print(
+    measured(
         f"3 hosts with nothing to change: {again['seconds']} s by 3 workers, {alone['seconds']} s "
         f"by one controller, all on this machine: {again['seconds'] / alone['seconds']:.2f} times"
     )

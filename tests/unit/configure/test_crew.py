@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from rackwright.accept.compare import HostAcceptance, ItemResult, Outcome
 from rackwright.configure.crew import digest, hosts_matching, quarantine, unfinished, verdict
 from rackwright.configure.events import LAST_TASK, Tally
-from rackwright.configure.files import Workspace, prepare, workspace
+from rackwright.configure.files import Workspace, prepare
 from rackwright.configure.progress import Progress
 from rackwright.configure.run import read_quarantine
 from rackwright.errors import UsageError
-from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
-from rackwright.render.blueprints import find_template, write_blueprint
-
-
-@pytest.fixture(scope="module")
-def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
-    folder = tmp_path_factory.mktemp("lab")
-    write_blueprint(find_template("lab"), folder, {})
-    return load_plan(folder / "blueprint.yaml").plan
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    monkeypatch.setenv("RACKWRIGHT_STATE", str(tmp_path))
-    return workspace("bench")
 
 
 def an_event(kind: str, host: str, task: str, message: str = "") -> dict[str, object]:

@@ -7,21 +7,17 @@ from pathlib import Path
 import pytest
 
 from rackwright.configure.distribute import list_inventory, run_distributed
-from rackwright.configure.files import Workspace, prepare, workspace
+from rackwright.configure.files import Workspace, prepare
 from rackwright.configure.run import Options
 from rackwright.configure.workers import Workers, WorkersError, members
 from rackwright.errors import ExternalToolError
-from rackwright.plan.load import load_plan
-from rackwright.render.blueprints import find_template, write_blueprint
+from rackwright.plan.model import Plan
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    monkeypatch.setenv("RACKWRIGHT_STATE", str(tmp_path))
-    write_blueprint(find_template("lab"), tmp_path, {})
-    made = workspace("bench")
-    prepare(load_plan(tmp_path / "blueprint.yaml").plan, made)
-    return made
+def place(place: Workspace, plan: Plan) -> Workspace:
+    prepare(plan, place)
+    return place
 
 
 def workers(**hosts: list[str]) -> Workers:

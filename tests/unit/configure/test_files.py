@@ -8,27 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from rackwright.configure.events import HostResult, Tally
-from rackwright.configure.files import Workspace, prepare, workspace
+from rackwright.configure.files import Workspace, prepare
 from rackwright.configure.run import read_quarantine, remember
-from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
-from rackwright.render.blueprints import find_template, write_blueprint
-
-
-@pytest.fixture(scope="module")
-def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
-    folder = tmp_path_factory.mktemp("lab")
-    write_blueprint(find_template("lab"), folder, {})
-    return load_plan(folder / "blueprint.yaml").plan
-
-
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    monkeypatch.setenv("RACKWRIGHT_STATE", str(tmp_path))
-    return workspace("bench")
 
 
 def ask_ansible(place: Workspace, *arguments: str) -> Any:
