@@ -27,7 +27,7 @@ _START_LIMIT_S = 90.0
 _STOP_LIMIT_S = 30.0
 _POLL_S = 0.05
 # Held so that a server that outlives its starter is not reported as a forgotten child.
-_CHILDREN: list[subprocess.Popen[bytes]] = []
+_CHILDREN: dict[int, subprocess.Popen[bytes]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ def _launch(folder: Path) -> Embedded:
             cwd=folder,
             env=_environment(),
         )
-    _CHILDREN.append(process)
+    _CHILDREN[process.pid] = process
     record = {"pid": process.pid, "started": started(process.pid)}
     (folder / _PID).write_text(json.dumps(record), encoding="utf-8")
     deadline = time.monotonic() + _START_LIMIT_S
@@ -208,9 +208,10 @@ def _end(folder: Path) -> bool:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, number)
         while time.monotonic() < deadline:
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
-            if started(pid) != began:
+            child = _CHILDREN.get(pid)
+            # A child is there until it is reaped.
+            if started(pid) != began if child is None else child.poll() is not None:
+                _CHILDREN.pop(pid, None)
                 (folder / _PID).unlink(missing_ok=True)
                 return True
             time.sleep(_POLL_S)
