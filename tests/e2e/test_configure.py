@@ -58,13 +58,18 @@ def test_a_node_that_lacks_a_gpu_is_quarantined_and_the_others_finish(cluster: C
     cluster.on("gpu-2", "rm /dev/nvidia7")
     made = cluster.configure("--max-failures", "60", expect=4)
     assert set(made["quarantine"]) == {"gpu-2"}
-    assert "gpu-2 has 7 of 8 accelerators" in made["quarantine"]["gpu-2"]
+    why = "gpu-2 has 7 of 8 accelerators"
+    assert why in made["quarantine"]["gpu-2"]
     assert made["hosts"]["gpu-1"]["failure"] is None
     assert made["hosts"]["login-1"]["failure"] is None, "the rest of the play went on"
+    fewer = ("--max-failures", "0", "--limit", "slurm_compute", "--tags", "verify")
+    given_up = cluster.configure(*fewer, expect=4)["quarantine"]
+    assert given_up["gpu-1"].startswith("left behind by gpu-2: ")
+    assert set(given_up) == {"gpu-1", "gpu-2"}
 
     cluster.on("gpu-2", "mknod -m 666 /dev/nvidia7 c 195 7")
     mended = cluster.configure("--retry")
-    assert set(mended["hosts"]) == {"gpu-2"}
+    assert set(mended["hosts"]) == {"gpu-1", "gpu-2"}
     assert mended["quarantine"] == {}
 
 

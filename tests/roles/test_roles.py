@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from collection_support import ROOT, ansible, link_collection
+from rackwright.configure.events import LAST_TASK
 
 ROLES = sorted(path for path in (ROOT / "roles").iterdir() if path.is_dir())
 PLAYBOOKS = ROOT / "stacks/baremetal/playbooks"
@@ -215,6 +216,13 @@ def test_roles_that_are_asked_for_by_a_variable_have_no_default_for_it() -> None
             asked = set(re.findall(r"(\w+) is defined", str(entry.get("when", ""))))
             defaults = read_if_there(ROOT / "roles" / entry["role"] / "defaults/main.yml") or {}
             assert not asked & set(defaults), entry["role"]
+
+
+def test_every_host_of_a_play_comes_to_the_end() -> None:
+    *plays, last = read(PLAYBOOKS / "site.yml")
+    groups = {group.split("[")[0] for play in plays for group in play["hosts"].split(":")}
+    assert set(last["hosts"]) == groups
+    assert (last["tasks"][0]["name"], last["tags"]) == (LAST_TASK, ["always"])
 
 
 @pytest.fixture(scope="module")

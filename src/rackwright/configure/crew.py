@@ -15,7 +15,7 @@ from rackwright import __version__
 from rackwright.accept.compare import HostAcceptance, Outcome, compare
 from rackwright.accept.expected import HostExpectations, Rule
 from rackwright.accept.run import collect, play
-from rackwright.configure.events import HostResult, Tally
+from rackwright.configure.events import HostResult, Tally, unfinished
 from rackwright.configure.files import Workspace
 from rackwright.configure.inventory import Inventory
 from rackwright.configure.nodes import JOB_FORMAT, NodesSeen, Update
@@ -29,8 +29,6 @@ from rackwright.configure.run import (
 )
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.model.names import compress_hostlist
-
-WAVES = Path("baremetal/playbooks/waves.yml")
 
 
 @dataclass
@@ -102,7 +100,6 @@ class AnsibleCrew:
             max_failures=100,  # each host by itself: how many may fail is judged afterwards
             tags=tuple(tags),
             inventories=tuple(self.inventories),
-            playbook=WAVES,
         )
         tally = run_playbook(self.place, options, lambda _: None)
         for host, result in tally.hosts.items():
@@ -131,22 +128,6 @@ class AnsibleCrew:
         )
         accepted = compare(judged, answers.facts, answers.unreachable)
         return {host.name: why for host in accepted.hosts if (why := verdict(host)) is not None}
-
-
-def unfinished(tally: Tally, hosts: Sequence[str]) -> Mapping[str, str]:
-    """The hosts that did not come to the end of the playbook, with the reason.
-
-    A host may be left behind without a failure of its own, by a task that one host does for all.
-    """
-    failed = {}
-    culprits = [f"{name}: {tally.hosts[name].failure}" for name in tally.failed]
-    for host in hosts:
-        result = tally.hosts.get(host, HostResult())
-        if result.failure is not None:
-            failed[host] = result.failure
-        elif not result.finished:
-            failed[host] = f"left behind by {culprits[0]}" if culprits else "no task ran on it"
-    return failed
 
 
 def verdict(host: HostAcceptance) -> str | None:

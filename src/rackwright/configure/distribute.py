@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from rackwright.configure.bundle import HOSTS, sent_files, sent_inventory, write_bundle
-from rackwright.configure.events import Tally, merge, settle
+from rackwright.configure.events import Tally, leave_behind, merge, settle
 from rackwright.configure.files import Workspace
 from rackwright.configure.receptor import Control
 from rackwright.configure.run import (
@@ -195,6 +195,7 @@ class _Run:
         if reason is not None:
             self._tell(part, reason)
         settle(tally, hosts, reason)
+        leave_behind(tally)
         return tally
 
     def _run_here(self, group: str) -> Tally:

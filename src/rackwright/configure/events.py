@@ -9,7 +9,7 @@ from typing import Any
 _FINISHED = frozenset({"runner_on_ok", "runner_on_failed", "runner_on_unreachable"})
 LONGEST_REASON = 300
 LAST_TASK = "Every step is done"
-"""The task at the end of a playbook, which only hosts reach on which all went well."""
+"""The task at the end of ``site.yml``, which only hosts reach on which all went well."""
 
 
 @dataclass
@@ -19,7 +19,7 @@ class HostResult:
     Attributes:
         changed: names of the tasks that changed something, or would in check mode.
         failure: the task that ended the run on this host and why, or None.
-        finished: the host came to the end of a playbook that has the task ``LAST_TASK``.
+        finished: the host came to the task ``LAST_TASK``.
     """
 
     ok: int = 0
@@ -97,6 +97,28 @@ def settle(tally: Tally, hosts: Collection[str], reason: str | None) -> None:
         result = tally.hosts.setdefault(name, HostResult())
         if result.failure is None:
             result.failure = reason
+
+
+def unfinished(tally: Tally, hosts: Sequence[str]) -> Mapping[str, str]:
+    """The hosts that did not come to the end of the playbook, with the reason.
+
+    A host may be left behind without a failure of its own, by a task that one host does for all.
+    """
+    failed = {}
+    culprits = [f"{name}: {tally.hosts[name].failure}" for name in tally.failed]
+    for host in hosts:
+        result = tally.hosts.get(host, HostResult())
+        if result.failure is not None:
+            failed[host] = result.failure
+        elif not result.finished:
+            failed[host] = f"left behind by {culprits[0]}" if culprits else "no task ran on it"
+    return failed
+
+
+def leave_behind(tally: Tally) -> None:
+    """Account for the hosts that did not come to the end though nothing failed on them."""
+    for name, why in unfinished(tally, tuple(tally.hosts)).items():
+        tally.hosts[name].failure = why
 
 
 def merge(stages: Sequence[Sequence[Tally]]) -> Tally:

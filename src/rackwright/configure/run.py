@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rackwright.configure.ansible import start
-from rackwright.configure.events import Tally
+from rackwright.configure.events import Tally, leave_behind
 from rackwright.configure.files import Workspace
 from rackwright.errors import ExternalToolError
 from rackwright.resources import bundled
@@ -30,7 +30,6 @@ class Options:
         check: change nothing, tell what would change.
         max_failures: per cent of the hosts of a play that may fail before it ends for all.
         inventories: more inventories, with a team's own variables.
-        playbook: below the folder of the stacks.
     """
 
     limit: str | None = None
@@ -39,7 +38,6 @@ class Options:
     max_failures: int = 20
     tags: tuple[str, ...] = ()
     inventories: tuple[Path, ...] = ()
-    playbook: Path = PLAYBOOK
 
 
 def run_playbook(
@@ -72,7 +70,7 @@ def run_playbook(
 
     done = start(
         private_data_dir=str(folder),
-        playbook=str(bundled("stacks") / options.playbook),
+        playbook=str(bundled("stacks") / PLAYBOOK),
         inventory=[str(place.inventory), *map(str, options.inventories)],
         envvars=ansible_environment(),
         cmdline=" ".join(arguments(options)),
@@ -90,6 +88,7 @@ def run_playbook(
             f"ansible-playbook ended with {done.rc}: {last_words(done.stdout.read())}",
             hint=f"all of its output: {done.config.artifact_dir}/stdout",
         )
+    leave_behind(tally)
     return tally
 
 

@@ -5,31 +5,12 @@ from __future__ import annotations
 import pytest
 
 from rackwright.accept.compare import HostAcceptance, ItemResult, Outcome
-from rackwright.configure.crew import digest, hosts_matching, quarantine, unfinished, verdict
-from rackwright.configure.events import LAST_TASK, Tally
+from rackwright.configure.crew import digest, hosts_matching, quarantine, verdict
 from rackwright.configure.files import Workspace, prepare
 from rackwright.configure.progress import Progress
 from rackwright.configure.run import read_quarantine
 from rackwright.errors import UsageError
 from rackwright.plan.model import Plan
-
-
-def an_event(kind: str, host: str, task: str, message: str = "") -> dict[str, object]:
-    data = {"host": host, "task": task, "res": {"msg": message}}
-    return {"event": f"runner_on_{kind}", "event_data": data}
-
-
-def test_only_who_came_to_the_end_is_through() -> None:
-    tally = Tally()
-    tally.take(an_event("ok", "gpu-1", "Write the limits of logins"))
-    tally.take(an_event("ok", "gpu-1", LAST_TASK))
-    tally.take(an_event("failed", "gpu-2", "Preflight", "no key"))
-    tally.take(an_event("ok", "gpu-3", "Write the limits of logins"))
-    assert unfinished(tally, ["gpu-1", "gpu-2", "gpu-3"]) == {
-        "gpu-2": "Preflight: no key",
-        "gpu-3": "left behind by gpu-2: Preflight: no key",
-    }
-    assert unfinished(Tally(), ["gpu-1"]) == {"gpu-1": "no task ran on it"}
 
 
 def an_item(outcome: Outcome, expected: str | None = "8", reason: str | None = None) -> ItemResult:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from rackwright.configure.events import (
+    LAST_TASK,
     LONGEST_REASON,
     HostResult,
     Tally,
+    leave_behind,
     merge,
     reason_of,
     settle,
+    unfinished,
 )
 
 
@@ -126,3 +129,17 @@ def test_parts_of_a_stage_run_at_the_same_time_and_stages_after_each_other() -> 
     assert merged.role_seconds == {"base": 7.0, "munge": 1.0}
     assert set(merged.hosts) == {"head", "a", "b"}
     assert merge([]).hosts == {}
+
+
+def test_only_who_came_to_the_end_is_done() -> None:
+    tally, _ = told(ended("ok", "a"), ended("failed", "b", msg="no key"), ended("ok", "c"))
+    tally.take({"event": "runner_on_ok", "event_data": {"host": "a", "task": LAST_TASK}})
+    behind = {"b": "munge / Copy: no key", "c": "left behind by b: munge / Copy: no key"}
+    assert unfinished(tally, ["a", "b", "c", "d"]) == {
+        **behind,
+        "d": "left behind by b: munge / Copy: no key",
+    }
+    assert unfinished(Tally(), ["a"]) == {"a": "no task ran on it"}
+    leave_behind(tally)
+    assert {name: tally.hosts[name].failure for name in tally.failed} == behind
+    assert tally.hosts["a"].failure is None
