@@ -76,7 +76,7 @@ lint: $(STAMP) ## Check style and types
 
 test: tools receptor lint ## Run every test
 	$(BIN)/pytest -n 2 --dist loadgroup -m 'not e2e and not bench'
-	$(BIN)/pytest -n 2 --dist loadfile -m e2e
+	$(BIN)/pytest -n 2 --dist loadfile --durations=20 -m e2e
 	RACKWRIGHT_BENCH_RUNS=1 $(BIN)/pytest -m bench -s
 
 bench: tools ## Measure against peers, as medians
