@@ -29,13 +29,30 @@ def test_example(pair: tuple[type[Policy], Example]) -> None:
     assert problem is None, problem
 
 
+def spared(policy: type[Policy]) -> set[str]:
+    """Kinds of examples that a policy cannot have, by its documentation."""
+    text = documentation(policy).read_text()
+    kinds = {"unknown"} if ALWAYS_DECIDED in " ".join(text.split()) else set()
+    return kinds | ({"fail"} if NEVER_FAILS in text else set())
+
+
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.id)
 def test_a_policy_has_examples_of_every_kind(policy: type[Policy]) -> None:
-    text = documentation(policy).read_text()
     kinds = {example.kind for example in load_examples(policy)}
-    spared = {"unknown"} if ALWAYS_DECIDED in " ".join(text.split()) else set()
-    spared |= {"fail"} if NEVER_FAILS in text else set()
-    assert set(KINDS) - spared <= kinds
+    assert set(KINDS) - spared(policy) <= kinds
+
+
+@pytest.mark.parametrize(
+    "policy", [policy for policy in POLICIES if spared(policy)], ids=lambda policy: policy.id
+)
+def test_a_policy_is_spared_examples_of_what_it_never_says(policy: type[Policy]) -> None:
+    """Whatever blueprint it sees: those in which other policies miss something or find fault."""
+    never = spared(policy)
+    for _, example in EXAMPLES:
+        if example.kind in never:
+            foreign = example.model_copy(update={"parameters": {}})
+            said = {result.outcome.value for result in judge(policy, foreign, builtin_pack())}
+            assert not said & never, example.name
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.id)
