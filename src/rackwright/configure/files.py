@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from rackwright.configure.inventory import Inventory, build_inventory
+from rackwright.folders import state_folder
 from rackwright.plan.model import Plan
-from rackwright.provision.targets import state_folder
 from rackwright.render.slurm import render_slurm
 
 MUNGE_KEY_BYTES = 1024

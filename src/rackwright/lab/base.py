@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from rackwright import folders
 from rackwright.errors import ExternalToolError
 from rackwright.lab.system import run
 from rackwright.provision.locks import turn
@@ -36,11 +37,10 @@ path-exclude=/usr/share/locale/*
 
 
 def cache_folder() -> Path:
-    """``$RACKWRIGHT_LAB_CACHE``, else the user's cache folder by the XDG rules."""
+    """``$RACKWRIGHT_LAB_CACHE``, else a folder in the user's cache."""
     if chosen := os.environ.get("RACKWRIGHT_LAB_CACHE"):
         return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "rackwright" / "lab"
+    return folders.cache_folder("lab")
 
 
 def make_base(say: Callable[[str], None]) -> Path:

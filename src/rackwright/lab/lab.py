@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError, UsageError
+from rackwright.folders import state_folder
 from rackwright.lab import host as hosts
 from rackwright.lab.base import make_base
 from rackwright.lab.host import Host
 from rackwright.lab.repository import make_repository, serve, source, stop
 from rackwright.lab.system import check_machine, run, wait_for
 from rackwright.provision.locks import exclusive
-from rackwright.provision.targets import state_folder
 
 NAME = re.compile(r"[a-z][a-z0-9]{0,5}")
 FIRST_ADDRESS = 10

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 
 from rackwright import __version__
 from rackwright.errors import RackwrightError
-from rackwright.provision.targets import state_folder
+from rackwright.folders import state_folder
 from rackwright.provision.tools import find_pulumi, find_receptor, tools_dir
 from rackwright.provision.tools.find import SUPPORTED, PulumiTool, candidates
 from rackwright.provision.tools.folder import damaged, read_manifest

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from rackwright.errors import UsageError
+from rackwright.folders import state_folder
 
 TargetName = Literal["local", "aws"]
 
@@ -37,14 +38,6 @@ class Target:
         if self.backend is None or not self.backend.startswith("file://"):
             return None
         return Path(self.backend.removeprefix("file://"))
-
-
-def state_folder() -> Path:
-    """``$RACKWRIGHT_STATE``, else the user's state folder by the XDG rules."""
-    if chosen := os.environ.get("RACKWRIGHT_STATE"):
-        return Path(chosen)
-    base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(base) / "rackwright"
 
 
 def open_target(name: TargetName, *, state: Path | None = None) -> Target:

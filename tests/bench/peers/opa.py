@@ -6,13 +6,13 @@ The module files beside this one pin it: ``go.sum`` holds the checksum of every 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from rackwright.folders import cache_folder
 from rackwright.provision.tools.gobuild import Go
 
 PACKAGE = "github.com/open-policy-agent/opa"
@@ -34,7 +34,7 @@ def program(progress: Callable[[str], None]) -> Path:
         ExternalToolError: Go is missing or too old, or the build failed.
     """
     pins = hashlib.sha256(b"".join((PINS / name).read_bytes() for name in FILES)).hexdigest()
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rackwright/bench"
+    cache = cache_folder("bench")
     built = cache / f"opa-{version()}-{pins[:12]}"
     if built.is_file():
         return built

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError
+from rackwright.folders import state_folder
 from rackwright.processes import started
 from rackwright.provision.locks import turn
 
@@ -52,9 +53,7 @@ class Embedded:
 
 def default_state_dir() -> Path:
     """Returns the folder used where none is named."""
-    base = os.environ.get("XDG_STATE_HOME")
-    root = Path(base) if base and Path(base).is_absolute() else Path.home() / ".local" / "state"
-    return root / "rackwright" / "embedded-aws"
+    return state_folder() / "embedded-aws"
 
 
 def start(state_dir: Path | None = None) -> Embedded:
@@ -118,7 +117,7 @@ def _folder(state_dir: Path | None) -> Path:
     except OSError as error:
         raise ExternalToolError(
             f"the state folder '{folder}' cannot be made: {error.strerror}",
-            hint="name another folder, or set XDG_STATE_HOME",
+            hint="name another folder, or set RACKWRIGHT_STATE",
         ) from error
     return folder.resolve()
 

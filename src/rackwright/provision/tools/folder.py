@@ -18,6 +18,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rackwright.folders import cache_folder
+
 SCHEMA = "rackwright.tools/v1"
 CLI = "pulumi"
 LANGUAGE_HOST = "pulumi-language-python"
@@ -52,8 +54,7 @@ def tools_dir() -> Path:
     """The folder of programs that Rackwright installs: ``$RACKWRIGHT_TOOLS_DIR`` or the cache."""
     if chosen := os.environ.get("RACKWRIGHT_TOOLS_DIR"):
         return Path(chosen).absolute()
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(cache).absolute() / "rackwright" / "tools"
+    return cache_folder("tools")
 
 
 def read_manifest(folder: Path) -> Manifest:

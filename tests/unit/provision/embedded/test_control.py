@@ -143,6 +143,7 @@ def test_a_state_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
 
 
 def test_the_default_folder_follows_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("RACKWRIGHT_STATE", raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert control.default_state_dir() == tmp_path / "rackwright" / "embedded-aws"
     monkeypatch.setenv("XDG_STATE_HOME", "relative")
