@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ SlurmdPidFile=/run/slurm/slurmd.pid
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 PrologFlags=Contain
-MpiDefault=none
+MpiDefault=pmix
 ReturnToService=2
 SlurmdParameters=config_overrides
 AccountingStorageType=accounting_storage/slurmdbd
@@ -37,7 +38,7 @@ AccountingStorageEnforce=associations,limits
 NodeName=gpu-1 CPUs=4 RealMemory=500
 PartitionName=all Nodes=gpu-1 Default=YES
 """
-CONTAINERS = ("enroot", "pyxis")
+CONTAINERS = ("pmix", "enroot", "pyxis")
 PLUGINS = "/etc/slurm/plugstack.conf.d"
 
 
@@ -99,6 +100,25 @@ class Machine:
         return done.stdout + done.stderr
 
 
+JOIN = """
+import ctypes
+
+class Process(ctypes.Structure):
+    _fields_ = [("namespace", ctypes.c_char * 256), ("rank", ctypes.c_uint32)]
+
+own = Process()
+pmix = ctypes.CDLL("libpmix.so.2")
+joined = pmix.PMIx_Init(ctypes.byref(own), None, 0)
+met = pmix.PMIx_Fence(None, 0, None, 0)
+pmix.PMIx_Finalize(None, 0)
+print(own.rank, joined, met, own.namespace.decode())
+"""
+"""A task that waits for the others of its job, as MPI does; 0 is success."""
+
+PLUGIN = "/usr/lib/x86_64-linux-gnu/slurm-wlm/mpi_pmix.so"
+LIBRARY = "/usr/lib/x86_64-linux-gnu/pmix2/lib/libpmix.so"
+"""Slurm's plugin for PMIx, and what Debian's build of it opens."""
+
 ASSOCIATIONS = {"role": "users", "tasks_from": "slurm"}
 
 
@@ -115,10 +135,10 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
         made = Machine(machines, folder)
         made.on("apt-get update -q")
         made.play("slurm_config", "munge")
-        foreseen = made.play("enroot", arguments=["--check"])
+        foreseen = made.play(*CONTAINERS[:2], arguments=["--check"])
         assert foreseen.changed > 0
-        assert made.on("dpkg-query --show enroot 2>/dev/null || echo none") == "none"
-        made.play("slurm_database", "slurm_controller", "slurm_compute")
+        assert made.on("dpkg-query --show libpmix2 enroot 2>/dev/null || echo none") == "none"
+        made.play("slurm_database", "slurm_controller", "pmix", "slurm_compute")
         made.play("users", {"role": "users", "tasks_from": "slurm"}, "enroot", "pyxis")
         yield made
 
@@ -129,6 +149,24 @@ def test_a_second_run_changes_nothing_and_a_check_foresees_nothing(machine: Mach
     foreseen = machine.play(*every, arguments=["--check", "--diff"])
     assert foreseen.changed == 0
     assert "+++ " not in foreseen.output
+
+
+def test_tasks_of_a_job_join_with_pmix(machine: Machine) -> None:
+    # MpiDefault is pmix.
+    said = machine.on(f"srun --immediate=60 --ntasks=2 python3 -c {shlex.quote(JOIN)}")
+    first, second = sorted(said.splitlines())
+    assert first.split()[:3] == ["0", "0", "0"], said
+    assert second.split()[:3] == ["1", "0", "0"], said
+    assert first.split()[3] == second.split()[3] != ""
+
+
+def test_a_slurmd_that_started_without_pmix_is_started_again(machine: Machine) -> None:
+    machine.on(f"rm {LIBRARY}; systemctl restart slurmd")
+    foreseen = machine.play("pmix", arguments=["--check"])
+    assert foreseen.changed == 2, "the link and the restart"
+    assert "Invalid MPI type 'pmix'" in machine.on("srun --test-only true 2>&1 || true")
+    assert machine.play("pmix").changed == 2
+    assert machine.on("srun --immediate=60 printenv PMIX_RANK") == "0"
 
 
 def test_jobs_are_started_in_a_container(machine: Machine) -> None:
@@ -152,6 +190,7 @@ def test_a_plugin_for_another_slurm_is_never_shown_to_slurm(machine: Machine) ->
 
 
 REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
+    "pmix": ("pmix", {"pmix_version": "5.0"}, "offers no libpmix2 5.0, but 4.2.2"),
     "enroot": ("enroot", {"enroot_version": "9.9"}, "offers 0 packages enroot 9.9 among 3.5.0-1"),
     "enroot-path": ("enroot", {"enroot_scratch": "scratch"}, "write an absolute path"),
     "enroot-hook": ("enroot", {"enroot_hooks": ["97-own.sh"]}, "lacks the hooks 97-own.sh"),
@@ -164,6 +203,34 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
 def test_a_role_refuses_what_it_cannot_do(machine: Machine, case: str) -> None:
     role, variables, message = REFUSED[case]
     played = machine.play(role, expect=2, **variables)
+    assert message in " ".join(played.failure("gpu-1").split()), played.output
+    assert played.changed == 0
+
+
+UNFIT: dict[str, tuple[str, str, str]] = {
+    "other-default": (
+        "/etc/slurm/slurm.conf",
+        "sed s/MpiDefault=pmix/MpiDefault=none/",
+        "does not say MpiDefault=pmix; set 'mpi: pmix' in the scheduler of the blueprint",
+    ),
+    "no-plugin": (PLUGIN, "false", "mpi_pmi2.so, mpi_pmix_v4.so, and no mpi_pmix.so"),
+    "other-plugin": (
+        PLUGIN.replace("pmix", "pmix_v4"),
+        "sed s/pmix_v4/pmix_v5/",
+        "was built for PMIx 5, and the repository offers libpmix2 4.2.2",
+    ),
+}
+"""Files, commands that make something else of one, and what the role says of it."""
+
+
+@pytest.mark.parametrize("case", sorted(UNFIT))
+def test_pmix_refuses_a_slurm_that_does_not_take_it(machine: Machine, case: str) -> None:
+    path, command, message = UNFIT[case]
+    machine.on(f"mv {path} /root/kept; {command} /root/kept > {path} || rm {path}")
+    try:
+        played = machine.play("pmix", expect=2)
+    finally:
+        machine.on(f"mv -T /root/kept {path}")
     assert message in " ".join(played.failure("gpu-1").split()), played.output
     assert played.changed == 0
 

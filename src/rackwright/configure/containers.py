@@ -1,9 +1,10 @@
-"""Containers for jobs, as variables of the roles ``enroot`` and ``pyxis``."""
+"""Containers and PMIx for jobs, as variables of the roles ``enroot``, ``pyxis`` and ``pmix``."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from rackwright.model.scheduler import Scheduler
 from rackwright.plan.model import Plan
 from rackwright.plan.software import bill_of
 
@@ -15,3 +16,8 @@ def container_variables(plan: Plan, site: str) -> dict[str, Any]:
         return {}
     known = {"enroot_version": bill.enroot, "pyxis_version": bill.pyxis}
     return {key: value for key, value in known.items() if value is not None}
+
+
+def mpi_variables(scheduler: Scheduler) -> dict[str, Any]:
+    """Variables of every host of the Slurm cluster; empty where srun starts tasks without PMIx."""
+    return {"pmix_default": True} if scheduler.mpi == "pmix" else {}

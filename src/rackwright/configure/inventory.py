@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from rackwright.accept.intent import health_of_group, health_programs
-from rackwright.configure.containers import container_variables
+from rackwright.configure.containers import container_variables, mpi_variables
 from rackwright.configure.fabric import rdma_ports, subnet_managers
 from rackwright.configure.filesystems import lustre_variables, scratch_variables
 from rackwright.configure.hosts import Host, inventory_names
@@ -297,6 +297,7 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     if scheduler is None:
         return
     outer = groups.name("slurm", "hosts")
+    groups.vars(outer, **mpi_variables(scheduler))
     for name in SLURM_GROUPS:
         groups.nest(outer, groups.name(*name.split("_")))
     groups.vars("slurm_controller", slurm_controller_state_folder=scheduler.folders.state)
