@@ -17,6 +17,7 @@ from rackwright.configure.containers import container_variables, mpi_variables
 from rackwright.configure.fabric import rdma_ports, subnet_managers
 from rackwright.configure.filesystems import lustre_variables, scratch_variables
 from rackwright.configure.hosts import Host, inventory_names
+from rackwright.configure.monitoring import monitoring_variables, rack_limits
 from rackwright.configure.nfs import nfs_clients, nfs_servers
 from rackwright.configure.software import gpu_software, nvlink_domains
 from rackwright.configure.users import compute_variables, user_variables
@@ -332,13 +333,20 @@ HEADS = {"head", "management"}
 
 
 def _add_monitoring(groups: _Groups, plan: Plan, hosts: Mapping[str, Host]) -> None:
-    """The host that Prometheus runs on: the first head; no group where there is none."""
+    """The host that Prometheus and Grafana run on: the first head; no group where there is none.
+
+    Racks have the limits that what they measure is compared with.
+    """
     heads = (name for name, host in hosts.items() if host.role in HEADS)
     if (first := next(heads, None)) is not None:
         groups.put(groups.name("monitoring"), first)
-        operations = plan.blueprint.operations
-        if operations is not None and operations.drain_on_xids:
-            groups.vars("monitoring", prometheus_gpu_xids=sorted(operations.drain_on_xids))
+        groups.vars("monitoring", **monitoring_variables(plan, hosts[first].site))
+    limits = rack_limits(plan)
+    for site, rack in {(host.site, host.place.rack) for host in hosts.values() if host.place}:
+        if (site, rack) in limits:
+            groups.vars(
+                groups.name("rack", site, rack), rackwright_rack_power_limit_w=limits[site, rack]
+            )
 
 
 def _add_domains(groups: _Groups, plan: Plan, hosts: Sequence[tuple[Host, str]]) -> None:

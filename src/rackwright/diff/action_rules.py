@@ -80,6 +80,8 @@ _OPERATIONS = (
     *_rules("operations/software/*/", _ROLLING,
             "server by server; its partner has its targets meanwhile",
             "lustre_server/** server_kernel"),
+    Rule("operations/software/*/grafana", "any", _IN_PLACE,
+         "Grafana starts again; nothing is measured less meanwhile"),
     Rule("operations/software/*/slurm", "any", _ROLLING,
          "slurmdbd first, then slurmctld, then slurmd node by node"),
 )  # fmt: skip

@@ -58,5 +58,7 @@ class SoftwareBill(Model):
     """Containers for jobs, without root."""
     pyxis: Version | None = None
     """Slurm's plugin for enroot."""
+    grafana: Version | None = None
+    """Dashboards, on the host that watches the others."""
     slurm: Version | None = None
     """Its first two numbers are those of the scheduler's ``version``."""

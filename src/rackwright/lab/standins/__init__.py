@@ -1,12 +1,21 @@
-"""Packages of the lab that need hardware where they are real, one module a subject."""
+"""Packages of the lab that need hardware where they are real, or that Debian lacks, one module a subject."""
 
 from __future__ import annotations
 
-from rackwright.lab.standins import containers, fabric, gpu, gpu_stack, nccl_tests, storage
+from rackwright.lab.standins import (
+    containers,
+    dashboards,
+    fabric,
+    gpu,
+    gpu_stack,
+    nccl_tests,
+    storage,
+)
 from rackwright.lab.standins.package import StandIn
 
 STAND_INS: tuple[StandIn, ...] = (
     *containers.STAND_INS,
+    *dashboards.STAND_INS,
     *fabric.STAND_INS,
     *gpu.STAND_INS,
     *gpu_stack.STAND_INS,

@@ -17,6 +17,7 @@ class StandIn:
         files: path below the root to text; files of ``bin`` folders are programs.
         plugins: path below the root to the C source of a plugin of Slurm, compiled against the
             headers of Slurm in the repository.
+        installed: script that dpkg runs once the files are there.
     """
 
     name: str
@@ -25,6 +26,7 @@ class StandIn:
     depends: tuple[str, ...] = ()
     files: dict[str, str] = field(default_factory=dict)
     plugins: dict[str, str] = field(default_factory=dict)
+    installed: str = ""
 
     def build(self, pool: Path) -> None:
         """Write its archive into the folder ``pool``; nothing where it needs a compiler and there is none.
@@ -49,6 +51,10 @@ class StandIn:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
             target.chmod(0o755 if target.parent.name in {"bin", "sbin"} else 0o644)
+        if self.installed:
+            script = control.with_name("postinst")
+            script.write_text(self.installed, encoding="utf-8")
+            script.chmod(0o755)
         for path, source in self.plugins.items():
             _compile(source, tree / path, pool)
         for made in (tree, *tree.rglob("*")):
