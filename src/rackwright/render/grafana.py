@@ -44,7 +44,15 @@ SCHEMA = 39
 COLUMNS = 24
 """Width of every dashboard, in Grafana's own measure."""
 
-NO_COLUMNS = ("Time", "Value", "__name__", "alertstate", "job", "expected_gpus", "rack_power_limit_w")
+NO_COLUMNS = (
+    "Time",
+    "Value",
+    "__name__",
+    "alertstate",
+    "job",
+    "expected_gpus",
+    "rack_power_limit_w",
+)
 """Labels that say nothing in a table."""
 
 
