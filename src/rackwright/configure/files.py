@@ -16,6 +16,7 @@ from rackwright.plan.model import Plan
 from rackwright.render.slurm import render_slurm
 
 MUNGE_KEY_BYTES = 1024
+PASSWORD_BYTES = 24
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class Workspace:
     def munge_key(self) -> Path:
         """The cluster's key, made once."""
         return self.folder / "secrets/munge.key"
+
+    @property
+    def grafana_password(self) -> Path:
+        """Password of Grafana's administrator, made once."""
+        return self.folder / "secrets/grafana_admin_password"
 
     @property
     def quarantine(self) -> Path:
@@ -80,7 +86,10 @@ def prepare(
         for name, text in files.items():
             (place.slurm / name).write_text(text, encoding="utf-8")
         shared["slurm_config_source"] = str(place.slurm)
-        shared["munge_key_file"] = str(_make_key(place.munge_key))
+        shared["munge_key_file"] = _keep(place.munge_key, secrets.token_bytes(MUNGE_KEY_BYTES))
+    if "grafana_version" in made.get("monitoring", {}).get("vars", {}):
+        password = f"{secrets.token_urlsafe(PASSWORD_BYTES)}\n".encode()
+        shared["grafana_admin_password_file"] = _keep(place.grafana_password, password)
     document = as_yaml_inventory(made, shared, connections or {})
     place.inventory.parent.mkdir(exist_ok=True)
     place.inventory.write_text(json.dumps(document, indent=1), encoding="utf-8")
@@ -113,13 +122,13 @@ def as_yaml_inventory(
     return {"all": {"hosts": hosts, "vars": {**top, **shared}, "children": children}}
 
 
-def _make_key(path: Path) -> Path:
-    """A random key that only this user can read, made once and never shown."""
+def _keep(path: Path, secret: bytes) -> str:
+    """The path of a secret that only this user can read; one that is there stays."""
     path.parent.mkdir(exist_ok=True, mode=0o700)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        return path
+        return str(path)
     with os.fdopen(descriptor, "wb") as file:
-        file.write(secrets.token_bytes(MUNGE_KEY_BYTES))
-    return path
+        file.write(secret)
+    return str(path)

@@ -11,7 +11,9 @@ from typing import Any
 from rackwright.configure.events import HostResult, Tally
 from rackwright.configure.files import Workspace, prepare
 from rackwright.configure.run import read_quarantine, remember
+from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
+from rackwright.render.blueprints import find_template, write_blueprint
 
 
 def ask_ansible(place: Workspace, *arguments: str) -> Any:
@@ -43,6 +45,26 @@ def test_the_key_is_made_once_and_for_its_owner_only(plan: Plan, place: Workspac
     assert place.munge_key.stat().st_mode & 0o777 == 0o600
     assert place.folder.stat().st_mode & 0o777 == 0o700
     assert key.hex() not in place.inventory.read_text()
+
+
+def test_grafana_has_a_password_where_the_blueprint_wants_grafana(
+    plan: Plan, place: Workspace, tmp_path: Path
+) -> None:
+    prepare(plan, place)
+    assert not place.grafana_password.exists()
+    layer = tmp_path / "layer.yaml"
+    layer.write_text("operations: {software: [{name: all, grafana: 11.6.1}]}")
+    write_blueprint(find_template("lab"), tmp_path, {})
+    wanted = load_plan(tmp_path / "blueprint.yaml", (layer,)).plan
+    prepare(wanted, place)
+    password = place.grafana_password.read_text()
+    prepare(wanted, place)
+    assert place.grafana_password.read_text() == password
+    assert len(password.strip()) == 32
+    assert place.grafana_password.stat().st_mode & 0o777 == 0o600
+    listed = place.inventory.read_text()
+    assert str(place.grafana_password) in listed
+    assert password.strip() not in listed
 
 
 def test_files_that_are_generated_no_more_are_removed(plan: Plan, place: Workspace) -> None:
