@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +20,11 @@ GOOD: Mapping[str, Any] = {
     "nvidia_driver_gpus": 8,
     "nvidia_driver_fabric_manager": True,
     "nccl_version": f"{NCCL}+cuda12.8",
-    "nccl_settings": {"NCCL_IB_HCA": "mlx5_0,mlx5_3", "NCCL_DEBUG": "WARN"},
+    "nccl_settings": {"NCCL_IB_HCA": "=mlx5_0,mlx5_3:1", "NCCL_DEBUG": "WARN"},
 }
+HERE = ("--extra-vars", json.dumps({"nccl_sysfs": "/root/sys"}))
+"""The role looks for adapters in this folder, which has the form of the kernel's."""
+
 ALONE: Mapping[str, Mapping[str, Any]] = {"gpu-1": {}}
 HELD = [
     "libnccl-dev",
@@ -48,7 +52,9 @@ class Machine:
         hosts: Mapping[str, Mapping[str, Any]] = ALONE,
     ) -> Played:
         """Run roles on the machine, under each name with variables that differ from GOOD."""
-        return self.machines.play_roles(*roles, arguments=arguments, variables=GOOD, hosts=hosts)
+        return self.machines.play_roles(
+            *roles, arguments=[*HERE, *arguments], variables=GOOD, hosts=hosts
+        )
 
 
 BOTH = ("nvidia_driver", "nccl")
@@ -59,7 +65,9 @@ DRIVER_ONLY = BOTH[:1]
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     folder = tmp_path_factory.mktemp("gpu")
     with some_machines(folder, "gpu", "10.213.27.0/24", [HostSpec("gpu-1", 8)]) as made:
-        yield Machine(made)
+        machine = Machine(made)
+        machine.on("mkdir -p /root/sys/mlx5_0 /root/sys/mlx5_33")
+        yield machine
 
 
 REFUSED: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
@@ -118,12 +126,16 @@ def test_one_version_is_installed_held_and_kept(machine: Machine) -> None:
     assert foreseen.changed > 0
     assert machine.on("dpkg-query --show 'nvidia-*' 2>/dev/null || echo nothing") == "nothing"
 
-    made = machine.play(roles=BOTH)
+    lost = machine.play(roles=BOTH)
+    why = "gpu-1 has no adapter mlx5_3, which NCCL is to use, but mlx5_0, mlx5_33;"
+    assert why in lost.words, lost.output
+    machine.on("mkdir /root/sys/mlx5_3")
+    made = machine.play("--tags", "verify", roles=BOTH)
     assert made.code == 0, made.output
     assert machine.on("apt-mark showhold").split() == HELD
     assert machine.on("grep -v '^#' /etc/nccl.conf").split() == [
         "NCCL_DEBUG=WARN",
-        "NCCL_IB_HCA=mlx5_0,mlx5_3",
+        "NCCL_IB_HCA==mlx5_0,mlx5_3:1",
     ]
     services = "nvidia-persistenced nvidia-fabricmanager"
     assert machine.on(f"systemctl is-active {services}").split() == ["active", "active"]

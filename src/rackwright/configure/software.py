@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rackwright.configure.hosts import Host
+from rackwright.configure.nccl import nccl_settings
 from rackwright.model.software import SoftwareBill
 from rackwright.plan.boards import Board, boards
 from rackwright.plan.model import Plan
@@ -27,7 +28,7 @@ def gpu_software(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
     does not state is absent, and so is everything about the driver where its own is. The roles are
     ``nvidia_driver``, ``cuda``, ``nccl``, ``dcgm_exporter`` and, on AWS, ``efa``.
     """
-    needs = needs_of(plan.blueprint)
+    needs, settings = needs_of(plan.blueprint), nccl_settings(plan)
     found = {}
     for board in boards(plan):
         bill, _ = bill_of(plan.blueprint.operations, board.site)
@@ -39,6 +40,7 @@ def gpu_software(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
             **_driver(bill, board),
             **_cuda(bill, needs),
             "nccl_version": bill.nccl,
+            "nccl_settings": settings.get((board.site, board.group)) if bill.nccl else None,
             **_dcgm(bill, board),
             **_efa(bill, board, needs),
         }

@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import pytest
 
 from rackwright.configure.filesystems import serving
@@ -17,10 +15,9 @@ from rackwright.configure.inventory import build_inventory, host_variables
 from rackwright.model.storage import expand_devices
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs import builtin_pack
-from rackwright.resources import bundled
+from unit.configure.golden import compare, render
 
 FIXTURES = builtin_pack() / "fixtures"
-GOLDEN = Path(__file__).parents[2] / "golden/lustre"
 MGS = ["10.1.0.1@o2ib,10.2.0.1@tcp", "10.1.0.2@o2ib,10.2.0.2@tcp"]
 LAYER = """\
 sites:
@@ -115,17 +112,8 @@ def test_clients_mount_what_they_are_to_see(inventory: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("host", ["mds-1", "dgx-01"])
 def test_the_networks_of_lustre_are_the_golden_ones(inventory: dict[str, Any], host: str) -> None:
-    environment = jinja2.Environment(
-        trim_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters["comment"] = lambda text: f"#\n# {text}\n#"
-    path = bundled("roles") / "lustre_lnet/templates/lnet.conf.j2"
-    template = environment.from_string(path.read_text(encoding="utf-8"))
-    made = template.render(variables(inventory, host), ansible_managed="Ansible managed")
-    golden = GOLDEN / f"{host}.lnet.conf"
-    if os.environ.get("UPDATE_GOLDEN"):
-        golden.write_text(made, encoding="utf-8")
-    assert made == golden.read_text(encoding="utf-8")
+    made = render("lustre_lnet/templates/lnet.conf.j2", variables(inventory, host))
+    compare(f"lustre/{host}.lnet.conf", made)
 
 
 def test_local_scratch_is_as_the_blueprint_and_the_catalogue_say(

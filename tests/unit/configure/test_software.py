@@ -13,6 +13,7 @@ from rackwright.plan.load import load_plan
 from rackwright.plan.nic import PRIMARY
 from rackwright.plan.software_needs import NeedsError
 from rackwright.policy.packs import builtin_pack
+from unit.configure.test_nccl import NAMES
 
 FIXTURES = builtin_pack() / "fixtures"
 
@@ -141,6 +142,7 @@ def test_where_the_bill_states_no_driver_only_the_rest_is_installed(tmp_path: Pa
         "operations:\n  software:\n    - {name: all, nccl: 2.26.2, imex: 570.133.20}\n"
     )
     (dgx,) = gpu_software(load_plan(FIXTURES / "slurm.yaml", (layer,)).plan).values()
+    assert dgx.pop("nccl_settings") == {"NCCL_IB_HCA": NAMES}
     assert dgx == {"nccl_version": "2.26.2"}
 
 

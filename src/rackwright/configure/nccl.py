@@ -1,0 +1,64 @@
+"""Settings of NCCL that follow from the fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rackwright.model.hardware import Node
+from rackwright.model.onprem import NodeGroup
+from rackwright.plan.fabric import Layout, lay_out
+from rackwright.plan.model import Plan
+
+ECN_BITS = 2
+"""Lowest bits of a traffic class, below the code point (RFC 3168)."""
+
+
+def nccl_settings(plan: Plan) -> dict[tuple[str, str], dict[str, str]]:
+    """Variables of ``/etc/nccl.conf`` by site and node group; groups without any are absent.
+
+    - ``NCCL_IB_HCA``: the ports on compute fabrics, so that those for storage carry no collectives.
+      Absent unless the catalogue names as many compute ports as a host has on these fabrics.
+    - ``NCCL_IB_TC``: the traffic class of RoCE on the compute fabric. Absent without RoCE, and where
+      several compute fabrics differ.
+
+    Both are described in NCCL's documentation of its environment variables.
+    """
+    found = {}
+    for planned in plan.onprem:
+        site = planned.site
+        made = [lay_out(site, fabric, plan.catalogue) for fabric in site.fabrics]
+        layouts = [one for one in made if one is not None and one.fabric.role == "compute"]
+        for group in site.node_groups:
+            known = {
+                "NCCL_IB_HCA": _ports(group, plan.catalogue.get(Node, group.type), layouts),
+                "NCCL_IB_TC": _traffic_class(group, layouts),
+            }
+            given = {name: value for name, value in known.items() if value is not None}
+            if given:
+                found[site.name, group.name] = given
+    return found
+
+
+def _ports(group: NodeGroup, node: Node, layouts: Sequence[Layout]) -> str | None:
+    """The names behind a '=', for NCCL to take them as a whole: else mlx5_1 is mlx5_10 as well."""
+    names = [name for port in node.ports if port.role == "compute" for name in port.names]
+    used = [
+        hosts.interfaces
+        for layout in layouts
+        for hosts in layout.hosts
+        if hosts.group.name == group.name
+    ]
+    if not names or None in used or len(names) != sum(count for count in used if count):
+        return None
+    return f"={','.join(names)}"
+
+
+def _traffic_class(group: NodeGroup, layouts: Sequence[Layout]) -> str | None:
+    marked = {
+        None if layout.fabric.roce is None else layout.fabric.roce.dscp
+        for layout in layouts
+        if any(hosts.group.name == group.name and hosts.interfaces for hosts in layout.hosts)
+        and layout.technology == "ethernet"
+    }
+    code_point = marked.pop() if len(marked) == 1 else None
+    return None if code_point is None else str(code_point << ECN_BITS)
