@@ -110,6 +110,18 @@ def test_a_host_that_was_switched_off_comes_back(lab: Lab) -> None:
     assert on(lab, head, "cat /root/file") == "kept"
 
 
+def test_a_lab_of_the_same_name_in_another_folder_is_left_alone(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (host,) = labs.up(lab, WANTED[:1], print)
+    monkeypatch.setenv("RACKWRIGHT_STATE", str(tmp_path / "elsewhere"))
+    other = labs.open_lab("test", "10.213.6.0/24")
+    with pytest.raises(UsageError, match="another lab on this machine is called 'test'"):
+        labs.up(other, WANTED[:1], print)
+    assert labs.down(other) == ()
+    assert on(lab, host, "cat /etc/hostname") == "head"
+
+
 def test_packages_come_from_the_lab_itself(lab: Lab) -> None:
     (gpu,) = labs.up(lab, [HostSpec("gpu1", devices=8)], print)
     told = run(*lab.ssh(gpu), "apt-get update -q && apt-cache policy slurmctld", timeout_s=60)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import json
 import re
@@ -184,7 +185,8 @@ def down(lab: Lab) -> tuple[str, ...]:
         for host in removed:
             hosts.remove(host)
         stop(lab.folder)
-        run("ip", "link", "delete", lab.bridge, check=False)
+        if _owner(lab) in {"", _mark(lab)}:
+            run("ip", "link", "delete", lab.bridge, check=False)
     shutil.rmtree(lab.folder)
     return tuple(host.name for host in removed)
 
@@ -215,7 +217,11 @@ def _make_network(lab: Lab) -> None:
     limit = Path("/proc/sys/fs/inotify/max_user_instances")
     if int(limit.read_text()) < INOTIFY_INSTANCES:
         limit.write_text(str(INOTIFY_INSTANCES))
-    if (Path("/sys/class/net") / lab.bridge).exists():
+    if (owner := _owner(lab)) is not None:
+        if owner not in {"", _mark(lab)}:
+            raise UsageError(
+                f"another lab on this machine is called '{lab.name}'", hint="choose another name"
+            )
         return
     if (taken := run("ip", "-brief", "addr", "show", "to", str(lab.network))).strip():
         raise UsageError(
@@ -223,8 +229,23 @@ def _make_network(lab: Lab) -> None:
             hint="choose another network with --network",
         )
     run("ip", "link", "add", lab.bridge, "type", "bridge")
+    run("ip", "link", "set", lab.bridge, "alias", _mark(lab))
     run("ip", "addr", "add", str(lab.controller), "dev", lab.bridge)
     run("ip", "link", "set", lab.bridge, "up")
+
+
+def _mark(lab: Lab) -> str:
+    """What tells a lab's bridge from that of another user's lab of the same name."""
+    return hashlib.sha256(str(lab.folder.resolve()).encode()).hexdigest()[:32]
+
+
+def _owner(lab: Lab) -> str | None:
+    """The mark of the bridge of this name; empty where it has none, None where there is none."""
+    try:
+        alias = (Path("/sys/class/net") / lab.bridge / "ifalias").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    return alias.strip()
 
 
 def _make_keys(lab: Lab, wanted: Sequence[HostSpec]) -> None:
