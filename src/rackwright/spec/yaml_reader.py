@@ -20,6 +20,8 @@ from rackwright.spec.tree import Entry, Item
 
 LARGEST_FILE = 16 * 1024 * 1024
 DEEPEST = 64
+SAFE_DEPTH = 2_500
+"""What the recursion of libyaml's binding certainly takes: 20,000 levels fit into 8 MiB of stack."""
 MOST_NODES = 500_000
 LONGEST_KEY = 256
 MOST_DIGITS = 18
@@ -29,6 +31,7 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9_]*)", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|nan)", re.IGNORECASE)
+_LINE_BREAKS = re.compile("[\n\r\x85\u2028\u2029]")
 _WORDS: dict[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -84,9 +87,10 @@ def read_bytes(raw: bytes, name: str) -> Item:
 
 def read_text(text: str, name: str) -> Item:
     """The document in ``text``; ``name`` stands for the file in positions."""
-    reader = _Reader(name)
+    reader = _Reader(name, text)
     try:
-        _check_depth(text, name)
+        if _most_depth(text) > SAFE_DEPTH:
+            _check_depth(text, name)
         loader = _Loader(text)
         try:
             node = loader.get_single_node()
@@ -113,10 +117,22 @@ def read_text(text: str, name: str) -> Item:
     return item
 
 
+def _most_depth(text: str) -> int:
+    """No less than how deeply ``text`` nests, found without parsing it.
+
+    In brackets a level, and a pair that is a level by itself, takes a bracket of its own. Elsewhere
+    a column begins a mapping and a sequence at most, either by the indentation of the line or
+    behind one of the marks on it.
+    """
+    block = max(
+        2 * (len(line) - len(line.lstrip(" "))) + sum(map(line.count, "-?:"))
+        for line in _LINE_BREAKS.split(text)
+    )
+    return 2 * (text.count("[") + text.count("{")) + block + 3
+
+
 def _check_depth(text: str, name: str) -> None:
-    """Refuse deep nesting before anything recursive looks at the text."""
-    if sum(text.count(mark) for mark in "[{-?:") < DEEPEST:
-        return  # each level of nesting takes one of these
+    """Refuse nesting that is too deep, with its place; events are read without recursion."""
     depth = 0
     loader = _Loader(text)
     try:
@@ -158,8 +174,9 @@ def _first_line(error: Exception) -> str:
 class _Reader:
     """Turns composed nodes into items and collects every mistake."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, text: str) -> None:
         self.name = name
+        self._text = text
         self.errors: list[SpecError] = []
         self._nodes = 0
 
@@ -174,6 +191,7 @@ class _Reader:
         self._nodes += 1
         mark = node.start_mark
         if self._nodes > MOST_NODES or depth > DEEPEST:
+            _check_depth(self._text, self.name)
             self._complain("the document is too large once its aliases are expanded", mark)
             raise SpecErrors(self.errors)
         value: Any

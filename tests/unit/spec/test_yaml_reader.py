@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 import pytest
+import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rackwright.errors import Location, SpecErrors
 from rackwright.spec.tree import Tree, to_data
-from rackwright.spec.yaml_reader import DEEPEST, LARGEST_FILE, read_file, read_text
+from rackwright.spec.yaml_reader import DEEPEST, LARGEST_FILE, _most_depth, read_file, read_text
 
 
 def data(text: str):
@@ -141,6 +142,48 @@ def test_deep_nesting_is_refused_without_recursion(text):
 def test_deep_nesting_in_block_style_is_refused():
     text = "".join(f"{' ' * n}a:\n" for n in range(DEEPEST + 5))
     assert mistakes(text)[0][0] == f"nested more than {DEEPEST} deep"
+
+
+def real_depth(text):
+    depth = deepest = 0
+    for event in yaml.parse(text, yaml.CSafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        deepest = max(deepest, depth)
+    return deepest
+
+
+NESTED = st.recursive(
+    st.sampled_from(["a", "- b", "[", "c: d", "e\nf", 1, None]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["k", "? l", "m: n"]), inner, max_size=3)
+    ),
+    max_leaves=30,
+)
+
+
+@given(NESTED, st.booleans() | st.none(), st.integers(2, 9), st.integers(20, 80))
+def test_nothing_nests_deeper_than_its_bound(value, flow, indent, width):
+    text = yaml.safe_dump(value, default_flow_style=flow, indent=indent, width=width)
+    assert _most_depth(text) >= real_depth(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- - - - - - - - a",
+        "? ? ? ? - ? - a",
+        "-   -     - a: b",
+        "a:\n- b:\n  - c:\n    - d",
+        "[a: [b: [c: d]]]",
+        "{? [{? [x]}]}",
+        "a:\r b:\r  c:\r   - d",
+        "a:\u2028 b:\u2028  c:\x85   - d",
+    ],
+)
+def test_nothing_nests_deeper_than_its_bound_in_odd_forms(text):
+    assert 2 < real_depth(text) <= _most_depth(text)
 
 
 def test_characters_that_cannot_be_seen_are_refused_in_keys():
