@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,11 +19,7 @@ MEASURED = "measured"
 @pytest.fixture
 def measured(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
     """Takes a line with numbers that the summary of the run prints, also past pytest-xdist."""
-
-    def take(line: str) -> None:
-        record_property(MEASURED, line)
-
-    return take
+    return partial(record_property, MEASURED)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

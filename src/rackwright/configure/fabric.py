@@ -8,7 +8,7 @@ from typing import Any
 
 from rackwright.model.fabric import Fabric, Segment
 from rackwright.model.onprem import OnPremSite
-from rackwright.plan.fabric import Layout, lay_out, port_rate
+from rackwright.plan.fabric import Layout, layouts_of, port_rate
 from rackwright.plan.hosts import node_names
 from rackwright.plan.model import Plan
 from rackwright.plan.software import bill_of
@@ -29,8 +29,8 @@ def rdma_ports(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
     found = {}
     for planned in plan.onprem:
         site = planned.site
-        made = [lay_out(site, fabric, plan.catalogue) for fabric in site.fabrics]
-        layouts = [one for one in made if one is not None and one.fabric.role != "management"]
+        made = layouts_of(site, plan.catalogue)
+        layouts = [one for one in made if one.fabric.role != "management"]
         bill, _ = bill_of(plan.blueprint.operations, site.name)
         for group in site.node_groups:
             known = _adapters(group.name, layouts)

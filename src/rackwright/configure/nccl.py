@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rackwright.model.hardware import Node
 from rackwright.model.onprem import NodeGroup
-from rackwright.plan.fabric import Layout, lay_out
+from rackwright.plan.fabric import Layout, layouts_of
 from rackwright.plan.model import Plan
 
 ECN_BITS = 2
@@ -26,8 +26,8 @@ def nccl_settings(plan: Plan) -> dict[tuple[str, str], dict[str, str]]:
     found = {}
     for planned in plan.onprem:
         site = planned.site
-        made = [lay_out(site, fabric, plan.catalogue) for fabric in site.fabrics]
-        layouts = [one for one in made if one is not None and one.fabric.role == "compute"]
+        made = layouts_of(site, plan.catalogue)
+        layouts = [one for one in made if one.fabric.role == "compute"]
         for group in site.node_groups:
             known = {
                 "NCCL_IB_HCA": _ports(group, plan.catalogue.get(Node, group.type), layouts),

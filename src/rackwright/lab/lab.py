@@ -185,7 +185,7 @@ def down(lab: Lab) -> tuple[str, ...]:
         for host in removed:
             hosts.remove(host)
         stop(lab.folder)
-        if _owner(lab) in {"", _mark(lab)}:
+        if not _is_foreign(lab):
             run("ip", "link", "delete", lab.bridge, check=False)
     shutil.rmtree(lab.folder)
     return tuple(host.name for host in removed)
@@ -217,11 +217,11 @@ def _make_network(lab: Lab) -> None:
     limit = Path("/proc/sys/fs/inotify/max_user_instances")
     if int(limit.read_text()) < INOTIFY_INSTANCES:
         limit.write_text(str(INOTIFY_INSTANCES))
-    if (owner := _owner(lab)) is not None:
-        if owner not in {"", _mark(lab)}:
-            raise UsageError(
-                f"another lab on this machine is called '{lab.name}'", hint="choose another name"
-            )
+    if _is_foreign(lab):
+        raise UsageError(
+            f"another lab on this machine is called '{lab.name}'", hint="choose another name"
+        )
+    if (Path("/sys/class/net") / lab.bridge).exists():
         return
     if (taken := run("ip", "-brief", "addr", "show", "to", str(lab.network))).strip():
         raise UsageError(
@@ -239,13 +239,13 @@ def _mark(lab: Lab) -> str:
     return hashlib.sha256(str(lab.folder.resolve()).encode()).hexdigest()[:32]
 
 
-def _owner(lab: Lab) -> str | None:
-    """The mark of the bridge of this name; empty where it has none, None where there is none."""
+def _is_foreign(lab: Lab) -> bool:
+    """Whether the bridge of this name is another lab's; one without a mark is taken for ours."""
     try:
         alias = (Path("/sys/class/net") / lab.bridge / "ifalias").read_text(encoding="utf-8")
     except FileNotFoundError:
-        return None
-    return alias.strip()
+        return False
+    return alias.strip() not in {"", _mark(lab)}
 
 
 def _make_keys(lab: Lab, wanted: Sequence[HostSpec]) -> None:

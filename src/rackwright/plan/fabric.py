@@ -225,6 +225,16 @@ def lay_out(site: OnPremSite, fabric: Fabric, catalogue: Catalogue) -> Layout | 
     )
 
 
+def layouts_of(site: OnPremSite, catalogue: Catalogue) -> tuple[Layout, ...]:
+    """The layouts of the site's fabrics, without those to which the blueprint attaches nothing.
+
+    Raises:
+        UnknownEntryError: a product is not in the catalogue.
+    """
+    made = (lay_out(site, fabric, catalogue) for fabric in site.fabrics)
+    return tuple(layout for layout in made if layout is not None)
+
+
 def _tier(fabric: Fabric, index: int, catalogue: Catalogue) -> Tier:
     tier = fabric.tiers[index]
     entry = catalogue.get(Switch, tier.type)

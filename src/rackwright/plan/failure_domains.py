@@ -13,7 +13,7 @@ from typing import Any, Literal
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.distribution import Tree
-from rackwright.plan.fabric import Layout, lay_out
+from rackwright.plan.fabric import Layout, layouts_of
 from rackwright.plan.model import SitePlan
 from rackwright.plan.outages import Outages
 from rackwright.plan.tables import rows_of, to_text
@@ -71,8 +71,7 @@ class FailureDomains:
             self._feeds.setdefault(row["rack_class"], []).append(row["source"])
         self._tree = Tree(site.site.power.sources)
         self._outages = Outages(self._tree)
-        found = (lay_out(site.site, fabric, catalogue) for fabric in site.site.fabrics)
-        self._layouts = tuple(layout for layout in found if layout is not None)
+        self._layouts = layouts_of(site.site, catalogue)
 
     def losses(self, group: int) -> Iterator[Loss]:
         """The worst loss of each kind for a node group, by its index."""

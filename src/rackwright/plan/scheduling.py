@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rackwright.model.scheduler import Scheduler
-from rackwright.plan.fabric import Layout, lay_out
+from rackwright.plan.fabric import Layout, layouts_of
 from rackwright.plan.model import Plan
 from rackwright.plan.scheduler import NodeSet, PartitionSets
 from rackwright.plan.slurm_topology import TreeSwitch, declared_tree, members, plan_tree
@@ -40,8 +40,8 @@ def cabling(plan: Plan, sets: Sequence[NodeSet]) -> tuple[Cabling, ...]:
     """The cabling of each bare-metal group with accelerators; the others need no fabric."""
     layouts: dict[str, list[Layout]] = {}
     for planned in plan.onprem:
-        made = [lay_out(planned.site, fabric, plan.catalogue) for fabric in planned.site.fabrics]
-        compute = [layout for layout in made if layout and layout.fabric.role == "compute"]
+        made = layouts_of(planned.site, plan.catalogue)
+        compute = [layout for layout in made if layout.fabric.role == "compute"]
         layouts[planned.site.name] = compute
     return tuple(
         _cabling(nodes, layouts[nodes.site])

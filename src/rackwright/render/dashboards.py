@@ -22,6 +22,13 @@ from rackwright.render.grafana import (
 # Several controllers measure the same Slurm, so that the largest value of each series counts.
 NODES = "max by (state) (slurm_nodes)"
 JOBS = "max by (state) (slurm_jobs)"
+NODES_BY_STATE = stack("Nodes by state", Query(NODES, "{{state}}"))
+GPUS_OF_SLURM = course(
+    "GPUs",
+    Query("max(slurm_gpus_total)", "configured"),
+    Query("max(slurm_gpus_usable)", "usable"),
+    Query("max(slurm_gpus_allocated)", "given to jobs"),
+)
 RACK_LIMITS = "max by (site, rack) (rackwright_rack_power_limit_watts)"
 RACK_POWER = "sum by (site, rack) (DCGM_FI_DEV_POWER_USAGE)"
 
@@ -58,7 +65,7 @@ CLUSTER = Dashboard(
         Row(
             "Slurm",
             (
-                stack("Nodes by state", Query(NODES, "{{state}}")),
+                NODES_BY_STATE,
                 stack("Jobs by state", Query(JOBS, "{{state}}")),
             ),
         ),
@@ -74,12 +81,7 @@ CLUSTER = Dashboard(
                     ),
                     note="Given to jobs and not busy is time that nobody uses.",
                 ),
-                course(
-                    "GPUs",
-                    Query("max(slurm_gpus_total)", "configured"),
-                    Query("max(slurm_gpus_usable)", "usable"),
-                    Query("max(slurm_gpus_allocated)", "given to jobs"),
-                ),
+                GPUS_OF_SLURM,
             ),
         ),
         Row(
@@ -153,14 +155,9 @@ SLURM = Dashboard(
         Row(
             "Nodes",
             (
-                stack("Nodes by state", Query(NODES, "{{state}}")),
+                NODES_BY_STATE,
                 Panel("Drained nodes", (Query("max by (node) (slurm_node_drained)"),), "table"),
-                course(
-                    "GPUs",
-                    Query("max(slurm_gpus_total)", "configured"),
-                    Query("max(slurm_gpus_usable)", "usable"),
-                    Query("max(slurm_gpus_allocated)", "given to jobs"),
-                ),
+                GPUS_OF_SLURM,
             ),
         ),
         Row(
