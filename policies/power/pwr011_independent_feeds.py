@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import ClassVar
 
-from rackwright.plan.distribution import Tree
 from rackwright.plan.model import Plan
-from rackwright.plan.outages import Outages
 from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.racks import RackNames
@@ -32,8 +30,8 @@ class IndependentFeeds(Policy):
         for site in plan.onprem:
             names = RackNames(site)
             needed: dict[str, set[str]] = {}
-            tree = Tree(site.site.power.sources)
-            for lost, dead in Outages(tree).dead.items():
+            tree = site.distribution
+            for lost, dead in tree.outages.dead.items():
                 if tree.sources[lost].kind not in self.may_share:
                     for name in dead:
                         needed.setdefault(name, set()).add(lost)

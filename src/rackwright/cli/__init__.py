@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; its exit code."""
     # What is read and planned is a tree: looking for cycles in millions of objects again and again
     # would take a third of the time of a check.
-    gc.set_threshold(100_000, 20, 100)
+    gc.set_threshold(1_000_000, 20, 100)
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]

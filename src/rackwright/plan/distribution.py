@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rackwright.model.power import PowerSource, SitePower
 from rackwright.plan.electrical import Legs, circuit_capacity
@@ -79,6 +80,11 @@ class Tree:
         self.sources = {source.name: source for source in sources}
         self.order = self._topological()
 
+    @cached_property
+    def outages(self) -> Outages:
+        """The losses of single sources."""
+        return Outages(self)
+
     def _topological(self) -> list[str]:
         """Children before parents."""
         done: dict[str, None] = {}
@@ -149,19 +155,17 @@ def check_sources(power: SitePower, path: Path) -> list[PlanProblem]:
     return problems
 
 
-def judge_sources(power: SitePower, demands: Sequence[FeedDemand]) -> list[SourceLoad]:
-    """The load of every source, normally and in its worst case."""
-    tree = Tree(power.sources)
-    outages = Outages(tree)
+def judge_sources(power: SitePower, tree: Tree, demands: Sequence[FeedDemand]) -> list[SourceLoad]:
+    """The load of every source of ``power``, whose tree is given, normally and at worst."""
     normal = tree.push_up(_leaf_loads(demands), tree.alive(None))
     worst: dict[str, tuple[float | None, str | None]] = {n: (normal[n], None) for n in tree.order}
     users: dict[str, list[FeedDemand]] = {}
     for demand in demands:
         for source in dict.fromkeys(demand.sources):
             users.setdefault(source, []).append(demand)
-    for lost, dead in outages.dead.items():
+    for lost, dead in tree.outages.dead.items():
         affected = {id(d): d for name in dead for d in users.get(name, [])}.values()
-        for name, load in outages.loads_without(lost, normal, affected).items():
+        for name, load in tree.outages.loads_without(lost, normal, affected).items():
             so_far = worst[name][0]
             if so_far is None:
                 continue

@@ -300,9 +300,8 @@ def _source_rows(
     site: OnPremSite, path: Path, classes: Sequence[RackClass], built: Sequence[racks.Rack]
 ) -> list[dict[str, Any]]:
     tree = Tree(site.power.sources)
-    outages = Outages(tree)
-    demands = [_demand(cls, rack, outages) for cls, rack in zip(classes, built, strict=True)]
-    judged = judge_sources(site.power, demands)
+    demands = [_demand(cls, rack, tree.outages) for cls, rack in zip(classes, built, strict=True)]
+    judged = judge_sources(site.power, tree, demands)
     peaks = _peaks(tree, classes, built)
     legs = _legs(tree, classes, built)
     return [

@@ -12,10 +12,8 @@ from typing import Any, Literal
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.onprem import OnPremSite
-from rackwright.plan.distribution import Tree
 from rackwright.plan.fabric import Layout, layouts_of
 from rackwright.plan.model import SitePlan
-from rackwright.plan.outages import Outages
 from rackwright.plan.tables import rows_of, to_text
 
 Kind = Literal["rack", "power source", "leaf", "CDU"]
@@ -69,8 +67,7 @@ class FailureDomains:
         self._feeds: dict[int, list[str]] = {}
         for row in rows_of(site.feeds):
             self._feeds.setdefault(row["rack_class"], []).append(row["source"])
-        self._tree = Tree(site.site.power.sources)
-        self._outages = Outages(self._tree)
+        self._tree = site.distribution
         self._layouts = layouts_of(site.site, catalogue)
 
     def losses(self, group: int) -> Iterator[Loss]:
@@ -127,7 +124,7 @@ class FailureDomains:
         """By each source that matters to a rack: the feeds, by index, that die with it."""
         found: dict[str, frozenset[int]] = {}
         for name in self._above(sources):
-            dead = self._outages.dead[name]
+            dead = self._tree.outages.dead[name]
             lost = frozenset(n for n, source in enumerate(sources) if source in dead)
             if lost and self._tree.sources[name].kind not in self._ignored:
                 found[name] = lost

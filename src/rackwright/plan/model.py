@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rackwright.model.onprem import OnPremSite
     from rackwright.plan.aws import AwsSitePlan
     from rackwright.plan.cost import CostSummary
+    from rackwright.plan.distribution import Tree
 
 Path = tuple[str | int, ...]
 
@@ -73,6 +74,13 @@ class SitePlan:
         """Number of racks by rack class."""
         table = self.rack_classes
         return dict(zip(table["rack_class"].to_list(), table["count"].to_list(), strict=True))
+
+    @cached_property
+    def distribution(self) -> Tree:
+        """Its power sources as a tree."""
+        from rackwright.plan.distribution import Tree  # only some of the rules ask for it
+
+        return Tree(self.site.power.sources)
 
     @cached_property
     def _devices_by_class(self) -> Mapping[int, Sequence[dict[str, Any]]]:

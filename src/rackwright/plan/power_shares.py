@@ -22,7 +22,7 @@ def source_contributors(
     site: SitePlan, source: str, lost: str | None = None
 ) -> tuple[Contributor, ...]:
     """What each kind of device puts on ``source`` when ``lost`` is dead, in W of each device."""
-    tree = Tree(site.site.power.sources)
+    tree = site.distribution
     alive = tree.alive(lost)
     feeds: dict[int, list[str]] = {}
     for row in rows_of(site.feeds):

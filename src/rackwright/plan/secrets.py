@@ -62,49 +62,40 @@ class SecretPlace:
 def find_secrets(blueprint: Blueprint) -> tuple[SecretPlace, ...]:
     """Every text of ``blueprint`` that looks like a secret, in its order."""
     found: list[SecretPlace] = []
-    _look(blueprint.model_dump(mode="json", exclude_unset=True), [], [], found)
+    _look(blueprint.model_dump(mode="json", exclude_unset=True), (), (), found)
     return tuple(found)
 
 
-def _look(value: Any, path: list[str | int], names: list[str], found: list[SecretPlace]) -> None:
-    """Add the secrets in ``value``; ``path`` and ``names`` are put back as they were."""
+def _look(value: Any, path: Path, names: tuple[str, ...], found: list[SecretPlace]) -> None:
+    """Add the secrets in ``value``, which is at ``path``."""
     if isinstance(value, dict):
         for key, item in value.items():
             if kind := _kind(key):
-                found.append(SecretPlace(".".join((*names, "(a key)")), tuple(path), kind))
-            else:
-                _step(item, key, key, path, names, found)
+                found.append(SecretPlace(".".join((*names, "(a key)")), path, kind))
+            elif isinstance(item, (dict, list, str)):
+                _look(item, (*path, key), (*names, key), found)
     elif isinstance(value, list):
         for index, item in enumerate(value):
             given = item.get("name") if isinstance(item, dict) else None
             own = given if isinstance(given, str) and _kind(given) is None else str(index)
-            _step(item, index, own, path, names, found)
-    elif isinstance(value, str):
+            _look(item, (*path, index), (*names, own), found)
+    elif isinstance(value, str) and value:
         kind = _kind(value)
-        if kind is None and value and _KEY.search(names[-1]) and not _REFERENCE.fullmatch(value):
+        if kind is None and _names_one(names[-1]) and not _REFERENCE.fullmatch(value):
             kind = "a password"
         if kind is not None:
-            found.append(SecretPlace(".".join(names), tuple(path), kind))
+            found.append(SecretPlace(".".join(names), path, kind))
 
 
-def _step(
-    item: Any,
-    part: str | int,
-    name: str,
-    path: list[str | int],
-    names: list[str],
-    found: list[SecretPlace],
-) -> None:
-    path.append(part)
-    names.append(name)
-    _look(item, path, names, found)
-    path.pop()
-    names.pop()
-
-
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=16_384)  # the sites and racks of a blueprint repeat most of their words
 def _kind(text: str) -> str | None:
     """What ``text`` looks like, or None where it looks like no secret."""
     if len(text) < _SHORTEST:
         return None
     return next((kind for kind, shape in _SHAPES.items() if shape.search(text)), None)
+
+
+@lru_cache(maxsize=1_024)
+def _names_one(key: str) -> bool:
+    """Whether what is kept under ``key`` is a secret by its name."""
+    return _KEY.search(key) is not None

@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from rackwright.errors import Location
@@ -68,12 +69,11 @@ class Result:
         """Whether it stops a deployment."""
         if self.outcome is Outcome.ERROR:
             return True
+        if self.outcome is not Outcome.FAIL and self.outcome is not Outcome.UNKNOWN:
+            return False
         if self.outcome is Outcome.FAIL and self.baseline_state and self.baseline_state.tolerated:
             return False
-        return self.enforcement is Enforcement.MANDATORY and self.outcome in {
-            Outcome.FAIL,
-            Outcome.UNKNOWN,
-        }
+        return self.enforcement is Enforcement.MANDATORY
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Report:
     regime: Regime = STRICTEST
     hygiene: Hygiene | None = None
 
-    @property
+    @cached_property
     def exit_code(self) -> ExitCode:
         """The verdict: a crash weighs more than a violation, that more than an unknown.
 

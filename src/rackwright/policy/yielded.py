@@ -24,39 +24,47 @@ def checked(item: object) -> Measure | Finding:
     """
     if not isinstance(item, (Measure, Finding)):
         raise TypeError(f"check yielded a {type(item).__name__}, not a Measure or a Finding")
-    _require(item, "at", isinstance(item.at, Subject))
-    _require(item, "advisory", isinstance(item.advisory, bool))
-    _require(item, "fix", item.fix is None or isinstance(item.fix, str))
-    _require(item, "missing", _holds(item.missing, str))
-    _require(item, "contributors", _holds(item.contributors, Contributor))
+    if not isinstance(item.at, Subject):
+        raise _wrong(item, "at")
+    if not isinstance(item.advisory, bool):
+        raise _wrong(item, "advisory")
+    if not (item.fix is None or isinstance(item.fix, str)):
+        raise _wrong(item, "fix")
+    if not _holds(item.missing, str):
+        raise _wrong(item, "missing")
+    if not _holds(item.contributors, Contributor):
+        raise _wrong(item, "contributors")
     for contributor in item.contributors:
         _number(contributor.each, "contributors")
         _number(contributor.count, "contributors")
     if isinstance(item, Finding):
-        _require(item, "ok", item.ok is None or isinstance(item.ok, bool))
-        _text(item, "message")
-        _require(item, "what", isinstance(item.what, str))
+        if not (item.ok is None or isinstance(item.ok, bool)):
+            raise _wrong(item, "ok")
+        if not _is_text(item.message):
+            raise _wrong(item, "message")
+        if not isinstance(item.what, str):
+            raise _wrong(item, "what")
         return item
-    for name in ("value", "limit"):
-        value = getattr(item, name)
-        if value is not None:
-            _number(value, name)
-    _require(item, "unit", isinstance(item.unit, str))
-    _text(item, "what")
+    if item.value is not None:
+        _number(item.value, "value")
+    if item.limit is not None:
+        _number(item.limit, "limit")
+    if not isinstance(item.unit, str):
+        raise _wrong(item, "unit")
+    if not _is_text(item.what):
+        raise _wrong(item, "what")
     if item.sense not in _SENSES:
         raise ValueError(f"'sense' is '{item.sense}', not one of {', '.join(_SENSES)}")
     return item
 
 
-def _require(item: Measure | Finding, name: str, holds: bool) -> None:  # noqa: FBT001 - a condition
-    if not holds:
-        kind = type(getattr(item, name)).__name__
-        raise TypeError(f"'{name}' of a {type(item).__name__} is not valid: a {kind}")
+def _wrong(item: Measure | Finding, name: str) -> TypeError:
+    kind = type(getattr(item, name)).__name__
+    return TypeError(f"'{name}' of a {type(item).__name__} is not valid: a {kind}")
 
 
-def _text(item: Measure | Finding, name: str) -> None:
-    value: Any = getattr(item, name)
-    _require(item, name, isinstance(value, str) and value != "")
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value != ""
 
 
 def _holds(value: Any, kind: type) -> bool:

@@ -27,22 +27,33 @@ LONGEST_KEY = 256
 MOST_DIGITS = 18
 MOST_ERRORS = 1_000
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9_]*)", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|nan)", re.IGNORECASE)
 _LINE_BREAKS = re.compile("[\n\r\x85\u2028\u2029]")
+_OPENING = re.compile(r"(?<![0-9A-Za-z])[\[{]")
+"""A bracket that may begin a collection; behind a letter or a digit it is text, or an error."""
 _WORDS: dict[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 _CORE = "tag:yaml.org,2002:"
-_SCALAR_TAGS = frozenset(
-    _CORE + t for t in ("null", "bool", "int", "float", "timestamp", "str", "value")
-)
+_SCALAR_TAGS = frozenset(_CORE + t for t in ("null", "bool", "int", "float", "timestamp", "str"))
 _COLLECTION_TAGS = frozenset((_CORE + "seq", _CORE + "map"))
+_TAGS = {
+    yaml.ScalarNode: _CORE + "str",
+    yaml.SequenceNode: _CORE + "seq",
+    yaml.MappingNode: _CORE + "map",
+}
 _HIDDEN = frozenset({"Cc", "Cf", "Cs"})
+
+
+class _Loader(_Base):  # type: ignore[misc]
+    def resolve(self, kind: type[yaml.Node], _value: Any, _implicit: Any) -> str:
+        """The tag of a node without one; what a scalar means is decided by ``_Reader``."""
+        return _TAGS[kind]
 
 
 def read_file(path: Path) -> Item:
@@ -128,7 +139,7 @@ def _most_depth(text: str) -> int:
         2 * (len(line) - len(line.lstrip(" "))) + sum(map(line.count, "-?:"))
         for line in _LINE_BREAKS.split(text)
     )
-    return 2 * (text.count("[") + text.count("{")) + block + 3
+    return 2 * len(_OPENING.findall(text)) + block + 3
 
 
 def _check_depth(text: str, name: str) -> None:

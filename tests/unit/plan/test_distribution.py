@@ -38,7 +38,7 @@ def shared(*sources: str, watts: float = 12_000.0, racks: int = 1) -> FeedDemand
 
 
 def judged(power: SitePower, *demands: FeedDemand) -> dict[str, tuple]:
-    found = judge_sources(power, demands)
+    found = judge_sources(power, Tree(power.sources), demands)
     return {load.name: (load.load, load.worst, load.worst_lost) for load in found}
 
 

@@ -86,7 +86,8 @@ RING = [a_source("u"), a_source("g"), a_source("a", "u", "g"), a_source("b", "a"
 def test_what_a_loss_touches_is_all_that_it_changes(plant):
     sources, demands = plant
     expected = worst_by_walking_everything(sources, demands)
-    for found in judge_sources(a_power(*sources), demands):
+    power = a_power(*sources)
+    for found in judge_sources(power, Tree(power.sources), demands):
         if expected[found.name] is None:
             assert found.worst is None
         else:

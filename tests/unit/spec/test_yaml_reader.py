@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 
 import pytest
@@ -145,11 +146,13 @@ def test_deep_nesting_in_block_style_is_refused():
 
 
 def real_depth(text):
+    """How deep the parser comes, to the end or to the first mistake."""
     depth = deepest = 0
-    for event in yaml.parse(text, yaml.CSafeLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        deepest = max(deepest, depth)
+    with contextlib.suppress(yaml.YAMLError):
+        for event in yaml.parse(text, yaml.CSafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            deepest = max(deepest, depth)
     return deepest
 
 
@@ -166,6 +169,11 @@ NESTED = st.recursive(
 @given(NESTED, st.booleans() | st.none(), st.integers(2, 9), st.integers(20, 80))
 def test_nothing_nests_deeper_than_its_bound(value, flow, indent, width):
     text = yaml.safe_dump(value, default_flow_style=flow, indent=indent, width=width)
+    assert _most_depth(text) >= real_depth(text)
+
+
+@given(st.text("[]{}ab0,:-?&*!|>#%\"' \n", max_size=60))
+def test_a_mistake_is_found_before_it_nests_deeper_than_the_bound(text):
     assert _most_depth(text) >= real_depth(text)
 
 
