@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from shlex import quote
 from typing import Any
 
 import pytest
@@ -12,10 +13,27 @@ from lab_support import LAB_MARKS, Machines, some_machines
 from rackwright.lab import lab as labs
 from rackwright.lab.host import switch_off
 from rackwright.lab.lab import HostSpec
+from rackwright.lab.standins.containers import ENROOT, PYXIS
+from rackwright.lab.standins.dashboards import GRAFANA
 from rackwright.lab.system import wait_for
 
 pytestmark = LAB_MARKS
 HOSTS = [HostSpec("gpu-1", 8), HostSpec("gpu-2", 8), HostSpec("head-1"), HostSpec("login-1")]
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0Yw1x0Gq1m0Yw1x0Gq1m0Yw1x0Gq1m0Yw1x0Gq1m0Y"
+WISHES = f"""
+users:
+  groups: [{{name: research, gid: 20000}}]
+  accounts: [{{name: ada, uid: 20001, group: research, keys: ["{KEY}"], slurm_account: research}}]
+operations:
+  software: [{{name: all, enroot: {ENROOT}, pyxis: {PYXIS}, grafana: {GRAFANA}}}]
+
+policies:
+"""
+CHANGES = {
+    'count: 4, racks: "c[01-02]"': 'count: 2, racks: "c[01-02]"',
+    "\nscheduler:\n": "\nscheduler:\n  mpi: pmix\n",
+    "\npolicies:\n": WISHES,
+}
 
 
 class Cluster(Machines):
@@ -28,7 +46,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("configure")
     with some_machines(folder, "conf", "10.213.8.0/24", HOSTS) as machines:
         made = Cluster(machines.lab, folder)
-        made.lab_blueprint({'count: 4, racks: "c[01-02]"': 'count: 2, racks: "c[01-02]"'})
+        made.lab_blueprint(CHANGES)
         yield made
 
 
@@ -48,6 +66,15 @@ def test_bare_machines_become_a_cluster_that_runs_jobs(
     states = cluster.on("head-1", "sacct --noheader --allocations --format=State").split()
     assert states.count("COMPLETED") >= 5
 
+    srun = "srun -N2 --ntasks=2 --container-image=ubuntu"
+    task = r"sh -c 'echo \$(id -un) \$LAB_CONTAINER_IMAGE \$PMIX_RANK'"
+    said = cluster.on("login-1", f'cd /tmp; su ada -c "{srun} {task}"').splitlines()
+    assert sorted(said) == ["ada ubuntu 0", "ada ubuntu 1"]
+    (password,) = cluster.folder.glob("configure/*/secrets/grafana_admin_password")
+    health = cluster.on("head-1", "curl --silent --fail http://127.0.0.1:3000/api/health")
+    assert json.loads(health)["version"] == GRAFANA
+    assert password.read_text().strip() not in cluster.on("head-1", "journalctl --no-pager")
+
     again = cluster.configure()
     assert {name: host["changed"] for name, host in again["hosts"].items() if host["changed"]} == {}
     foreseen = cluster.configure("--check")
@@ -56,10 +83,9 @@ def test_bare_machines_become_a_cluster_that_runs_jobs(
 
 def test_a_node_that_lacks_a_gpu_is_quarantined_and_the_others_finish(cluster: Cluster) -> None:
     cluster.on("gpu-2", "rm /dev/nvidia7")
-    made = cluster.configure("--max-failures", "60", expect=4)
+    made = cluster.configure("--max-failures", "60", "--tags", "run,verify", expect=4)
     assert set(made["quarantine"]) == {"gpu-2"}
-    why = "gpu-2 has 7 of 8 accelerators"
-    assert why in made["quarantine"]["gpu-2"]
+    assert "gpu-2 has 7 of 8 accelerators" in made["quarantine"]["gpu-2"]
     assert made["hosts"]["gpu-1"]["failure"] is None
     assert made["hosts"]["login-1"]["failure"] is None, "the rest of the play went on"
     fewer = ("--max-failures", "0", "--limit", "slurm_compute", "--tags", "verify")
@@ -116,3 +142,20 @@ def test_a_role_refuses_what_it_cannot_do(cluster: Cluster, role: str) -> None:
     assert played.code != 0, played.output
     assert message in played.words, played.output
     assert played.changed == 0
+
+
+SLOW = """
+[Service]
+ExecStart=
+ExecStart=/bin/sh -c 'sleep 10; exec /usr/sbin/slurmdbd -D -s'
+"""
+
+
+def test_a_first_controller_comes_up_although_its_database_is_slow(cluster: Cluster) -> None:
+    cluster.on("head-1", "systemctl stop slurmctld slurmdbd; rm -r /var/spool/slurmctld/*")
+    folder = "/run/systemd/system/slurmdbd.service.d"
+    cluster.on("head-1", f"mkdir -p {folder}; printf %s {quote(SLOW)} > {folder}/slow.conf")
+    cluster.on("head-1", "systemctl daemon-reload")
+    cluster.configure("--tags", "run", "--limit", "head-1")
+    up = "until scontrol ping | grep 'is UP'; do systemctl is-active slurmctld; sleep 1; done"
+    cluster.on("head-1", f"set -e; {up}", timeout_s=60)
