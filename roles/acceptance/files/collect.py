@@ -30,6 +30,8 @@ PACKAGES = {
     "ofi_plugin": ("aws-ofi-nccl", "libnccl-ofi", "libnccl-ofi-*"),
     "libfabric": ("libfabric1-aws", "libfabric-aws", "libfabric1", "libfabric"),
     "lustre_client": ("lustre-client", "lustre-client-modules-*", "lustre-client-modules"),
+    "enroot": ("enroot", "enroot-hardened"),
+    "pyxis": ("nvslurm-plugin-pyxis",),
     "lustre_server": ("lustre-server", "lustre-server-modules-*", "lustre"),
 }
 """Names of the package of each component: of NVIDIA, AWS, Whamcloud and the distributions."""

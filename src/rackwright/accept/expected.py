@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from rackwright.accept.intent import DEVICES, mount_points
+from rackwright.accept.intent import DEVICES, LUSTRE, mount_points
 from rackwright.configure.hosts import Host, inventory_names
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.scheduler import Scheduler
 from rackwright.model.software import KernelModules, SoftwareBill
+from rackwright.model.storage import ParallelFileSystem
+from rackwright.plan.filesystem import serves_lustre
 from rackwright.plan.model import Plan
 from rackwright.plan.nic import efa_count
 from rackwright.plan.scheduler import NodeSet, covers, node_sets
@@ -222,12 +224,30 @@ def _efa(plan: Plan, host: Host) -> int | None:
 
 
 def _mounts(plan: Plan, host: Host) -> Iterator[Expectation]:
+    for system in _unclaimed(plan, host):
+        yield _mount(system.mount, None)
+    for place in mount_points(plan, host.site, host.group, host.role):
+        yield _mount(place.path, place.kind)
+
+
+def _unclaimed(plan: Plan, host: Host) -> Iterator[ParallelFileSystem]:
+    """File systems of which nobody says who mounts them, so that this host may have to."""
     for planned in plan.onprem:
         for system in planned.site.file_systems if planned.site.name == host.site else ():
-            if system.clients is None and host.role == "compute":  # nobody says who mounts it
-                yield _mount(system.mount, None)
-    for place in mount_points(plan, host.site, host.group, host.role):
-        yield _mount(place, "lustre")
+            if system.clients is None and host.role == "compute":
+                yield system
+
+
+def _mounts_lustre(plan: Plan, host: Host) -> bool:
+    places = mount_points(plan, host.site, host.group, host.role)
+    return any(place.kind == LUSTRE for place in places) or any(_unclaimed(plan, host))
+
+
+def _serves_lustre(plan: Plan, host: Host) -> bool:
+    return any(
+        planned.site.name == host.site and serves_lustre(planned.site, host.group)
+        for planned in plan.onprem
+    )
 
 
 def _mount(place: str, expected: str | None) -> Expectation:
@@ -257,13 +277,15 @@ def _billed(plan: Plan, bill: SoftwareBill, host: Host) -> Iterator[tuple[str, s
     """The components of the bill that a host of this kind carries."""
     board = _accelerators(plan, host)
     nvidia = board is not None and board.vendor == "nvidia"
-    storage = host.role == "storage"
-    kernel = bill.server_kernel if storage and bill.server_kernel else bill.kernel
+    serves = _serves_lustre(plan, host)
+    kernel = bill.server_kernel if serves and bill.server_kernel else bill.kernel
     wide = board is not None and board.gres in WIDE_NVLINK
     switched = board is not None and board.gres in NVSWITCH and board.count >= 8
     entry = _entry(plan, host)
     rdma = isinstance(entry, Node) and any(port.role == "compute" for port in entry.ports)
     # Where the group asks for no EFA there is none of its software either.
+    scheduler = plan.blueprint.scheduler
+    role = host.role if scheduler is not None and covers(scheduler, host.site) else None
     efa = nvidia and host.place is None and _efa(plan, host) != 0
     carried: Iterable[tuple[str, str | None, bool]] = (
         ("kernel", kernel, True),
@@ -277,12 +299,10 @@ def _billed(plan: Plan, bill: SoftwareBill, host: Host) -> Iterator[tuple[str, s
         ("libfabric", bill.libfabric, efa),
         ("efa_installer", bill.efa_installer, efa),
         ("ofed", _module(bill.ofed), rdma),
-        (
-            "lustre_client",
-            _module(bill.lustre_client),
-            host.role == "compute",
-        ),
-        ("lustre_server", _module(bill.lustre_server), storage),
+        ("lustre_client", _module(bill.lustre_client), _mounts_lustre(plan, host)),
+        ("lustre_server", _module(bill.lustre_server), serves),
+        ("enroot", bill.enroot, role == "compute"),
+        ("pyxis", bill.pyxis, role in {"compute", "login"}),
     )
     for component, version, applies in carried:
         if applies and version is not None:

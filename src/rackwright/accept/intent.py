@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from rackwright.plan.model import Plan
@@ -11,21 +12,36 @@ from rackwright.plan.scheduler import NodeSet
 DEVICES = {"nvidia": "/dev/nvidia[0-9]*", "aws": "/dev/neuron[0-9]*", "amd": "/dev/dri/renderD*"}
 """Pattern of the device files of accelerators, by their maker."""
 
+LUSTRE = "lustre"
 
-def mount_points(plan: Plan, site: str, group: str, role: str) -> tuple[str, ...]:
+
+@dataclass(frozen=True, slots=True, order=True)
+class MountPoint:
+    """Where a shared file system is mounted.
+
+    Attributes:
+        kind: as the kernel calls it in ``/proc/self/mountinfo``.
+    """
+
+    path: str
+    kind: str
+    read_only: bool = False
+
+
+def mount_points(plan: Plan, site: str, group: str, role: str) -> tuple[MountPoint, ...]:
     """Where the hosts of a group have shared file systems mounted, sorted."""
-    places: set[str] = set()
+    found: set[MountPoint] = set()
     for planned in plan.onprem:
         for system in planned.site.file_systems if planned.site.name == site else ():
             if group in {client.group for client in system.clients or ()}:
-                places.add(system.mount)
+                found.add(MountPoint(system.mount, LUSTRE))
         for share in planned.site.nfs if planned.site.name == site else ():
             if group in share.clients:
-                places.add(share.mount)
+                found.add(MountPoint(share.mount, "nfs4", share.read_only))
     for cloud in plan.aws:
         if cloud.site.name == site and role in {"compute", "login"}:
-            places |= {system.mount for system in cloud.site.file_systems}
-    return tuple(sorted(places))
+            found |= {MountPoint(system.mount, LUSTRE) for system in cloud.site.file_systems}
+    return tuple(sorted(found))
 
 
 def health_programs(plan: Plan) -> Mapping[str, Any]:
@@ -57,5 +73,9 @@ def health_of_group(plan: Plan, nodes: NodeSet) -> Mapping[str, Any]:
     places = mount_points(plan, nodes.site, nodes.group, "compute")
     return {
         "health_check_device_pattern": DEVICES.get(vendor, DEVICES["nvidia"]),
-        "health_check_mounts": [{"path": place, "type": "lustre"} for place in places],
+        "health_check_mounts": [
+            {"path": place.path, "type": place.kind}
+            | ({"read_only": True} if place.read_only else {})
+            for place in places
+        ],
     }

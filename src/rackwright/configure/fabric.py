@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rackwright.model.fabric import Fabric, Segment
-from rackwright.model.onprem import OnPremSite
 from rackwright.plan.fabric import Layout, layouts_of, port_rate
+from rackwright.plan.filesystem import serves_lustre
 from rackwright.plan.hosts import node_names
 from rackwright.plan.model import Plan
 from rackwright.plan.software import bill_of
@@ -37,7 +37,7 @@ def rdma_ports(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
             if not known:
                 continue
             if bill is not None and bill.ofed is not None:
-                serves = _serves_lustre(site, group.name)
+                serves = serves_lustre(site, group.name)
                 kernel = (bill.server_kernel if serves else None) or bill.kernel
                 versions = {
                     "rdma_stack": "doca",
@@ -48,14 +48,6 @@ def rdma_ports(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
                 known |= {key: value for key, value in versions.items() if value is not None}
             found[site.name, group.name] = known
     return found
-
-
-def _serves_lustre(site: OnPremSite, group: str) -> bool:
-    return any(
-        service is not None and service.servers == group
-        for system in site.file_systems
-        for service in (system.management, system.metadata, system.objects)
-    )
 
 
 def _adapters(group: str, layouts: list[Layout]) -> dict[str, Any]:

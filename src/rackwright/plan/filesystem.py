@@ -208,6 +208,15 @@ def _fsx(site: AwsSite, system: LustreFileSystem, path: Path) -> FileSystem:
     )
 
 
+def serves_lustre(site: OnPremSite, group: str) -> bool:
+    """Whether the hosts of a node group serve a Lustre file system of their site."""
+    return any(
+        service is not None and service.servers == group
+        for system in site.file_systems
+        for service in (system.management, system.metadata, system.objects)
+    )
+
+
 def _lustre(plan: Plan, site: OnPremSite, system: ParallelFileSystem, path: Path) -> FileSystem:
     objects = system.objects
     servers = None if objects is None else count_hosts(plan, site, objects.servers)

@@ -12,6 +12,7 @@ from rackwright.accept.expected import Expectation, HostExpectations, Rule, expe
 from rackwright.accept.intent import health_of_group, health_programs
 from rackwright.configure.inventory import build_inventory, host_variables
 from rackwright.model.operations import Operations
+from rackwright.model.software import KernelModules, SoftwareBill
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.plan.nic import PRIMARY
@@ -117,6 +118,62 @@ def test_software_and_mounts_follow_bill_and_file_systems(operated: Plan) -> Non
     assert drivers == accelerated, "and on no other host"
     mounts = {(i.item, i.expected) for one in hosts for i in one.items if i.kind == "mount"}
     assert mounts == {("mount /data", "lustre"), ("mount /scratch", None)}, "nobody says who mounts"
+
+
+SHARES = """
+sites:
+  - name: sjc1
+    nfs:
+      - {name: home, server: head, export: /export/home, mount: /home, clients: [dgx],
+         networks: [10.0.0.0/8]}
+      - {name: tools, server: head, export: /export/tools, mount: /opt/tools, clients: [dgx],
+         networks: [10.0.0.0/8], read_only: true}
+"""
+
+
+def test_a_share_is_expected_as_nfs_and_read_only_where_it_is(tmp_path: Path) -> None:
+    """It was expected as Lustre, so that each node with a home directory was drained."""
+    layer = tmp_path / "shares.yaml"
+    layer.write_text(SHARES)
+    plan = generated(load_plan(FIXTURES / "slurm.yaml", (TREE, layer)).plan)
+    assert item(host(plan, "dgx-01"), "mount /home").expected == "nfs4"
+    found = host_variables(build_inventory(plan), "dgx-01")
+    assert found is not None
+    assert found["health_check_mounts"] == [
+        {"path": "/home", "type": "nfs4"},
+        {"path": "/opt/tools", "type": "nfs4", "read_only": True},
+    ]
+
+
+SERVED_BY_OSS = """
+sites:
+  - name: sjc1
+    file_systems:
+      - {name: scratch, management: {servers: oss}, metadata: {servers: oss}}
+"""
+
+
+def test_versions_of_lustre_are_expected_of_those_who_serve_or_mount_it(tmp_path: Path) -> None:
+    """They were expected by the role of a host, whether it had to do with Lustre or not."""
+    layer = tmp_path / "served.yaml"
+    layer.write_text(SERVED_BY_OSS)
+    stored = load_plan(FIXTURES / "storage.yaml", (layer,)).plan
+    bill = SoftwareBill(
+        name="all",
+        kernel="6.8.0-60-generic",
+        server_kernel="5.14.0-lustre",
+        lustre_client=KernelModules(version="2.17.0"),
+        lustre_server=KernelModules(version="2.17.0"),
+    )
+    operations = Operations(software=(bill,))
+    blueprint = stored.blueprint.model_copy(update={"operations": operations})
+    versions = {
+        one.name: {i.key[1]: i.expected for i in one.items if i.kind == "version"}
+        for one in expect(replace(stored, blueprint=blueprint))
+    }
+    assert versions["dgx-01"] == {"kernel": "6.8.0-60-generic", "lustre_client": "2.17.0"}
+    assert versions["oss-1"] == {"kernel": "5.14.0-lustre", "lustre_server": "2.17.0"}
+    assert versions["mds-1"] == {"kernel": "6.8.0-60-generic"}, "it has nothing to do with Lustre"
 
 
 def test_software_of_efa_is_expected_where_the_group_asks_for_efa(operated: Plan) -> None:
