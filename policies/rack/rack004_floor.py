@@ -59,7 +59,9 @@ def _load(
     fix = None
     if value is not None and limit is not None and is_over(value, limit):
         shares = _shares(site, row, share)
-        if kind == "uniform":
+        if kind == "uniform" and limit == 0:
+            other = None  # no footprint is wide enough
+        elif kind == "uniform":
             other = provide(weight / limit, "m2", "a footprint with aisles")
         else:
             other = provide(value, "kg", "plates under the casters, or a floor,")

@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.plan.load import load_plan
     from rackwright.report.cost import render_json, render_text
 
-    if arguments.region and not arguments.compare:
+    if arguments.region is not None and not arguments.compare:
         raise UsageError("--region has no effect without --compare")
     plan = load_plan(arguments.blueprint, tuple(arguments.layer)).plan
     summary = summarise(plan)

@@ -129,7 +129,7 @@ class AwsNetwork(Model):
     """Private DNS zone."""
     ssh_from: tuple[Cidr, ...] = ()
     """Networks that may reach the login nodes by SSH."""
-    growth: Percent = 25.0
+    growth: Annotated[Percent, Field(le=10_000)] = 25.0
     """Room for more nodes in the cluster's subnet, above the counts of the blueprint."""
 
 

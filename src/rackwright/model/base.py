@@ -5,12 +5,16 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
+
+_NO_SCHEMAS = frozenset({"metadata", "serialization", "default"})
+"""What a schema of pydantic holds beside the schemas of its parts."""
 
 
 class Model(BaseModel):
@@ -29,6 +33,15 @@ class Model(BaseModel):
     )
 
     @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: type[BaseModel], handler: GetCoreSchemaHandler, /
+    ) -> CoreSchema:
+        """Its schema, in which ``true`` and ``"4"`` are no numbers."""
+        made = handler(source)
+        _be_strict(made)
+        return made
+
+    @classmethod
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /
     ) -> JsonSchemaValue:
@@ -39,6 +52,21 @@ class Model(BaseModel):
             if (key := cls.model_fields[name].alias or name) in properties:
                 properties[key].setdefault("description", text)
         return made
+
+
+def _be_strict(schema: Any) -> None:
+    """Let the numbers of ``schema`` be given as numbers; inner models have seen to theirs."""
+    parts: Iterable[Any] = ()
+    if isinstance(schema, list):
+        parts = schema
+    elif isinstance(schema, dict) and isinstance(schema.get("type"), str):
+        if schema["type"] in {"int", "float"}:
+            schema["strict"] = True
+        parts = (part for key, part in schema.items() if key not in _NO_SCHEMAS)
+    elif isinstance(schema, dict):  # schemas by name, like those of fields
+        parts = schema.values()
+    for part in parts:
+        _be_strict(part)
 
 
 def describe_fields(model: type[Model]) -> Mapping[str, str]:

@@ -26,7 +26,7 @@ class AirSupply(Model):
     """Class the hall is designed for."""
     containment: Literal["hot-aisle", "cold-aisle", "none"]
     """Decides how much supply air leaks past the racks."""
-    temperature_rise: Kelvin | None = None
+    temperature_rise: Annotated[Kelvin, Field(gt=0)] | None = None
     """Rise across devices whose maker publishes no airflow; absent, their airflow is unknown."""
 
 
@@ -38,7 +38,7 @@ class CoolingLoop(Model):
     """Catalogue id."""
     count: Annotated[int, Field(gt=0)]
     fluid: Literal["water", "pg25"]
-    temperature_rise: Kelvin
+    temperature_rise: Annotated[Kelvin, Field(gt=0)]
     """Return minus supply at design load."""
     supply_temperature: Celsius | None = None
     facility_temperature: Celsius | None = None

@@ -39,7 +39,7 @@ class OwnedRates(Model):
     """Mean IT power as a share of the highest continuous power."""
     amortisation_years: Annotated[int, Field(ge=1, le=40)] | None = None
     """Years over which hardware is paid off, in equal parts."""
-    opex: Percent | None = None
+    opex: Annotated[Percent, Field(le=1_000)] | None = None
     """Yearly maintenance, staff and spares as a share of the purchase price."""
     facility: DollarsPerYear | None = None
     """Building, power plant and cooling plant, or the rent of a cage."""

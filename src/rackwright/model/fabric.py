@@ -40,7 +40,7 @@ class SwitchTier(Model):
     """Catalogue id."""
     count: Annotated[int, Field(gt=0)]
     racks: HostList
-    per_rack: Annotated[int, Field(gt=0)]
+    per_rack: Annotated[int, Field(gt=0, le=1_000)]
     air_direction: Literal["front-to-back", "back-to-front"] | None = None
     """As ordered (P2C or C2P) and mounted."""
     start_unit: RackUnits | None = None
@@ -154,7 +154,7 @@ class RoutingRun(Model):
     date: date
     engine: RoutingEngine
     """The engine whose tables were loaded, read from the log: not the one asked for."""
-    balance: Annotated[float, Field(ge=1)] | None = None
+    balance: Annotated[float, Field(ge=1, le=100)] | None = None
     """Most destinations on one link over their mean, of the links of equal kind."""
     fabric: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
     """Digest of the fabric that was routed."""
@@ -194,7 +194,7 @@ class Fabric(Model):
     unit_hosts: Annotated[int, Field(gt=0)] | None = None
     """Hosts of a scalable unit; absent, as many as a leaf has ports for."""
     patches: tuple[Patch, ...] = ()
-    oversubscription: Annotated[float, Field(ge=1)] = 1.0
+    oversubscription: Annotated[float, Field(ge=1, le=100)] = 1.0
     """Downward over upward bandwidth of a leaf that the fabric is sized for."""
     rate: GigabitsPerSecond | None = None
     """Rate at which every link of a node must come up."""

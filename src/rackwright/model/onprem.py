@@ -118,7 +118,7 @@ class NodeGroup(Model):
     count: Annotated[int, Field(gt=0)]
     """Units of the product: servers, or rack-scale systems."""
     racks: HostList
-    per_rack: Annotated[int, Field(gt=0)]
+    per_rack: Annotated[int, Field(gt=0, le=1_000)]
     """Most units in one rack; racks are filled in the order written."""
     power_cap: Watts | None = None
     """Enforced cap on a unit's input power, below its nameplate."""
@@ -145,9 +145,9 @@ class OnPremSite(Model):
     """Directories that hosts export to others, like the home directories."""
     security: SiteSecurity | None = None
     altitude: Metres | None = None
-    pue: Annotated[float, Field(ge=1)] | None = None
+    pue: Annotated[float, Field(ge=1, le=10)] | None = None
     """Expected ratio of facility to IT power."""
-    pue_budget: Annotated[float, Field(ge=1)] | None = None
+    pue_budget: Annotated[float, Field(ge=1, le=10)] | None = None
     allow_estimates: bool = False
     """Accept catalogue numbers whose confidence is ``estimate``."""
 

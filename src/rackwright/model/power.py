@@ -71,14 +71,14 @@ class PowerSource(Model):
 class SitePower(Model):
     """The rules and sources of a site's electrical plant."""
 
-    continuous_derate: Percent
+    continuous_derate: Annotated[Percent, Field(gt=0, le=100)]
     """Share of an overcurrent device that continuous load may use: 80 % under the NEC."""
-    power_factor: Annotated[float, Field(gt=0, le=1)]
+    power_factor: Annotated[float, Field(ge=0.1, le=1)]
     """Of the IT load."""
     sources: tuple[PowerSource, ...]
     contract: Watts | None = None
     """Power the utility has contracted."""
-    oversubscription: Annotated[float, Field(ge=1)] = 1.0
+    oversubscription: Annotated[float, Field(ge=1, le=100)] = 1.0
     """Planned ratio of nameplate to provisioned power; above 1 needs ``capping``."""
     capping: bool = False
     """A power-capping controller enforces the budgets."""
@@ -93,7 +93,7 @@ class RackFeed(Model):
     source: Name
     pdu: str | None = None
     """Catalogue id; absent where the circuit ends in power shelves or a rack-scale product."""
-    pdus: Annotated[int, Field(gt=0)] = 1
+    pdus: Annotated[int, Field(gt=0, le=100)] = 1
     """Equal PDUs on this feed, each on its own circuit."""
     circuit: Circuit | None = None
     """The branch circuit of each PDU; absent, the PDU's own rating governs."""
@@ -104,6 +104,6 @@ class RackShelves(Model):
 
     type: str
     """Catalogue id."""
-    count: Annotated[int, Field(gt=0)]
+    count: Annotated[int, Field(gt=0, le=100)]
     backup: Seconds | None = None
     """Battery backup at full load."""

@@ -22,6 +22,9 @@ _PATTERN = re.compile(
 )
 _LONGEST = 64
 """Longest text read as a quantity; anything beyond it is hostile."""
+LARGEST, SMALLEST = 1e15, 1e-12
+"""Largest and smallest magnitude in a canonical unit; what is beyond them is a slip of the hand,
+and a ratio of two such numbers could not be printed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +67,9 @@ class Dimension:
         if self.offsets:
             value += self.offsets.get(unit, Decimal(0))
         result = float(value)
+        if abs(result) > LARGEST or 0 < abs(result) < SMALLEST:
+            size = "large" if abs(result) > 1 else "small"
+            raise ValueError(f"'{text}' is too {size} for {self.noun}")
         if self.minimum is not None and result < self.minimum:
             raise ValueError(f"{self.noun} cannot be below {self.minimum:g} {self.unit}")
         return result
