@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import errno
 import gc
 import importlib
 import os
@@ -42,6 +43,8 @@ VERBS: dict[str, tuple[str, str]] = {
 }
 """Module and summary of each verb."""
 
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
 MOST_ERRORS = 50
 """Most mistakes of a blueprint that are shown."""
 
@@ -62,7 +65,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = "--debug" in words
     words = [word for word in words if word != "--debug"]
     try:
-        return _run(words)
+        code = _run(words)
+        sys.stdout.flush()
+        return code
     except RackwrightError as error:
         if debug:
             raise
@@ -78,6 +83,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if debug:
             raise
+        if isinstance(error, OSError) and error.errno and error.errno in _FULL:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.stderr.write(f"error: the output cannot be written: {os.strerror(error.errno).lower()}\n")
+            return int(ExitCode.EXTERNAL)
         sys.stderr.write(
             f"error: rackwright failed: {type(error).__name__}: {error}\n"
             "  hint: run it again with --debug and report the traceback\n"

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from rackwright.plan.load import LoadedPlan
 
 SCHEMA = "rackwright.configure/v1"
+VERSIONS = frozenset({"OPS-002"})
+"""What is never installed although it does not fit together, whichever policy set judges."""
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -66,7 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
     _check(arguments, loaded)
     in_waves = is_wanted(arguments)
-    if refused := refused_by(gate_of(arguments), loaded, "nothing was configured"):
+    gate, consequence = gate_of(arguments), "nothing was configured"
+    if refused := refused_by(gate, loaded, consequence, no_preview=VERSIONS):
         return refused
     if in_waves:
         return roll_out(arguments, loaded)

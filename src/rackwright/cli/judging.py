@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_packs
@@ -33,12 +34,28 @@ def gate_of(arguments: argparse.Namespace) -> Gate:
     return open_gate(arguments.blueprint, packs=arguments.pack, choice=choice_of(arguments))
 
 
-def refused_by(gate: Gate, loaded: LoadedPlan, consequence: str) -> int:
-    """Zero when the blueprint passes; otherwise the exit code, after findings and ``consequence``."""
+def refused_by(
+    gate: Gate, loaded: LoadedPlan, consequence: str, *, no_preview: Collection[str] = ()
+) -> int:
+    """Zero when the blueprint passes; otherwise the exit code, after findings and ``consequence``.
+
+    The failures of the rules ``no_preview``, by their ids, count even where the blueprint's policy
+    set is older than they are; what the blueprint itself says of them holds.
+    """
+    from rackwright.policy.api import Outcome
     from rackwright.report.text import render_text
 
     report = gate.judge(loaded)
-    if report.exit_code == ExitCode.CLEAN:
-        return ExitCode.CLEAN
-    sys.stderr.write(f"{render_text(report)}\n{consequence}\n")
-    return report.exit_code
+    if report.exit_code != ExitCode.CLEAN:
+        sys.stderr.write(f"{render_text(report)}\n{consequence}\n")
+        return report.exit_code
+    broken = [
+        f"error: {one.policy} {one.subject.name}: {one.message}\n"
+        + (f"  hint: {one.fix}\n" if one.fix else "")
+        for one in report.results
+        if one.preview and one.policy in no_preview and one.outcome is Outcome.FAIL
+    ]
+    if broken:
+        sys.stderr.write(f"{''.join(broken)}{consequence}\n")
+        return ExitCode.VIOLATION
+    return ExitCode.CLEAN

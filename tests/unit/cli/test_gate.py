@@ -146,3 +146,29 @@ def test_a_pack_that_cannot_be_used_takes_the_old_verdict_away(blueprint: Path) 
     assert main(["check", str(blueprint), "--output", f"md={comment}"]) == 2
     assert "cannot be judged" in comment.read_text()
     assert "is not what it is pinned to" in comment.read_text()
+
+
+def test_versions_that_do_not_fit_are_never_installed(
+    tmp_path: Path,
+    reached: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The rule about them is newer than the policy set of most blueprints, where it only warns."""
+    monkeypatch.setenv("RACKWRIGHT_STATE", str(tmp_path / "state"))
+    write_blueprint(find_template("lab"), tmp_path, {})
+    layer = tmp_path / "versions.yaml"
+    command = ["configure", str(tmp_path / "blueprint.yaml"), "--check", "--layer", str(layer)]
+    bill = "operations: {{software: [{{name: all, driver: 595.112.07, fabric_manager: {}}}]}}"
+    layer.write_text(bill.format("570.133.20"))
+    assert main(command) == 5
+    assert reached == []
+    said = capsys.readouterr().err
+    assert "error: OPS-002 " in said
+    assert "595.112.07" in said
+    assert "570.133.20" in said
+    assert said.endswith("nothing was configured\n")
+
+    layer.write_text(bill.format("595.112.07"))
+    assert main(command) == 4
+    assert reached == ["hosts"]

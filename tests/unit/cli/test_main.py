@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from rackwright.cli import VERBS, main
+from rackwright.policy.packs import builtin_pack
 from rackwright.render.blueprints import find_template, write_blueprint
 
 TEN_MISTAKES = """\
@@ -184,3 +187,19 @@ def test_init_never_overwrites(tmp_path: Path, capsys: pytest.CaptureFixture[str
     capsys.readouterr()
     assert main(arguments) == 2
     assert "exists" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["check", str(builtin_pack() / "fixtures" / "air.yaml"), "--json"]]
+)
+def test_a_full_disk_is_said_and_is_no_fault_of_ours(words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rackwright", *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 4
+    assert done.stderr == "error: the output cannot be written: no space left on device\n"
