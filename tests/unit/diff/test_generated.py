@@ -64,7 +64,7 @@ def test_what_one_side_cannot_generate_does_not_look_like_a_removed_file() -> No
 
 
 def test_the_files_of_slurm_are_compared() -> None:
-    (generator,) = load_generators()
+    generator, _ = load_generators()
     before, after = plans(fewer, scheduler=SCHEDULER)
     assert "slurm/slurm.conf" in generator(before)
     found = compare_files(before, after)
@@ -74,9 +74,21 @@ def test_the_files_of_slurm_are_compared() -> None:
     assert "+NodeName=dgx-[1-3]" in files["slurm/slurm.conf"]
 
 
-def test_without_a_scheduler_there_are_no_files_and_no_problem() -> None:
+def test_the_variables_of_groups_and_hosts_are_compared() -> None:
+    def weaker(data: dict[str, Any]) -> None:
+        data["sites"][0]["halls"][0]["rows"][0]["rack_groups"][0]["cooling"]["power_limit"] = "9 kW"
+
+    found = {file.name: file.diff for file in compare_files(*plans(weaker)).changes}
+    assert set(found) == {"inventory/groups/rack_lab_c01"}
+    assert found["inventory/groups/rack_lab_c01"][-1] == "+rackwright_rack_power_limit_w: 9000"
+    (hosts,) = compare_files(*plans(fewer)).changes
+    assert (hosts.name, hosts.added, hosts.removed) == ("inventory/hosts", 0, 1)
+    assert hosts.diff[-1].startswith("-dgx-4: {")
+
+
+def test_without_a_scheduler_there_are_no_files_of_slurm_and_no_problem() -> None:
     found = compare_files(*plans(fewer))
-    assert (found.changes, found.problems) == ((), ())
+    assert ({file.name for file in found.changes}, found.problems) == ({"inventory/hosts"}, ())
     before, after = plans(lambda data: data.update(scheduler=SCHEDULER))
     assert "slurm/slurm.conf" in {file.name for file in compare_files(before, after).changes}
 
@@ -86,7 +98,7 @@ def test_a_scheduler_that_names_no_nodes_is_a_problem_of_the_head() -> None:
         data["sites"][0]["node_groups"] = [some_nodes("other")]
 
     found = compare_files(*plans(rename, scheduler=SCHEDULER))
-    assert found.changes == ()
+    assert not [file for file in found.changes if file.name.startswith("slurm/")]
     assert found.problems
     assert found.problems[0].startswith("head: ")
 
