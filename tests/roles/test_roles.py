@@ -183,6 +183,29 @@ def test_tasks_name_their_modules_in_full_and_hide_no_failure(role: Path) -> Non
 
 
 @each_role
+def test_no_host_fails_for_all(role: Path) -> None:
+    """What fails in a task with run_once ends the run for every host: none of them may need one."""
+    for task in tasks_of(role):
+        if task.get("run_once"):
+            assert task.get("delegate_to") == "localhost" or "ansible.builtin.set_fact" in task, (
+                task
+            )
+        assert "any_errors_fatal" not in task, task["name"]
+
+
+def test_no_host_of_a_playbook_fails_for_all() -> None:
+    for path in PLAYBOOKS.glob("*.yml"):
+        for play in read(path):
+            parts = [
+                task for key in ("pre_tasks", "tasks", "post_tasks") for task in play.get(key, ())
+            ]
+            for entry in (play, *play.get("roles", ()), *walk(parts)):
+                assert not {"run_once", "any_errors_fatal"} & set(entry), (
+                    f"{path.name}: {entry['name']}"
+                )
+
+
+@each_role
 def test_files_that_it_writes_say_who_manages_them(role: Path) -> None:
     for path in (role / "templates").glob("*"):
         if path.name.endswith(".json.j2"):
