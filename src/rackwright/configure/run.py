@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rackwright.configure.ansible import start
+from rackwright.configure.ansible import KEEPALIVE, start
 from rackwright.configure.events import Tally, leave_behind
 from rackwright.configure.files import Workspace
 from rackwright.errors import ExternalToolError
@@ -168,6 +168,7 @@ SETTINGS: Mapping[str, str] = {
     "ANSIBLE_HOST_KEY_CHECKING": "True",
     "ANSIBLE_PIPELINING": "True",
     "ANSIBLE_TIMEOUT": "15",
+    "ANSIBLE_SSH_EXTRA_ARGS": KEEPALIVE,
     "ANSIBLE_INVENTORY_UNPARSED_FAILED": "True",
     "ANSIBLE_GATHERING": "smart",
     "ANSIBLE_NOCOLOR": "True",
