@@ -160,14 +160,15 @@ def quarantine(
         progress: how far the change has come.
         before: hosts that had failed when it was begun or gone on with, with the reason.
     """
-    failed = {host: HostResult(failure=why) for host, why in progress.failed.items()}
-    passed = set(progress.done)
-    part = not is_everything(progress.tags)
-    if part:
-        own = before.items() & read_quarantine(place).items()
-        passed &= {host for host, _ in own}
-    remember(place, Tally(failed), whole=False, part=part)
-    return remember(place, Tally({host: HostResult() for host in passed}), whole=False)
+    results = {host: HostResult() for host in progress.done}
+    results |= {host: HostResult(failure=why) for host, why in progress.failed.items()}
+    if is_everything(progress.tags):
+        return remember(place, Tally(results), whole=False)
+    own = {host for host, _ in before.items() & read_quarantine(place).items()}
+    mine = {host: result for host, result in results.items() if host in own}
+    others = {host: result for host, result in results.items() if host not in own}
+    remember(place, Tally(mine), whole=False)
+    return remember(place, Tally(others), whole=False, part=True)
 
 
 def digest(

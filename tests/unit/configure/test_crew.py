@@ -67,6 +67,9 @@ def test_a_change_of_some_steps_takes_out_whom_it_has_put_there(place: Workspace
     both = {"gpu-1": "of a whole run", "gpu-2": "no"}
     assert quarantine(place, progress, {}) == both
     before = dict(progress.failed)
+    progress.failed["gpu-2"] = "still not"
+    assert quarantine(place, progress, before) == {**both, "gpu-2": "still not"}
+    before = dict(progress.failed)
     progress.pass_host("gpu-1")
     progress.pass_host("gpu-2")
     assert quarantine(place, progress, before) == {"gpu-1": "of a whole run"}
