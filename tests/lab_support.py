@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,10 @@ LAB_MARKS = [
     pytest.mark.timeout(1500),
     pytest.mark.skipif(os.geteuid() != 0, reason="the lab needs root"),
 ]
+
+
+INTERRUPT = object()
+"""What a happening returns after which ``configure`` is interrupted."""
 
 
 def rackwright(*words: object, expect: int = 0) -> str:
@@ -101,6 +106,33 @@ class Machines:
         """What ``rackwright`` prints for the blueprint and the lab; it must end with ``expect``."""
         blueprint = self.folder / "blueprint.yaml"
         return rackwright(verb, blueprint, "--lab", self.lab.name, *arguments, expect=expect)
+
+    def configure_while(
+        self, *arguments: str, at: Mapping[str, Callable[[], object]], expect: int
+    ) -> tuple[str, str]:
+        """Output and progress of ``configure``, in which things happen at a line of progress."""
+        command = [sys.executable, "-m", "rackwright", "configure"]
+        process = subprocess.Popen(
+            [*command, str(self.folder / "blueprint.yaml"), "--lab", self.lab.name, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout is not None
+        assert process.stderr is not None
+        waiting, said = dict(at), ""
+        with process:
+            for line in process.stderr:
+                said += line
+                for mark in [mark for mark in waiting if mark in line]:
+                    happen = waiting.pop(mark)
+                    if happen() is INTERRUPT:
+                        process.send_signal(signal.SIGINT)
+            output = process.stdout.read()
+        assert process.returncode == expect, output + said
+        assert "Traceback" not in said
+        assert waiting == {}, said
+        return output, said
 
     def play(
         self,

@@ -11,11 +11,11 @@ import pytest
 
 from lab_support import LAB_MARKS, Machines, some_machines
 from rackwright.lab import lab as labs
-from rackwright.lab.host import switch_off
+from rackwright.lab.host import Host, switch_off
 from rackwright.lab.lab import HostSpec
 from rackwright.lab.standins.containers import ENROOT, PYXIS
 from rackwright.lab.standins.dashboards import GRAFANA
-from rackwright.lab.system import wait_for
+from rackwright.lab.system import run, wait_for
 
 pytestmark = LAB_MARKS
 HOSTS = [HostSpec("gpu-1", 8), HostSpec("gpu-2", 8), HostSpec("head-1"), HostSpec("login-1")]
@@ -99,17 +99,46 @@ def test_a_node_that_lacks_a_gpu_is_quarantined_and_the_others_finish(cluster: C
     assert mended["quarantine"] == {}
 
 
-def test_a_host_that_is_down_is_quarantined_and_comes_back(cluster: Cluster) -> None:
-    switch_off(cluster.host("gpu-1"))
-    made = cluster.configure("--max-failures", "60", expect=4)
+def test_a_host_that_goes_down_in_the_middle_is_quarantined_and_the_run_resumes(
+    cluster: Cluster,
+) -> None:
+    late = "/etc/enroot/enroot.conf"  # written after the role at which the power goes
+    for name in ("gpu-1", "gpu-2"):
+        cluster.on(name, f"rm {late}")
+    output, said = cluster.configure_while(
+        *("--max-failures", "60", "--json"),
+        at={"munge …": lambda: cut_power(cluster.host("gpu-1"))},
+        expect=4,
+    )
+    made = json.loads(output)
     assert set(made["quarantine"]) == {"gpu-1"}
     assert made["hosts"]["gpu-1"]["unreachable"]
-    assert made["hosts"]["gpu-2"]["failure"] is None
+    assert made["hosts"]["gpu-1"]["ok"] > 5, "it had begun"
+    assert said.index("munge …") < said.index("gpu-1 failed: ") < said.index("enroot …")
+    for name in ("gpu-2", "head-1", "login-1"):
+        assert made["hosts"][name]["failure"] is None
+    assert cluster.on("gpu-2", f"stat --format %a {late}") == "644"
 
-    labs.up(cluster.lab, HOSTS, print)
+    give_power(cluster, "gpu-1")
     assert wait_for(lambda: "gpu-1" in cluster.on("login-1", "sinfo -h -t idle -o %n"), 120, 1.0)
-    assert cluster.configure("--retry")["quarantine"] == {}
+    mended = cluster.configure("--retry")
+    assert set(mended["hosts"]) == {"gpu-1"}
+    assert any(task.startswith("enroot / ") for task in mended["hosts"]["gpu-1"]["changed"])
+    assert mended["quarantine"] == {}
+    assert cluster.on("gpu-1", f"stat --format %a {late}") == "644"
     assert sorted(cluster.on("login-1", "srun -N2 hostname").split()) == ["gpu-1", "gpu-2"]
+
+
+def cut_power(host: Host) -> None:
+    """End a host as a power cut does: nobody hears from it again, not even that it ends."""
+    run("ip", "link", "set", host.link, "down")
+    switch_off(host)
+
+
+def give_power(cluster: Cluster, name: str) -> None:
+    """Boot a host whose power was cut."""
+    run("ip", "link", "set", cluster.host(name).link, "up")
+    labs.up(cluster.lab, HOSTS, print)
 
 
 BAD = {

@@ -23,6 +23,7 @@ NETWORK = "10.213.65.0/24"
 NIDS = ["10.213.65.130@o2ib,10.213.65.10@tcp", "10.213.65.131@o2ib,10.213.65.11@tcp"]
 SOURCE = f"{':'.join(NIDS)}:/scratch"
 NETWORKS = [{"name": "o2ib", "interfaces": ["ib0"]}, {"name": "tcp", "interfaces": ["eth0"]}]
+MOUNT = {"source": SOURCE, "folder": "/scratch", "locks": "flock", "mdts": 1, "osts": 2}
 SIGNATURES = "for disk in /dev/disk/by-id/*; do echo $disk $(wipefs --no-act -p $disk); done"
 
 
@@ -71,18 +72,20 @@ class FileSystem:
 
     def use(self, *arguments: str, **changes: Any) -> Played:
         """Run the role of clients on the client."""
-        mount = {"source": SOURCE, "folder": "/scratch", "locks": "flock", "mdts": 1, "osts": 2}
-        variables = {
+        return self.machines.play(
+            [{"hosts": CLIENT, "roles": ["lustre_client"]}],
+            *arguments,
+            variables={**self.client_variables(), **changes},
+        )
+
+    def client_variables(self) -> dict[str, Any]:
+        return {
             "lustre_lnet_networks": NETWORKS[1:],
             "lustre_lnet_peers": NIDS,
             "lustre_client_version": LUSTRE,
             "lustre_client_kernel": KERNEL,
-            "lustre_client_mounts": [mount],
-            **changes,
+            "lustre_client_mounts": [MOUNT],
         }
-        return self.machines.play(
-            [{"hosts": CLIENT, "roles": ["lustre_client"]}], *arguments, variables=variables
-        )
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +115,61 @@ def add_fast_network(machines: Machines, name: str, address: str) -> None:
     run("ip", "-n", host.namespace, "addr", "add", f"{address}/32", "dev", "ib0")
 
 
+REFUSED: Mapping[str, Mapping[str, tuple[dict[str, Any], str]]] = {
+    "lustre_lnet": {
+        "name": (
+            {"lustre_lnet_networks": [{"name": "ib0", "interfaces": ["eth0"]}]},
+            "the LNet network 'ib0' with the interfaces 'eth0' cannot be",
+        ),
+        "empty": (
+            {"lustre_lnet_networks": [{"name": "tcp", "interfaces": []}]},
+            "the LNet network 'tcp' with the interfaces '' cannot be",
+        ),
+        "twice": ({"lustre_lnet_networks": NETWORKS[1:] * 2}, "each is there once"),
+        "interface": (
+            {"lustre_lnet_networks": [{"name": "o2ib", "interfaces": ["ib7"]}]},
+            "interface has no interface ib7, which the LNet network o2ib needs; it has eth0",
+        ),
+    },
+    "lustre_client": {
+        "unknown": ({"lustre_client_unknown": ["its version"]}, "must say its version"),
+        "kernel": (
+            {"lustre_client_kernel": "5.0"},
+            f"{LUSTRE} of the software bill is built for 5.0",
+        ),
+        "folder": (
+            {"lustre_client_mounts": [{**MOUNT, "folder": "scratch"}]},
+            f"{SOURCE} cannot be mounted at scratch",
+        ),
+        "files": (
+            {"lustre_client_mounts": [{**MOUNT, "folder": "/etc/apt"}]},
+            "files, which a mount would hide; move them away first",
+        ),
+        "network": (
+            {"lustre_lnet_networks": [{"name": "o2ib", "interfaces": ["ib7"]}]},
+            "network has no interface ib7",
+        ),
+        "version": (
+            {"lustre_client_version": "2.99.9"},
+            f"does not offer lustre-client-modules-{KERNEL} 2.99.9, but {LUSTRE}",
+        ),
+    },
+}
+"""For each role, by case, variables under which it must refuse, and what it says."""
+
+
+@pytest.mark.parametrize("role", REFUSED)
+def test_what_cannot_be_mounted_is_refused_before_anything_is_installed(
+    lustre: FileSystem, role: str
+) -> None:
+    good = lustre.client_variables()
+    cases = {name: variables for name, (variables, _) in REFUSED[role].items()}
+    played = lustre.machines.play_roles(role, variables=good, hosts=cases)
+    for name, (_, message) in REFUSED[role].items():
+        assert message in " ".join(played.failure(name).split()), played.output
+    assert played.changed == 0
+
+
 def test_no_device_is_formatted_that_must_not_be(lustre: FileSystem) -> None:
     foreign = lustre.disks.add("home", "64M", SERVERS)
     other = lustre.disks.add("other", "64M", SERVERS)
@@ -122,7 +180,7 @@ def test_no_device_is_formatted_that_must_not_be(lustre: FileSystem) -> None:
     def one(**changes: Any) -> dict[str, Any]:
         return {"lustre_server_targets": [{**ost, **changes}]}
 
-    cases: Mapping[str, tuple[Mapping[str, Any], str]] = {
+    refused: Mapping[str, tuple[Mapping[str, Any], str]] = {
         "not-asked": ({"lustre_server_format": False}, "are blank, and lustre_server_format is"),
         "no-stable-name": (one(device="/dev/sdb"), "on /dev/sdb of no-stable-name is refused"),
         "has-files": (one(device=foreign), "it has ext2 with the label 'home'"),
@@ -136,18 +194,18 @@ def test_no_device_is_formatted_that_must_not_be(lustre: FileSystem) -> None:
         ),
     }
     hosts = {}
-    for name, (changes, _) in cases.items():
+    for name, (changes, _) in refused.items():
         mine = deepcopy({**good, **changes})
         for each in mine["lustre_server_targets"]:
             each["hosts"] = [name, "oss-2"]
         hosts[name] = mine
     before = lustre.on("oss-1", f"dpkg-query --show; {SIGNATURES}")
     played = lustre.machines.play(
-        [{"hosts": ",".join(cases), "roles": ["lustre_server"]}],
+        [{"hosts": ",".join(refused), "roles": ["lustre_server"]}],
         "--forks=4",
         hosts={**hosts, "oss-2": {}},
     )
-    for name, (_, message) in cases.items():
+    for name, (_, message) in refused.items():
         assert message in played.failure(name), f"{name}: {played.output}"
     assert played.changed == 0
     assert lustre.on("oss-1", f"dpkg-query --show; {SIGNATURES}") == before
@@ -220,16 +278,16 @@ def test_local_scratch_is_made_of_blank_drives_only(lustre: FileSystem) -> None:
 
     lustre.on(CLIENT, f"mke2fs -q -F -L home {drives[1]}")
     pair = {"local_scratch_drives": 2, "local_scratch_devices": drives}
-    told = {
+    refused = {
         "few": ({**pair, "local_scratch_drives": 3}, "has 2 drives of about 0.4 GiB"),
         "full": (pair, "are not blank: they have ext2"),
         "letter": ({"local_scratch_devices": ["/dev/sdb"]}, "is refused"),
         "unknown": ({"local_scratch_unknown": ["'size' of them"]}, "say 'size' of them"),
     }
-    refused = play(hosts={name: case[0] for name, case in told.items()})
-    for name, (_, message) in told.items():
-        assert message in refused.failure(name), refused.output
-    assert refused.changed == 0
+    played = play(hosts={name: case[0] for name, case in refused.items()})
+    for name, (_, message) in refused.items():
+        assert message in played.failure(name), played.output
+    assert played.changed == 0
 
     striped = play("--check", hosts={CLIENT: {**pair, "local_scratch_wipe": True}})
     assert striped.code == 0, striped.output

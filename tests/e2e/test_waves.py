@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from lab_support import LAB_MARKS, Machines, some_machines
+from lab_support import INTERRUPT, LAB_MARKS, Machines, some_machines
 from rackwright.lab.lab import HostSpec
 from rackwright.lab.system import wait_for
 
@@ -51,36 +48,6 @@ class Cluster(Machines):
         told = self.on("head-1", "sinfo -h -N -o '%N|%T|%E'").splitlines()
         return {line.split("|")[0]: line.split("|", 1)[1] for line in told}
 
-    def change(
-        self, *arguments: str, at: Mapping[str, Callable[[], object]], expect: int
-    ) -> tuple[str, str]:
-        """Output and progress of ``configure``, in which things happen at a line of progress."""
-        command = [sys.executable, "-m", "rackwright", "configure"]
-        process = subprocess.Popen(
-            [*command, str(self.folder / "blueprint.yaml"), "--lab", self.lab.name, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert process.stdout is not None
-        assert process.stderr is not None
-        waiting, said = dict(at), ""
-        with process:
-            for line in process.stderr:
-                said += line
-                for mark in [mark for mark in waiting if mark in line]:
-                    happen = waiting.pop(mark)
-                    if happen() is INTERRUPT:
-                        process.send_signal(signal.SIGINT)
-            output = process.stdout.read()
-        assert process.returncode == expect, output + said
-        assert "Traceback" not in said
-        assert waiting == {}, said
-        return output, said
-
-
-INTERRUPT = object()
-
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
@@ -111,7 +78,7 @@ def test_a_change_goes_rack_by_rack_beside_the_jobs(cluster: Cluster, team: Path
 
     # A job keeps the second rack from being changed; the run is interrupted while it waits.
     long = cluster.submit("gpu-2")
-    _, said = cluster.change(
+    _, said = cluster.configure_while(
         *begin, at={f"{SECOND}: 1 job still running on gpu-2": lambda: INTERRUPT}, expect=130
     )
     assert f"{FIRST}: resuming 1 node" in said
@@ -131,7 +98,7 @@ def test_a_change_goes_rack_by_rack_beside_the_jobs(cluster: Cluster, team: Path
         assert cluster.job(long) == "COMPLETED 0:0 0", "the second rack is changed after its job"
         assert cluster.job(beside) == "RUNNING 0:0 0"
 
-    output, said = cluster.change(
+    output, said = cluster.configure_while(
         *("--resume", *more),
         at={
             f"{SECOND}: 1 job still running on gpu-2": lambda: cluster.end("gpu-2"),
@@ -151,7 +118,7 @@ def test_a_change_goes_rack_by_rack_beside_the_jobs(cluster: Cluster, team: Path
 
     # Mended, it is taken back: by the change, because the change has drained it.
     cluster.on("gpu-2", "mknod -m 666 /dev/nvidia7 c 195 7")
-    output, _ = cluster.change("--resume", *more, at={f"{SECOND}: resuming 1 node": lambda: None}, expect=0)  # fmt: skip
+    output, _ = cluster.configure_while("--resume", *more, at={f"{SECOND}: resuming 1 node": lambda: None}, expect=0)  # fmt: skip
     assert "quarantined" not in output
     assert wait_for(lambda: cluster.states()["gpu-2"] == "idle|none", 10, 0.5), cluster.states()
     assert cluster.job(beside) == "RUNNING 0:0 0"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 from collections.abc import Iterator
@@ -180,6 +181,60 @@ def test_tasks_name_their_modules_in_full_and_hide_no_failure(role: Path) -> Non
         if modules[0] in {"ansible.builtin.command", "ansible.builtin.shell"}:
             assert "changed_when" in task or "creates" in task[modules[0]], task["name"]
         assert modules[0] != "ansible.builtin.shell", task["name"]
+
+
+REFUSES = re.compile(r"(bad|refused)(_|$)|test_.*refuse", re.IGNORECASE)
+"""Names of the tables, and of the tests, that say what a role refuses."""
+
+
+def texts(module: Path) -> Iterator[str]:
+    """The texts in the tables and tests of a module that say what a role refuses."""
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                pass
+            case ast.AnnAssign(target=ast.Name(id=name)) | ast.FunctionDef(name=name):
+                pass
+            case _:
+                continue
+        if REFUSES.match(name):
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+                    yield inner.value
+
+
+@pytest.fixture(scope="module")
+def refusals() -> set[str]:
+    return {text for path in (ROOT / "tests/e2e").glob("test_*.py") for text in texts(path)}
+
+
+@each_role
+def test_it_has_a_test_of_what_it_refuses(role: Path, refusals: set[str]) -> None:
+    own = refusals & {role.name, *options_of(role)}
+    assert own, f"no table or test of tests/e2e says what {role.name} refuses"
+
+
+@each_role
+def test_no_host_fails_for_all(role: Path) -> None:
+    """What fails in a task with run_once ends the run for every host: none of them may need one."""
+    for task in tasks_of(role):
+        if task.get("run_once"):
+            assert task.get("delegate_to") == "localhost" or "ansible.builtin.set_fact" in task, (
+                task
+            )
+        assert "any_errors_fatal" not in task, task["name"]
+
+
+def test_no_host_of_a_playbook_fails_for_all() -> None:
+    for path in PLAYBOOKS.glob("*.yml"):
+        for play in read(path):
+            parts = [
+                task for key in ("pre_tasks", "tasks", "post_tasks") for task in play.get(key, ())
+            ]
+            for entry in (play, *play.get("roles", ()), *walk(parts)):
+                assert not {"run_once", "any_errors_fatal"} & set(entry), (
+                    f"{path.name}: {entry['name']}"
+                )
 
 
 @each_role

@@ -41,7 +41,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="run on several machines, over Receptor: who configures which hosts",
     )
     parser.add_argument("--retry", action="store_true", help="just the hosts in quarantine")
-    parser.add_argument("--tags", default="", help="just these steps: install,configure,run,verify")
+    parser.add_argument(
+        "--tags",
+        metavar="STEPS",
+        help="just these steps, like configure,run; no host leaves quarantine by part of the steps",
+    )
     parser.add_argument("--check", action="store_true", help="change nothing, tell what would")
     parser.add_argument(
         "--max-failures",
@@ -60,10 +64,12 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.configure.distribute import run_distributed
     from rackwright.configure.files import prepare, workspace
     from rackwright.configure.run import Options, read_quarantine, remember, run_playbook
+    from rackwright.configure.tags import is_everything, parse_tags
     from rackwright.configure.workers import load_workers
     from rackwright.plan.load import load_plan
     from rackwright.provision.locks import exclusive
 
+    tags = parse_tags(arguments.tags)
     workers = None if arguments.workers is None else load_workers(arguments.workers)
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
     _check(arguments, loaded)
@@ -87,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         check=arguments.check,
         forks=arguments.forks,
         max_failures=arguments.max_failures,
-        tags=tuple(tag for tag in arguments.tags.split(",") if tag),
+        tags=tags,
         inventories=tuple(path.resolve() for path in arguments.inventory),
     )
     with exclusive(place.folder / "lock", what=f"the configuration of '{name}'"):
@@ -102,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
         kept = (
             read_quarantine(place)
             if options.check
-            else remember(place, tally, whole=options.limit is None)
+            else remember(place, tally, whole=options.limit is None, part=not is_everything(tags))
         )
     sys.stdout.write(
         _as_json(tally, kept, seconds)
@@ -137,6 +143,8 @@ def _login(workers: Workers, lab_name: str | None) -> Login | None:
 
 
 def _as_text(tally: Tally, kept: Mapping[str, str], seconds: float, *, check: bool) -> str:
+    from rackwright.model.names import compress_hostlist
+
     verb = "would change" if check else "changed"
     lines = [f"{name}: {role_seconds:.1f} s" for name, role_seconds in tally.role_seconds.items()]
     if check:
@@ -148,6 +156,12 @@ def _as_text(tally: Tally, kept: Mapping[str, str], seconds: float, *, check: bo
         # Nothing was changed, so nobody is put in quarantine.
         lines += [f"{name} failed: {tally.hosts[name].failure}" for name in tally.failed]
     lines += [f"quarantined {name}: {reason}" for name, reason in sorted(kept.items())]
+    fine = [n for n, result in sorted(tally.hosts.items()) if n in kept and result.failure is None]
+    if fine and not check:
+        lines.append(
+            f"still in quarantine, since these were not all the steps: {compress_hostlist(fine)}; "
+            "run 'rackwright configure … --retry' without --tags"
+        )
     done = len(tally.hosts) - len(tally.failed)
     lines.append(
         f"{done} of {len(tally.hosts)} hosts done in {seconds:.1f} s, "

@@ -59,6 +59,8 @@ def is_wanted(arguments: argparse.Namespace) -> bool:
     Raises:
         UsageError: arguments contradict each other.
     """
+    from rackwright.configure.tags import changes_nothing, parse_tags
+
     if arguments.waves is None and not arguments.resume:
         for name in ("wave_limit", "drain_timeout", "reason"):
             if getattr(arguments, name) is not None:
@@ -66,6 +68,11 @@ def is_wanted(arguments: argparse.Namespace) -> bool:
         return False
     if arguments.workers is not None:
         raise UsageError("--workers is for changes without waves")
+    if arguments.tags is not None and changes_nothing(parse_tags(arguments.tags)):
+        raise UsageError(
+            f"--tags {arguments.tags} changes nothing for which nodes would have to be drained",
+            hint="leave out --waves",
+        )
     if arguments.retry:
         raise UsageError("--retry is for changes without waves", hint="--resume repeats failed hosts")  # fmt: skip
     if arguments.resume:
@@ -74,7 +81,7 @@ def is_wanted(arguments: argparse.Namespace) -> bool:
                 raise UsageError(
                     f"--resume goes on with the change as it was begun, without --{name.replace('_', '-')}"
                 )
-        if arguments.tags:
+        if arguments.tags is not None:
             raise UsageError("--resume goes on with the change as it was begun, without --tags")
     return True
 
@@ -86,13 +93,14 @@ def roll_out(arguments: argparse.Namespace, loaded: LoadedPlan) -> int:
     from rackwright.configure.files import prepare, workspace
     from rackwright.configure.progress import load, save
     from rackwright.configure.rollout import Rollout
+    from rackwright.configure.tags import parse_tags
     from rackwright.provision.locks import exclusive
 
     plan = loaded.plan
     pace = _pace(arguments)
     place = workspace(plan.blueprint.name)
     inventories = [path.resolve() for path in arguments.inventory]
-    tags = tuple(tag for tag in arguments.tags.split(",") if tag)
+    tags = parse_tags(arguments.tags)
     expected = {host.name: host for host in expect(plan, lab=arguments.lab is not None)}
     with exclusive(place.folder / "lock", what=f"the configuration of '{plan.blueprint.name}'"):
         inventory = prepare(plan, place, connections(arguments.lab))
@@ -118,19 +126,20 @@ def _run(rollout: Rollout, crew: AnsibleCrew, place: Workspace, *, as_json: bool
     from rackwright.configure.crew import quarantine
 
     progress = rollout.progress
+    before = dict(progress.failed)
     try:
         rollout.run()
     except KeyboardInterrupt:
         sys.stderr.write("\nstopped\n")
         rollout.settle()
-        quarantine(place, progress)
+        quarantine(place, progress, before)
         sys.stderr.write(_leftovers(progress, crew.controllers))
         return int(ExitCode.INTERRUPTED)
     except ExternalToolError:
-        quarantine(place, progress)
+        quarantine(place, progress, before)
         sys.stderr.write(_leftovers(progress, crew.controllers))
         raise
-    kept = quarantine(place, progress)
+    kept = quarantine(place, progress, before)
     if as_json:
         sys.stdout.write(_as_json(rollout, crew.changed, kept))
     else:

@@ -8,6 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+KEEPALIVE = "-o ServerAliveInterval=15 -o ServerAliveCountMax=3"
+"""Options of ssh with which a host that loses its power in the middle of a task is unreachable within
+a minute; without them ssh waits for its answer for hours."""
+
 
 def start(**arguments: Any) -> Any:
     """What ``ansible_runner.run`` returns for ``arguments``.

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from rackwright.configure.ansible import KEEPALIVE
 from rackwright.configure.workers import Login
 
 HOSTS = "hosts.json"
@@ -102,7 +103,8 @@ def sent_inventory(
     defaults: dict[str, Any] = {}
     if login:  # a team's own variables of groups and hosts come before those of all
         defaults["ansible_ssh_private_key_file"] = f"{UNPACKED}/{_LOGIN_KEY}"
-        defaults["ansible_ssh_extra_args"] = f"-o UserKnownHostsFile={UNPACKED}/{_KNOWN_HOSTS}"
+        known_hosts = f"-o UserKnownHostsFile={UNPACKED}/{_KNOWN_HOSTS}"
+        defaults["ansible_ssh_extra_args"] = f"{known_hosts} {KEEPALIVE}"
     return {
         "all": {
             "hosts": {host: hostvars.get(host, {}) for host in sorted(hosts)},

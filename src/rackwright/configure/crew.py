@@ -24,9 +24,11 @@ from rackwright.configure.run import (
     Options,
     ansible_environment,
     last_words,
+    read_quarantine,
     remember,
     run_playbook,
 )
+from rackwright.configure.tags import is_everything
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.model.names import compress_hostlist
 
@@ -146,12 +148,27 @@ def verdict(host: HostAcceptance) -> str | None:
     return f"unknown {'; '.join(unknown)}" if unknown else None
 
 
-def quarantine(place: Workspace, progress: Progress) -> Mapping[str, str]:
-    """All hosts in quarantine, after what the change has found."""
-    tally = Tally()
-    tally.hosts |= {host: HostResult() for host in progress.done}
-    tally.hosts |= {host: HostResult(failure=why) for host, why in progress.failed.items()}
-    return remember(place, tally, whole=False)
+def quarantine(
+    place: Workspace, progress: Progress, before: Mapping[str, str]
+) -> Mapping[str, str]:
+    """All hosts in quarantine, after what the change has found.
+
+    A change that is limited to some steps takes out just the hosts that it has put there itself.
+
+    Args:
+        place: where the quarantine is kept.
+        progress: how far the change has come.
+        before: hosts that had failed when it was begun or gone on with, with the reason.
+    """
+    results = {host: HostResult() for host in progress.done}
+    results |= {host: HostResult(failure=why) for host, why in progress.failed.items()}
+    if is_everything(progress.tags):
+        return remember(place, Tally(results), whole=False)
+    own = {host for host, _ in before.items() & read_quarantine(place).items()}
+    mine = {host: result for host, result in results.items() if host in own}
+    others = {host: result for host, result in results.items() if host not in own}
+    remember(place, Tally(mine), whole=False)
+    return remember(place, Tally(others), whole=False, part=True)
 
 
 def digest(

@@ -6,12 +6,12 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rackwright.configure.ansible import start
+from rackwright.configure.ansible import KEEPALIVE, start
 from rackwright.configure.events import Tally, leave_behind
 from rackwright.configure.files import Workspace
 from rackwright.errors import ExternalToolError
@@ -92,16 +92,42 @@ def run_playbook(
     return tally
 
 
-def remember(place: Workspace, tally: Tally, *, whole: bool) -> Mapping[str, str]:
-    """The hosts in quarantine after a run, with the reason; a success takes a host out."""
-    kept = {} if whole else read_quarantine(place)
+def remember(
+    place: Workspace, tally: Tally, *, whole: bool, part: bool = False
+) -> Mapping[str, str]:
+    """The hosts in quarantine after a run, with the reason; a success takes a host out.
+
+    Args:
+        place: where the quarantine is kept.
+        tally: what the run did.
+        whole: the run was over all hosts, so that hosts the inventory lacks are forgotten.
+        part: it had only some of the steps. Such a run puts hosts in and takes none out, since the
+            step that failed may not have been among them; a reason that is there stays.
+    """
+    kept = read_quarantine(place)
+    if whole and not part:
+        known = {*_listed(place), *tally.hosts}
+        kept = {name: reason for name, reason in kept.items() if name in known}
     for name, result in tally.hosts.items():
-        if result.failure is not None:
-            kept[name] = result.failure
+        if result.failure is None:
+            if not part:
+                kept.pop(name, None)
+        elif part:
+            kept.setdefault(name, result.failure)
         else:
-            kept.pop(name, None)
+            kept[name] = result.failure
     place.quarantine.write_text(json.dumps(kept, indent=2, sort_keys=True), encoding="utf-8")
     return kept
+
+
+def _listed(place: Workspace) -> Collection[str]:
+    """The hosts of the inventory that was written last."""
+    try:
+        document = json.loads(place.inventory.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return ()
+    hosts: Mapping[str, Any] = document["all"]["hosts"]
+    return hosts
 
 
 def read_quarantine(place: Workspace) -> dict[str, str]:
@@ -142,6 +168,7 @@ SETTINGS: Mapping[str, str] = {
     "ANSIBLE_HOST_KEY_CHECKING": "True",
     "ANSIBLE_PIPELINING": "True",
     "ANSIBLE_TIMEOUT": "15",
+    "ANSIBLE_SSH_EXTRA_ARGS": KEEPALIVE,
     "ANSIBLE_INVENTORY_UNPARSED_FAILED": "True",
     "ANSIBLE_GATHERING": "smart",
     "ANSIBLE_NOCOLOR": "True",

@@ -38,6 +38,11 @@ def parsed(*words: str) -> argparse.Namespace:
         (["--resume", "--limit", "gpu-1"], "without --limit"),
         (["--resume", "--tags", "run"], "without --tags"),
         (["--resume", "--check"], "without --check"),
+        (["--waves", "rack", "--tags", "verfy"], "no task has the tag 'verfy' of --tags"),
+        (
+            ["--waves", "rack", "--tags", "always,preflight"],
+            "--tags always,preflight changes nothing",
+        ),
     ],
 )
 def test_contradictions_are_refused(words: list[str], message: str) -> None:

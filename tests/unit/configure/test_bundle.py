@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rackwright.configure.ansible import KEEPALIVE
 from rackwright.configure.bundle import UNPACKED, sent_files, sent_inventory, write_bundle
 from rackwright.configure.workers import Login
 
@@ -61,7 +62,9 @@ def test_a_key_that_is_sent_is_used_where_a_team_names_none() -> None:
     }
     assert sent_inventory(LISTING, {}, {}, login=True)["all"]["vars"] | {"other": ""} == {
         "ansible_ssh_private_key_file": f"{UNPACKED}/files/login.key",
-        "ansible_ssh_extra_args": f"-o UserKnownHostsFile={UNPACKED}/files/known_hosts",
+        "ansible_ssh_extra_args": (
+            f"-o UserKnownHostsFile={UNPACKED}/files/known_hosts {KEEPALIVE}"
+        ),
         "slurm_config_source": "/state/slurm",
         "other": "",
     }

@@ -6,9 +6,10 @@ import pytest
 
 from rackwright.accept.compare import HostAcceptance, ItemResult, Outcome
 from rackwright.configure.crew import digest, hosts_matching, quarantine, verdict
+from rackwright.configure.events import HostResult, Tally
 from rackwright.configure.files import Workspace, prepare
 from rackwright.configure.progress import Progress
-from rackwright.configure.run import read_quarantine
+from rackwright.configure.run import read_quarantine, remember
 from rackwright.errors import UsageError
 from rackwright.plan.model import Plan
 
@@ -53,10 +54,25 @@ def test_the_digest_is_of_what_hosts_are_made_from(plan: Plan, place: Workspace)
 def test_the_quarantine_follows_the_change(place: Workspace) -> None:
     progress = Progress("change", "d", (), {})
     progress.failed = {"gpu-1": "no", "gpu-2": "no"}
-    assert quarantine(place, progress) == {"gpu-1": "no", "gpu-2": "no"}
+    assert quarantine(place, progress, {}) == {"gpu-1": "no", "gpu-2": "no"}
     progress.pass_host("gpu-1")
-    assert quarantine(place, progress) == {"gpu-2": "no"}
+    assert quarantine(place, progress, {}) == {"gpu-2": "no"}
     assert read_quarantine(place) == {"gpu-2": "no"}
+
+
+def test_a_change_of_some_steps_takes_out_whom_it_has_put_there(place: Workspace) -> None:
+    remember(place, Tally({"gpu-1": HostResult(failure="of a whole run")}), whole=True)
+    progress = Progress("change", "d", (), {}, tags=("configure",))
+    progress.failed = {"gpu-1": "no", "gpu-2": "no"}
+    both = {"gpu-1": "of a whole run", "gpu-2": "no"}
+    assert quarantine(place, progress, {}) == both
+    before = dict(progress.failed)
+    progress.failed["gpu-2"] = "still not"
+    assert quarantine(place, progress, before) == {**both, "gpu-2": "still not"}
+    before = dict(progress.failed)
+    progress.pass_host("gpu-1")
+    progress.pass_host("gpu-2")
+    assert quarantine(place, progress, before) == {"gpu-1": "of a whole run"}
 
 
 def test_a_pattern_stands_for_hosts(plan: Plan, place: Workspace) -> None:

@@ -80,3 +80,23 @@ def test_a_host_leaves_quarantine_by_success_only(place: Workspace) -> None:
     assert remember(place, Tally({"a": HostResult()}), whole=False) == {"b": "y"}
     assert read_quarantine(place) == {"b": "y"}
     assert remember(place, Tally({"c": HostResult()}), whole=True) == {}
+
+
+def test_part_of_the_steps_takes_no_host_out_of_quarantine(place: Workspace) -> None:
+    """A run with '--tags verfy', which has no step, or with one other than that which failed."""
+    remember(place, Tally({"a": HostResult(failure="verify: x")}), whole=True)
+    fine = Tally({"a": HostResult(), "b": HostResult(failure="y")})
+    for whole in (True, False):
+        assert remember(place, fine, whole=whole, part=True) == {"a": "verify: x", "b": "y"}
+    worse = Tally({"a": HostResult(failure="z"), "b": HostResult()})
+    assert remember(place, worse, whole=True, part=True) == {"a": "verify: x", "b": "y"}
+    assert remember(place, worse, whole=True) == {"a": "z"}
+
+
+def test_a_host_that_a_run_did_not_come_to_stays_in_quarantine(
+    plan: Plan, place: Workspace
+) -> None:
+    prepare(plan, place)
+    bad = {"gpu-1": HostResult(failure="x"), "gone-1": HostResult(failure="y")}
+    remember(place, Tally(dict(bad)), whole=False)
+    assert remember(place, Tally({"head-1": HostResult()}), whole=True) == {"gpu-1": "x"}
