@@ -94,6 +94,26 @@ def check(job: Job, **inputs: str) -> tuple[int, dict[str, str]]:
     return job.action(job.repository / ".github/actions/rackwright/action.yml", **given)
 
 
+def gitlab(
+    repository: Path, forge: FakeForge, **more: str
+) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+    """What became of the job of a merge request, and the job."""
+    pipeline = Pipeline((repository / "rackwright.gitlab-ci.yml").read_text())
+    job = pipeline.job("rackwright-check")
+    given = {
+        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+        "BLUEPRINT": BLUEPRINT,
+        "CI_API_V4_URL": f"{forge.address}/api/v4",
+        "CI_MERGE_REQUEST_DIFF_BASE_SHA": git(repository, "rev-parse", "main"),
+        "CI_MERGE_REQUEST_IID": "7",
+        "CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "o/r",
+        "CI_PROJECT_ID": "o/r",
+        "GITLAB_TOKEN": forge.token,
+        "RACKWRIGHT_VALID_AT": NOON,
+    } | more
+    return run_script(job["script"], repository, given), job
+
+
 def uploaded(forge: FakeForge) -> dict[str, Any]:
     """The last results that were handed in."""
     text = gzip.decompress(base64.b64decode(forge.uploads[-1]["sarif"]))
@@ -198,6 +218,118 @@ def test_a_blueprint_that_cannot_be_read_takes_the_old_verdict_away(
     assert not Path(outputs["sarif-file"]).exists()
 
 
+def _linked(repository: Path) -> None:
+    """A smaller blueprint of the repository, under the name of the one that is meant."""
+    other = repository / "other.yaml"
+    document = yaml.safe_load((repository / BLUEPRINT).read_text())
+    other.write_text(yaml.safe_dump({**document, "owner": "somebody@example.com"}))
+    (repository / BLUEPRINT).unlink()
+    (repository / BLUEPRINT).symlink_to("../other.yaml")
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message=linked")
+
+
+@pytest.mark.parametrize("fork", [False, True])
+def test_a_link_in_the_place_of_the_blueprint_takes_the_old_verdict_away(
+    repository: Path, forge: FakeForge, fork: bool
+) -> None:
+    assert check(a_job(repository, forge))[0] == 0
+    _linked(repository)
+    job = a_job(repository, forge, fork=fork)
+    code, outputs = check(job, valid_at=LATER)
+    assert (code, outputs["exit-code"], outputs["result"]) == (2, "2", "failed"), job.log
+    assert f"'{BLUEPRINT}' is a link" in job.log
+    (comment,) = forge.bodies  # the same one
+    assert comment.startswith("<!-- rackwright:pr:site-blueprint.yaml valid-at=2026-11-21T13:00:00")
+    assert "cannot be judged" in comment
+
+
+def test_a_linked_folder_is_no_way_around(repository: Path, forge: FakeForge) -> None:
+    (repository / "site").rename(repository / "elsewhere")
+    (repository / "site").symlink_to("elsewhere")
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message=linked")
+    job = a_job(repository, forge)
+    assert check(job)[0] == 2, job.log
+    assert f"'{BLUEPRINT}' passes the link 'site'" in job.log
+    assert forge.bodies[0].startswith("<!-- rackwright:pr:site-blueprint.yaml ")
+
+
+LFS_POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'4d7a' * 16}\nsize 12345\n"
+
+
+@pytest.mark.parametrize("base", [LFS_POINTER, "sites: [\n", "\x00\x01\x02", "- a\n- b\n"])
+def test_a_base_that_cannot_be_read_is_never_a_pass(
+    repository: Path, forge: FakeForge, base: str
+) -> None:
+    """What ``check`` says about the head does not tell what the change does."""
+    good = (repository / BLUEPRINT).read_text()
+    git(repository, "switch", "--quiet", "main")
+    commit(repository, lambda _: base)
+    git(repository, "switch", "--quiet", "-C", "change")
+    commit(repository, lambda _: good)
+    job = a_job(repository, forge)
+    code, outputs = check(job)
+    assert (code, outputs["exit-code"], outputs["result"]) == (2, "2", "failed"), job.log
+    assert "the change cannot be compared with its base (2)" in job.log
+    (comment,) = forge.bodies
+    assert "### rackwright: atlas passes" not in comment
+    assert gitlab(repository, forge)[0].returncode == 2
+    assert "### rackwright: atlas passes" not in forge.bodies[-1]
+
+
+def test_a_comparison_that_fails_is_the_verdict_although_every_policy_passes(
+    repository: Path, forge: FakeForge
+) -> None:
+    """The commits have nothing in common: the base can be read, the change cannot be told."""
+    git(repository, "checkout", "--quiet", "--orphan", "unrelated")
+    git(repository, "commit", "--quiet", "--message=unrelated")
+    job = a_job(repository, forge)
+    code, outputs = check(job)
+    assert (code, outputs["exit-code"], outputs["result"]) == (2, "2", "failed"), job.log
+    assert json.loads(Path(outputs["json-file"]).read_text())["exit_code"] == 0
+    (comment,) = forge.bodies
+    assert "### rackwright: the change to atlas cannot be compared with its base" in comment
+    assert "**Not compared**" in comment
+    assert "no common ancestor" in comment
+    done, _ = gitlab(repository, forge)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "cannot be compared with its base" in forge.bodies[-1]
+
+
+def test_a_comparison_that_dies_is_the_verdict_and_is_told(
+    repository: Path, forge: FakeForge
+) -> None:
+    """A ``diff`` that is killed writes nothing; ``check`` is the real one."""
+    folder = repository.parent / "bin"
+    folder.mkdir()
+    (folder / "rackwright").write_text(
+        f'#!/bin/sh\n[ "$1" != diff ] || exit 137\nexec {BIN}/rackwright "$@"\n'
+    )
+    (folder / "rackwright").chmod(0o755)
+    job = a_job(repository, forge)
+    job.environment["PATH"] = f"{folder}{os.pathsep}{job.environment['PATH']}"
+    code, outputs = check(job)
+    assert (code, outputs["result"]) == (137, "failed"), job.log
+    assert "cannot be compared with its base" in forge.bodies[-1]
+    assert "ended with 137" in forge.bodies[-1]
+    done, _ = gitlab(repository, forge, PATH=job.environment["PATH"])
+    assert done.returncode == 137, done.stdout + done.stderr
+    assert "ended with 137" in forge.bodies[-1]
+
+
+def test_a_blueprint_that_is_new_passes(repository: Path, forge: FakeForge) -> None:
+    (repository / "more").mkdir()
+    (repository / "more/blueprint.yaml").write_text((repository / BLUEPRINT).read_text())
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message=another")
+    job = a_job(repository, forge)
+    code, _ = check(job, blueprint="more/blueprint.yaml")
+    assert code == 0, job.log
+    done, _ = gitlab(repository, forge, BLUEPRINT="more/blueprint.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_inputs_are_words_and_never_code(repository: Path, forge: FakeForge) -> None:
     name = "site/$(touch pwned)`touch pwned`;touch pwned.yaml"
     (repository / BLUEPRINT).rename(repository / name)
@@ -245,23 +377,7 @@ def test_the_job_of_gitlab(
     repository: Path, forge: FakeForge, change: Callable[[str], str], code: int
 ) -> None:
     commit(repository, change)
-    pipeline = Pipeline((repository / "rackwright.gitlab-ci.yml").read_text())
-    job = pipeline.job("rackwright-check")
-    done = run_script(
-        job["script"],
-        repository,
-        {
-            "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
-            "BLUEPRINT": BLUEPRINT,
-            "CI_API_V4_URL": f"{forge.address}/api/v4",
-            "CI_MERGE_REQUEST_DIFF_BASE_SHA": git(repository, "rev-parse", "main"),
-            "CI_MERGE_REQUEST_IID": "7",
-            "CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "o/r",
-            "CI_PROJECT_ID": "o/r",
-            "GITLAB_TOKEN": forge.token,
-            "RACKWRIGHT_VALID_AT": NOON,
-        },
-    )
+    done, job = gitlab(repository, forge)
     assert done.returncode == code, done.stdout + done.stderr
     assert forge.token not in done.stdout + done.stderr
     (note,) = forge.bodies

@@ -24,7 +24,7 @@ from rackwright.plan.load import LoadedPlan
 from rackwright.policy.check import check_plan
 from rackwright.policy.concessions import Concessions
 from rackwright.policy.engine import Report, Result
-from rackwright.report.paths import relative_path, repository_root
+from rackwright.report.paths import own_path, repository_root
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def compare_sides(
         accepted=accepted,
         unlayered=missing_layers(base, layers) if before else (),
     )
-    return replace(found, file=relative_path(str(blueprint), root=root, cwd=cwd))
+    return replace(found, file=own_path(str(blueprint), root=root, cwd=cwd))
 
 
 def compare_plans(

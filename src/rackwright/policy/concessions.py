@@ -21,6 +21,7 @@ from rackwright.policy.hygiene import Hygiene
 from rackwright.policy.waivers import WaiverFile
 from rackwright.policy.waiving import Waivers, apply_waivers
 from rackwright.spec import git
+from rackwright.spec.links import refuse_links
 from rackwright.spec.loader import Loaded, load, load_tree, validate
 from rackwright.spec.yaml_reader import read_bytes
 
@@ -153,6 +154,7 @@ def _at(path: Path, model: type[F], ref: str | None, blueprint: Path) -> Loaded[
     """The file in a revision of the blueprint's repository; None where that has no such file."""
     if ref is None:
         return None
+    refuse_links([path])
     whole = path.absolute()
     folder = next(parent for parent in blueprint.absolute().parents if parent.is_dir())
     top = git.top_of(folder)

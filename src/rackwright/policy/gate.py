@@ -15,6 +15,7 @@ from rackwright.policy.check import check_plan
 from rackwright.policy.concessions import Choice, Concessions, read_concessions
 from rackwright.policy.engine import Report
 from rackwright.policy.team import packs_for
+from rackwright.spec.links import refuse_links
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ def open_gate(
     packs: Sequence[Path] = (),
     choice: Choice | None = None,
     isolated: bool = False,
+    layers: Sequence[Path] = (),
 ) -> Gate:
     """The gate for ``blueprint``.
 
@@ -53,10 +55,14 @@ def open_gate(
         packs: folders of more policies.
         choice: which files permit what, and of which revision; None means those beside it.
         isolated: leave out the packs that the repository itself asks for.
+        layers: files over the blueprint.
 
     Raises:
         SpecErrors: a file is not valid, or a pack is not what it is pinned to.
-        UsageError: a file that was named does not exist.
+        UsageError: a file that was named does not exist, or, where a base revision approves, is a
+            link.
         RackwrightError: the base revision cannot be read.
     """
+    if choice is not None and choice.base_ref is not None:
+        refuse_links((blueprint, *layers))
     return Gate(packs_for(blueprint, packs, isolated=isolated), read_concessions(blueprint, choice))

@@ -29,6 +29,8 @@ LONGEST = 600
 """Most characters of one text from the blueprint; a name can be of any length."""
 REFUSED = "- **Refused**"
 """How a line of the comparison begins that refuses the change; no name can begin a line."""
+UNCOMPARED = "- **Not compared**"
+"""How the line begins that stands for a comparison which failed."""
 _NOTE = "\n*{count:,} more did not fit here; the job's artefacts hold them all.*\n"
 _RESERVED = 160
 """Bytes kept for that note, whatever its number."""
@@ -73,8 +75,7 @@ def render_markdown(report: Report, context: Context, *, largest: int = LARGEST)
 
     The result has at most ``largest`` bytes. Details are dropped from the end, the verdict never.
     """
-    refused = any(line.startswith(REFUSED) for line in (context.delta or "").splitlines())
-    headline = _headline(report, change_refused=refused)
+    headline = _headline(report, context.delta or "")
     start = f"{marker(context.file or report.blueprint)}\n### {headline}\n"
     run = f" ([the run]({context.link}))" if context.link else ""
     end = f"\n{prose(summary(report))}{run}\n"
@@ -82,14 +83,17 @@ def render_markdown(report: Report, context: Context, *, largest: int = LARGEST)
     return _fit(start, [*table, *_sections(report), *folded], end, largest)
 
 
-def _headline(report: Report, *, change_refused: bool) -> str:
+def _headline(report: Report, delta: str) -> str:
     name = _prose(report.blueprint)
+    lines = delta.splitlines()
     blocking = sum(1 for result in report.results if result.blocks)
     if report.exit_code is ExitCode.NOTHING:
         return f"rackwright: nothing to check in {name}"
     if report.exit_code is ExitCode.WAIVER:
         return f"rackwright: waivers of {name} are not in order"
-    if not blocking and change_refused:
+    if not blocking and any(line.startswith(UNCOMPARED) for line in lines):
+        return f"rackwright: the change to {name} cannot be compared with its base"
+    if not blocking and any(line.startswith(REFUSED) for line in lines):
         return f"rackwright: the change to {name} is refused"
     if not blocking:
         return f"rackwright: {name} passes"
