@@ -185,6 +185,34 @@ def test_a_change_that_destroys_data_is_refused_although_every_policy_passes(
     assert "### rackwright: atlas passes" in forge.bodies[0]
 
 
+def test_a_change_does_not_switch_off_the_rules_that_it_breaks(
+    repository: Path, forge: FakeForge
+) -> None:
+    commit(repository, one_more_per_rack)
+    words = [f"{BIN}/rackwright", "check", BLUEPRINT, "--json"]
+    found = subprocess.run(words, cwd=repository, capture_output=True, text=True, check=False)
+    rules = sorted({r["policy"] for r in json.loads(found.stdout)["results"] if r["blocks"]})
+    off = {rule: {"enforcement": "disabled", "reason": "the rack holds five"} for rule in rules}
+    commit(repository, lambda text: f"{text}\n{yaml.safe_dump({'policies': off})}")
+    alone = subprocess.run(words, cwd=repository, capture_output=True, text=True, check=False)
+    assert (found.returncode, alone.returncode) == (5, 0)
+    job = a_job(repository, forge, fork=True)
+    code, outputs = check(job)
+    assert (code, outputs["result"]) == (5, "refused"), job.log
+    (comment,) = forge.bodies
+    for rule in rules:
+        assert f"- lowered: **{rule}** 'disabled' in this change, because" in comment
+        assert f"::warning file={BLUEPRINT}," in job.log
+    done, _ = gitlab(repository, forge)
+    assert done.returncode == 5, done.stdout + done.stderr
+    # Once it is merged, it holds, and is told still.
+    git(repository, "branch", "--force", "main")
+    job = a_job(repository, forge)
+    assert check(job, valid_at=LATER)[0] == 0, job.log
+    assert "#### Lowered by the blueprint itself" in forge.bodies[0]
+    assert "the rack holds five" in forge.bodies[0]
+
+
 def test_a_new_order_is_no_finding_and_no_change(repository: Path, forge: FakeForge) -> None:
     commit(repository, reordered)
     job = a_job(repository, forge)

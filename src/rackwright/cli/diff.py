@@ -86,7 +86,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _compare(arguments: argparse.Namespace) -> Comparison:
     from rackwright.diff.compare import compare_sides
     from rackwright.diff.revisions import WorkingTree, approving_revision, open_sides
+    from rackwright.policy.asked import read_approval
     from rackwright.policy.concessions import Choice, read_concessions
+    from rackwright.policy.gate import all_packs
     from rackwright.policy.team import packs_for
     from rackwright.spec.links import refuse_links
 
@@ -96,14 +98,19 @@ def _compare(arguments: argparse.Namespace) -> Comparison:
     if isinstance(head, WorkingTree):  # a revision refuses them itself
         refuse_links([arguments.blueprint, *arguments.layer])
     # As in 'check --base-ref': a change does not approve itself.
-    choice = Choice(base_ref=approving_revision(arguments.revisions), today=arguments.today)
+    ref = approving_revision(arguments.revisions)
+    layers, isolated = tuple(arguments.layer), arguments.isolated
+    approval = read_approval(arguments.blueprint, layers, ref, isolated=isolated)
+    packs = packs_for(arguments.blueprint, arguments.pack, isolated=isolated)
+    choice = Choice(base_ref=ref, today=arguments.today)
     return compare_sides(
         base,
         head,
         arguments.blueprint,
-        layers=tuple(arguments.layer),
-        packs=packs_for(arguments.blueprint, arguments.pack, isolated=arguments.isolated),
+        layers=layers,
+        packs=all_packs(packs, approval),
         concessions=read_concessions(arguments.blueprint, choice),
+        approval=approval,
         accepted=arguments.accept,
     )
 

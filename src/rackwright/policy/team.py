@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -15,9 +16,10 @@ from pydantic import AfterValidator, Field
 
 from rackwright.errors import Location, RackwrightError, SpecError, SpecErrors, UsageError
 from rackwright.model.base import Model
+from rackwright.policy.concessions import read_base
 from rackwright.policy.digest import pack_digest
 from rackwright.spec import git
-from rackwright.spec.loader import load
+from rackwright.spec.loader import load, tree_of, validate
 from rackwright.spec.tree import Tree
 
 NAME = "rackwright.yaml"
@@ -51,11 +53,16 @@ def find_config(blueprint: Path) -> Path | None:
 
     It lies beside the blueprint, or above it inside the same git repository.
     """
+    found = (folder / NAME for folder in _folders(blueprint))
+    return next((path for path in found if path.is_file()), None)
+
+
+def _folders(blueprint: Path) -> list[Path]:
+    """The folder of ``blueprint`` and those above it inside the same git repository."""
     folder = _real(blueprint).parent
     chain = [folder, *folder.parents]
     top = next((n for n, above in enumerate(chain) if (above / ".git").exists()), 0)
-    found = (above / NAME for above in chain[: top + 1])
-    return next((path for path in found if path.is_file()), None)
+    return chain[: top + 1]
 
 
 def packs_for(
@@ -104,6 +111,63 @@ def team_packs(config: Path) -> tuple[Path, ...]:
     if errors:
         raise SpecErrors(errors)
     return tuple(folders)
+
+
+def _listed_now(config: Path | None, *, isolated: bool) -> set[Path]:
+    """The folders that ``config`` lists; of an isolated one that cannot be read, none."""
+    if config is None or config.is_symlink():
+        return set()
+    top = _real(config).parent
+    try:
+        return {_real(top / pin.path) for pin in load(config, TeamConfig).value.packs}
+    except SpecErrors:
+        if isolated:
+            return set()
+        raise
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A pack that a base revision lists.
+
+    Attributes:
+        path: its folder, as it is written there.
+        folder: where it is now, as it was pinned; None where it is not, or may not judge.
+    """
+
+    path: str
+    folder: Path | None
+    location: Location | None
+
+
+def dropped_packs(blueprint: Path, ref: str, *, isolated: bool = False) -> tuple[Listed, ...]:
+    """The packs that ``ref`` lists for ``blueprint`` and the files as they are now do not.
+
+    Args:
+        blueprint: the file.
+        ref: a revision of its repository.
+        isolated: let none of them judge.
+
+    Raises:
+        SpecErrors: the revision's configuration is not valid.
+        RackwrightError: the revision cannot be read.
+    """
+    now = _listed_now(find_config(blueprint), isolated=isolated)
+    for folder in _folders(blueprint):
+        item = read_base(folder / NAME, ref, blueprint)
+        if item is not None:
+            break
+    else:
+        return ()
+    loaded = validate(tree_of([item]), TeamConfig)
+    found = []
+    for index, pin in enumerate(loaded.value.packs):
+        where = _real(folder / pin.path)
+        if where not in now:
+            fits = not isolated and _problem(pin, where, folder, index, loaded.tree) is None
+            place = loaded.tree.locate(("packs", index, "path"))
+            found.append(Listed(pin.path, where if fits else None, place))
+    return tuple(found)
 
 
 def _real(path: Path) -> Path:

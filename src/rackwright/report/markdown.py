@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rackwright.errors import Location
 from rackwright.exit_codes import ExitCode
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
@@ -19,6 +20,7 @@ from rackwright.report.wording import (
     alike,
     because,
     in_preview,
+    lowered_line,
     previews,
     standing,
 )
@@ -122,9 +124,16 @@ def _sections(report: Report) -> list[Section]:
         sections.append(Section(blocking))
     if waived:
         sections.append(Section(waived, head="#### Waived\n\n"))
+    if report.lowered:
+        lowered = tuple(
+            f"- {_prose(lowered_line(rule))}{_place(rule.location)}\n" for rule in report.lowered
+        )
+        sections.append(Section(lowered, head="#### Lowered by the blueprint itself\n\n"))
     if report.hygiene and report.hygiene.notices:
         notices = sorted(report.hygiene.notices, key=lambda notice: not notice.problem)
-        sections.append(Section(tuple(map(_notice, notices)), head="#### Waivers and baseline\n\n"))
+        sections.append(
+            Section(tuple(map(_notice, notices)), head="#### Waivers, baseline and settings\n\n")
+        )
     for title, groups in (("Warnings", others), ("Known to the baseline", known)):
         if groups:
             fold = f"{title} ({sum(map(len, groups)):,})"
@@ -140,9 +149,12 @@ def _is_known(result: Result) -> bool:
     return bool(result.baseline_state and result.baseline_state.tolerated)
 
 
+def _place(where: Location | None) -> str:
+    return f" ({code(f'{where.file}:{where.line}')})" if where else ""
+
+
 def _notice(notice: Notice) -> str:
-    where = notice.location
-    place = f" ({code(f'{where.file}:{where.line}')})" if where else ""
+    place = _place(notice.location)
     word = prose(notice.kind.value.replace("_", " "))
     return f"- {word}: **{_prose(notice.id)}** {_prose(notice.message)}{place}\n"
 
@@ -150,8 +162,7 @@ def _notice(notice: Notice) -> str:
 def _finding(results: Sequence[Result]) -> str:
     """One finding as an item of a list."""
     result = results[0]
-    where = result.location
-    place = f" ({code(f'{where.file}:{where.line}')})" if where else ""
+    place = _place(result.location)
     lines = [
         f"- **{result.policy}** {_prose(result.title)}: **{_prose(result.subject.name)}**{place}",
         f"  {_prose(result.message)}",

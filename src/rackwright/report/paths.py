@@ -55,7 +55,14 @@ def relative_to(report: Report, *, root: Path, cwd: Path) -> Report:
         replace(result, location=moved(result.location)) if result.location else result
         for result in report.results
     )
-    return replace(report, results=results, hygiene=_moved_notices(report.hygiene, moved))
+    lowered = tuple(
+        replace(rule, location=moved(rule.location))
+        if rule.location and ":" not in rule.location.file
+        else rule
+        for rule in report.lowered
+    )
+    hygiene = _moved_notices(report.hygiene, moved)
+    return replace(report, results=results, hygiene=hygiene, lowered=lowered)
 
 
 def _moved_notices(
