@@ -387,6 +387,10 @@ def test_a_fork_runs_no_code_of_its_own_and_may_not_comment(
     assert not list(repository.rglob("pwned"))
     assert "the comment could not be written" in job.log
     assert forge.bodies == []
+    named = a_job(repository, forge, fork=True)
+    assert check(named, packs="policies")[0] == 2
+    assert "the pack 'policies' is of the repository that is judged" in named.log
+    assert not list(repository.rglob("pwned"))
     inside = a_job(repository, forge)
     assert check(inside, comment="none", sarif="file")[0] != 0  # the pack is judged, and is broken
 

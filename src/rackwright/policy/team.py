@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from rackwright.errors import Location, RackwrightError, SpecError, SpecErrors, UsageError
+from rackwright.errors import Location, RackwrightError, SpecError, SpecErrors, UsageError, visible
 from rackwright.model.base import Model
 from rackwright.policy.concessions import read_base
 from rackwright.policy.digest import pack_digest
@@ -77,14 +77,39 @@ def packs_for(
 
     Raises:
         SpecErrors: the configuration is not valid, or a pack is not what it is pinned to.
-        UsageError: the configuration is a link.
+        UsageError: the configuration is a link, or a named pack is of the repository that is
+            isolated.
     """
+    if isolated:
+        _refuse_inside(blueprint, more)
     config = None if isolated else find_config(blueprint)
     if config is not None and config.is_symlink():
         raise UsageError(f"'{config}' is a link", hint="put the file itself there")
     listed = () if config is None else team_packs(config)
     folders = [_real(folder) for folder in more]
     return (*(folder for folder in listed if folder not in folders), *folders)
+
+
+def _refuse_inside(blueprint: Path, packs: Sequence[Path]) -> None:
+    """Refuse packs that are in the checkout of ``blueprint``, or are reached through it.
+
+    The change that is judged wrote them, or where they lead. Without a repository around it, the
+    blueprint's folder stands for one.
+    """
+    tops = {_top(_real(blueprint)), _real(_top(_plain(blueprint))), _top(_plain(blueprint))}
+    for pack in packs:
+        places = (_plain(pack), _real(pack))
+        if any(place.is_relative_to(top) for place in places for top in tops):
+            raise UsageError(
+                f"the pack '{visible(str(pack))}' is of the repository that is judged",
+                hint="'--isolated' runs none of its code; check the pack out from the base branch "
+                "beside the repository ('git worktree add ../base BASE') and name that",
+            )
+
+
+def _top(path: Path) -> Path:
+    """The nearest folder above ``path`` with ``.git``; else its own."""
+    return next((f for f in path.parents if os.path.lexists(f / ".git")), path.parent)
 
 
 def team_packs(config: Path) -> tuple[Path, ...]:
@@ -168,6 +193,11 @@ def dropped_packs(blueprint: Path, ref: str, *, isolated: bool = False) -> tuple
             place = loaded.tree.locate(("packs", index, "path"))
             found.append(Listed(pin.path, where if fits else None, place))
     return tuple(found)
+
+
+def _plain(path: Path) -> Path:
+    """``path`` from the root, with the links that are in it."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 - resolves no link
 
 
 def _real(path: Path) -> Path:
