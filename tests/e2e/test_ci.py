@@ -47,6 +47,7 @@ def repository(tmp_path: Path) -> Path:
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message=base")
     git(folder, "switch", "--quiet", "--create=change")
+    git(folder, "remote", "add", "origin", str(folder))
     return folder
 
 
@@ -104,9 +105,10 @@ def gitlab(
         "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
         "BLUEPRINT": BLUEPRINT,
         "CI_API_V4_URL": f"{forge.address}/api/v4",
-        "CI_MERGE_REQUEST_DIFF_BASE_SHA": git(repository, "rev-parse", "main"),
+        "CI_MERGE_REQUEST_DIFF_BASE_SHA": git(repository, "merge-base", "main", "HEAD"),
         "CI_MERGE_REQUEST_IID": "7",
         "CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "o/r",
+        "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
         "CI_PROJECT_ID": "o/r",
         "GITLAB_TOKEN": forge.token,
         "RACKWRIGHT_VALID_AT": NOON,
@@ -418,6 +420,33 @@ def test_the_job_of_gitlab(
     assert all(path.is_file() for path in reports.values())
     issues = json.loads(reports["reports/codequality.json"].read_text())
     assert bool({issue["severity"] for issue in issues} - {"info", "minor"}) == bool(code)
+
+
+def test_what_the_target_branch_has_revoked_since_does_not_hold(
+    repository: Path, forge: FakeForge
+) -> None:
+    commit(repository, one_more_per_rack)
+    found = subprocess.run(
+        [f"{BIN}/rackwright", "check", BLUEPRINT, "--json"],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    rules = {r["policy"] for r in json.loads(found.stdout)["results"] if r["blocks"]}
+    off = {rule: {"enforcement": "advisory", "reason": "the rack holds five"} for rule in rules}
+    git(repository, "switch", "--quiet", "main")
+    commit(repository, lambda text: f"{text}\n{yaml.safe_dump({'policies': off})}")
+    git(repository, "switch", "--quiet", "change")
+    git(repository, "rebase", "--quiet", "main")
+    done, _ = gitlab(repository, forge)
+    assert done.returncode == 0, done.stdout + done.stderr
+    git(repository, "switch", "--quiet", "main")
+    git(repository, "revert", "--no-edit", "HEAD")
+    git(repository, "switch", "--quiet", "change")
+    done, _ = gitlab(repository, forge)
+    assert done.returncode == 5, done.stdout + done.stderr
+    assert "'advisory' in this change" in forge.bodies[0]
 
 
 def test_the_hooks(repository: Path) -> None:
