@@ -202,8 +202,9 @@ def _notices(
         return f"'{ref}' decides: it stays {stays} until the change is merged"
 
     for pack in approval.dropped:
-        until = "they judge still, until the change is merged"
-        rules = until if pack.folder else "they cannot judge: what is listed there is not here"
+        rules = f"they do not: {pack.why}"
+        if pack.folder:
+            rules = "they judge still, until the change is merged"
         text = f"the pack is not listed in this change; '{ref}' has its rules judge, and {rules}"
         yield Notice(Kind.LOWERED, pack.path, "", text, pack.location)
     for name, order in (("profile", _PROFILES), ("policy_set", SETS)):

@@ -157,12 +157,14 @@ class Listed:
 
     Attributes:
         path: its folder, as it is written there.
-        folder: where it is now, as it was pinned; None where it is not, or may not judge.
+        folder: where it is now, as it was pinned; None where it does not judge.
+        why: why it does not.
     """
 
     path: str
     folder: Path | None
     location: Location | None
+    why: str = ""
 
 
 def dropped_packs(blueprint: Path, ref: str, *, isolated: bool = False) -> tuple[Listed, ...]:
@@ -189,9 +191,12 @@ def dropped_packs(blueprint: Path, ref: str, *, isolated: bool = False) -> tuple
     for index, pin in enumerate(loaded.value.packs):
         where = _real(folder / pin.path)
         if where not in now:
-            fits = not isolated and _problem(pin, where, folder, index, loaded.tree) is None
+            why = "isolated, no pack of the repository does"
+            if not isolated:
+                problem = _problem(pin, where, folder, index, loaded.tree)
+                why = problem.summary if problem else ""
             place = loaded.tree.locate(("packs", index, "path"))
-            found.append(Listed(pin.path, where if fits else None, place))
+            found.append(Listed(pin.path, None if why else where, place, why))
     return tuple(found)
 
 

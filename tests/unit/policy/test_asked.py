@@ -174,8 +174,9 @@ def test_a_pack_that_the_change_drops_judges_still(team: Team) -> None:
     (team.top / "policies").rename(team.top / "rules")
     code, report = team.check("--all")
     assert code != 1
-    assert "they cannot judge" in team.notices(report)["policies"]
-    assert "they cannot judge" in team.notices(team.check("--all", "--isolated")[1])["policies"]
+    assert "they do not: packs: 'policies' is not a folder" in team.notices(report)["policies"]
+    told = team.notices(team.check("--all", "--isolated")[1])["policies"]
+    assert "they do not: isolated, no pack" in told
 
 
 def test_a_pack_is_dropped_with_its_settings(
