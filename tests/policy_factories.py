@@ -10,7 +10,7 @@ from rackwright.errors import Location
 from rackwright.plan.model import Subject
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.engine import Report, evaluate
-from rackwright.policy.sets import STRICTEST, Regime
+from rackwright.policy.sets import STRICTEST, Regime, standing_with
 
 HERE = Subject("sjc1 racks c[01-08]", ("sites", 0))
 
@@ -50,4 +50,5 @@ def report_of(
     """The report of ``policies`` about a plan without sites."""
     plan: Any = SimpleNamespace(blueprint=SimpleNamespace(name=name))
     here = Location("atlas.yaml", 42, 9)
-    return evaluate(plan, policies, settings or {}, lambda _: here, regime)
+    standings = {policy.id: standing_with(policy, settings or {}, regime) for policy in policies}
+    return evaluate(plan, policies, standings, lambda _: here, regime)

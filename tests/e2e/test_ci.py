@@ -47,6 +47,7 @@ def repository(tmp_path: Path) -> Path:
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message=base")
     git(folder, "switch", "--quiet", "--create=change")
+    git(folder, "remote", "add", "origin", str(folder))
     return folder
 
 
@@ -92,6 +93,27 @@ def a_job(repository: Path, forge: FakeForge, *, fork: bool = False) -> Job:
 def check(job: Job, **inputs: str) -> tuple[int, dict[str, str]]:
     given = {"blueprint": BLUEPRINT, "base_ref": "main", "sarif": "upload"} | inputs
     return job.action(job.repository / ".github/actions/rackwright/action.yml", **given)
+
+
+def gitlab(
+    repository: Path, forge: FakeForge, **more: str
+) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+    """What became of the job of a merge request, and the job."""
+    pipeline = Pipeline((repository / "rackwright.gitlab-ci.yml").read_text())
+    job = pipeline.job("rackwright-check")
+    given = {
+        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+        "BLUEPRINT": BLUEPRINT,
+        "CI_API_V4_URL": f"{forge.address}/api/v4",
+        "CI_MERGE_REQUEST_DIFF_BASE_SHA": git(repository, "merge-base", "main", "HEAD"),
+        "CI_MERGE_REQUEST_IID": "7",
+        "CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "o/r",
+        "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
+        "CI_PROJECT_ID": "o/r",
+        "GITLAB_TOKEN": forge.token,
+        "RACKWRIGHT_VALID_AT": NOON,
+    } | more
+    return run_script(job["script"], repository, given), job
 
 
 def uploaded(forge: FakeForge) -> dict[str, Any]:
@@ -165,6 +187,34 @@ def test_a_change_that_destroys_data_is_refused_although_every_policy_passes(
     assert "### rackwright: atlas passes" in forge.bodies[0]
 
 
+def test_a_change_does_not_switch_off_the_rules_that_it_breaks(
+    repository: Path, forge: FakeForge
+) -> None:
+    commit(repository, one_more_per_rack)
+    words = [f"{BIN}/rackwright", "check", BLUEPRINT, "--json"]
+    found = subprocess.run(words, cwd=repository, capture_output=True, text=True, check=False)
+    rules = sorted({r["policy"] for r in json.loads(found.stdout)["results"] if r["blocks"]})
+    off = {rule: {"enforcement": "disabled", "reason": "the rack holds five"} for rule in rules}
+    commit(repository, lambda text: f"{text}\n{yaml.safe_dump({'policies': off})}")
+    alone = subprocess.run(words, cwd=repository, capture_output=True, text=True, check=False)
+    assert (found.returncode, alone.returncode) == (5, 0)
+    job = a_job(repository, forge, fork=True)
+    code, outputs = check(job)
+    assert (code, outputs["result"]) == (5, "refused"), job.log
+    (comment,) = forge.bodies
+    for rule in rules:
+        assert f"- lowered: **{rule}** 'disabled' in this change, because" in comment
+        assert f"::warning file={BLUEPRINT}," in job.log
+    done, _ = gitlab(repository, forge)
+    assert done.returncode == 5, done.stdout + done.stderr
+    # Once it is merged, it holds, and is told still.
+    git(repository, "branch", "--force", "main")
+    job = a_job(repository, forge)
+    assert check(job, valid_at=LATER)[0] == 0, job.log
+    assert "#### Lowered by the blueprint itself" in forge.bodies[0]
+    assert "the rack holds five" in forge.bodies[0]
+
+
 def test_a_new_order_is_no_finding_and_no_change(repository: Path, forge: FakeForge) -> None:
     commit(repository, reordered)
     job = a_job(repository, forge)
@@ -198,6 +248,118 @@ def test_a_blueprint_that_cannot_be_read_takes_the_old_verdict_away(
     assert not Path(outputs["sarif-file"]).exists()
 
 
+def _linked(repository: Path) -> None:
+    """A smaller blueprint of the repository, under the name of the one that is meant."""
+    other = repository / "other.yaml"
+    document = yaml.safe_load((repository / BLUEPRINT).read_text())
+    other.write_text(yaml.safe_dump({**document, "owner": "somebody@example.com"}))
+    (repository / BLUEPRINT).unlink()
+    (repository / BLUEPRINT).symlink_to("../other.yaml")
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message=linked")
+
+
+@pytest.mark.parametrize("fork", [False, True])
+def test_a_link_in_the_place_of_the_blueprint_takes_the_old_verdict_away(
+    repository: Path, forge: FakeForge, fork: bool
+) -> None:
+    assert check(a_job(repository, forge))[0] == 0
+    _linked(repository)
+    job = a_job(repository, forge, fork=fork)
+    code, outputs = check(job, valid_at=LATER)
+    assert (code, outputs["exit-code"], outputs["result"]) == (2, "2", "failed"), job.log
+    assert f"'{BLUEPRINT}' is a link" in job.log
+    (comment,) = forge.bodies  # the same one
+    assert comment.startswith("<!-- rackwright:pr:site-blueprint.yaml valid-at=2026-11-21T13:00:00")
+    assert "cannot be judged" in comment
+
+
+def test_a_linked_folder_is_no_way_around(repository: Path, forge: FakeForge) -> None:
+    (repository / "site").rename(repository / "elsewhere")
+    (repository / "site").symlink_to("elsewhere")
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message=linked")
+    job = a_job(repository, forge)
+    assert check(job)[0] == 2, job.log
+    assert f"'{BLUEPRINT}' passes the link 'site'" in job.log
+    assert forge.bodies[0].startswith("<!-- rackwright:pr:site-blueprint.yaml ")
+
+
+LFS_POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'4d7a' * 16}\nsize 12345\n"
+
+
+@pytest.mark.parametrize("base", [LFS_POINTER, "sites: [\n", "\x00\x01\x02", "- a\n- b\n"])
+def test_a_base_that_cannot_be_read_is_never_a_pass(
+    repository: Path, forge: FakeForge, base: str
+) -> None:
+    """What ``check`` says about the head does not tell what the change does."""
+    good = (repository / BLUEPRINT).read_text()
+    git(repository, "switch", "--quiet", "main")
+    commit(repository, lambda _: base)
+    git(repository, "switch", "--quiet", "-C", "change")
+    commit(repository, lambda _: good)
+    job = a_job(repository, forge)
+    code, outputs = check(job)
+    assert (code, outputs["exit-code"], outputs["result"]) == (2, "2", "failed"), job.log
+    assert "the change cannot be compared with its base (2)" in job.log
+    (comment,) = forge.bodies
+    assert "### rackwright: atlas passes" not in comment
+    assert gitlab(repository, forge)[0].returncode == 2
+    assert "### rackwright: atlas passes" not in forge.bodies[-1]
+
+
+def test_a_comparison_that_fails_is_the_verdict_although_every_policy_passes(
+    repository: Path, forge: FakeForge
+) -> None:
+    """The commits have nothing in common: the base can be read, the change cannot be told."""
+    git(repository, "checkout", "--quiet", "--orphan", "unrelated")
+    git(repository, "commit", "--quiet", "--message=unrelated")
+    job = a_job(repository, forge)
+    code, outputs = check(job)
+    assert (code, outputs["exit-code"], outputs["result"]) == (2, "2", "failed"), job.log
+    assert json.loads(Path(outputs["json-file"]).read_text())["exit_code"] == 0
+    (comment,) = forge.bodies
+    assert "### rackwright: the change to atlas cannot be compared with its base" in comment
+    assert "**Not compared**" in comment
+    assert "no common ancestor" in comment
+    done, _ = gitlab(repository, forge)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "cannot be compared with its base" in forge.bodies[-1]
+
+
+def test_a_comparison_that_dies_is_the_verdict_and_is_told(
+    repository: Path, forge: FakeForge
+) -> None:
+    """A ``diff`` that is killed writes nothing; ``check`` is the real one."""
+    folder = repository.parent / "bin"
+    folder.mkdir()
+    (folder / "rackwright").write_text(
+        f'#!/bin/sh\n[ "$1" != diff ] || exit 137\nexec {BIN}/rackwright "$@"\n'
+    )
+    (folder / "rackwright").chmod(0o755)
+    job = a_job(repository, forge)
+    job.environment["PATH"] = f"{folder}{os.pathsep}{job.environment['PATH']}"
+    code, outputs = check(job)
+    assert (code, outputs["result"]) == (137, "failed"), job.log
+    assert "cannot be compared with its base" in forge.bodies[-1]
+    assert "ended with 137" in forge.bodies[-1]
+    done, _ = gitlab(repository, forge, PATH=job.environment["PATH"])
+    assert done.returncode == 137, done.stdout + done.stderr
+    assert "ended with 137" in forge.bodies[-1]
+
+
+def test_a_blueprint_that_is_new_passes(repository: Path, forge: FakeForge) -> None:
+    (repository / "more").mkdir()
+    (repository / "more/blueprint.yaml").write_text((repository / BLUEPRINT).read_text())
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message=another")
+    job = a_job(repository, forge)
+    code, _ = check(job, blueprint="more/blueprint.yaml")
+    assert code == 0, job.log
+    done, _ = gitlab(repository, forge, BLUEPRINT="more/blueprint.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_inputs_are_words_and_never_code(repository: Path, forge: FakeForge) -> None:
     name = "site/$(touch pwned)`touch pwned`;touch pwned.yaml"
     (repository / BLUEPRINT).rename(repository / name)
@@ -227,6 +389,10 @@ def test_a_fork_runs_no_code_of_its_own_and_may_not_comment(
     assert not list(repository.rglob("pwned"))
     assert "the comment could not be written" in job.log
     assert forge.bodies == []
+    named = a_job(repository, forge, fork=True)
+    assert check(named, packs="policies")[0] == 2
+    assert "the pack 'policies' is of the repository that is judged" in named.log
+    assert not list(repository.rglob("pwned"))
     inside = a_job(repository, forge)
     assert check(inside, comment="none", sarif="file")[0] != 0  # the pack is judged, and is broken
 
@@ -245,23 +411,7 @@ def test_the_job_of_gitlab(
     repository: Path, forge: FakeForge, change: Callable[[str], str], code: int
 ) -> None:
     commit(repository, change)
-    pipeline = Pipeline((repository / "rackwright.gitlab-ci.yml").read_text())
-    job = pipeline.job("rackwright-check")
-    done = run_script(
-        job["script"],
-        repository,
-        {
-            "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
-            "BLUEPRINT": BLUEPRINT,
-            "CI_API_V4_URL": f"{forge.address}/api/v4",
-            "CI_MERGE_REQUEST_DIFF_BASE_SHA": git(repository, "rev-parse", "main"),
-            "CI_MERGE_REQUEST_IID": "7",
-            "CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "o/r",
-            "CI_PROJECT_ID": "o/r",
-            "GITLAB_TOKEN": forge.token,
-            "RACKWRIGHT_VALID_AT": NOON,
-        },
-    )
+    done, job = gitlab(repository, forge)
     assert done.returncode == code, done.stdout + done.stderr
     assert forge.token not in done.stdout + done.stderr
     (note,) = forge.bodies
@@ -270,6 +420,33 @@ def test_the_job_of_gitlab(
     assert all(path.is_file() for path in reports.values())
     issues = json.loads(reports["reports/codequality.json"].read_text())
     assert bool({issue["severity"] for issue in issues} - {"info", "minor"}) == bool(code)
+
+
+def test_what_the_target_branch_has_revoked_since_does_not_hold(
+    repository: Path, forge: FakeForge
+) -> None:
+    commit(repository, one_more_per_rack)
+    found = subprocess.run(
+        [f"{BIN}/rackwright", "check", BLUEPRINT, "--json"],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    rules = {r["policy"] for r in json.loads(found.stdout)["results"] if r["blocks"]}
+    off = {rule: {"enforcement": "advisory", "reason": "the rack holds five"} for rule in rules}
+    git(repository, "switch", "--quiet", "main")
+    commit(repository, lambda text: f"{text}\n{yaml.safe_dump({'policies': off})}")
+    git(repository, "switch", "--quiet", "change")
+    git(repository, "rebase", "--quiet", "main")
+    done, _ = gitlab(repository, forge)
+    assert done.returncode == 0, done.stdout + done.stderr
+    git(repository, "switch", "--quiet", "main")
+    git(repository, "revert", "--no-edit", "HEAD")
+    git(repository, "switch", "--quiet", "change")
+    done, _ = gitlab(repository, forge)
+    assert done.returncode == 5, done.stdout + done.stderr
+    assert "'advisory' in this change" in forge.bodies[0]
 
 
 def test_the_hooks(repository: Path) -> None:

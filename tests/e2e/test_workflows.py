@@ -247,7 +247,9 @@ def test_what_violates_is_neither_planned_nor_previewed(
     assert "nothing was created" in preview.summary
     fork = {**request, "github.event.pull_request.head.repo.full_name": "mallory/r"}
     assert team.github("pr", "preview", **fork)[0] is None
-    code, log = team.gitlab("rackwright-preview", team.clone(), CI_MERGE_REQUEST_DIFF_BASE_SHA=base)
+    git(team.origin, "branch", "target", base)
+    target = {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "target"}
+    code, log = team.gitlab("rackwright-preview", team.clone(), **target)
     assert (code, "1 proposed" in log) == (5, True), log
 
 

@@ -71,7 +71,11 @@ def run(arguments: argparse.Namespace) -> int:
         refuse_outside(arguments.blueprint, [*arguments.layer, *files_of(arguments)])
     try:
         gate = open_gate(
-            arguments.blueprint, packs=arguments.pack, choice=choice, isolated=arguments.isolated
+            arguments.blueprint,
+            packs=arguments.pack,
+            choice=choice,
+            isolated=arguments.isolated,
+            layers=arguments.layer,
         )
         policies = load_packs(gate.packs)
         known = [policy.id for policy in policies]

@@ -41,7 +41,8 @@ def add_base_ref(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--base-ref",
         metavar="REF",
-        help="git revision whose waivers and baseline count; the change's own are only proposed",
+        help="git revision whose waivers, baseline and policy settings count; what the change itself "
+        "permits is only proposed",
     )
 
 

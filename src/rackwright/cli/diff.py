@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_blueprint
 from rackwright.cli.concessions import add_today, files_of
 from rackwright.cli.packs import add_isolated, refuse_outside
-from rackwright.errors import UsageError
+from rackwright.errors import RackwrightError, UsageError
 
 if TYPE_CHECKING:
     from rackwright.diff.compare import Comparison
@@ -64,29 +65,15 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare; the exit code is the verdict on the head."""
-    from rackwright.diff.compare import compare_sides
-    from rackwright.diff.revisions import approving_revision, open_sides
-    from rackwright.policy.concessions import Choice, read_concessions
-    from rackwright.policy.team import packs_for
-
     form = "json" if arguments.json else arguments.format
     if form != "text" and arguments.verbose:
         raise UsageError("--verbose has an effect on text only")
     outputs = [_parse_output(text) for text in arguments.output]
-    if arguments.isolated:
-        refuse_outside(arguments.blueprint, [*arguments.layer, *files_of(arguments)])
-    base, head = open_sides(arguments.revisions, arguments.blueprint)
-    # As in 'check --base-ref': a change does not approve itself.
-    choice = Choice(base_ref=approving_revision(arguments.revisions), today=arguments.today)
-    comparison = compare_sides(
-        base,
-        head,
-        arguments.blueprint,
-        layers=tuple(arguments.layer),
-        packs=packs_for(arguments.blueprint, arguments.pack, isolated=arguments.isolated),
-        concessions=read_concessions(arguments.blueprint, choice),
-        accepted=arguments.accept,
-    )
+    try:
+        comparison = _compare(arguments)
+    except RackwrightError as error:
+        _write_failure(error, outputs)
+        raise
     for output_form, path in outputs:
         _write(path, _render(comparison, output_form, arguments, colour=False))
     colour = _wants_colour(arguments.color)
@@ -94,6 +81,47 @@ def run(arguments: argparse.Namespace) -> int:
     if comparison.refused:
         sys.stderr.write("hint: '--accept FIELD' lets a change destroy data\n")
     return int(comparison.exit_code)
+
+
+def _compare(arguments: argparse.Namespace) -> Comparison:
+    from rackwright.diff.compare import compare_sides
+    from rackwright.diff.revisions import WorkingTree, approving_revision, open_sides
+    from rackwright.policy.asked import read_approval
+    from rackwright.policy.concessions import Choice, read_concessions
+    from rackwright.policy.gate import all_packs
+    from rackwright.policy.team import packs_for
+    from rackwright.spec.links import refuse_links
+
+    if arguments.isolated:
+        refuse_outside(arguments.blueprint, [*arguments.layer, *files_of(arguments)])
+    base, head = open_sides(arguments.revisions, arguments.blueprint)
+    if isinstance(head, WorkingTree):  # a revision refuses them itself
+        refuse_links([arguments.blueprint, *arguments.layer])
+    # As in 'check --base-ref': a change does not approve itself.
+    ref = approving_revision(arguments.revisions)
+    layers, isolated = tuple(arguments.layer), arguments.isolated
+    approval = read_approval(arguments.blueprint, layers, ref, isolated=isolated)
+    packs = packs_for(arguments.blueprint, arguments.pack, isolated=isolated)
+    choice = Choice(base_ref=ref, today=arguments.today)
+    return compare_sides(
+        base,
+        head,
+        arguments.blueprint,
+        layers=layers,
+        packs=all_packs(packs, approval),
+        concessions=read_concessions(arguments.blueprint, choice),
+        approval=approval,
+        accepted=arguments.accept,
+    )
+
+
+def _write_failure(error: RackwrightError, outputs: Sequence[tuple[str, Path]]) -> None:
+    """Say in the part for ``check --delta`` why there is no comparison; other forms are left out."""
+    from rackwright.report.failure import uncompared_markdown
+
+    for form, path in outputs:
+        if form == "md":
+            _write(path, uncompared_markdown(error))
 
 
 def _parse_output(text: str) -> tuple[str, Path]:

@@ -31,7 +31,12 @@ def gate_of(arguments: argparse.Namespace) -> Gate:
     """
     from rackwright.policy.gate import open_gate
 
-    return open_gate(arguments.blueprint, packs=arguments.pack, choice=choice_of(arguments))
+    return open_gate(
+        arguments.blueprint,
+        packs=arguments.pack,
+        choice=choice_of(arguments),
+        layers=arguments.layer,
+    )
 
 
 def refused_by(

@@ -110,14 +110,14 @@ def write_failure(error: RackwrightError, outputs: Sequence[Output], *, blueprin
     The other forms are left out: an empty SARIF file would close every alert.
     """
     from rackwright.report.failure import failure_annotations, failure_markdown
-    from rackwright.report.paths import relative_path
+    from rackwright.report.paths import own_path, relative_path
 
     cwd, root = _places(str(blueprint))
 
     def place(where: Location) -> Location:
         return replace(where, file=relative_path(where.file, root=root, cwd=cwd))
 
-    file = relative_path(str(blueprint), root=root, cwd=cwd)
+    file = own_path(str(blueprint), root=root, cwd=cwd)
     texts = {"md": failure_markdown, "github": failure_annotations}
     for output in outputs:
         if make := texts.get(output.form):
@@ -140,11 +140,11 @@ def run_link(environment: Mapping[str, str]) -> str | None:
 
 def _render(report: Report, form: str, context: Context) -> str:
     if form in FOR_FORGES:
-        from rackwright.report.paths import relative_path, relative_to
+        from rackwright.report.paths import own_path, relative_to
 
         cwd, root = _places(context.file)
         report = relative_to(report, root=root, cwd=cwd)
-        context = replace(context, file=relative_path(context.file, root=root, cwd=cwd))
+        context = replace(context, file=own_path(context.file, root=root, cwd=cwd))
     return renderer(form)(report, context)
 
 

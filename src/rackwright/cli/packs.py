@@ -16,7 +16,7 @@ def add_isolated(parser: argparse.ArgumentParser) -> None:
         "--isolated",
         action="store_true",
         help="run none of the repository's code and read no file outside it: leave out the packs "
-        "that rackwright.yaml lists, and refuse links that lead out",
+        "that rackwright.yaml lists, and refuse packs inside it and links that lead out",
     )
 
 

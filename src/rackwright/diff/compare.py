@@ -21,10 +21,11 @@ from rackwright.diff.revisions import Side, load_side, missing_layers
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.load import LoadedPlan
+from rackwright.policy.asked import Approval
 from rackwright.policy.check import check_plan
 from rackwright.policy.concessions import Concessions
 from rackwright.policy.engine import Report, Result
-from rackwright.report.paths import relative_path, repository_root
+from rackwright.report.paths import own_path, repository_root
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,7 @@ def compare_sides(
     layers: Sequence[Path] = (),
     packs: Sequence[Path] = (),
     concessions: Concessions | None = None,
+    approval: Approval | None = None,
     accepted: Collection[str] = (),
 ) -> Comparison:
     """The comparison; each side is planned and judged once.
@@ -107,6 +109,7 @@ def compare_sides(
         layers: files over it.
         packs: folders of more policies.
         concessions: waivers and baseline that both sides are judged with.
+        approval: how the head may be judged; None lets it decide.
         accepted: paths of changes that may destroy data.
 
     Raises:
@@ -130,10 +133,11 @@ def compare_sides(
         sides=(base, head),
         packs=packs,
         concessions=concessions,
+        approval=approval,
         accepted=accepted,
         unlayered=missing_layers(base, layers) if before else (),
     )
-    return replace(found, file=relative_path(str(blueprint), root=root, cwd=cwd))
+    return replace(found, file=own_path(str(blueprint), root=root, cwd=cwd))
 
 
 def compare_plans(
@@ -143,17 +147,17 @@ def compare_plans(
     sides: tuple[Side, Side],
     packs: Sequence[Path] = (),
     concessions: Concessions | None = None,
+    approval: Approval | None = None,
     accepted: Collection[str] = (),
     unlayered: tuple[Path, ...] = (),
 ) -> Comparison:
     """The comparison of plans that are made already; one of them at least."""
-
-    def judge(loaded: LoadedPlan | None) -> Report | None:
-        if loaded is None:
-            return None
-        return check_plan(loaded, packs=packs, concessions=concessions)
-
-    one, other = judge(before), judge(after)
+    one = other = None
+    if before is not None:
+        # The packs are today's, and what they were told then may not fit.
+        one = check_plan(before, packs=packs, concessions=concessions, lenient=True)
+    if after is not None:
+        other = check_plan(after, packs=packs, concessions=concessions, approval=approval)
     pairs = pair(one, other)
     old = before.plan if before else None
     new = after.plan if after else None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,10 +12,11 @@ from typing import Any
 from rackwright.errors import Location
 from rackwright.plan.load import LoadedPlan, load_data, load_plan
 from rackwright.policy.api import Policy
+from rackwright.policy.asked import Approval, asked_by, hold
 from rackwright.policy.concessions import Concessions, concede
 from rackwright.policy.engine import Report, evaluate
+from rackwright.policy.hygiene import Hygiene
 from rackwright.policy.packs import load_packs
-from rackwright.policy.sets import regime_of
 from rackwright.policy.settings import configure
 
 
@@ -48,6 +51,8 @@ def check_plan(
     packs: Sequence[Path] = (),
     only: Sequence[str] = (),
     concessions: Concessions | None = None,
+    approval: Approval | None = None,
+    lenient: bool = False,
 ) -> Report:
     """The report about a plan.
 
@@ -56,26 +61,33 @@ def check_plan(
         packs: folders of more policies.
         only: ids of the policies that judge; empty means all.
         concessions: waivers and baseline, read from where they count; None judges without.
+        approval: how a base revision has approved to be judged; None lets the blueprint decide.
+        lenient: pass over settings that do not fit the policies, as those of an older revision may.
     """
     blueprint = loaded.plan.blueprint
-    settings, regime = blueprint.policies, regime_of(blueprint)
+    head = asked_by(blueprint, loaded.tree)
     known = load_packs(packs)
     policies: Sequence[Policy] = configure(
         known,
-        settings,
+        head.settings,
         loaded.tree,
-        regime=regime,
+        regime=head.regime,
         policy_set=blueprint.policy_set,
+        lenient=lenient,
     )
-    if only:
-        policies = [policy for policy in policies if policy.id in only]
+    held = hold(policies, head, approval, only)
 
     @cache  # many rules look at the same racks
     def locate(path: tuple[str | int, ...]) -> Location | None:
         return loaded.tree.locate(path)
 
-    report = evaluate(loaded.plan, policies, settings, locate, regime)
-    if concessions is None:
-        return report
-    severities = {policy.id: policy.severity for policy in known}
-    return concede(report, concessions, severities, only)
+    report = evaluate(loaded.plan, held.policies, held.standings, locate, held.regime)
+    report = replace(report, lowered=held.lowered)
+    if concessions is not None:
+        severities = {policy.id: policy.severity for policy in known}
+        report = concede(report, concessions, severities, only)
+    if held.notices:
+        hygiene = report.hygiene or Hygiene(datetime.now(UTC).date())
+        hygiene = replace(hygiene, notices=(*held.notices, *hygiene.notices))
+        report = replace(report, hygiene=hygiene)
+    return report

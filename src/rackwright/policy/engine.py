@@ -12,12 +12,12 @@ from pathlib import Path
 
 from rackwright.errors import Location
 from rackwright.exit_codes import ExitCode
-from rackwright.model.cluster import PolicySetting
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.plan.model import Path as SpecPath
 from rackwright.policy.api import Enforcement, Finding, Measure, Outcome, Policy, Severity
-from rackwright.policy.hygiene import BaselineState, Hygiene, Permission
-from rackwright.policy.sets import STRICTEST, Regime, Standing, standing_with
+from rackwright.policy.hygiene import BaselineState, Hygiene, Lowered, Permission
+from rackwright.policy.sets import STRICTEST, Regime, Standing
+from rackwright.policy.sets import standing as standing_of
 from rackwright.policy.yielded import checked
 from rackwright.report.quantities import format_quantity
 
@@ -84,6 +84,7 @@ class Report:
         policies: how many judged; disabled ones do not count.
         regime: the profile and the policy set that it was judged by.
         hygiene: what is to be said about waivers and baseline, where they were looked at.
+        lowered: the rules that the blueprint itself makes weaker.
     """
 
     blueprint: str
@@ -91,6 +92,7 @@ class Report:
     policies: int
     regime: Regime = STRICTEST
     hygiene: Hygiene | None = None
+    lowered: tuple[Lowered, ...] = ()
 
     @cached_property
     def exit_code(self) -> ExitCode:
@@ -118,15 +120,23 @@ class Report:
 def evaluate(
     plan: Plan,
     policies: Sequence[Policy],
-    settings: Mapping[str, PolicySetting],
+    standings: Mapping[str, Standing],
     locate: Locate,
     regime: Regime = STRICTEST,
 ) -> Report:
-    """The report of ``policies`` about ``plan``."""
+    """The report of ``policies`` about ``plan``.
+
+    Args:
+        plan: what is judged.
+        policies: with their parameters.
+        standings: how each stands, by id; one that is not named stands as ``regime`` has it.
+        locate: where the blueprint says something.
+        regime: the profile and the policy set.
+    """
     results: list[Result] = []
     judging = 0
     for policy in policies:
-        standing = standing_with(policy, settings, regime)
+        standing = standings.get(policy.id) or standing_of(policy, regime)
         if standing.enforcement is not Enforcement.DISABLED:
             judging += 1
             results += _run(policy, standing, plan, locate)

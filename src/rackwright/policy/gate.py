@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rackwright.plan.load import LoadedPlan
+from rackwright.policy.asked import Approval, read_approval
 from rackwright.policy.check import check_plan
 from rackwright.policy.concessions import Choice, Concessions, read_concessions
 from rackwright.policy.engine import Report
 from rackwright.policy.team import packs_for
+from rackwright.spec.links import refuse_links
 
 
 @dataclass(frozen=True)
@@ -24,10 +26,12 @@ class Gate:
     Attributes:
         packs: folders of more policies: the team's own and those that a caller names.
         concessions: waivers and baseline; None judges without any.
+        approval: how a base revision has approved to be judged; None lets the blueprint decide.
     """
 
     packs: tuple[Path, ...] = ()
     concessions: Concessions | None = None
+    approval: Approval | None = None
 
     def judge(self, loaded: LoadedPlan, *, only: Sequence[str] = ()) -> Report:
         """The report about a plan; ``only`` are the ids that judge, empty means all.
@@ -35,7 +39,13 @@ class Gate:
         Raises:
             PolicyLoadError: a policy cannot be loaded.
         """
-        return check_plan(loaded, packs=self.packs, only=only, concessions=self.concessions)
+        return check_plan(
+            loaded,
+            packs=self.packs,
+            only=only,
+            concessions=self.concessions,
+            approval=self.approval,
+        )
 
 
 def open_gate(
@@ -44,6 +54,7 @@ def open_gate(
     packs: Sequence[Path] = (),
     choice: Choice | None = None,
     isolated: bool = False,
+    layers: Sequence[Path] = (),
 ) -> Gate:
     """The gate for ``blueprint``.
 
@@ -53,10 +64,23 @@ def open_gate(
         packs: folders of more policies.
         choice: which files permit what, and of which revision; None means those beside it.
         isolated: leave out the packs that the repository itself asks for.
+        layers: files over the blueprint.
 
     Raises:
         SpecErrors: a file is not valid, or a pack is not what it is pinned to.
-        UsageError: a file that was named does not exist.
+        UsageError: a file that was named does not exist, or, where a base revision approves, is a
+            link.
         RackwrightError: the base revision cannot be read.
     """
-    return Gate(packs_for(blueprint, packs, isolated=isolated), read_concessions(blueprint, choice))
+    approval = None
+    if choice is not None and choice.base_ref is not None:
+        refuse_links((blueprint, *layers))
+        approval = read_approval(blueprint, layers, choice.base_ref, isolated=isolated)
+    folders = packs_for(blueprint, packs, isolated=isolated)
+    return Gate(all_packs(folders, approval), read_concessions(blueprint, choice), approval)
+
+
+def all_packs(packs: tuple[Path, ...], approval: Approval | None) -> tuple[Path, ...]:
+    """``packs``, and those that a change may not drop."""
+    kept = approval.packs if approval else ()
+    return (*packs, *(folder for folder in kept if folder not in packs))

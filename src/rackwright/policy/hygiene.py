@@ -7,10 +7,11 @@ from datetime import date
 from enum import StrEnum
 
 from rackwright.errors import Location
+from rackwright.policy.api import Enforcement
 
 
 class Kind(StrEnum):
-    """What is to be said about a waiver or a baseline."""
+    """What is to be said about a waiver, a baseline, or how a change wants to be judged."""
 
     EXPIRING = "expiring"
     EXPIRED = "expired"
@@ -20,6 +21,7 @@ class Kind(StrEnum):
     REFUSED = "refused"
     PROPOSED = "proposed"
     SELF_APPROVED = "self_approved"
+    LOWERED = "lowered"
     REGRESSED = "regressed"
     IMPROVED = "improved"
     ABSENT = "absent"
@@ -33,6 +35,7 @@ PROBLEMS = frozenset(
         Kind.TOO_LONG,
         Kind.REFUSED,
         Kind.SELF_APPROVED,
+        Kind.LOWERED,
         Kind.REGRESSED,
     }
 )
@@ -77,11 +80,11 @@ class Permission:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One thing to know about a waiver or about the baseline.
+    """One thing to know about a waiver, the baseline, or what a change lowers.
 
     Attributes:
-        id: of the waiver; ``baseline`` where the notice is about that.
-        policy: the rule it concerns; empty for the baseline as a whole.
+        id: of the waiver; ``baseline`` where the notice is about that; what a change lowers.
+        policy: the rule it concerns; empty where it is not about one.
     """
 
     kind: Kind
@@ -94,6 +97,23 @@ class Notice:
     def problem(self) -> bool:
         """Whether ``--strict-waivers`` fails on it."""
         return self.kind in PROBLEMS
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A rule that the blueprint itself makes weaker.
+
+    Attributes:
+        enforcement: what holds.
+        own: what would hold if the blueprint said nothing about it.
+    """
+
+    policy: str
+    title: str
+    enforcement: Enforcement
+    own: Enforcement
+    reason: str
+    location: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,14 +46,19 @@ class Standing:
 
 
 def regime_of(blueprint: Blueprint) -> Regime:
-    """What ``blueprint`` asks to be judged by; where it is silent, production and the released set.
+    """What ``blueprint`` asks to be judged by; where it is silent, production and the released set."""
+    return regime_for(blueprint.profile, blueprint.policy_set)
+
+
+def regime_for(profile: str | None, policy_set: str | None) -> Regime:
+    """What a blueprint with these words asks to be judged by.
 
     An unknown set is refused by ``settings.configure``; here it is the strictest.
     """
-    policy_set = RELEASED if blueprint.policy_set is None else blueprint.policy_set
+    named = RELEASED if policy_set is None else policy_set
     return Regime(
-        Profile(blueprint.profile or Profile.PRODUCTION),
-        policy_set if policy_set in SETS else SETS[-1],
+        Profile(profile or Profile.PRODUCTION),
+        named if named in SETS else SETS[-1],
     )
 
 

@@ -14,7 +14,7 @@ from rackwright.spec.problems import to_spec_errors
 from rackwright.spec.suggest import did_you_mean
 from rackwright.spec.tree import Tree
 
-_STRENGTH = {Enforcement.DISABLED: 0, Enforcement.ADVISORY: 1, Enforcement.MANDATORY: 2}
+STRENGTH = {Enforcement.DISABLED: 0, Enforcement.ADVISORY: 1, Enforcement.MANDATORY: 2}
 
 
 def configure(
@@ -24,6 +24,7 @@ def configure(
     *,
     regime: Regime = STRICTEST,
     policy_set: str | None = None,
+    lenient: bool = False,
 ) -> tuple[Policy, ...]:
     """The policies with their parameters.
 
@@ -33,6 +34,7 @@ def configure(
         tree: where the blueprint says so.
         regime: what the policies are judged by where no setting says otherwise.
         policy_set: the blueprint's own words for its policy set.
+        lenient: pass over settings that do not fit the policies, as those of an older revision may.
 
     Raises:
         SpecErrors: the policy set is unknown, a setting names no policy, a parameter is wrong, or
@@ -60,7 +62,7 @@ def configure(
             )
         elif setting.enforcement is not None and not (setting.reason or "").strip():
             stands = standing(known[policy_id], regime).enforcement
-            if _STRENGTH[Enforcement(setting.enforcement)] < _STRENGTH[stands]:
+            if STRENGTH[Enforcement(setting.enforcement)] < STRENGTH[stands]:
                 errors.append(
                     SpecError(
                         f"policies.{policy_id}: '{setting.enforcement}' is weaker than the "
@@ -76,8 +78,37 @@ def configure(
         try:
             made.append(policy.model_validate(parameters))
         except ValidationError as error:
+            if lenient:
+                made += _by_default(policy)
+                continue
             prefix = ("policies", policy.id, "parameters")
             errors += to_spec_errors(error, tree, policy, prefix).errors
-    if errors:
+    if errors and not lenient:
         raise SpecErrors(errors)
+    return tuple(made)
+
+
+def _by_default(policy: type[Policy]) -> list[Policy]:
+    """The policy with its defaults; none where it has to be told something."""
+    try:
+        return [policy.model_validate({})]
+    except ValidationError:
+        return []
+
+
+def fitting(
+    policies: Sequence[Policy], settings: Mapping[str, PolicySetting]
+) -> tuple[Policy, ...]:
+    """The policies with the parameters of another revision.
+
+    One whose parameters there do not fit the rule as it is now keeps those that it has: the rule
+    itself has changed, so there is nothing else to go by.
+    """
+    made = []
+    for policy in policies:
+        chosen = settings.get(policy.id)
+        try:
+            made.append(type(policy).model_validate(chosen.parameters if chosen else {}))
+        except ValidationError:
+            made.append(policy)
     return tuple(made)

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from rackwright.errors import Location, RackwrightError, SpecError, SpecErrors, UsageError
+from rackwright.errors import Location, RackwrightError, SpecError, SpecErrors, UsageError, visible
 from rackwright.model.base import Model
+from rackwright.policy.concessions import read_base
 from rackwright.policy.digest import pack_digest
 from rackwright.spec import git
-from rackwright.spec.loader import load
+from rackwright.spec.loader import load, tree_of, validate
 from rackwright.spec.tree import Tree
 
 NAME = "rackwright.yaml"
@@ -51,11 +53,16 @@ def find_config(blueprint: Path) -> Path | None:
 
     It lies beside the blueprint, or above it inside the same git repository.
     """
+    found = (folder / NAME for folder in _folders(blueprint))
+    return next((path for path in found if path.is_file()), None)
+
+
+def _folders(blueprint: Path) -> list[Path]:
+    """The folder of ``blueprint`` and those above it inside the same git repository."""
     folder = _real(blueprint).parent
     chain = [folder, *folder.parents]
     top = next((n for n, above in enumerate(chain) if (above / ".git").exists()), 0)
-    found = (above / NAME for above in chain[: top + 1])
-    return next((path for path in found if path.is_file()), None)
+    return chain[: top + 1]
 
 
 def packs_for(
@@ -70,14 +77,39 @@ def packs_for(
 
     Raises:
         SpecErrors: the configuration is not valid, or a pack is not what it is pinned to.
-        UsageError: the configuration is a link.
+        UsageError: the configuration is a link, or a named pack is of the repository that is
+            isolated.
     """
+    if isolated:
+        _refuse_inside(blueprint, more)
     config = None if isolated else find_config(blueprint)
     if config is not None and config.is_symlink():
         raise UsageError(f"'{config}' is a link", hint="put the file itself there")
     listed = () if config is None else team_packs(config)
     folders = [_real(folder) for folder in more]
     return (*(folder for folder in listed if folder not in folders), *folders)
+
+
+def _refuse_inside(blueprint: Path, packs: Sequence[Path]) -> None:
+    """Refuse packs that are in the checkout of ``blueprint``, or are reached through it.
+
+    The change that is judged wrote them, or where they lead. Without a repository around it, the
+    blueprint's folder stands for one.
+    """
+    tops = {_top(_real(blueprint)), _real(_top(_plain(blueprint))), _top(_plain(blueprint))}
+    for pack in packs:
+        places = (_plain(pack), _real(pack))
+        if any(place.is_relative_to(top) for place in places for top in tops):
+            raise UsageError(
+                f"the pack '{visible(str(pack))}' is of the repository that is judged",
+                hint="'--isolated' runs none of its code; check the pack out from the base branch "
+                "beside the repository ('git worktree add ../base BASE') and name that",
+            )
+
+
+def _top(path: Path) -> Path:
+    """The nearest folder above ``path`` with ``.git``; else its own."""
+    return next((f for f in path.parents if os.path.lexists(f / ".git")), path.parent)
 
 
 def team_packs(config: Path) -> tuple[Path, ...]:
@@ -104,6 +136,73 @@ def team_packs(config: Path) -> tuple[Path, ...]:
     if errors:
         raise SpecErrors(errors)
     return tuple(folders)
+
+
+def _listed_now(config: Path | None, *, isolated: bool) -> set[Path]:
+    """The folders that ``config`` lists; of an isolated one that cannot be read, none."""
+    if config is None or config.is_symlink():
+        return set()
+    top = _real(config).parent
+    try:
+        return {_real(top / pin.path) for pin in load(config, TeamConfig).value.packs}
+    except SpecErrors:
+        if isolated:
+            return set()
+        raise
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A pack that a base revision lists.
+
+    Attributes:
+        path: its folder, as it is written there.
+        folder: where it is now, as it was pinned; None where it does not judge.
+        why: why it does not.
+    """
+
+    path: str
+    folder: Path | None
+    location: Location | None
+    why: str = ""
+
+
+def dropped_packs(blueprint: Path, ref: str, *, isolated: bool = False) -> tuple[Listed, ...]:
+    """The packs that ``ref`` lists for ``blueprint`` and the files as they are now do not.
+
+    Args:
+        blueprint: the file.
+        ref: a revision of its repository.
+        isolated: let none of them judge.
+
+    Raises:
+        SpecErrors: the revision's configuration is not valid.
+        RackwrightError: the revision cannot be read.
+    """
+    now = _listed_now(find_config(blueprint), isolated=isolated)
+    for folder in _folders(blueprint):
+        item = read_base(folder / NAME, ref, blueprint)
+        if item is not None:
+            break
+    else:
+        return ()
+    loaded = validate(tree_of([item]), TeamConfig)
+    found = []
+    for index, pin in enumerate(loaded.value.packs):
+        where = _real(folder / pin.path)
+        if where not in now:
+            why = "isolated, no pack of the repository does"
+            if not isolated:
+                problem = _problem(pin, where, folder, index, loaded.tree)
+                why = problem.summary if problem else ""
+            place = loaded.tree.locate(("packs", index, "path"))
+            found.append(Listed(pin.path, None if why else where, place, why))
+    return tuple(found)
+
+
+def _plain(path: Path) -> Path:
+    """``path`` from the root, with the links that are in it."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 - resolves no link
 
 
 def _real(path: Path) -> Path:

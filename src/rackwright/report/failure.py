@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from rackwright.errors import Location, RackwrightError, SpecErrors
 from rackwright.report.escaping import code, prose, shortened
 from rackwright.report.github import MOST_OF_A_KIND, command
-from rackwright.report.markdown import LONGEST, marker
+from rackwright.report.markdown import LONGEST, UNCOMPARED, marker
 
 MOST_ERRORS = 20
 """Most mistakes that the comment lists."""
@@ -23,16 +23,28 @@ def failure_markdown(error: RackwrightError, file: str, place: Place) -> str:
         file: the blueprint, from the top of the repository.
         place: a position, named from there.
     """
-    errors = _single(error)
     lines = [marker(file), f"### rackwright: {_text(file)} cannot be judged", ""]
+    lines += [f"- {line}" for line in _mistakes(error, place)]
+    return "\n".join([*lines, "", "Nothing was judged, so nothing passes.", ""])
+
+
+def uncompared_markdown(error: RackwrightError) -> str:
+    """The part of a comment that takes the place of a comparison; positions are of revisions."""
+    lines = _mistakes(error, lambda where: where)
+    return "".join(f"{UNCOMPARED}: {line}\n" for line in lines)
+
+
+def _mistakes(error: RackwrightError, place: Place) -> list[str]:
+    """Each mistake with its place and its hint, as far as there is room."""
+    errors = _single(error)
+    lines = []
     for item in errors[:MOST_ERRORS]:
         where = place(item.location) if item.location else None
         position = f"{code(f'{where.file}:{where.line}')}: " if where else ""
         hint = f" ({_text(item.hint)})" if item.hint else ""
-        lines.append(f"- {position}{_text(item.summary)}{hint}")
-    if more := len(errors) - MOST_ERRORS:
-        lines += [f"- {more:,} more"] if more > 0 else []
-    return "\n".join([*lines, "", "Nothing was judged, so nothing passes.", ""])
+        lines.append(f"{position}{_text(item.summary)}{hint}")
+    more = len(errors) - MOST_ERRORS
+    return [*lines, f"{more:,} more"] if more > 0 else lines
 
 
 def failure_annotations(error: RackwrightError, file: str, place: Place) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rackwright.errors import Location
 from rackwright.exit_codes import ExitCode
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
@@ -19,6 +20,7 @@ from rackwright.report.wording import (
     alike,
     because,
     in_preview,
+    lowered_line,
     previews,
     standing,
 )
@@ -29,6 +31,8 @@ LONGEST = 600
 """Most characters of one text from the blueprint; a name can be of any length."""
 REFUSED = "- **Refused**"
 """How a line of the comparison begins that refuses the change; no name can begin a line."""
+UNCOMPARED = "- **Not compared**"
+"""How the line begins that stands for a comparison which failed."""
 _NOTE = "\n*{count:,} more did not fit here; the job's artefacts hold them all.*\n"
 _RESERVED = 160
 """Bytes kept for that note, whatever its number."""
@@ -73,8 +77,7 @@ def render_markdown(report: Report, context: Context, *, largest: int = LARGEST)
 
     The result has at most ``largest`` bytes. Details are dropped from the end, the verdict never.
     """
-    refused = any(line.startswith(REFUSED) for line in (context.delta or "").splitlines())
-    headline = _headline(report, change_refused=refused)
+    headline = _headline(report, context.delta or "")
     start = f"{marker(context.file or report.blueprint)}\n### {headline}\n"
     run = f" ([the run]({context.link}))" if context.link else ""
     end = f"\n{prose(summary(report))}{run}\n"
@@ -82,14 +85,17 @@ def render_markdown(report: Report, context: Context, *, largest: int = LARGEST)
     return _fit(start, [*table, *_sections(report), *folded], end, largest)
 
 
-def _headline(report: Report, *, change_refused: bool) -> str:
+def _headline(report: Report, delta: str) -> str:
     name = _prose(report.blueprint)
+    lines = delta.splitlines()
     blocking = sum(1 for result in report.results if result.blocks)
     if report.exit_code is ExitCode.NOTHING:
         return f"rackwright: nothing to check in {name}"
     if report.exit_code is ExitCode.WAIVER:
         return f"rackwright: waivers of {name} are not in order"
-    if not blocking and change_refused:
+    if not blocking and any(line.startswith(UNCOMPARED) for line in lines):
+        return f"rackwright: the change to {name} cannot be compared with its base"
+    if not blocking and any(line.startswith(REFUSED) for line in lines):
         return f"rackwright: the change to {name} is refused"
     if not blocking:
         return f"rackwright: {name} passes"
@@ -118,9 +124,16 @@ def _sections(report: Report) -> list[Section]:
         sections.append(Section(blocking))
     if waived:
         sections.append(Section(waived, head="#### Waived\n\n"))
+    if report.lowered:
+        lowered = tuple(
+            f"- {_prose(lowered_line(rule))}{_place(rule.location)}\n" for rule in report.lowered
+        )
+        sections.append(Section(lowered, head="#### Lowered by the blueprint itself\n\n"))
     if report.hygiene and report.hygiene.notices:
         notices = sorted(report.hygiene.notices, key=lambda notice: not notice.problem)
-        sections.append(Section(tuple(map(_notice, notices)), head="#### Waivers and baseline\n\n"))
+        sections.append(
+            Section(tuple(map(_notice, notices)), head="#### Waivers, baseline and settings\n\n")
+        )
     for title, groups in (("Warnings", others), ("Known to the baseline", known)):
         if groups:
             fold = f"{title} ({sum(map(len, groups)):,})"
@@ -136,9 +149,12 @@ def _is_known(result: Result) -> bool:
     return bool(result.baseline_state and result.baseline_state.tolerated)
 
 
+def _place(where: Location | None) -> str:
+    return f" ({code(f'{where.file}:{where.line}')})" if where else ""
+
+
 def _notice(notice: Notice) -> str:
-    where = notice.location
-    place = f" ({code(f'{where.file}:{where.line}')})" if where else ""
+    place = _place(notice.location)
     word = prose(notice.kind.value.replace("_", " "))
     return f"- {word}: **{_prose(notice.id)}** {_prose(notice.message)}{place}\n"
 
@@ -146,8 +162,7 @@ def _notice(notice: Notice) -> str:
 def _finding(results: Sequence[Result]) -> str:
     """One finding as an item of a list."""
     result = results[0]
-    where = result.location
-    place = f" ({code(f'{where.file}:{where.line}')})" if where else ""
+    place = _place(result.location)
     lines = [
         f"- **{result.policy}** {_prose(result.title)}: **{_prose(result.subject.name)}**{place}",
         f"  {_prose(result.message)}",

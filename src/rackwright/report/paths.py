@@ -10,6 +10,7 @@ from pathlib import Path
 from rackwright.errors import Location
 from rackwright.policy.engine import Report
 from rackwright.policy.hygiene import Hygiene
+from rackwright.spec.links import link_in
 
 
 def repository_root(start: Path) -> Path | None:
@@ -28,6 +29,19 @@ def relative_path(file: str, *, root: Path, cwd: Path) -> str:
     return absolute.as_posix()
 
 
+def own_path(file: str, *, root: Path, cwd: Path) -> str:
+    """``relative_path`` of the file as it is named: a link has its own path, not its target's.
+
+    A comment is found again by it, so that a change which puts a link there cannot leave the old
+    verdict standing under another name.
+    """
+    absolute = Path(os.path.abspath(cwd / file))  # noqa: PTH100 - resolves no link
+    top = repository_root(cwd)
+    if top and link_in(absolute) and absolute.is_relative_to(top):
+        return absolute.relative_to(top).as_posix()
+    return relative_path(file, root=root, cwd=cwd)
+
+
 def relative_to(report: Report, *, root: Path, cwd: Path) -> Report:
     """The report with every position named from ``root``."""
     names: dict[str, str] = {}
@@ -41,7 +55,14 @@ def relative_to(report: Report, *, root: Path, cwd: Path) -> Report:
         replace(result, location=moved(result.location)) if result.location else result
         for result in report.results
     )
-    return replace(report, results=results, hygiene=_moved_notices(report.hygiene, moved))
+    lowered = tuple(
+        replace(rule, location=moved(rule.location))
+        if rule.location and ":" not in rule.location.file
+        else rule
+        for rule in report.lowered
+    )
+    hygiene = _moved_notices(report.hygiene, moved)
+    return replace(report, results=results, hygiene=hygiene, lowered=lowered)
 
 
 def _moved_notices(

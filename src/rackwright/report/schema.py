@@ -169,8 +169,8 @@ def _notice() -> dict[str, Any]:
             {
                 "kind": _one_of(Kind, "What is to be said."),
                 "problem": {"description": "Strict hygiene fails on it.", "type": "boolean"},
-                "id": _text("Of the waiver; 'baseline' where it is about that."),
-                "policy": _text("The rule; empty for the baseline as a whole."),
+                "id": _text("Of the waiver; 'baseline'; or what a change lowers."),
+                "policy": _text("The rule; empty where it is not about one."),
                 "message": _text("One sentence."),
                 "location": {"anyOf": [{"$ref": "#/definitions/location"}, {"type": "null"}]},
             }

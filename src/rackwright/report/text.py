@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rackwright.errors import Location
 from rackwright.exit_codes import ExitCode
 from rackwright.policy.api import Enforcement, Outcome, Profile
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.hygiene import BASELINE, Hygiene, Kind, Notice
 from rackwright.report.wording import (
     FOUND,
+    LOWERED,
     alike,
     because,
     in_preview,
+    lowered_line,
     previews,
     printable,
     standing,
@@ -61,9 +64,16 @@ def render_text(
     blocks = [_block(same, colour=colour) for same in alike(shown)]
     if not verbose and (lines := previews(report.results)):
         blocks.append("\n  ".join([_preview_head(report), *lines]))
-    if report.hygiene and report.hygiene.sources:
+    if report.lowered:
+        lines = [f"{lowered_line(rule)}{_place(rule.location)}" for rule in report.lowered]
+        blocks.append("\n  ".join([LOWERED, *lines]))
+    if report.hygiene and (report.hygiene.sources or report.hygiene.notices):
         blocks.append(render_hygiene(report.hygiene, report.count(Outcome.WAIVED)))
     return "\n\n".join([*blocks, summary(report)]) + "\n"
+
+
+def _place(where: Location | None) -> str:
+    return f"  ({printable(str(where))})" if where else ""
 
 
 def _preview_head(report: Report) -> str:

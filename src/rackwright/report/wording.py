@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Result
-from rackwright.policy.hygiene import BaselineState, Permission
+from rackwright.policy.hygiene import BaselineState, Lowered, Permission
 from rackwright.report.quantities import format_quantity
 
 MOST_CONTRIBUTORS = 4
@@ -14,6 +14,10 @@ MOST_SUBJECTS = 6
 
 FOUND = (Outcome.ERROR, Outcome.FAIL, Outcome.UNKNOWN)
 """Outcomes that somebody has to look at."""
+
+
+LOWERED = "lowered by the blueprint itself:"
+"""What stands above the rules that it makes weaker."""
 
 
 def printable(text: str) -> str:
@@ -26,6 +30,12 @@ def printable(text: str) -> str:
         return text
     line = " ".join(text.split())
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+
+
+def lowered_line(rule: Lowered) -> str:
+    """What the blueprint makes of a rule, and why, in one line."""
+    reason = f": {printable(rule.reason)}" if rule.reason else ""
+    return f"{rule.policy}  {rule.enforcement}, by itself {rule.own}{reason}"
 
 
 def alike(results: Iterable[Result]) -> list[list[Result]]:

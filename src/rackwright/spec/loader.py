@@ -35,7 +35,11 @@ def load_tree(path: Path, *, layers: Sequence[Path] = (), read: Reader = read_fi
     Raises:
         SpecErrors: a file is missing or is not acceptable YAML.
     """
-    items = [read(file) for file in (path, *layers)]
+    return tree_of([read(file) for file in (path, *layers)])
+
+
+def tree_of(items: Sequence[Item]) -> Tree:
+    """The first of documents that are read already, with the others over it."""
     root = items[0]
     for layer in items[1:]:
         root = merge(root, layer)

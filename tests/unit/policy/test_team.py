@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.errors import PolicyLoadError
+from rackwright.errors import PolicyLoadError, UsageError
 from rackwright.policy import digest as digest_module
 from rackwright.policy.digest import pack_digest
 from rackwright.policy.packs import builtin_pack, load_pack
@@ -134,8 +134,29 @@ def test_isolated_leaves_named_packs(pack: Path, tmp_path: Path) -> None:
     blueprint = tmp_path / "blueprint.yaml"
     assert packs_for(blueprint) == (pack.resolve(),)
     assert packs_for(blueprint, isolated=True) == ()
-    assert packs_for(blueprint, [pack], isolated=True) == (pack.resolve(),)
     assert packs_for(blueprint, [pack]) == (pack.resolve(),)
+
+
+def test_isolated_runs_no_pack_of_the_checkout(pack: Path, tmp_path: Path) -> None:
+    """Also one that is named: whoever wrote the change wrote it, or the link that leads to it."""
+    top = tmp_path / "team"
+    (top / "site").mkdir(parents=True)
+    (top / ".git").write_text("gitdir: elsewhere\n")
+    new_policy(top / "policies", "own/ACME-002", "A rule")
+    (top / "out").symlink_to(pack)
+    (tmp_path / "in").symlink_to(top / "policies")
+    (tmp_path / "short").symlink_to(top)
+    blueprint = top / "site" / "blueprint.yaml"
+    for named in (top / "policies", top / "out", tmp_path / "in", top / "site/../policies"):
+        for file in (blueprint, tmp_path / "short/site/blueprint.yaml"):
+            with pytest.raises(UsageError, match="is of the repository that is judged") as raised:
+                packs_for(file, [pack, named], isolated=True)
+            assert "beside the repository" in str(raised.value.hint)
+        assert packs_for(blueprint, [named])
+    assert packs_for(blueprint, [pack], isolated=True) == (pack.resolve(),)
+    # Without a repository, the folder of the blueprint stands for one.
+    with pytest.raises(UsageError, match="is of the repository that is judged"):
+        packs_for(tmp_path / "blueprint.yaml", [pack], isolated=True)
 
 
 def test_a_link_does_not_bring_a_foreign_pack_inside(tmp_path: Path) -> None:

@@ -146,7 +146,10 @@ def test_a_change_is_previewed_with_the_waivers_of_its_base(github: Path, gitlab
     assert preview["env"]["BASE_REF"] == "${{ github.event.pull_request.base.sha }}"
     assert '--base-ref="$BASE_REF"' in preview["run"]
     jobs = (gitlab / "rackwright.gitlab-ci.yml").read_text()
-    assert jobs.count('--base-ref="$CI_MERGE_REQUEST_DIFF_BASE_SHA"') == 2
+    assert jobs.count('--base-ref="$base"') == 2
+    assert jobs.count("$CI_MERGE_REQUEST_TARGET_BRANCH_NAME") == 1
+    assert jobs.count("[.rackwright-base, script]") == 2
+    assert "DIFF_BASE_SHA" not in jobs  # the merge base: what is revoked since would hold
 
 
 def test_the_blueprint_is_named_once(github: Path) -> None:

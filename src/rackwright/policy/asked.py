@@ -1,0 +1,263 @@
+"""What a blueprint asks to be judged by, and what of it a base revision has approved.
+
+A change does not approve itself: where its base has the blueprint, the base's ``policies``,
+``profile`` and ``policy_set`` hold until it is merged. Where the change asks for more, that holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rackwright.errors import Location
+from rackwright.model.base import Model
+from rackwright.model.cluster import Blueprint, PolicySetting
+from rackwright.policy.api import Enforcement, Policy, Profile
+from rackwright.policy.concessions import read_base
+from rackwright.policy.hygiene import Kind, Lowered, Notice
+from rackwright.policy.sets import SETS, Regime, Standing, regime_for, standing, standing_with
+from rackwright.policy.settings import STRENGTH, fitting
+from rackwright.policy.team import Listed, dropped_packs
+from rackwright.spec.loader import tree_of, validate
+from rackwright.spec.tree import Item, Tree
+
+_PROFILES = tuple(Profile)
+
+
+class _Settings(Model):
+    """The part of a blueprint that says how it is judged."""
+
+    profile: Profile | None = None
+    policy_set: str | None = None
+    policies: dict[str, PolicySetting] = {}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What one version of a blueprint asks to be judged by; as it stands here, nothing.
+
+    Attributes:
+        tree: where it says so.
+    """
+
+    settings: Mapping[str, PolicySetting]
+    regime: Regime
+    tree: Tree | None = None
+
+    def standing(self, policy: Policy) -> Standing:
+        """How ``policy`` stands."""
+        return standing_with(policy, self.settings, self.regime)
+
+    def place(self, *path: str) -> Location | None:
+        """Where the blueprint says something."""
+        return self.tree.locate(path) if self.tree else None
+
+
+NOTHING = Asked({}, regime_for(None, None))
+"""What a blueprint asks for that is silent."""
+
+
+@dataclass(frozen=True)
+class Approval:
+    """What a base revision has approved.
+
+    Attributes:
+        ref: its name.
+        asked: what its version of the blueprint asks for; None where it has none.
+        dropped: packs that it lists and the change does not.
+    """
+
+    ref: str
+    asked: Asked | None
+    dropped: tuple[Listed, ...] = ()
+
+    @property
+    def packs(self) -> tuple[Path, ...]:
+        """The folders of dropped packs that still judge."""
+        return tuple(pack.folder for pack in self.dropped if pack.folder)
+
+
+def asked_by(blueprint: Blueprint, tree: Tree) -> Asked:
+    """What ``blueprint`` asks for."""
+    regime = regime_for(blueprint.profile, blueprint.policy_set)
+    return Asked(blueprint.policies, regime, tree)
+
+
+def read_approval(
+    blueprint: Path, layers: Sequence[Path], ref: str, *, isolated: bool = False
+) -> Approval:
+    """What ``ref`` has approved of the way that ``blueprint`` is judged.
+
+    A layer that the revision does not have changes nothing in it.
+
+    Args:
+        blueprint: the file.
+        layers: files over it.
+        ref: a revision of the blueprint's repository.
+        isolated: let no pack of the repository judge, as ``packs_for``.
+
+    Raises:
+        SpecErrors: a file of the revision cannot be read as YAML, or its settings are not valid.
+        RackwrightError: the revision cannot be read.
+    """
+    dropped = dropped_packs(blueprint, ref, isolated=isolated)
+    items: dict[Path, Item] = {}
+    for path in (blueprint, *layers):
+        item = read_base(path, ref, blueprint)
+        if item is not None:
+            items[path] = item
+    if blueprint not in items:
+        return Approval(ref, None, dropped)
+    tree = tree_of(list(items.values()))
+    if isinstance(tree.data, dict):
+        kept = {key: tree.data[key] for key in _Settings.model_fields if key in tree.data}
+        tree = Tree(tree.root, kept, tree.files)
+    found = validate(tree, _Settings).value
+    regime = regime_for(found.profile, found.policy_set)
+    return Approval(ref, Asked(found.policies, regime, tree), dropped)
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a judgement goes by, and what is to be said about it.
+
+    Attributes:
+        policies: with the parameters that hold.
+        regime: the stricter of both.
+        standings: of each policy, by id.
+        notices: what the change lowers.
+        lowered: what the blueprint lowers, and holds.
+    """
+
+    policies: tuple[Policy, ...]
+    regime: Regime
+    standings: Mapping[str, Standing]
+    notices: tuple[Notice, ...] = ()
+    lowered: tuple[Lowered, ...] = ()
+
+
+def hold(
+    policies: Sequence[Policy],
+    head: Asked,
+    approval: Approval | None = None,
+    only: Collection[str] = (),
+) -> Held:
+    """What holds of what the head asks for.
+
+    Args:
+        policies: with the head's parameters.
+        head: what it asks for.
+        approval: what its base has approved; None lets the head approve itself.
+        only: ids of the policies that judge; empty means all.
+    """
+    chosen = [policy for policy in policies if not only or policy.id in only]
+    base = approval.asked if approval else None
+    if approval is None or base is None:
+        standings = {policy.id: head.standing(policy) for policy in chosen}
+        notices = () if approval is None else _notices(approval, NOTHING, head, chosen, chosen)
+        return Held(
+            tuple(chosen),
+            head.regime,
+            standings,
+            tuple(notices),
+            tuple(_lowered(chosen, standings, head.regime, (head,))),
+        )
+    approved = fitting(chosen, base.settings)
+    standings = {
+        policy.id: _stricter(base.standing(policy), head.standing(policy)) for policy in chosen
+    }
+    regime = Regime(
+        max(base.regime.profile, head.regime.profile, key=_PROFILES.index),
+        max(base.regime.policy_set, head.regime.policy_set, key=SETS.index),
+    )
+    return Held(
+        approved,
+        regime,
+        standings,
+        tuple(_notices(approval, base, head, approved, chosen)),
+        tuple(_lowered(approved, standings, regime, (head, base))),
+    )
+
+
+def _stricter(base: Standing, head: Standing) -> Standing:
+    one, other = STRENGTH[base.enforcement], STRENGTH[head.enforcement]
+    return base if other < one or (other == one and head.preview) else head
+
+
+def _notices(
+    approval: Approval,
+    base: Asked,
+    head: Asked,
+    approved: Sequence[Policy],
+    asked: Sequence[Policy],
+) -> Iterator[Notice]:
+    """What the head lowers; in a blueprint that is new it holds, for there is nothing else."""
+    ref, new = approval.ref, approval.asked is None
+
+    def effect(stays: str) -> str:
+        """``stays`` is what is approved."""
+        if new:
+            return f"the blueprint is new, so nobody has approved that; by itself it is {stays}"
+        return f"'{ref}' decides: it stays {stays} until the change is merged"
+
+    for pack in approval.dropped:
+        rules = f"they do not: {pack.why}"
+        if pack.folder:
+            rules = "they judge still, until the change is merged"
+        text = f"the pack is not listed in this change; '{ref}' has its rules judge, and {rules}"
+        yield Notice(Kind.LOWERED, pack.path, "", text, pack.location)
+    for name, order in (("profile", _PROFILES), ("policy_set", SETS)):
+        was, now = getattr(base.regime, name), getattr(head.regime, name)
+        if order.index(now) < order.index(was):
+            text = f"'{now}' in this change; {effect(_quoted(was))}"
+            place = head.place(name) or base.place(name)
+            yield Notice(Kind.LOWERED, name, "", text, place)
+    for held, wanted in zip(approved, asked, strict=True):
+        policy = held.id
+        setting = head.settings.get(policy)
+        place = (head if setting else base).place("policies", policy)
+        why = f", because '{setting.reason}'" if setting and setting.reason else ""
+        was, now = base.standing(held).enforcement, head.standing(wanted).enforcement
+        named = _sets(base, policy) or _sets(head, policy)
+        if named and STRENGTH[now] < STRENGTH[was]:
+            text = f"'{now}' in this change{why}; {effect(_quoted(was))}"
+            yield Notice(Kind.LOWERED, policy, policy, text, place)
+        changed = ", ".join(
+            f"'{name}'"
+            for name in type(held).model_fields
+            if getattr(held, name) != getattr(wanted, name)
+        )
+        if changed:
+            text = f"other parameters in this change{why}: {changed}; {effect('as it is there')}"
+            yield Notice(Kind.LOWERED, policy, policy, text, place)
+
+
+def _sets(asked: Asked, policy: str) -> bool:
+    setting = asked.settings.get(policy)
+    return setting is not None and setting.enforcement is not None
+
+
+def _lowered(
+    policies: Sequence[Policy],
+    standings: Mapping[str, Standing],
+    regime: Regime,
+    asked: Sequence[Asked],
+) -> Iterator[Lowered]:
+    """The rules that hold less than by themselves, because a blueprint says so."""
+    for policy in policies:
+        own, held = standing(policy, regime).enforcement, standings[policy.id].enforcement
+        if STRENGTH[held] >= STRENGTH[own]:
+            continue
+        for one in asked:
+            setting = one.settings.get(policy.id)
+            if setting is not None and setting.enforcement == held:
+                place = one.place("policies", policy.id)
+                yield Lowered(
+                    policy.id, policy.title, Enforcement(held), own, setting.reason or "", place
+                )
+                break
+
+
+def _quoted(word: str) -> str:
+    return f"'{word}'"
