@@ -105,7 +105,6 @@ def gitlab(
         "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
         "BLUEPRINT": BLUEPRINT,
         "CI_API_V4_URL": f"{forge.address}/api/v4",
-        "CI_MERGE_REQUEST_DIFF_BASE_SHA": git(repository, "merge-base", "main", "HEAD"),
         "CI_MERGE_REQUEST_IID": "7",
         "CI_MERGE_REQUEST_SOURCE_PROJECT_ID": "o/r",
         "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
@@ -444,7 +443,8 @@ def test_what_the_target_branch_has_revoked_since_does_not_hold(
     git(repository, "switch", "--quiet", "main")
     git(repository, "revert", "--no-edit", "HEAD")
     git(repository, "switch", "--quiet", "change")
-    done, _ = gitlab(repository, forge)
+    parted = git(repository, "merge-base", "main", "HEAD")  # where it was approved still
+    done, _ = gitlab(repository, forge, CI_MERGE_REQUEST_DIFF_BASE_SHA=parted)
     assert done.returncode == 5, done.stdout + done.stderr
     assert "'advisory' in this change" in forge.bodies[0]
 
