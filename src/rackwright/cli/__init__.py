@@ -85,7 +85,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         if isinstance(error, OSError) and error.errno and error.errno in _FULL:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.stderr.write(f"error: the output cannot be written: {os.strerror(error.errno).lower()}\n")
+            sys.stderr.write(
+                f"error: the output cannot be written: {os.strerror(error.errno).lower()}\n"
+            )
             return int(ExitCode.EXTERNAL)
         sys.stderr.write(
             f"error: rackwright failed: {type(error).__name__}: {error}\n"
