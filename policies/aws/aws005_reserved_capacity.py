@@ -23,7 +23,7 @@ class ReservedCapacity(Policy):
     family: ClassVar[str] = "aws"
     profile: ClassVar[Profile] = Profile.LAB
 
-    largest_block: Annotated[int, Field(ge=1)] = 64
+    largest_block: Annotated[int, Field(ge=1, le=10_000)] = 64
     """Most instances in one capacity block."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:

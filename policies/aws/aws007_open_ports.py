@@ -23,7 +23,7 @@ class OpenPorts(Policy):
     family: ClassVar[str] = "aws"
     profile: ClassVar[Profile] = Profile.LAB
 
-    most_addresses: Annotated[int, Field(ge=0)] = 65536
+    most_addresses: Annotated[int, Field(ge=0, le=2**24)] = 65536
     """Public addresses that one rule may admit."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:

@@ -24,7 +24,7 @@ class DataRepositories(Policy):
     family: ClassVar[str] = "aws"
     profile: ClassVar[Profile] = Profile.LAB
 
-    most: Annotated[int, Field(ge=1)] = storage.MOST_ASSOCIATIONS
+    most: Annotated[int, Field(ge=1, le=1_000)] = storage.MOST_ASSOCIATIONS
     """Associations that one file system may have."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:

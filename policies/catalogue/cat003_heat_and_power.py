@@ -23,7 +23,7 @@ class HeatAndPower(Policy):
     family: ClassVar[str] = "catalogue"
     enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
 
-    difference_percent: Annotated[float, Field(ge=0)] = 5
+    difference_percent: Annotated[float, Field(ge=0, le=100)] = 5
     """Largest difference, as a share of the power."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
 
 from rackwright.model.units import Kelvin
 from rackwright.plan.model import Plan, SitePlan, Subject
@@ -24,7 +26,7 @@ class WaterTemperature(Policy):
     since: ClassVar[str] = "0.1"
     family: ClassVar[str] = "cooling"
 
-    dew_point_margin: Kelvin = 2.0
+    dew_point_margin: Annotated[Kelvin, Field(ge=0, le=20)] = 2.0
     """Least distance of the supply from the dew point."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:

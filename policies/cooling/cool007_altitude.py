@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
 
 from rackwright.model.cooling import AirClass
 from rackwright.model.onprem import ASHRAE_ALLOWABLE
@@ -33,9 +35,9 @@ class Altitude(Policy):
     family: ClassVar[str] = "cooling"
     enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
 
-    start: Metres = 900.0
+    start: Annotated[Metres, Field(ge=0, le=5_000)] = 900.0
     """Altitude up to which the class holds unchanged."""
-    metres_per_kelvin: dict[AirClass, Metres] = {}
+    metres_per_kelvin: dict[AirClass, Annotated[Metres, Field(ge=50, le=1_000)]] = {}
     """Climb that costs 1 K of the allowable maximum, where it differs from ASHRAE's."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from rackwright.model.fabric import Role
 from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_ports import fewest_leaves_of_a_host
 from rackwright.plan.model import Plan
@@ -36,9 +37,7 @@ class RedundantPaths(Policy):
     """Fewest feeds that the power supplies of a switch are spread over."""
     switches: Annotated[int, Field(ge=1, le=16)] = 2
     """Fewest switches that a node is connected to."""
-    roles: frozenset[Literal["compute", "storage", "management"]] = frozenset(
-        {"compute", "storage"}
-    )
+    roles: Annotated[frozenset[Role], Field(min_length=1)] = frozenset({"compute", "storage"})
     """Roles of the fabrics whose nodes need several switches."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:

@@ -26,7 +26,18 @@ class HealthChecks(Policy):
 
     longest_interval: Annotated[float, Field(gt=0, le=86400)] = 300.0
     """Most seconds between two runs of the scheduler's health check program."""
-    hardware_xids: tuple[Xid, ...] = (48, 63, 64, 74, 79, 92, 94, 95, 119, 120)
+    hardware_xids: Annotated[tuple[Xid, ...], Field(min_length=1)] = (
+        48,
+        63,
+        64,
+        74,
+        79,
+        92,
+        94,
+        95,
+        119,
+        120,
+    )
     """Xid errors that tell of broken hardware; a node is drained for each of them."""
     user_xids: tuple[Xid, ...] = (13, 31, 43, 45)
     """Xid errors that a user's program causes; a node is drained for none of them."""

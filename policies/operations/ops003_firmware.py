@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from rackwright.model.hardware import Node
 from rackwright.model.operations import FirmwareBaseline, FirmwareComponent
@@ -22,7 +24,11 @@ class Firmware(Policy):
     since: ClassVar[str] = "0.2"
     family: ClassVar[str] = "operations"
 
-    components: tuple[FirmwareComponent, ...] = ("bios", "bmc", "nic")
+    components: Annotated[tuple[FirmwareComponent, ...], Field(min_length=1)] = (
+        "bios",
+        "bmc",
+        "nic",
+    )
     """Components that every baseline names."""
     accelerator_components: tuple[FirmwareComponent, ...] = ("gpu",)
     """Components that the baseline of a node with accelerators names as well."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import ClassVar
 
+from rackwright.model.power import SourceKind
 from rackwright.plan.model import Plan
 from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
@@ -22,7 +23,7 @@ class IndependentFeeds(Policy):
     family: ClassVar[str] = "power"
     profile: ClassVar[Profile] = Profile.PRODUCTION
 
-    may_share: frozenset[str] = frozenset({"utility"})
+    may_share: frozenset[SourceKind] = frozenset({"utility"})
     """Kinds of sources that feeds may have in common."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
 
 from rackwright.model.units import Watts
 from rackwright.plan.contributors import subject, unknowns
@@ -23,7 +25,7 @@ class Blanking(Policy):
     family: ClassVar[str] = "rack"
     enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
 
-    density: Watts = 15_000.0
+    density: Annotated[Watts, Field(ge=0, le=1e6)] = 15_000.0
     """Power of a rack above which both are needed."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:

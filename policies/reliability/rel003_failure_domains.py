@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from rackwright.model.power import SourceKind
 from rackwright.model.units import Percent
 from rackwright.plan.failure_domains import FailureDomains, Loss, metadata_groups
 from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
@@ -29,7 +30,7 @@ class SpreadDomains(Policy):
 
     most_lost: Annotated[Percent, Field(ge=0, le=100)] = 25.0
     """Most of a compute group that the loss of one rack, source, leaf or CDU may take."""
-    ignored_sources: frozenset[str] = frozenset({"utility"})
+    ignored_sources: frozenset[SourceKind] = frozenset({"utility"})
     """Kinds of power sources whose loss takes the whole site by nature."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from rackwright.model.units import Percent
 from rackwright.plan.filesystem import FileSystem, file_systems, fsx_capacity
@@ -22,7 +24,7 @@ class Fill(Policy):
     since: ClassVar[str] = "0.2"
     family: ClassVar[str] = "storage"
 
-    fullest: Percent = 80.0
+    fullest: Annotated[Percent, Field(gt=0, le=100)] = 80.0
     """Share of the capacity that data may fill."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
+from typing import Annotated, Any, get_args, get_origin
 
 import pytest
+from annotated_types import Ge, Gt, Le, Lt
 
 from rackwright.policy.api import Measure, Outcome, Policy
 from rackwright.policy.examples import KINDS, Example, judge, load_examples, run_example
@@ -94,3 +97,24 @@ def test_a_value_at_its_limit_passes_and_one_beyond_fails() -> None:
     assert Measure(at, 10.0 - 1e-6, 10.0, "W", "x", sense="at_least").outcome is Outcome.FAIL
     assert Measure(at, None, 10.0, "W", "x").outcome is Outcome.UNKNOWN
     assert Measure(at, 10.0, None, "W", "x").outcome is Outcome.UNKNOWN
+
+
+PARAMETERS = [
+    pytest.param(field.annotation, field.metadata, id=f"{policy.id} {name}")
+    for policy in POLICIES
+    for name, field in policy.model_fields.items()
+]
+
+
+@pytest.mark.parametrize(("kind", "metadata"), PARAMETERS)
+def test_a_parameter_is_one_of_some_words_or_has_two_ends(kind: Any, metadata: list[Any]) -> None:
+    if get_origin(kind) is Annotated:
+        kind, metadata = kind.__origin__, [*kind.__metadata__]
+    assert kind is not str
+    if kind in {int, float}:
+        inner = [getattr(one, "metadata", [one]) for one in metadata]
+        ends = {type(one) for one in chain.from_iterable(inner)}
+        assert ends & {Ge, Gt}
+        assert ends & {Le, Lt}
+    for part in get_args(kind) if get_origin(kind) in {tuple, dict, frozenset} else ():
+        test_a_parameter_is_one_of_some_words_or_has_two_ends(part, [])

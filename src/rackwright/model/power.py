@@ -38,6 +38,11 @@ class Circuit(Model):
     """The device is rated for 100 % continuous load, so no derating applies."""
 
 
+SourceKind = Literal[
+    "utility", "generator", "switchgear", "transformer", "ups", "rpp", "panel", "busway", "sts"
+]
+
+
 class PowerSource(Model):
     """One element of the distribution above the racks: utility down to RPP or busway.
 
@@ -46,9 +51,7 @@ class PowerSource(Model):
     """
 
     name: Name
-    kind: Literal[
-        "utility", "generator", "switchgear", "transformer", "ups", "rpp", "panel", "busway", "sts"
-    ]
+    kind: SourceKind
     fed_by: tuple[Name, ...] = ()
     """Parents. The first one carries the load, the others take over when it is lost."""
     capacity: Watts | None = None
