@@ -1,7 +1,8 @@
 """Addresses of the servers of an AWS site, from the outputs of its stacks.
 
 Head and login nodes are single instances whose addresses a stack knows. The instances of a node
-group come and go with their Auto Scaling group; they are reached by their names in the private zone.
+group come and go with their Auto Scaling group, and nothing here knows their addresses: they are
+reached by their names, once somebody has put these into the private zone.
 """
 
 from __future__ import annotations
