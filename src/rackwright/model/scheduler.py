@@ -101,7 +101,8 @@ class Qos(Model):
     preempt_mode: Literal["cancel", "requeue"] | None = None
     """What becomes of a job of this QOS that gives way; absent, the cluster's mode."""
     grace: Seconds | None = None
-    """Time between the warning and the end of a job that gives way."""
+    """Time between the warning and the end of a job that gives way. With it Slurm 22.05 was seen to
+    end such a job for good, also where it was to be queued again."""
     max_wall: JobTime | None = None
     max_nodes_per_user: Annotated[int, Field(gt=0)] | None = None
     max_gpus_per_user: Annotated[int, Field(gt=0)] | None = None
