@@ -29,9 +29,20 @@ operations:
 
 policies:
 """
+QOS = """\
+  qos:
+    - {name: urgent, priority: 1000, preempts: [spare], max_gpus_per_user: 16}
+    - {name: spare, preempt_mode: requeue, max_wall: "48:00:00"}
+  preemption: {by: qos, mode: requeue}
+"""
+PARTITIONS = """\
+    - {name: gpu, groups: [gpu], default: true}
+    - {name: spare, groups: [gpu], qos: spare}
+"""
 CHANGES = {
     'count: 4, racks: "c[01-02]"': 'count: 2, racks: "c[01-02]"',
-    "\nscheduler:\n": "\nscheduler:\n  mpi: pmix\n",
+    "\nscheduler:\n": f"\nscheduler:\n  mpi: pmix\n{QOS}",
+    "    - {name: gpu, groups: [gpu], default: true}\n": PARTITIONS,
     "\npolicies:\n": WISHES,
 }
 
@@ -65,6 +76,15 @@ def test_bare_machines_become_a_cluster_that_runs_jobs(
     cluster.on("login-1", "sbatch --wait --array=1-4 --gres=gpu:h100:8 --wrap true", timeout_s=180)
     states = cluster.on("head-1", "sacct --noheader --allocations --format=State").split()
     assert states.count("COMPLETED") >= 5
+
+    fields = "format=Name,Priority,Preempt,MaxWall,MaxTRESPU"
+    assert sorted(cluster.on("head-1", f"sacctmgr -nP show qos {fields}").split()) == [
+        "normal|0|||",
+        "spare|0||2-00:00:00|",
+        "urgent|1000|spare||gres/gpu=16",
+    ]
+    as_ada = "srun --qos=urgent --partition=spare id -un"
+    assert cluster.on("login-1", f"cd /tmp; su ada -c '{as_ada}'") == "ada"
 
     srun = "srun -N2 --ntasks=2 --container-image=ubuntu"
     task = r"sh -c 'echo \$(id -un) \$LAB_CONTAINER_IMAGE \$PMIX_RANK'"

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from rackwright.accept.intent import health_of_group, health_programs
+from rackwright.configure.accounting import first_controller, qos_variables
 from rackwright.configure.containers import container_variables, mpi_variables
 from rackwright.configure.fabric import rdma_ports, subnet_managers
 from rackwright.configure.filesystems import lustre_variables, scratch_variables
@@ -59,6 +60,8 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     for title, variables in _hardware_vars(plan, hosts).items():
         groups.vars(title, **variables)
     _add_slurm(groups, plan, dict(zip(names, hosts, strict=True)), site)
+    if (first := first_controller(plan, dict(zip(names, hosts, strict=True)))) is not None:
+        hostvars[first] |= qos_variables(plan)
     _add_monitoring(groups, plan, dict(zip(names, hosts, strict=True)))
     _add_domains(groups, plan, chosen)
     for of_groups in (gpu_software(plan), rdma_ports(plan), nfs_clients(plan)):

@@ -6,6 +6,7 @@ the network from the fabric.
 
 from __future__ import annotations
 
+from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
@@ -22,6 +23,16 @@ Program = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
 
 JobTime = Annotated[str, Field(pattern=r"^(UNLIMITED|(\d{1,5}-)?\d{1,2}:\d{2}:\d{2})$")]
 """A time limit in Slurm's own form: ``2-00:00:00`` is two days."""
+
+
+def job_minutes(limit: JobTime) -> int | None:
+    """A time limit in minutes, rounded up as Slurm does; None where there is no limit."""
+    if limit == "UNLIMITED":
+        return None
+    days, _, clock = limit.rpartition("-")
+    hours, minutes, seconds = map(int, clock.split(":"))
+    return int(days or 0) * 1440 + hours * 60 + minutes + (seconds > 0)
+
 
 Address = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.:-]*$")]
 """A host name or an IP address."""
@@ -90,7 +101,8 @@ class Qos(Model):
     preempt_mode: Literal["cancel", "requeue"] | None = None
     """What becomes of a job of this QOS that gives way; absent, the cluster's mode."""
     grace: Seconds | None = None
-    """Time between the warning and the end of a job that gives way."""
+    """Time between the warning and the end of a job that gives way. With it Slurm 22.05 was seen to
+    end such a job for good, also where it was to be queued again."""
     max_wall: JobTime | None = None
     max_nodes_per_user: Annotated[int, Field(gt=0)] | None = None
     max_gpus_per_user: Annotated[int, Field(gt=0)] | None = None
@@ -303,6 +315,10 @@ class Scheduler(Model):
         for who, name in used:
             if name not in known:
                 raise ValueError(f"{who} names the QOS '{name}', which does not exist")
+        try:  # slurmdbd takes no such thing
+            TopologicalSorter({qos.name: qos.preempts for qos in self.qos}).prepare()
+        except CycleError as error:
+            raise ValueError(f"QOS preempt each other: {' → '.join(error.args[1])}") from None
 
     def _check_topologies(self) -> None:
         wanted = {p.topology or self.topology.plugin for p in self.partitions}

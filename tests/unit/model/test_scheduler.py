@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from rackwright.model.scheduler import Scheduler
+from rackwright.model.scheduler import Scheduler, job_minutes
 
 
 def a_scheduler(**more: Any) -> dict[str, Any]:
@@ -64,6 +64,24 @@ def test_a_qos_that_does_not_exist_is_named() -> None:
     )
     partition = {"name": "gpu", "groups": ["dgx"], "allow_qos": ["hihg"]}
     refuse("the partition 'gpu' names the QOS 'hihg'", partitions=[partition])
+
+
+def test_qos_that_preempt_each_other_are_refused() -> None:
+    accounting = {"host": "head-1"}
+    itself = [{"name": "high", "preempts": ["high"]}]
+    refuse("QOS preempt each other: high → high", accounting=accounting, qos=itself)
+    low = {"name": "low", "preempts": ["normal"]}
+    ring = [{"name": "normal", "preempts": ["high"]}, {"name": "high", "preempts": ["low"]}, low]
+    refuse("QOS preempt each other: ", accounting=accounting, qos=ring)
+    Scheduler.model_validate(a_scheduler(accounting=accounting, qos=[*ring[1:]]))
+
+
+@pytest.mark.parametrize(
+    ("limit", "minutes"),
+    [("UNLIMITED", None), ("00:30:00", 30), ("2-01:00:00", 2940), ("48:00:01", 2881)],
+)
+def test_a_time_limit_is_minutes(limit: str, minutes: int | None) -> None:
+    assert job_minutes(limit) == minutes
 
 
 def test_the_qos_of_the_database_itself_is_known() -> None:

@@ -21,6 +21,7 @@ from rackwright.plan.problems import PlanError
 from rackwright.plan.scheduler import NoSchedulerError
 from rackwright.policy.packs import builtin_pack
 from rackwright.render.slurm import FILES, HEADER, render_slurm
+from rackwright.resources import bundled
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "slurm"
 FIXTURES = builtin_pack() / "fixtures"
@@ -81,6 +82,13 @@ def test_no_file_has_a_key_twice() -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_every_file_says_where_it_comes_from(case: str) -> None:
     assert all(text.startswith(HEADER) for text in render_slurm(a_plan(case)).values())
+
+
+def test_the_role_knows_every_file_that_it_may_have_to_remove() -> None:
+    role = bundled("roles") / "slurm_config"
+    known = yaml.safe_load((role / "vars/main.yml").read_text(encoding="utf-8"))
+    assert known["slurm_config_names"] == list(FILES)
+    assert f"'\\A{HEADER} '" in (role / "tasks/configure.yml").read_text(encoding="utf-8")
 
 
 def test_topology_yaml_and_conf_hold_the_same_blocks() -> None:

@@ -1,0 +1,233 @@
+"""QOS on one machine of a lab: in slurmdbd before a partition names one, and what jobs make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab_support import LAB_MARKS, Machines, Played, some_machines
+from rackwright.lab.lab import HostSpec
+from rackwright.lab.system import wait_for
+from rackwright.render.slurm import HEADER
+
+pytestmark = LAB_MARKS
+HEAD = f"{HEADER} 'small'; change it there.\n"
+SLURM = f"""\
+{HEAD}ClusterName=small
+SlurmctldHost=gpu-1
+SlurmUser=slurm
+AuthType=auth/munge
+StateSaveLocation=/var/spool/slurmctld
+SlurmdSpoolDir=/var/spool/slurmd
+SlurmctldPidFile=/run/slurm/slurmctld.pid
+SlurmdPidFile=/run/slurm/slurmd.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+PriorityType=priority/multifactor
+PreemptType=preempt/qos
+PreemptMode=CANCEL
+ReturnToService=2
+SlurmdParameters=config_overrides
+GresTypes=gpu
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=gpu-1
+AccountingStorageEnforce=associations,limits,qos,safe
+AccountingStorageTRES=gres/gpu
+NodeName=gpu-1 CPUs=4 RealMemory=500 Gres=gpu:h100:2
+PartitionName=all Nodes=gpu-1 Default=YES
+PartitionName=spare Nodes=gpu-1 QOS=scavenger
+"""
+GRES = f"{HEAD}NodeName=gpu-1 Name=gpu Type=h100 File=/dev/nvidia[0-1]\n"
+LATER = "PartitionName=later Nodes=gpu-1 QOS=later\n"
+URGENT = {
+    "name": "urgent",
+    "priority": 1000,
+    "preempts": ["scavenger"],
+    "max_gpus_per_user": 1,
+    "grace_s": 90061,
+}
+SCAVENGER = {
+    "name": "scavenger",
+    "preempt_mode": "requeue",
+    "max_wall_minutes": 2940,
+    "max_nodes_per_user": 8,
+}
+ASSOCIATIONS = {"role": "users", "tasks_from": "slurm"}
+QOS_NAMES = {"role": "slurm_controller", "tasks_from": "qos_names"}
+EVERY = ("slurm_config", "slurm_controller", ASSOCIATIONS)
+
+
+@dataclass
+class Machine:
+    """The only host of a lab: controller, database, and where jobs run."""
+
+    machines: Machines
+    folder: Path
+    qos: list[Mapping[str, Any]] = field(default_factory=lambda: [URGENT, SCAVENGER])
+
+    def play(self, *roles: Any, arguments: Any = (), expect: int = 0, **changed: Any) -> Played:
+        ada = {"name": "ada", "uid": 20001, "group": "research", "slurm_account": "research"}
+        variables = {
+            "munge_key_file": str(self.folder / "munge.key"),
+            "slurm_config_source": str(self.folder / "slurm"),
+            "slurm_controller_state_folder": "/var/spool/slurmctld",
+            "slurm_controller_cluster": "small",
+            "slurm_controller_qos": self.qos,
+            "slurm_database_host": "gpu-1",
+            "slurm_compute_accelerators": 2,
+            "users_groups": [{"name": "research", "gid": 20000}],
+            "users_accounts": [ada],
+        }
+        wanted = [role if isinstance(role, dict) else {"role": role} for role in roles]
+        played = self.machines.play(
+            # A list of roles knows no other entries of a role than its first.
+            [{"hosts": "all", "tasks": [{"ansible.builtin.import_role": one} for one in wanted]}],
+            *arguments,
+            variables={**variables, **changed},
+        )
+        assert played.code == expect, played.output
+        return played
+
+    def on(self, command: str) -> str:
+        return self.machines.on("gpu-1", command, timeout_s=90)
+
+    def qos_there(self) -> list[str]:
+        fields = "Name,Priority,Preempt,PreemptMode,GraceTime,MaxWall,MaxTRESPU"
+        return sorted(self.on(f"sacctmgr -nP show qos format={fields}").split())
+
+    def send(self, qos: str, seconds: int) -> str:
+        """The number of a job of ada that wants the whole machine."""
+        wrap = f'--wrap "sleep {seconds}"'
+        options = f"--qos={qos} --cpus-per-task=4 --requeue --output=/dev/null"
+        return self.on(f"su ada -c 'cd /tmp; sbatch --parsable {options} {wrap}'")
+
+    def state(self, job: str) -> str:
+        """What slurmctld says of a job, and how often it was started anew."""
+        said = self.on(f"scontrol --oneliner show job {job}")
+        words = dict(word.split("=", 1) for word in said.split() if "=" in word)
+        return f"{words['JobState']} {words['Restarts']}"
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    folder = tmp_path_factory.mktemp("qos")
+    (folder / "slurm").mkdir()
+    (folder / "slurm/slurm.conf").write_text(SLURM)
+    (folder / "slurm/gres.conf").write_text(GRES)
+    (folder / "slurm/topology.conf").write_text(f"{HEAD}SwitchName=leaf Nodes=gpu-1\n")
+    key = folder / "munge.key"
+    key.write_bytes(b"k" * 128)
+    key.chmod(0o600)
+    with some_machines(folder, "qos", "10.214.1.0/24", [HostSpec("gpu-1", 2)]) as machines:
+        made = Machine(machines, folder)
+        made.on("apt-get update -q")
+        assert made.play(QOS_NAMES).changed == 0, "there is no slurmdbd yet"
+        made.play("slurm_config", "munge", "slurm_database")
+        made.play("slurm_controller", "slurm_compute", "users", ASSOCIATIONS)
+        yield made
+
+
+def test_a_second_run_changes_nothing_and_a_check_foresees_nothing(machine: Machine) -> None:
+    assert machine.play(*EVERY).changed == 0
+    foreseen = machine.play(*EVERY, arguments=["--check", "--diff"])
+    assert foreseen.changed == 0
+    assert "+++ " not in foreseen.output
+
+
+def test_slurmdbd_has_the_qos_and_every_account_may_use_them(machine: Machine) -> None:
+    assert machine.qos_there() == [
+        "normal|0||cluster|00:00:00||",
+        "scavenger|0||requeue|00:00:00|2-01:00:00|node=8",
+        "urgent|1000|scavenger|cluster|1-01:01:01||gres/gpu=1",
+    ]
+    allowed = machine.on("sacctmgr -nP show associations user=ada format=QOS")
+    assert sorted(allowed.split(",")) == ["normal", "scavenger", "urgent"]
+
+
+def test_a_job_gives_way_to_an_urgent_one_and_finishes_afterwards(machine: Machine) -> None:
+    low = machine.send("scavenger", 20)
+    assert wait_for(lambda: machine.state(low) == "RUNNING 0", 60, 1), machine.state(low)
+    high = machine.send("urgent", 1)
+    assert wait_for(lambda: machine.state(high) == "COMPLETED 0", 90, 1), machine.state(high)
+    assert machine.state(low).endswith(" 1"), "it was put into the queue again"
+    # Slurm waits two minutes before a job that was requeued begins.
+    machine.on(f"scontrol update job={low} starttime=now")
+    assert wait_for(lambda: machine.state(low) == "COMPLETED 1", 120, 1), machine.state(low)
+    many = machine.on(
+        "su ada -c 'cd /tmp; sbatch --parsable --qos=urgent --gres=gpu:2 --wrap true'"
+    )
+    why = f"squeue --noheader --jobs={many} --format=%r"
+    assert wait_for(lambda: machine.on(why) == "QOSMaxGRESPerUser", 60, 1), machine.on(why)
+    machine.on(f"scancel {many}")
+
+
+def test_what_somebody_has_changed_is_set_again(machine: Machine) -> None:
+    limits = "Priority=5 Preempt=normal GraceTime=7 MaxWall=9 MaxTRESPerUser=node=3,cpu=64"
+    machine.on(f"sacctmgr -i modify qos where name=urgent set {limits}")
+    machine.on("sacctmgr -i modify account where name=root cluster=small set qos-=scavenger")
+    foreseen = machine.play("slurm_controller", arguments=["--check"])
+    assert foreseen.changed == 1
+    assert "would set the QOS 'urgent'" in foreseen.words
+    assert machine.play("slurm_controller").changed == 2
+    assert "urgent|1000|scavenger|cluster|1-01:01:01||cpu=64,gres/gpu=1" in machine.qos_there()
+    allowed = machine.on("sacctmgr -nP show associations user=ada format=QOS")
+    assert "scavenger" in allowed
+    assert machine.play("slurm_controller").changed == 0
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "no-such-qos": (
+        {"slurm_controller_qos": [{**URGENT, "preempts": ["gone"]}]},
+        "the QOS 'urgent' of the cluster 'small' cannot be",
+    ),
+    "no-limit": (
+        {"slurm_controller_qos": [{"name": "new", "max_gpus_per_user": 0}]},
+        "limits of 1 or more",
+    ),
+}
+"""Variables under which the role must refuse, and what it says."""
+
+
+@pytest.mark.parametrize("case", sorted(REFUSED))
+def test_the_role_refuses_qos_that_cannot_be(machine: Machine, case: str) -> None:
+    variables, message = REFUSED[case]
+    before = machine.qos_there()
+    played = machine.play("slurm_controller", expect=2, **variables)
+    assert message in " ".join(played.failure("gpu-1").split()), played.output
+    assert played.changed == 0
+    assert machine.qos_there() == before
+
+
+def test_a_running_controller_survives_a_partition_with_a_new_qos(machine: Machine) -> None:
+    (machine.folder / "slurm/slurm.conf").write_text(SLURM + LATER)
+    machine.qos.append({"name": "later"})
+    machine.play(QOS_NAMES, *EVERY)
+    assert "QoS=later" in machine.on("scontrol show partition later")
+    assert "fatal" not in machine.on("journalctl --no-pager -u slurmctld")
+    allowed = machine.on("sacctmgr -nP show associations user=ada format=QOS")
+    assert "later" in allowed.split(",")
+
+
+def test_files_that_are_generated_no_more_go_and_a_team_s_own_stay(machine: Machine) -> None:
+    own = {
+        "/etc/slurm/topology.yaml": f"# ours\n{HEAD}",
+        "/etc/slurm/acct_gather.conf": HEAD,
+    }
+    for path, text in own.items():
+        machine.on(f"printf %s {text!r} > {path}")
+    kept = machine.on(f"sha256sum /etc/slurm/slurmdbd.conf {' '.join(own)}")
+    (machine.folder / "slurm/topology.conf").unlink()
+    foreseen = machine.play("slurm_config", arguments=["--check", "--diff"])
+    assert foreseen.changed >= 1
+    machine.on("test -e /etc/slurm/topology.conf")
+    machine.play("slurm_config")
+    assert machine.on("test -e /etc/slurm/topology.conf || echo gone") == "gone"
+    assert machine.on(f"sha256sum /etc/slurm/slurmdbd.conf {' '.join(own)}") == kept
+    assert machine.play("slurm_config").changed == 0
+    machine.on(f"rm {' '.join(own)}")
