@@ -40,7 +40,7 @@ class SwitchTier(Model):
     """Catalogue id."""
     count: Annotated[int, Field(gt=0)]
     racks: HostList
-    per_rack: Annotated[int, Field(gt=0, le=1_000)]
+    per_rack: Annotated[int, Field(gt=0)]
     air_direction: Literal["front-to-back", "back-to-front"] | None = None
     """As ordered (P2C or C2P) and mounted."""
     start_unit: RackUnits | None = None

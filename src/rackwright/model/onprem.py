@@ -118,7 +118,7 @@ class NodeGroup(Model):
     count: Annotated[int, Field(gt=0)]
     """Units of the product: servers, or rack-scale systems."""
     racks: HostList
-    per_rack: Annotated[int, Field(gt=0, le=1_000)]
+    per_rack: Annotated[int, Field(gt=0)]
     """Most units in one rack; racks are filled in the order written."""
     power_cap: Watts | None = None
     """Enforced cap on a unit's input power, below its nameplate."""
