@@ -99,6 +99,18 @@ def test_a_value_at_its_limit_passes_and_one_beyond_fails() -> None:
     assert Measure(at, 10.0, None, "W", "x").outcome is Outcome.UNKNOWN
 
 
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.id)
+def test_a_boundary_of_numbers_is_exactly_at_the_limit(policy: type[Policy]) -> None:
+    gaps = [
+        abs(result.value - result.limit)
+        for example in load_examples(policy)
+        if example.kind == "boundary"
+        for result in judge(policy, example, builtin_pack())
+        if result.value is not None and result.limit is not None
+    ]
+    assert not gaps or min(gaps) == pytest.approx(0, abs=1e-6)
+
+
 PARAMETERS = [
     pytest.param(field.annotation, field.metadata, id=f"{policy.id} {name}")
     for policy in POLICIES

@@ -169,6 +169,8 @@ def _as_text(tally: Tally, kept: Mapping[str, str], seconds: float, *, check: bo
     )
     if tally.failed and not check:
         lines.append("run 'rackwright configure … --retry' when the failed hosts are mended")
+    elif not check and not kept:
+        lines.append("run 'rackwright verify …' next: the cluster is up only when that passes")
     return "\n".join(lines) + "\n"
 
 

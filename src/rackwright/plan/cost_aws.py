@@ -19,7 +19,7 @@ from rackwright.plan.aws import AwsSitePlan
 from rackwright.plan.cost_lines import CostLine, Kind, UsedPrice
 from rackwright.plan.model import Path
 
-_TERMS = {
+TERMS = {
     Offer.ON_DEMAND: "on demand",
     Offer.CAPACITY_BLOCK: "in a capacity block",
     Offer.RESERVED: "reserved for a year",
@@ -47,7 +47,7 @@ class AwsPricing:
 
     def instance(self, name: str, offer: Offer) -> tuple[UsedPrice | None, tuple[str, ...]]:
         """The price of an instance hour, or what is missing."""
-        return self.find(offer, name, f"price of '{name}' {_TERMS[offer]} in {self._region}")
+        return self.find(offer, name, f"price of '{name}' {TERMS[offer]} in {self._region}")
 
     def find(
         self, offer: Offer, item: str, missing: str | None = None
@@ -103,7 +103,7 @@ def _computers(
     path: Path,
 ) -> Iterator[CostLine]:
     name, count, volume = order
-    what = f"{count:,} × {name} {_TERMS[offer]}"
+    what = f"{count:,} × {name} {TERMS[offer]}"
     found = pricing.instance(name, offer)
     yield _line(site, group, "instances", what, Decimal(count), found, "hour", path)
     size = math.ceil(volume)  # a volume has whole GiB, as in the launch template

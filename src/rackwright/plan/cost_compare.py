@@ -1,11 +1,12 @@
 """Owned against rented: what the accelerators of a bare-metal site would cost on AWS.
 
-The owned side is everything the site costs. The rented side is instances alone, on demand and on
-all hours of the year: storage, volumes and traffic would come on top.
+The owned side is everything the site costs. The rented side is instances alone on all hours of the
+year, on demand and by what else has a price: storage, volumes and traffic would come on top.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -16,9 +17,12 @@ from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.prices import Offer, Prices
 from rackwright.plan import money
 from rackwright.plan.cost import CostSummary, summarise
-from rackwright.plan.cost_aws import AwsPricing
+from rackwright.plan.cost_aws import TERMS, AwsPricing
 from rackwright.plan.cost_lines import Amount, CostLine, add_up
 from rackwright.plan.model import Path, Plan, SitePlan
+
+_Market = tuple[Catalogue, Costs, Prices, str | None]
+"""What there is to rent: the catalogue, the owner's terms, the price lists and the region."""
 
 _FORMS = frozenset({"SXM", "SXM4", "SXM5", "OAM", "PCIE", "NVL"})
 """Words after a chip's name that say how it is mounted, not what it is."""
@@ -60,7 +64,10 @@ class Comparison:
     """AWS region of the rented side; None where nothing names one."""
     owned: Amount
     rented: Amount
+    """On demand."""
     matches: tuple[Match, ...]
+    otherwise: tuple[tuple[Offer, Amount], ...] = ()
+    """Rented under other terms, those under which every instance has a price."""
 
 
 def compare(
@@ -86,12 +93,22 @@ def compare(
     owned = {site.name: site.amount for site in summary.sites}
     found = []
     for site in plan.onprem:
-        matches = _matches(site, plan.catalogue, costs, prices, region)
+        market = (plan.catalogue, costs, prices, region)
+        matches = _matches(site, market, Offer.ON_DEMAND)
         if matches:
             name = site.site.name
             rented = add_up(match.line for match in matches)
-            found.append(Comparison(name, site.path, region, owned[name], rented, matches))
+            other = tuple(_otherwise(site, market))
+            found.append(Comparison(name, site.path, region, owned[name], rented, matches, other))
     return tuple(found)
+
+
+def _otherwise(site: SitePlan, market: _Market) -> Iterator[tuple[Offer, Amount]]:
+    """What the same instances cost under terms other than on demand, where all have a price."""
+    for offer in (Offer.CAPACITY_BLOCK, Offer.RESERVED):
+        amount = add_up(match.line for match in _matches(site, market, offer))
+        if not amount.missing:
+            yield offer, amount
 
 
 def nearest_instance(
@@ -122,18 +139,15 @@ def chip(model: str) -> str:
     return " ".join(word for word in words if word not in _FORMS)
 
 
-def _matches(
-    site: SitePlan, catalogue: Catalogue, costs: Costs, prices: Prices, region: str | None
-) -> tuple[Match, ...]:
+def _matches(site: SitePlan, market: _Market, offer: Offer) -> tuple[Match, ...]:
+    catalogue, *_ = market
     found = []
     for index, group in enumerate(site.site.node_groups):
         wanted = catalogue.get(Node, group.type).accelerators
         if wanted is not None:
             path = (*site.path, "node_groups", index)
             total = wanted.count * group.count
-            found.append(
-                _match(site, group.name, (wanted, total), path, (catalogue, costs, prices, region))
-            )
+            found.append(_match(site, group.name, (wanted, total), path, market, offer))
     return tuple(found)
 
 
@@ -142,7 +156,8 @@ def _match(
     group: str,
     demand: tuple[Accelerators, int],
     path: Path,
-    market: tuple[Catalogue, Costs, Prices, str | None],
+    market: _Market,
+    offer: Offer,
 ) -> Match:
     wanted, total = demand
     catalogue, costs, prices, region = market
@@ -152,12 +167,12 @@ def _match(
         line = _line(site, group, f"{total:,} × {name}", path, f"EC2 type with '{name}'")
         return Match(group, name, total, None, None, line)
     count = -(-total // instance.accelerators.count)
-    what = f"{count:,} × {instance.instance_type} on demand"
+    what = f"{count:,} × {instance.instance_type} {TERMS[offer]}"
     if region is None:
         line = _line(site, group, what, path, "'rental_region' of the costs")
         return Match(group, name, total, instance.instance_type, count, line)
     pricing = AwsPricing(prices, costs, region)
-    price, missing = pricing.instance(instance.instance_type, Offer.ON_DEMAND)
+    price, missing = pricing.instance(instance.instance_type, offer)
     micros = None
     if price is not None:
         micros = money.recurring(Decimal(count), price.amount, money.HOURS_PER_YEAR)

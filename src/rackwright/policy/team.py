@@ -1,7 +1,7 @@
 """A team's ``rackwright.yaml``: which packs of policies judge beside the built-in ones.
 
 A pack is code that runs where a blueprint is judged. One that lies outside the team's folder is
-somebody else's, so it must be pinned by its digest.
+somebody else's, so it must be pinned: a folder by its digest, an installed package by its version.
 """
 
 from __future__ import annotations
@@ -12,17 +12,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
-from rackwright.errors import Location, RackwrightError, SpecError, SpecErrors, UsageError, visible
+from rackwright.errors import (
+    Location,
+    PolicyLoadError,
+    RackwrightError,
+    SpecError,
+    SpecErrors,
+    UsageError,
+    visible,
+)
 from rackwright.model.base import Model
 from rackwright.policy.concessions import read_base
 from rackwright.policy.digest import pack_digest
+from rackwright.policy.installed import installed_pack
 from rackwright.spec import git
 from rackwright.spec.loader import load, tree_of, validate
 from rackwright.spec.tree import Tree
 
 NAME = "rackwright.yaml"
+_PACKAGE = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$"
 
 
 def _check_path(text: str) -> str:
@@ -32,14 +42,57 @@ def _check_path(text: str) -> str:
 
 
 class PackPin(Model):
-    """A pack of policies."""
+    """A pack of policies: a folder, or an installed package."""
 
-    path: Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_check_path)]
+    path: (
+        Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_check_path)] | None
+    ) = None
     """Its folder, from that of this file."""
+    package: Annotated[str, Field(pattern=_PACKAGE, max_length=200)] | None = None
+    """The name of an installed Python package that brings it by an entry point 'rackwright.packs'."""
+    version: Annotated[str, Field(pattern=r"^[0-9][0-9A-Za-z.+!-]*$", max_length=100)] | None = None
+    """Of the package, which is taken in no other version."""
     revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")] | None = None
     """Commit that the folder must be checked out at."""
     digest: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
-    """What 'rackwright policy digest' says; needed for a pack outside the team's folder."""
+    """What 'rackwright policy digest' says; needed for a folder outside the team's."""
+
+    @model_validator(mode="after")
+    def _one_place(self) -> PackPin:
+        if (self.path is None) == (self.package is None):
+            raise ValueError("a pack has a 'path' or a 'package'")
+        if (self.package is None) != (self.version is None):
+            raise ValueError("a 'package' has a 'version', and nothing else has one")
+        if self.package is not None and self.revision is not None:
+            raise ValueError("a 'package' has a 'version' and no 'revision'")
+        return self
+
+    @property
+    def key(self) -> str:
+        """The field that says where it is."""
+        return "path" if self.package is None else "package"
+
+    @property
+    def name(self) -> str:
+        """The text of that field."""
+        return self.path or self.package or ""
+
+    def folder(self, top: Path) -> Path:
+        """Where it is.
+
+        Args:
+            top: the folder of the configuration.
+
+        Raises:
+            PolicyLoadError: the package is not installed in its version.
+        """
+        if self.package is not None and self.version is not None:
+            return _real(installed_pack(self.package, self.version))
+        return _real(top / self.name)
+
+    def is_at(self, top: Path) -> Path | str:
+        """The same for the same pack, whether it is there or not."""
+        return _real(top / self.path) if self.path is not None else self.name.lower()
 
 
 class TeamConfig(Model):
@@ -123,28 +176,28 @@ def team_packs(config: Path) -> tuple[Path, ...]:
     folders: list[Path] = []
     errors: list[SpecError] = []
     for index, pin in enumerate(loaded.value.packs):
-        folder = _real(top / pin.path)
-        error = _problem(pin, folder, top, index, loaded.tree)
+        folder, error = _checked(pin, top, index, loaded.tree)
         if error is None and folder in folders:
             error = SpecError(
-                f"packs: '{pin.path}' is listed twice",
-                location=loaded.tree.locate(("packs", index, "path")),
+                f"packs: '{pin.name}' is listed twice",
+                location=loaded.tree.locate(("packs", index, pin.key)),
             )
         if error is not None:
             errors.append(error)
-        folders.append(folder)
+        if folder is not None:
+            folders.append(folder)
     if errors:
         raise SpecErrors(errors)
     return tuple(folders)
 
 
-def _listed_now(config: Path | None, *, isolated: bool) -> set[Path]:
-    """The folders that ``config`` lists; of an isolated one that cannot be read, none."""
+def _listed_now(config: Path | None, *, isolated: bool) -> set[Path | str]:
+    """The packs that ``config`` lists; of an isolated one that cannot be read, none."""
     if config is None or config.is_symlink():
         return set()
     top = _real(config).parent
     try:
-        return {_real(top / pin.path) for pin in load(config, TeamConfig).value.packs}
+        return {pin.is_at(top) for pin in load(config, TeamConfig).value.packs}
     except SpecErrors:
         if isolated:
             return set()
@@ -156,7 +209,7 @@ class Listed:
     """A pack that a base revision lists.
 
     Attributes:
-        path: its folder, as it is written there.
+        path: its folder or package, as it is written there.
         folder: where it is now, as it was pinned; None where it does not judge.
         why: why it does not.
     """
@@ -189,14 +242,13 @@ def dropped_packs(blueprint: Path, ref: str, *, isolated: bool = False) -> tuple
     loaded = validate(tree_of([item]), TeamConfig)
     found = []
     for index, pin in enumerate(loaded.value.packs):
-        where = _real(folder / pin.path)
-        if where not in now:
-            why = "isolated, no pack of the repository does"
+        if pin.is_at(folder) not in now:
+            where, why = None, "isolated, no pack of the repository does"
             if not isolated:
-                problem = _problem(pin, where, folder, index, loaded.tree)
+                where, problem = _checked(pin, folder, index, loaded.tree)
                 why = problem.summary if problem else ""
-            place = loaded.tree.locate(("packs", index, "path"))
-            found.append(Listed(pin.path, None if why else where, place, why))
+            place = loaded.tree.locate(("packs", index, pin.key))
+            found.append(Listed(pin.name, None if why else where, place, why))
     return tuple(found)
 
 
@@ -210,6 +262,18 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def _checked(
+    pin: PackPin, top: Path, index: int, tree: Tree
+) -> tuple[Path | None, SpecError | None]:
+    """The folder of a pack, where there is one, and why it cannot be used, if so."""
+    try:
+        folder = pin.folder(top)
+    except PolicyLoadError as error:
+        place = tree.locate(("packs", index, pin.key))
+        return None, SpecError(f"packs: {error.summary}", hint=error.hint, location=place)
+    return folder, _problem(pin, folder, top, index, tree)
+
+
 def _problem(pin: PackPin, folder: Path, top: Path, index: int, tree: Tree) -> SpecError | None:
     """Why a pack cannot be used, or None."""
 
@@ -217,32 +281,32 @@ def _problem(pin: PackPin, folder: Path, top: Path, index: int, tree: Tree) -> S
         return tree.locate(("packs", index, key))
 
     if not folder.is_dir():
-        return SpecError(f"packs: '{pin.path}' is not a folder", location=at("path"))
+        return SpecError(f"packs: '{pin.name}' is not a folder", location=at(pin.key))
     try:
         if pin.revision is not None:
             actual = git.resolve(folder, "HEAD")
             if actual != pin.revision:
                 return SpecError(
-                    f"packs: '{pin.path}' is checked out at '{actual}', not at its 'revision'",
+                    f"packs: '{pin.name}' is checked out at '{actual}', not at its 'revision'",
                     hint=f"check out '{pin.revision}', or review the other one and pin that",
                     location=at("revision"),
                 )
         if pin.digest is None:
-            if folder.is_relative_to(top):
+            if pin.package is not None or folder.is_relative_to(top):
                 return None
             return SpecError(
-                f"packs: '{pin.path}' lies outside the team's folder and is not pinned",
+                f"packs: '{pin.name}' lies outside the team's folder and is not pinned",
                 hint=f"review it, and set 'digest: {pack_digest(folder)}'",
-                location=at("path"),
+                location=at(pin.key),
             )
         found = pack_digest(folder)
     except RackwrightError as error:
         return SpecError(
-            f"packs: '{pin.path}': {error.summary}", hint=error.hint, location=at("path")
+            f"packs: '{pin.name}': {error.summary}", hint=error.hint, location=at(pin.key)
         )
     if found != pin.digest:
         return SpecError(
-            f"packs: '{pin.path}' is not what it is pinned to",
+            f"packs: '{pin.name}' is not what it is pinned to",
             hint=f"its digest is '{found}'; review what changed before it is pinned",
             location=at("digest"),
         )

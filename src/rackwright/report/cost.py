@@ -9,6 +9,7 @@ from typing import Any
 
 from rackwright.model.prices import CURRENCY
 from rackwright.plan.cost import NOT_COUNTED, CostSummary
+from rackwright.plan.cost_aws import TERMS
 from rackwright.plan.cost_compare import Comparison
 from rackwright.plan.cost_lines import Amount, CostLine, UsedPrice
 from rackwright.report.wording import printable
@@ -126,12 +127,14 @@ def _comparison_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
         yield printable(f"owned against rented, site {comparison.site} against {where}:")
         yield f"  owned   {amount_text(comparison.owned)}"
         yield f"  rented  {amount_text(comparison.rented)} (instances on demand alone)"
+        for offer, amount in comparison.otherwise:
+            yield f"          {amount_text(amount)} ({TERMS[offer]})"
         for match in comparison.matches:
             yield f"  - {printable(str(match))}"
         owned, rented = comparison.owned.per_year, comparison.rented.per_year
         if owned is not None and rented:
             share = (owned / rented * 100).quantize(Decimal("0.1"), rounding=ROUND_HALF_EVEN)
-            yield f"  owning costs {share} % of renting"
+            yield f"  owning costs {share} % of renting on demand"
         for text in dict.fromkeys((*comparison.owned.missing, *comparison.rented.missing)):
             yield f"  missing: {printable(text)}"
 
@@ -188,6 +191,9 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "region": comparison.region,
         "owned": _amount(comparison.owned),
         "rented": _amount(comparison.rented),
+        "rented_otherwise": {
+            offer.value: _amount(amount) for offer, amount in comparison.otherwise
+        },
         "matches": [
             {
                 "group": match.group,

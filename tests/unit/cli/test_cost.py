@@ -50,7 +50,8 @@ def test_owned_against_rented(capsys):
     out = run(capsys, FIXTURE, "--compare")
     assert "owned against rented, site lab1 against us-east-1:" in out
     assert "  - 32 × H100 of 'dgx' as 4 × p5.48xlarge\n" in out
-    assert "  owning costs 17.5 % of renting\n" in out
+    assert "157.32 USD/h, 1,378,123.20 USD/year (in a capacity block)\n" in out
+    assert "  owning costs 17.5 % of renting on demand\n" in out
     out = run(capsys, FIXTURE, "--compare", "--region", "eu-north-1")
     assert "missing: price of 'p5.48xlarge' on demand in eu-north-1" in out
     assert "owning costs" not in out
@@ -68,6 +69,9 @@ def test_json_is_versioned_exact_and_adds_up(capsys):
     }
     found = [Decimal(line["per_year"]) for site in document["sites"] for line in site["lines"]]
     assert sum(found) == Decimal(document["total"]["per_year"])
+    (comparison,) = document["comparisons"]
+    assert list(comparison["rented_otherwise"]) == ["capacity-block"]
+    assert comparison["rented_otherwise"]["capacity-block"]["per_year"] == "1378123.200000"
     (comparison,) = document["comparisons"]
     assert comparison["matches"][0]["price"]["listed"]["date"] == "2026-01-19"
 

@@ -366,6 +366,9 @@ def test_the_same_accelerators_on_aws():
     assert str(match) == "32 × H100 of 'dgx' as 4 × p5.48xlarge"
     assert comparison.rented.per_year == 4 * Decimal("55.04") * 8760
     assert comparison.owned.per_year == summarise(a_plan(factories.a_site())).per_year
+    ((offer, amount),) = comparison.otherwise
+    assert offer is Offer.CAPACITY_BLOCK, "p5 is not sold as reserved instances"
+    assert amount.per_year == 4 * Decimal("39.33") * 8760
 
 
 def test_without_a_region_the_rented_side_is_unknown():
