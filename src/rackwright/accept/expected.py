@@ -283,9 +283,9 @@ def _billed(plan: Plan, bill: SoftwareBill, host: Host) -> Iterator[tuple[str, s
     switched = board is not None and board.gres in NVSWITCH and board.count >= 8
     entry = _entry(plan, host)
     rdma = isinstance(entry, Node) and any(port.role == "compute" for port in entry.ports)
-    # Where the group asks for no EFA there is none of its software either.
     scheduler = plan.blueprint.scheduler
     role = host.role if scheduler is not None and covers(scheduler, host.site) else None
+    # Where the group asks for no EFA there is none of its software either.
     efa = nvidia and host.place is None and _efa(plan, host) != 0
     carried: Iterable[tuple[str, str | None, bool]] = (
         ("kernel", kernel, True),

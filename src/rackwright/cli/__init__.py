@@ -77,14 +77,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write("\nstopped; run the same command again to go on\n")
         return int(ExitCode.INTERRUPTED)
     except BrokenPipeError:
-        # The reader has gone; without this the interpreter complains when it flushes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_stdout()
         return int(ExitCode.CLEAN)
     except Exception as error:
         if debug:
             raise
         if isinstance(error, OSError) and error.errno and error.errno in _FULL:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _close_stdout()
             sys.stderr.write(
                 f"error: the output cannot be written: {os.strerror(error.errno).lower()}\n"
             )
@@ -94,6 +93,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "  hint: run it again with --debug and report the traceback\n"
         )
         return int(ExitCode.CRASH)
+
+
+def _close_stdout() -> None:
+    """Take no more output; without this the interpreter complains when it flushes stdout."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(words: list[str]) -> int:

@@ -6,8 +6,8 @@ year, on demand and by what else has a price: storage, volumes and traffic would
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from rackwright.catalog.loader import Catalogue
@@ -94,19 +94,19 @@ def compare(
     found = []
     for site in plan.onprem:
         market = (plan.catalogue, costs, prices, region)
-        matches = _matches(site, market, Offer.ON_DEMAND)
+        matches = _matches(site, market)
         if matches:
             name = site.site.name
             rented = add_up(match.line for match in matches)
-            other = tuple(_otherwise(site, market))
+            other = tuple(_otherwise(matches, market))
             found.append(Comparison(name, site.path, region, owned[name], rented, matches, other))
     return tuple(found)
 
 
-def _otherwise(site: SitePlan, market: _Market) -> Iterator[tuple[Offer, Amount]]:
+def _otherwise(matches: Sequence[Match], market: _Market) -> Iterator[tuple[Offer, Amount]]:
     """What the same instances cost under terms other than on demand, where all have a price."""
     for offer in (Offer.CAPACITY_BLOCK, Offer.RESERVED):
-        amount = add_up(match.line for match in _matches(site, market, offer))
+        amount = add_up(_rented(match, market, offer) for match in matches)
         if not amount.missing:
             yield offer, amount
 
@@ -139,7 +139,20 @@ def chip(model: str) -> str:
     return " ".join(word for word in words if word not in _FORMS)
 
 
-def _matches(site: SitePlan, market: _Market, offer: Offer) -> tuple[Match, ...]:
+def _rented(match: Match, market: _Market, offer: Offer) -> CostLine:
+    """The instances of ``match`` under the terms of ``offer``; its own line where none are known."""
+    _, costs, prices, region = market
+    if match.instance is None or match.instances is None or region is None:
+        return match.line
+    price, missing = AwsPricing(prices, costs, region).instance(match.instance, offer)
+    micros = None
+    if price is not None:
+        micros = money.recurring(Decimal(match.instances), price.amount, money.HOURS_PER_YEAR)
+    what = f"{match.instances:,} × {match.instance} {TERMS[offer]}"
+    return replace(match.line, what=what, micros=micros, price=price, missing=missing)
+
+
+def _matches(site: SitePlan, market: _Market) -> tuple[Match, ...]:
     catalogue, *_ = market
     found = []
     for index, group in enumerate(site.site.node_groups):
@@ -147,7 +160,7 @@ def _matches(site: SitePlan, market: _Market, offer: Offer) -> tuple[Match, ...]
         if wanted is not None:
             path = (*site.path, "node_groups", index)
             total = wanted.count * group.count
-            found.append(_match(site, group.name, (wanted, total), path, market, offer))
+            found.append(_match(site, group.name, (wanted, total), path, market))
     return tuple(found)
 
 
@@ -157,27 +170,19 @@ def _match(
     demand: tuple[Accelerators, int],
     path: Path,
     market: _Market,
-    offer: Offer,
 ) -> Match:
     wanted, total = demand
-    catalogue, costs, prices, region = market
+    catalogue, _, prices, region = market
     name = chip(wanted.model)
     instance = nearest_instance(wanted, catalogue, prices, region or "")
     if instance is None or instance.accelerators is None:
         line = _line(site, group, f"{total:,} × {name}", path, f"EC2 type with '{name}'")
         return Match(group, name, total, None, None, line)
     count = -(-total // instance.accelerators.count)
-    what = f"{count:,} × {instance.instance_type} {TERMS[offer]}"
-    if region is None:
-        line = _line(site, group, what, path, "'rental_region' of the costs")
-        return Match(group, name, total, instance.instance_type, count, line)
-    pricing = AwsPricing(prices, costs, region)
-    price, missing = pricing.instance(instance.instance_type, offer)
-    micros = None
-    if price is not None:
-        micros = money.recurring(Decimal(count), price.amount, money.HOURS_PER_YEAR)
-    line = CostLine(site.site.name, group, "instances", what, micros, price, missing, path)
-    return Match(group, name, total, instance.instance_type, count, line)
+    what = f"{count:,} × {instance.instance_type} on demand"
+    line = _line(site, group, what, path, "'rental_region' of the costs")
+    match = Match(group, name, total, instance.instance_type, count, line)
+    return replace(match, line=_rented(match, market, Offer.ON_DEMAND))
 
 
 def _line(site: SitePlan, group: str, what: str, path: Path, missing: str) -> CostLine:

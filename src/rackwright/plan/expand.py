@@ -273,7 +273,8 @@ def _tabulate(
         rows["rack_classes"][-1]["rack_class"] = number
         for row in rows["racks"][-len(cls.racks) :]:
             row["rack_class"] = number
-    rows["sources"] = _source_rows(site, path, classes, built)
+    tree = Tree(site.power.sources)
+    rows["sources"] = _source_rows(site, path, tree, classes, built)
     frames = {name: tables.frame(rows[name], schema) for name, schema in _SCHEMAS.items()}
     table = frames["rack_classes"]
     frames["rows"] = tables.frame(row_rows(site, path, table), tables.ROWS)
@@ -281,7 +282,7 @@ def _tabulate(
     frames["loops"] = tables.frame(loop_rows(site, path, table, catalogue), tables.LOOPS)
     counts = _count(site, catalogue)
     frames["totals"] = tables.frame([totals_row(site, table, counts)], tables.TOTALS)
-    return SitePlan(site=site, path=path, **frames)
+    return SitePlan(site=site, path=path, distribution=tree, **frames)
 
 
 _SCHEMAS: Mapping[str, Mapping[str, Any]] = {
@@ -297,9 +298,12 @@ _SCHEMAS: Mapping[str, Mapping[str, Any]] = {
 
 
 def _source_rows(
-    site: OnPremSite, path: Path, classes: Sequence[RackClass], built: Sequence[racks.Rack]
+    site: OnPremSite,
+    path: Path,
+    tree: Tree,
+    classes: Sequence[RackClass],
+    built: Sequence[racks.Rack],
 ) -> list[dict[str, Any]]:
-    tree = Tree(site.power.sources)
     demands = [_demand(cls, rack, tree.outages) for cls, rack in zip(classes, built, strict=True)]
     judged = judge_sources(site.power, tree, demands)
     peaks = _peaks(tree, classes, built)

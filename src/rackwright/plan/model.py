@@ -64,6 +64,8 @@ class SitePlan:
     halls: pl.DataFrame = field(repr=False)
     loops: pl.DataFrame = field(repr=False)
     totals: pl.DataFrame = field(repr=False)
+    distribution: Tree = field(repr=False)
+    """Its power sources."""
 
     def devices_of(self, rack_class: int) -> Sequence[dict[str, Any]]:
         """The rows of ``devices`` in one rack of a class."""
@@ -74,13 +76,6 @@ class SitePlan:
         """Number of racks by rack class."""
         table = self.rack_classes
         return dict(zip(table["rack_class"].to_list(), table["count"].to_list(), strict=True))
-
-    @cached_property
-    def distribution(self) -> Tree:
-        """Its power sources as a tree."""
-        from rackwright.plan.distribution import Tree  # only some of the rules ask for it
-
-        return Tree(self.site.power.sources)
 
     @cached_property
     def _devices_by_class(self) -> Mapping[int, Sequence[dict[str, Any]]]:
