@@ -8,8 +8,10 @@ unknown, never a default. ``devices.psus`` is the number of power supplies on ea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import weakref
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -123,6 +125,22 @@ def to_path(text: str) -> Path:
     return tuple(int(part) if part.isdigit() else part for part in text.split("/")) if text else ()
 
 
-def rows_of(table: pl.DataFrame) -> Iterable[dict[str, Any]]:
-    """The rows of a table as mappings."""
-    return table.iter_rows(named=True)
+Row = Mapping[str, Any]
+"""A row of a table by column, which nobody changes: all who read the table share it."""
+
+_rows: dict[int, tuple[weakref.ref[pl.DataFrame], tuple[Row, ...]]] = {}
+
+
+def rows_of(table: pl.DataFrame) -> Sequence[Row]:
+    """The rows of a table as mappings.
+
+    A dozen rules read each table of racks, so its rows are made once and live as long as it does.
+    """
+    key = id(table)
+    known = _rows.get(key)
+    if known is None:  # an entry goes with its table, so no other can have its place
+        rows = tuple(map(MappingProxyType, table.iter_rows(named=True)))
+        forget = _rows.pop
+        known = (weakref.ref(table, lambda _: forget(key)), rows)
+        _rows[key] = known
+    return known[1]

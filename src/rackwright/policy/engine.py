@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -109,12 +110,16 @@ class Report:
             return ExitCode.UNKNOWN
         if self.hygiene and self.hygiene.fails:
             return ExitCode.WAIVER
-        judged = any(r.outcome is not Outcome.NOT_APPLICABLE for r in self.results)
+        judged = self.count(Outcome.NOT_APPLICABLE) < len(self.results)
         return ExitCode.CLEAN if judged else ExitCode.NOTHING
+
+    @cached_property
+    def _counts(self) -> Mapping[Outcome, int]:
+        return Counter(result.outcome for result in self.results)
 
     def count(self, outcome: Outcome) -> int:
         """Number of results with ``outcome``."""
-        return sum(1 for result in self.results if result.outcome is outcome)
+        return self._counts.get(outcome, 0)
 
 
 def evaluate(

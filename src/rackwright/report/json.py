@@ -30,10 +30,11 @@ def _parts(document: dict[str, Any]) -> Iterator[str]:
     results = document.pop("results")
     yield json.dumps(document, indent=2, ensure_ascii=False).removesuffix("\n}")
     yield ',\n  "results": ['
-    for index, result in enumerate(results):
-        yield ",\n    " if index else "\n    "
-        yield to_json(result).decode()
-    yield "\n  ]\n}\n" if results else "]\n}\n"
+    if results:
+        yield "\n    "
+        yield b",\n    ".join(map(to_json, results)).decode()
+        yield "\n  "
+    yield "]\n}\n"
 
 
 def to_document(report: Report) -> dict[str, Any]:
