@@ -61,7 +61,14 @@ class Lab:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {**os.environ, "RACKWRIGHT_STATE": str(self.folder / "state"), "NO_COLOR": "1"}
+        self.temporary.mkdir(exist_ok=True)
+        own = {"RACKWRIGHT_STATE": str(self.folder / "state"), "TMPDIR": str(self.temporary)}
+        return {**os.environ, **own, "NO_COLOR": "1"}
+
+    @property
+    def temporary(self) -> Path:
+        """Where the command makes its temporary files."""
+        return self.folder / "tmp"
 
     def blueprint(self, name: str, **changes: str) -> Path:
         """A small AWS blueprint; ``changes`` replace texts in it."""

@@ -93,6 +93,7 @@ def test_life_of_a_cluster(lab: Any) -> None:
     left = names_of(lab, "life")
     assert left["file systems"] == exists["file systems"], "storage is retained"
     assert left["templates"] == left["groups"] == []
+    assert list(lab.temporary.iterdir()) == [], "nothing temporary is left"
 
 
 def test_a_violation_leaves_nothing_created(lab: Any) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 from rackwright.errors import ExternalToolError, UsageError
@@ -122,19 +124,13 @@ def status(site: Site, target: Target) -> list[Outcome]:
     outcomes = []
     for kind in ORDER:
         try:
-            stack = _open(site, kind, target, create=False)
+            with _opened(site, kind, target, create=False) as stack:
+                resources = _resources(stack)
+                outputs = _plain(stack.outputs())
         except automation.StackNotFoundError:
             continue
-        resources = _resources(stack)
-        outcomes.append(
-            Outcome(
-                kind=kind,
-                changes={},
-                unchanged=sum(1 for r in resources if r.get("custom")),
-                details={},
-                outputs=_plain(stack.outputs()),
-            )
-        )
+        unchanged = sum(1 for r in resources if r.get("custom"))
+        outcomes.append(Outcome(kind, {}, unchanged, {}, outputs))
     return outcomes
 
 
@@ -161,8 +157,13 @@ def _run(
 ) -> Outcome:
     from pulumi import automation
 
+    if action != "preview":
+        backend = target.backend_folder
+        if backend is not None and clear_dead_locks(backend, kind, site.stack):
+            say(f"{kind}: the last run was killed; its lock is removed")
     try:
-        return _run_engine(site, kind, target, action, say, options)
+        with _opened(site, kind, target, create=action != "down") as stack:
+            return _run_engine(stack, kind, action, say, options)
     except automation.StackNotFoundError:
         return Outcome(kind, {}, 0, {}, {})
     except automation.CommandError as error:
@@ -170,18 +171,12 @@ def _run(
 
 
 def _run_engine(
-    site: Site,
+    stack: automation.Stack,
     kind: StackKind,
-    target: Target,
     action: Literal["preview", "up", "down"],
     say: Callable[[str], None],
     options: _Options,
 ) -> Outcome:
-    if action != "preview":
-        backend = target.backend_folder
-        if backend is not None and clear_dead_locks(backend, kind, site.stack):
-            say(f"{kind}: the last run was killed; its lock is removed")
-    stack = _open(site, kind, target, create=action != "down")
     if action != "preview":
         _settle(stack, kind, say)
     if action == "up" and options.plans:
@@ -211,13 +206,17 @@ def _run_engine(
         left = [r for r in _resources(stack) if r.get("custom") and not _is_provider(r)]
         retained = tuple(f"{_token(r)} {r.get('id', '')}".strip() for r in left)
         if not left:
-            stack.workspace.remove_stack(site.stack)
+            stack.workspace.remove_stack(stack.name)
     return Outcome(
         kind, dict(progress.changes), progress.unchanged, progress.details, outputs, retained
     )
 
 
-def _open(site: Site, kind: StackKind, target: Target, *, create: bool) -> automation.Stack:
+@contextmanager
+def _opened(
+    site: Site, kind: StackKind, target: Target, *, create: bool
+) -> Iterator[automation.Stack]:
+    """The stack, in a folder of its own; one that the engine makes would stay after the run."""
     from pulumi import automation
 
     from rackwright.provision.program import inline_program
@@ -234,17 +233,19 @@ def _open(site: Site, kind: StackKind, target: Target, *, create: bool) -> autom
         runtime="python",
         backend=automation.ProjectBackend(url=target.backend) if target.backend else None,
     )
-    options = automation.LocalWorkspaceOptions(
-        project_settings=settings,
-        pulumi_command=automation_command(tool),
-        env_vars={**pulumi_environment(tool), **target.environment},
-        secrets_provider="passphrase" if target.name == "local" else None,
-    )
     program = inline_program(kind, site.blueprint, site.layers, site.name, gate=site.gate)
     opener = automation.create_or_select_stack if create else automation.select_stack
-    stack = opener(stack_name=site.stack, project_name=kind, program=program, opts=options)
-    stack.set_config("aws:region", automation.ConfigValue(site.region))
-    return stack
+    with TemporaryDirectory(prefix="rackwright-stack-") as folder:
+        options = automation.LocalWorkspaceOptions(
+            work_dir=folder,
+            project_settings=settings,
+            pulumi_command=automation_command(tool),
+            env_vars={**pulumi_environment(tool), **target.environment},
+            secrets_provider="passphrase" if target.name == "local" else None,
+        )
+        stack = opener(stack_name=site.stack, project_name=kind, program=program, opts=options)
+        stack.set_config("aws:region", automation.ConfigValue(site.region))
+        yield stack
 
 
 def _save_encryption(stack: automation.Stack, file: Path) -> None:
