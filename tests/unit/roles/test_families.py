@@ -14,20 +14,28 @@ import yaml
 
 ROOT = Path(__file__).parents[3]
 MEASURING = {
-    "node_exporter": "Prometheus' node exporter",
-    "prometheus": "Prometheus",
-    "alertmanager": "Alertmanager",
+    "node_exporter": ("Prometheus' node exporter", "node_exporter"),
+    "prometheus": ("Prometheus", "prometheus2"),
+    "alertmanager": ("Alertmanager", "alertmanager"),
 }
 
 
-@pytest.fixture(scope="module")
-def said(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What the roles say of a host of the RHEL family, one host for each role."""
-    folder = tmp_path_factory.mktemp("families")
+def said(folder: Path, family: str, offered: str = "") -> str:
+    """What the roles say of a host of a family, one host for each role.
+
+    Args:
+        folder: an empty one.
+        family: the family.
+        offered: the only package that its repositories have.
+    """
     local = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
     hosts = {role.replace("_", "-"): {"case_role": role} for role in MEASURING}
     (folder / "hosts.json").write_text(json.dumps({"all": {"hosts": hosts, "vars": local}}))
-    facts = {"os_family": "RedHat", "distribution": "Rocky", "cacheable": True}
+    dnf = folder / "bin/dnf"
+    dnf.parent.mkdir()
+    dnf.write_text(f'#!/bin/sh\n[ "$*" = "--quiet repoquery {offered}" ] && echo "$3"\nexit 0\n')
+    dnf.chmod(0o755)
+    facts = {"os_family": family, "distribution": "Rocky", "cacheable": True}
     play = {
         "hosts": "all",
         "gather_facts": False,
@@ -45,7 +53,12 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> str:
     program = Path(sys.executable).parent / "ansible-playbook"
     done = subprocess.run(
         [program, "-i", folder / "hosts.json", folder / "play.yml"],
-        env={**os.environ, "ANSIBLE_ROLES_PATH": str(ROOT / "roles"), "ANSIBLE_NOCOLOR": "True"},
+        env={
+            **os.environ,
+            "ANSIBLE_ROLES_PATH": str(ROOT / "roles"),
+            "ANSIBLE_NOCOLOR": "True",
+            "PATH": f"{dnf.parent}:{os.environ['PATH']}",
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -54,12 +67,40 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.fixture(scope="module")
+def unknown(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return said(tmp_path_factory.mktemp("unknown"), "Suse")
+
+
+@pytest.fixture(scope="module")
+def lacking(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Hosts whose repositories have the package of the node exporter only."""
+    return said(tmp_path_factory.mktemp("lacking"), "RedHat", "node_exporter")
+
+
+def failures(output: str, role: str) -> list[str]:
+    return re.findall(rf"^fatal: \[{role.replace('_', '-')}\].*$", output, re.MULTILINE)
+
+
 @pytest.mark.parametrize("role", MEASURING)
-def test_a_host_that_cannot_be_measured_is_told_and_how_to_do_without(said: str, role: str) -> None:
-    host = role.replace("_", "-")
-    (failure,) = re.findall(rf"^fatal: \[{host}\].*$", said, re.MULTILINE)
-    assert f"{host} runs Rocky, which has no package of {MEASURING[role]} that" in failure
+def test_a_host_that_cannot_be_measured_is_told_and_how_to_do_without(
+    unknown: str, role: str
+) -> None:
+    (failure,) = failures(unknown, role)
+    words, _ = MEASURING[role]
+    assert f"{role.replace('_', '-')} runs Rocky, which has no package of {words} that" in failure
     assert "set configure_monitoring: false in an inventory of your own" in failure
+
+
+@pytest.mark.parametrize("role", ["prometheus", "alertmanager"])
+def test_a_host_whose_repositories_have_no_package_is_told(lacking: str, role: str) -> None:
+    (failure,) = failures(lacking, role)
+    _, package = MEASURING[role]
+    assert f"no repository of {role} has the package {package}; add one that has it" in failure
+
+
+def test_a_host_of_the_rhel_family_with_the_package_is_measured(lacking: str) -> None:
+    assert not failures(lacking, "node_exporter")
 
 
 def test_no_role_is_left_out_because_of_the_distribution() -> None:
