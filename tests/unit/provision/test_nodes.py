@@ -1,0 +1,230 @@
+"""Names of instances on moto: many pages, a replacement, a refusal."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.awsrequest import AWSResponse
+from moto import mock_aws
+
+from rackwright.errors import ExternalToolError
+from rackwright.provision import nodes
+from rackwright.provision.naming import HOST_TAG, REGISTER
+from rackwright.provision.nodes import Fleet, NothingProvisionedError, bind, read
+from rackwright.provision.targets import Target
+
+REGION, ZONE, COUNT = "us-east-1", "atlas.internal", 12
+FLEET = Fleet("atlas", "use1", REGION, ZONE, {"dgx": COUNT}, ("head-1",))
+
+
+class Cloud:
+    """A site with one Auto Scaling group and a private zone."""
+
+    def __init__(self, folder: Path) -> None:
+        self.target = Target("aws", folder, {}, None)
+        self.ec2, self.scaling, self.route53, self.ssm = (
+            boto3.client(service, region_name=REGION)
+            for service in ("ec2", "autoscaling", "route53", "ssm")
+        )
+        vpc = self.ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+        self.subnet = self.ec2.create_subnet(VpcId=vpc, CidrBlock="10.0.0.0/20")["Subnet"][
+            "SubnetId"
+        ]
+        self.ec2.create_launch_template(
+            LaunchTemplateName="nodes",
+            LaunchTemplateData={"ImageId": "ami-12c6146b", "InstanceType": "t3.micro"},
+        )
+        zone = self.route53.create_hosted_zone(
+            Name=ZONE, CallerReference="1", VPC={"VPCRegion": REGION, "VPCId": vpc}
+        )
+        self.zone_id = zone["HostedZone"]["Id"].rsplit("/", 1)[-1]
+        self.ssm.put_parameter(
+            Name="/rackwright/atlas/use1/network",
+            Type="String",
+            Value=json.dumps({"dns_zone_id": self.zone_id}),
+        )
+
+    def group(self, name: str, count: int, *, site: str = "use1") -> None:
+        tags = {
+            "rackwright:cluster": "atlas",
+            "rackwright:site": site,
+            "rackwright:node-group": name,
+        }
+        self.scaling.create_auto_scaling_group(
+            AutoScalingGroupName=f"atlas-{site}-{name}",
+            MinSize=0,
+            MaxSize=count,
+            DesiredCapacity=count,
+            VPCZoneIdentifier=self.subnet,
+            LaunchTemplate={"LaunchTemplateName": "nodes", "Version": "$Latest"},
+            Tags=[{"Key": k, "Value": v, "PropagateAtLaunch": True} for k, v in tags.items()],
+        )
+
+    def tags(self) -> dict[str, str]:
+        """The instance of each tagged host."""
+        filters = [
+            {"Name": "tag-key", "Values": [HOST_TAG]},
+            {"Name": "instance-state-name", "Values": ["running"]},
+        ]
+        found: dict[str, str] = {}
+        for page in self.ec2.get_paginator("describe_instances").paginate(Filters=filters):
+            for one in (one for r in page["Reservations"] for one in r["Instances"]):
+                host = {tag["Key"]: tag["Value"] for tag in one["Tags"]}[HOST_TAG]
+                assert host not in found, "no name is given twice"
+                found[host] = one["InstanceId"]
+        return found
+
+    def records(self) -> dict[str, list[str]]:
+        pages = self.route53.get_paginator("list_resource_record_sets").paginate(
+            HostedZoneId=self.zone_id
+        )
+        return {
+            one["Name"].removesuffix(f".{ZONE}."): [v["Value"] for v in one["ResourceRecords"]]
+            for page in pages
+            for one in page["ResourceRecordSets"]
+            if one["Type"] in {"A", "TXT"}
+        }
+
+
+@pytest.fixture
+def cloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    monkeypatch.delenv("AWS_PROFILE", raising=False)
+    monkeypatch.setattr(nodes, "INSTANCES_PER_PAGE", 5)
+    monkeypatch.setattr(nodes, "RECORDS_PER_PAGE", 4)
+    monkeypatch.setattr(nodes, "CHANGES_PER_BATCH", 6)
+    with mock_aws():
+        yield Cloud(tmp_path)
+
+
+def addresses(cloud: Cloud) -> dict[str, str | None]:
+    (naming,) = read(FLEET, cloud.target)
+    return {host: one.address for host, one in naming.holders.items()}
+
+
+def test_every_instance_gets_a_name_and_a_replacement_a_free_one(cloud: Cloud) -> None:
+    cloud.group("dgx", COUNT)
+    cloud.group("dgx", 2, site="other")
+    (before,) = read(FLEET, cloud.target)
+    assert len(before.missing) == COUNT
+    assert len(before.unnamed) == COUNT
+
+    foreseen = bind(FLEET, cloud.target, dry=True)
+    assert (foreseen.named, foreseen.records) == (COUNT, COUNT + 1)
+    assert not cloud.tags(), "a dry run changes nothing"
+    assert not cloud.records()
+
+    done = bind(FLEET, cloud.target)
+    assert (done.named, done.records) == (COUNT, COUNT + 1)
+    named = cloud.tags()
+    assert sorted(named) == [f"dgx-{number:02d}" for number in range(1, COUNT + 1)]
+    assert cloud.records() == {
+        **{host: [address] for host, address in addresses(cloud).items()},
+        REGISTER: ['"dgx"'],
+    }
+    again = bind(FLEET, cloud.target)
+    assert (again.named, again.records) == (0, 0)
+
+    cloud.scaling.terminate_instance_in_auto_scaling_group(
+        InstanceId=named["dgx-07"], ShouldDecrementDesiredCapacity=False
+    )
+    cloud.scaling.set_desired_capacity(AutoScalingGroupName="atlas-use1-dgx", DesiredCapacity=COUNT)
+    (between,) = read(FLEET, cloud.target)
+    assert between.missing == ("dgx-07",)
+    assert "dgx-07" not in addresses(cloud), "who has the name is not there any more"
+    assert bind(FLEET, cloud.target).named == 1
+    after = cloud.tags()
+    assert after["dgx-07"] != named["dgx-07"]
+    assert {**after, "dgx-07": ""} == {**named, "dgx-07": ""}, "the others keep their names"
+    assert cloud.records()["dgx-07"] == [addresses(cloud)["dgx-07"]]
+
+
+def test_a_group_that_shrinks_or_goes_leaves_no_names(cloud: Cloud) -> None:
+    cloud.group("dgx", 3)
+    done = bind(FLEET, cloud.target)
+    assert len(done.namings[0].missing) == COUNT - 3
+    assert set(cloud.records()) == {"dgx-01", "dgx-02", "dgx-03", REGISTER}
+    cloud.scaling.delete_auto_scaling_group(AutoScalingGroupName="atlas-use1-dgx", ForceDelete=True)
+    bind(Fleet("atlas", "use1", REGION, ZONE, {"new": 1}, ()), cloud.target)
+    assert cloud.records() == {}
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, status: int, code: str, times: int) -> list[str]:
+    """Let the first calls of ``CreateTags`` be refused; the list tells of every call."""
+    called: list[str] = []
+
+    def answer(request: Any, **_kwargs: Any) -> AWSResponse | None:
+        called.append(request.url)
+        if len(called) > times:
+            return None
+        text = (
+            "<Response><Errors><Error>"
+            f"<Code>{code}</Code><Message>m</Message></Error></Errors></Response>"
+        )
+        return AWSResponse(request.url, status, {}, Body(text.encode()))
+
+    first = nodes._make_client
+
+    def make(*arguments: Any) -> Any:
+        client = first(*arguments)
+        client.meta.events.register_first("before-send.ec2.CreateTags", answer)
+        return client
+
+    monkeypatch.setattr(nodes, "_make_client", make)
+    return called
+
+
+class Body(io.BytesIO):
+    def stream(self, **_kwargs: Any) -> Iterator[bytes]:
+        yield self.read()
+
+
+def test_an_instance_that_goes_meanwhile_is_missing(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud.group("dgx", 2)
+    called = refuse(monkeypatch, 400, "InvalidInstanceID.NotFound", 1)
+    done = bind(FLEET, cloud.target)
+    assert len(called) == 2
+    assert done.named == 1
+    assert done.namings[0].missing[0] == "dgx-01"
+    assert set(cloud.records()) == {"dgx-02", REGISTER}
+
+
+def test_a_call_that_is_throttled_is_repeated(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud.group("dgx", 1)
+    called = refuse(monkeypatch, 503, "RequestLimitExceeded", 2)
+    assert bind(FLEET, cloud.target).named == 1
+    assert len(called) == 3
+
+
+def test_a_permission_that_is_missing_is_named(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud.group("dgx", 1)
+    refuse(monkeypatch, 403, "UnauthorizedOperation", 9)
+    with pytest.raises(ExternalToolError, match="UnauthorizedOperation: m") as caught:
+        bind(FLEET, cloud.target)
+    assert caught.value.hint == "the credentials need the permission 'ec2:CreateTags'"
+
+
+def test_what_is_not_provisioned_and_what_is_refused_is_said(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(NothingProvisionedError, match="/rackwright/other/use1/network"):
+        bind(Fleet("other", "use1", REGION, ZONE, {"dgx": 1}, ()), cloud.target)
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    with pytest.raises(ExternalToolError, match="credentials"):
+        read(FLEET, cloud.target)
