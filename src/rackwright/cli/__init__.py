@@ -33,6 +33,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "preview": ("rackwright.cli.stack", "show what 'up' would change"),
     "up": ("rackwright.cli.stack", "provision the AWS site of a blueprint"),
     "status": ("rackwright.cli.stack", "show what is provisioned"),
+    "hosts": ("rackwright.cli.name_hosts", "give instances of node groups their host names"),
     "down": ("rackwright.cli.stack", "remove what is provisioned; storage is kept"),
     "configure": ("rackwright.cli.configure", "bring the hosts to what the blueprint says"),
     "receptor": ("rackwright.cli.receptor", "write what workers of 'configure' need to be reached"),

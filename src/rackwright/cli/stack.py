@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_blueprint
 from rackwright.cli.judging import add_gate, gate_of, refused_by
-from rackwright.errors import UsageError
+from rackwright.errors import ExternalToolError, UsageError
 from rackwright.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from rackwright.errors import RackwrightError
     from rackwright.plan.load import LoadedPlan
     from rackwright.provision.engine import Outcome, Site
+    from rackwright.provision.naming import Naming
+    from rackwright.provision.targets import Target
 
 _DESTRUCTIVE = frozenset({"up", "down"})
 _JUDGED = frozenset({"preview", "up"})
@@ -64,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
     verb = arguments.verb
-    site = _choose_site(arguments, loaded)
+    site = choose_site(arguments, loaded)
     if verb in _JUDGED:
         gate = gate_of(arguments)
         if refused := refused_by(gate, loaded, "nothing was created"):
@@ -78,6 +81,9 @@ def run(arguments: argparse.Namespace) -> int:
     if verb == "preview" and arguments.save_plan:
         plans.prepare(arguments.save_plan)
     target = open_target(arguments.target)
+    namings: Sequence[Naming] | None = None
+    trouble: RackwrightError | None = None
+    foreseen = False
     if verb == "status":
         outcomes = engine.status(site, target)
     elif verb == "down":
@@ -94,14 +100,69 @@ def run(arguments: argparse.Namespace) -> int:
         )
         if arguments.save_plan:
             plans.seal(arguments.save_plan, stack=site.stack, blueprint=blueprint)
+    if verb == "up" or (verb == "status" and any(o.kind == "aws-cluster" for o in outcomes)):
+        try:
+            namings = _name(verb, loaded, site, target)
+        except ExternalToolError as error:
+            trouble = error
+    elif verb == "preview":
+        foreseen = _foresee(loaded, site, target, strict=arguments.expect_no_changes)
     if arguments.json:
-        sys.stdout.write(engine.render_json(outcomes, endpoint=target.endpoint) + "\n")
+        nodes = None if namings is None else {one.group: one.as_data() for one in namings}
+        text = engine.render_json(outcomes, endpoint=target.endpoint, nodes=nodes)
+        sys.stdout.write(text + "\n")
     else:
         sys.stdout.write(_render(verb, site, outcomes, target.endpoint))
-    if verb == "preview" and arguments.expect_no_changes and any(o.changes for o in outcomes):
+        sys.stdout.writelines(f"{line}\n" for line in _hosts(namings))
+    sys.stdout.flush()
+    if trouble is not None:
+        raise trouble
+    differs = foreseen or any(o.changes for o in outcomes)
+    if verb == "preview" and arguments.expect_no_changes and differs:
         sys.stderr.write("what is there differs from the blueprint\n")
         return ExitCode.VIOLATION
     return ExitCode.NOTHING if verb == "status" and not outcomes else ExitCode.CLEAN
+
+
+def _name(verb: str, loaded: LoadedPlan, site: Site, target: Target) -> tuple[Naming, ...]:
+    """The instance of each host of the node groups; 'up' gives those without a name one.
+
+    Raises:
+        ExternalToolError: AWS refuses.
+    """
+    from rackwright.provision import nodes
+
+    fleet = nodes.fleet_in(loaded.plan, site.name)
+    if verb == "up":
+        namings = nodes.bind(fleet, target, say=_say).namings
+    else:
+        namings = nodes.read(fleet, target)
+    for line in (line for one in namings for line in one.complaints()):
+        _say(line)
+    return namings
+
+
+def _foresee(loaded: LoadedPlan, site: Site, target: Target, *, strict: bool) -> bool:
+    """Whether instances that are there would get a name or a record; nothing is changed.
+
+    Raises:
+        ExternalToolError: nobody can tell, and ``strict`` wants it told.
+    """
+    from rackwright.provision import nodes
+
+    fleet = nodes.fleet_in(loaded.plan, site.name)
+    try:
+        would = nodes.bind(fleet, target, dry=True)
+    except nodes.NothingProvisionedError:
+        return False
+    except ExternalToolError as error:
+        if strict:
+            raise
+        _say(f"hosts: names cannot be foreseen: {error.summary}")
+        return False
+    if would.named or would.records:
+        _say(f"hosts: {would.named:,} instances to name, {would.records:,} records to change")
+    return bool(would.named or would.records)
 
 
 def _absolute(path: Path | None) -> Path | None:
@@ -109,7 +170,12 @@ def _absolute(path: Path | None) -> Path | None:
     return path.resolve() if path else None
 
 
-def _choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
+def choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
+    """The AWS site that the command is about.
+
+    Raises:
+        UsageError: the blueprint has none, or it is not clear which.
+    """
     from rackwright.provision.engine import Site
 
     plans = {plan.site.name: plan.site for plan in loaded.plan.aws}
@@ -160,6 +226,16 @@ def _render(verb: str, site: Site, outcomes: Sequence[Outcome], endpoint: str | 
     if endpoint and verb == "status":
         lines.append(f"embedded AWS: {endpoint}")
     return "\n".join(lines) + "\n"
+
+
+def _hosts(namings: Sequence[Naming] | None) -> Iterator[str]:
+    """The node groups with the hosts that have an address, as lines."""
+    from rackwright.model.names import compress_hostlist
+
+    for one in namings or ():
+        there = list(one.as_data()["private_ips"])
+        text = f": {compress_hostlist(there)}" if there else ""
+        yield f"hosts of {one.group}: {len(there):,} of {len(one.hosts):,} with an address{text}"
 
 
 def _summary(verb: str, outcome: Outcome) -> str:

@@ -65,6 +65,8 @@ class Network(pulumi.ComponentResource):
             name=site.network.dns_zone,
             comment=f"private zone of {args.prefix}",
             vpcs=[{"vpc_id": vpc.id}],
+            # The names of instances are no resources of a stack; a zone that has some cannot go.
+            force_destroy=True,
             tags=args.tags(zone_name),
             opts=child_options(self, args, zone_name),
         )

@@ -317,10 +317,22 @@ def _tool_error(
     )
 
 
-def render_json(outcomes: Sequence[Outcome], *, endpoint: str | None = None) -> str:
-    """The outcomes as JSON, schema ``rackwright.stack/v1``."""
+def render_json(
+    outcomes: Sequence[Outcome],
+    *,
+    endpoint: str | None = None,
+    nodes: Mapping[str, Any] | None = None,
+) -> str:
+    """The outcomes as JSON, schema ``rackwright.stack/v1``.
+
+    Args:
+        outcomes: what a run did to each stack.
+        endpoint: base URL of the embedded AWS.
+        nodes: hosts of each node group with their addresses; None where they are not known.
+    """
     return json.dumps(
         {
+            "nodes": nodes,
             "schema": "rackwright.stack/v1",
             "endpoint": endpoint,
             "stacks": [

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rackwright.model.names import compress_hostlist
 from rackwright.plan.hosts import numbered
 
 HOST_TAG = "rackwright:host"
@@ -24,6 +25,9 @@ REGISTER = "rackwright-node-groups"
 """Name in the private zone of the TXT record with the groups whose names are kept here."""
 TTL = 60
 """Seconds that a name may be remembered by those who asked for it."""
+
+SHOWN = 5
+"""Instances that a line names."""
 
 Record = dict[str, Any]
 """A record set as Route 53 has it."""
@@ -69,6 +73,34 @@ class Naming:
     def unsettled(self) -> Mapping[str, Instance]:
         """Hosts whose instance does not carry exactly this name in its tag."""
         return {host: one for host, one in self.holders.items() if one.host != host}
+
+    def as_data(self) -> dict[str, Any]:
+        """It as plain data: the form in which ``rackwright status --json`` tells it."""
+        return {
+            "count": len(self.hosts),
+            "private_ips": {
+                host: one.address for host, one in self.holders.items() if one.address is not None
+            },
+            "missing": [
+                host
+                for host in self.hosts
+                if host not in self.holders or self.holders[host].address is None
+            ],
+            "unnamed": [one.id for one in self.unnamed],
+        }
+
+    def complaints(self) -> Iterator[str]:
+        """What is not as the plan has it, as lines."""
+        data = self.as_data()
+        total = len(self.hosts)
+        if missing := data["missing"]:
+            yield (
+                f"{len(missing):,} of {total:,} hosts of '{self.group}' have no instance with an"
+                f" address: {compress_hostlist(missing)}"
+            )
+        if unnamed := data["unnamed"]:
+            shown = ", ".join(unnamed[:SHOWN]) + (", ..." if len(unnamed) > SHOWN else "")
+            yield f"{len(unnamed):,} instances of '{self.group}' have no host name: {shown}"
 
 
 def held(group: str, count: int, instances: Iterable[Instance]) -> Naming:

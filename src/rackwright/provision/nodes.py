@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rackwright.errors import ExternalToolError
-from rackwright.plan.aws import AwsSitePlan
+from rackwright.plan.model import Plan
 from rackwright.plan.security import parameter_path
 from rackwright.provision.locks import exclusive
 from rackwright.provision.naming import (
@@ -77,11 +77,12 @@ class NothingProvisionedError(ExternalToolError):
     """The site has no network whose private zone could take names."""
 
 
-def fleet_of(planned: AwsSitePlan, cluster: str) -> Fleet:
-    """The node groups of ``planned``."""
+def fleet_in(plan: Plan, name: str) -> Fleet:
+    """The node groups of the AWS site ``name``, which the plan has."""
+    planned = next(one for one in plan.aws if one.site.name == name)
     site = planned.site
     return Fleet(
-        cluster=cluster,
+        cluster=plan.blueprint.name,
         site=site.name,
         region=site.region,
         zone=site.network.dns_zone,

@@ -1,0 +1,60 @@
+"""``hosts``: the instances of node groups get the host names of the blueprint."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from rackwright.cli.arguments import add_blueprint
+from rackwright.exit_codes import ExitCode
+
+SCHEMA = "rackwright.hosts/v1"
+
+
+def configure(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Add the arguments of ``hosts``."""
+    add_blueprint(parser)
+    parser.add_argument("--site", help="the AWS site, where the blueprint has several")
+    parser.add_argument(
+        "--target",
+        choices=("local", "aws"),
+        required=True,
+        help="local: the embedded AWS of this machine; aws: AWS, with your credentials",
+    )
+    parser.add_argument("--check", action="store_true", help="change nothing, say what would be")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Name the instances; the exit code is 6 when a host is left without an instance."""
+    from rackwright.cli.hosts import say
+    from rackwright.cli.stack import choose_site
+    from rackwright.plan.load import load_plan
+    from rackwright.provision import nodes
+    from rackwright.provision.targets import open_target
+
+    loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
+    site = choose_site(arguments, loaded)
+    fleet = nodes.fleet_in(loaded.plan, site.name)
+    target = open_target(arguments.target)
+    done = nodes.bind(fleet, target, say=say, dry=arguments.check)
+    groups = {one.group: one.as_data() for one in done.namings}
+    if arguments.json:
+        made = {
+            "schema": SCHEMA,
+            "check": arguments.check,
+            "named": done.named,
+            "records": done.records,
+            "nodes": groups,
+        }
+        sys.stdout.write(json.dumps(made, indent=2, sort_keys=True) + "\n")
+    else:
+        would = "to name" if arguments.check else "named"
+        change = "to change" if arguments.check else "changed"
+        sys.stdout.write(
+            f"{site.stack}: {done.named:,} instances {would}, {done.records:,} records {change}\n"
+        )
+    for line in (line for one in done.namings for line in one.complaints()):
+        say(line)
+    return ExitCode.UNKNOWN if any(one["missing"] for one in groups.values()) else ExitCode.CLEAN
