@@ -63,6 +63,35 @@ def assert_secrets_are_encrypted(lab: Any, stack: str) -> None:
     assert passphrase.read_text() not in text
 
 
+def assert_hosts_have_names(lab: Any, blueprint: Path) -> None:
+    """``up`` has named the instances; one that is replaced gives its name to the next."""
+    lab.inject(operation="DescribeInstances", times=2, error="RequestLimitExceeded")
+    told = json.loads(lab.run("status", blueprint, "--target", "local", "--json"))
+    before = told["nodes"]["train"]["private_ips"]
+    assert list(before) == ["train-1", "train-2"]
+    path = lab.folder / "outputs.json"
+    path.write_text(json.dumps(told))
+    listed = json.loads(lab.run("inventory", blueprint, "--outputs", path))
+    hosts = listed["_meta"]["hostvars"]
+    assert {name: hosts[name]["ansible_host"] for name in before} == before
+
+    ec2, scaling = lab.client("ec2"), lab.client("autoscaling")
+    wanted = [{"Name": "tag:rackwright:host", "Values": ["train-1"]}]
+    (found,) = ec2.describe_instances(Filters=wanted)["Reservations"]
+    scaling.terminate_instance_in_auto_scaling_group(
+        InstanceId=found["Instances"][0]["InstanceId"], ShouldDecrementDesiredCapacity=False
+    )
+    scaling.set_desired_capacity(AutoScalingGroupName="life-cloud-train", DesiredCapacity=2)
+    foreseen = json.loads(lab.run("hosts", blueprint, "--target", "local", "--check", "--json"))
+    assert foreseen["named"] == 1
+    done = json.loads(lab.run("hosts", blueprint, "--target", "local", "--json"))
+    after = done["nodes"]["train"]["private_ips"]
+    assert after["train-2"] == before["train-2"]
+    assert after["train-1"] != before["train-1"]
+    again = json.loads(lab.run("hosts", blueprint, "--target", "local", "--json"))
+    assert (again["named"], again["records"]) == (0, 0)
+
+
 def test_life_of_a_cluster(lab: Any) -> None:
     blueprint = lab.blueprint("life")
     created = lab.stacks("up", blueprint, "--yes")
@@ -75,6 +104,7 @@ def test_life_of_a_cluster(lab: Any) -> None:
 
     again = lab.stacks("up", blueprint, "--yes")
     assert [stack["changes"] for stack in again.values()] == [{}, {}, {}]
+    assert_hosts_have_names(lab, blueprint)
 
     changed = lab.blueprint("life", **{"root_volume: 500 GiB": "root_volume: 600 GiB"})
     foreseen = lab.stacks("preview", changed)

@@ -20,7 +20,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         "--outputs",
         type=Path,
         metavar="FILE",
-        help="what 'status --json' printed: addresses of the servers of the AWS site",
+        help="what 'status --json' printed: addresses of the hosts of the AWS site",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--list", action="store_true", help="everything as JSON (the default)")
@@ -31,14 +31,15 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the inventory, a host of it, or its groups."""
     from rackwright.configure.inventory import build_inventory, draw, host_variables
-    from rackwright.configure.outputs import add_addresses, read_addresses
+    from rackwright.configure.outputs import add_outputs, read_outputs
     from rackwright.plan.load import load_plan
     from rackwright.spec.suggest import did_you_mean
 
     plan = load_plan(arguments.blueprint, arguments.layer).plan
     made = build_inventory(plan, arguments.site)
     if arguments.outputs is not None:
-        add_addresses(made, plan, read_addresses(arguments.outputs), arguments.site)
+        for line in add_outputs(made, plan, read_outputs(arguments.outputs), arguments.site):
+            sys.stderr.write(f"warning: {line}\n")
     if arguments.graph:
         sys.stdout.writelines(f"{line}\n" for line in draw(made))
     elif arguments.host is not None:

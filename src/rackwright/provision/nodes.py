@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rackwright.errors import ExternalToolError
+from rackwright.exit_codes import ExitCode
 from rackwright.plan.model import Plan
 from rackwright.plan.security import parameter_path
 from rackwright.provision.locks import exclusive
@@ -75,6 +76,8 @@ class Bound:
 
 class NothingProvisionedError(ExternalToolError):
     """The site has no network whose private zone could take names."""
+
+    exit_code = ExitCode.NOTHING
 
 
 def fleet_in(plan: Plan, name: str) -> Fleet:

@@ -11,7 +11,7 @@ import yaml
 
 from rackwright.cli import main
 from rackwright.configure.inventory import InventoryError, build_inventory
-from rackwright.configure.outputs import SCHEMA, add_addresses, read_addresses
+from rackwright.configure.outputs import SCHEMA, add_outputs, read_outputs
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.policy.packs import builtin_pack
@@ -48,7 +48,7 @@ def a_plan(folder: Path, *, sites: int = 1) -> Plan:
 def test_servers_get_their_addresses(tmp_path: Path) -> None:
     plan = a_plan(tmp_path)
     made = build_inventory(plan)
-    add_addresses(made, plan, read_addresses(write(tmp_path, SERVERS)))
+    add_outputs(made, plan, read_outputs(write(tmp_path, SERVERS)))
     hosts = made["_meta"]["hostvars"]
     assert hosts["head-1"] == {"ansible_host": "10.20.0.5"}
     assert hosts["login-1"]["ansible_host"] == "10.20.8.6"
@@ -56,13 +56,47 @@ def test_servers_get_their_addresses(tmp_path: Path) -> None:
     assert not [name for name in hosts if name.startswith("train") and hosts[name]]
 
 
+def some_nodes(*hosts: str, **more: Any) -> dict[str, Any]:
+    addresses = {host: f"10.20.1.{number}" for number, host in enumerate(hosts, 1)}
+    return {"nodes": {"train": {"private_ips": addresses, "missing": [], **more}}}
+
+
+def test_nodes_get_their_addresses_and_one_without_an_instance_none_that_works(
+    tmp_path: Path,
+) -> None:
+    plan = a_plan(tmp_path)
+    made = build_inventory(plan)
+    every = sorted(name for name in made["_meta"]["hostvars"] if name.startswith("train"))
+    path = write(tmp_path, SERVERS, **some_nodes(*every[:-1], missing=every[-1:]))
+    (line,) = add_outputs(made, plan, read_outputs(path))
+    hosts = made["_meta"]["hostvars"]
+    assert hosts[every[0]] == {"ansible_host": "10.20.1.1"}
+    assert hosts[every[-1]] == {"ansible_host": f"{every[-1]}.invalid"}
+    assert line.startswith("1 hosts of node groups have no instance")
+    assert every[-1] in line
+
+    path = write(tmp_path, SERVERS, **some_nodes(*every))
+    assert add_outputs(build_inventory(plan), plan, read_outputs(path)) == ()
+
+
+@pytest.mark.parametrize("more", [{}, {"nodes": None}])
+def test_nodes_that_nobody_has_asked_for_are_said_to_be_unknown(
+    tmp_path: Path, more: dict[str, Any]
+) -> None:
+    plan = a_plan(tmp_path)
+    made = build_inventory(plan)
+    (line,) = add_outputs(made, plan, read_outputs(write(tmp_path, SERVERS, **more)))
+    assert "do not tell the addresses of" in line
+    assert not [n for n, v in made["_meta"]["hostvars"].items() if n.startswith("train") and v]
+
+
 def test_of_two_sites_the_one_that_is_named_gets_them(tmp_path: Path) -> None:
     plan = a_plan(tmp_path, sites=2)
     made = build_inventory(plan)
-    addresses = read_addresses(write(tmp_path, SERVERS))
+    addresses = read_outputs(write(tmp_path, SERVERS))
     with pytest.raises(InventoryError, match="several AWS sites"):
-        add_addresses(made, plan, addresses)
-    add_addresses(made, plan, addresses, "aws-2")
+        add_outputs(made, plan, addresses)
+    add_outputs(made, plan, addresses, "aws-2")
     hosts = made["_meta"]["hostvars"]
     assert hosts["head-1.aws-2"]["ansible_host"] == "10.20.0.5"
     assert "ansible_host" not in hosts["head-1.aws-1"]
@@ -73,7 +107,10 @@ def test_outputs_of_another_blueprint_are_refused(tmp_path: Path) -> None:
     made = build_inventory(plan)
     other = {"head": {"private_ips": {"head-2": "10.20.0.7"}, "public_ips": {}}}
     with pytest.raises(InventoryError, match="'head-2', but the site 'aws-1' has none"):
-        add_addresses(made, plan, read_addresses(write(tmp_path, other)))
+        add_outputs(made, plan, read_outputs(write(tmp_path, other)))
+    path = write(tmp_path, SERVERS, **some_nodes("train-99999"))
+    with pytest.raises(InventoryError, match="'train-99999', but the site"):
+        add_outputs(made, plan, read_outputs(path))
 
 
 @pytest.mark.parametrize(
@@ -86,23 +123,24 @@ def test_outputs_of_another_blueprint_are_refused(tmp_path: Path) -> None:
         ({"head": None}, {}),
         (SERVERS, {"schema": "rackwright.stack/v2"}),
         (SERVERS, {"stacks": None}),
+        (SERVERS, {"nodes": {"train": {"private_ips": {"train-1": "{{ 6 * 7 }}"}}}}),
     ],
 )
 def test_what_is_no_output_of_a_stack_is_refused(
     tmp_path: Path, servers: Any, changes: dict[str, Any]
 ) -> None:
     with pytest.raises(InventoryError, match="holds no servers of a stack") as caught:
-        read_addresses(write(tmp_path, servers, **changes))
+        read_outputs(write(tmp_path, servers, **changes))
     assert caught.value.hint is not None
     assert "status --json" in caught.value.hint
 
 
 def test_a_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     with pytest.raises(InventoryError, match="no such file"):
-        read_addresses(tmp_path / "nothing.json")
+        read_outputs(tmp_path / "nothing.json")
     (tmp_path / "text.json").write_text("aws-cluster: no change")
     with pytest.raises(InventoryError, match="is not JSON"):
-        read_addresses(tmp_path / "text.json")
+        read_outputs(tmp_path / "text.json")
 
 
 def test_the_command_lists_one_site_with_addresses(
@@ -112,7 +150,9 @@ def test_the_command_lists_one_site_with_addresses(
     outputs = write(tmp_path, SERVERS)
     words = ["inventory", str(tmp_path / "blueprint.yaml"), "--site", "aws-1"]
     assert main([*words, "--outputs", str(outputs)]) == 0
-    hosts = json.loads(capsys.readouterr().out)["_meta"]["hostvars"]
+    shown = capsys.readouterr()
+    assert "warning: the outputs do not tell the addresses of" in shown.err
+    hosts = json.loads(shown.out)["_meta"]["hostvars"]
     assert hosts["head-1.aws-1"]["ansible_host"] == "10.20.0.5"
     assert "head-1.aws-2" not in hosts
     assert main([*words[:-1], "aws-3"]) == 2

@@ -129,3 +129,18 @@ def test_an_instance_without_an_address_has_no_record_yet() -> None:
     bare = Instance("i-1", BEGIN)
     naming = assigned("dgx", 1, [bare])
     assert told(record_changes(ZONE, [naming], [])) == [f"UPSERT {REGISTER}"]
+
+
+def test_what_is_told_of_a_group_is_what_the_inventory_reads() -> None:
+    fleet = [instance(1, "dgx-1"), Instance("i-bare", BEGIN, None, "dgx-2"), instance(3)]
+    naming = held("dgx", 3, fleet)
+    assert naming.as_data() == {
+        "count": 3,
+        "private_ips": {"dgx-1": "10.0.0.1"},
+        "missing": ["dgx-2", "dgx-3"],
+        "unnamed": [fleet[2].id],
+    }
+    missing, unnamed = naming.complaints()
+    assert missing == "2 of 3 hosts of 'dgx' have no instance with an address: dgx-[2-3]"
+    assert unnamed == f"1 instances of 'dgx' have no host name: {fleet[2].id}"
+    assert not list(assigned("dgx", 2, [instance(1), instance(2)]).complaints())

@@ -49,8 +49,9 @@ options:
     type: str
   outputs:
     description:
-      - A file that C(rackwright status --json) has written. The servers of the AWS site, head and
-        login, get their private address as C(ansible_host), and C(rackwright_public_address).
+      - A file that C(rackwright status --json) has written. The hosts of the AWS site get their
+        private address as C(ansible_host), and login nodes C(rackwright_public_address). A host of
+        a node group that has no instance gets a name that cannot be looked up.
       - Name the O(site) where the blueprint has several AWS sites.
     type: str
 """
@@ -153,7 +154,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _build(self, path: str) -> dict[str, Any]:
         from rackwright.configure.inventory import build_inventory
-        from rackwright.configure.outputs import add_addresses, read_addresses
+        from rackwright.configure.outputs import add_outputs, read_outputs
         from rackwright.plan.load import load_plan
 
         site, files = self.get_option("site"), self._files(path)
@@ -161,7 +162,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         plan = load_plan(files[0], files[1:]).plan
         made = build_inventory(plan, site)
         if outputs is not None:
-            add_addresses(made, plan, read_addresses(outputs), site)
+            for line in add_outputs(made, plan, read_outputs(outputs), site):
+                self.display.warning(line)
         return made
 
     def _add(self, found: Mapping[str, Any]) -> None:
