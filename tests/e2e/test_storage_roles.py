@@ -149,6 +149,14 @@ REFUSED: Mapping[str, Mapping[str, tuple[dict[str, Any], str]]] = {
             {"lustre_lnet_networks": [{"name": "o2ib", "interfaces": ["ib7"]}]},
             "network has no interface ib7",
         ),
+        "name": (
+            {"lustre_client_mounts": [{**MOUNT, "source": "nobody.invalid@tcp:/scratch"}]},
+            "name cannot look up nobody.invalid, the server of a file system",
+        ),
+        "options": (
+            {"lustre_client_mounts": [{**MOUNT, "options": ["rw exec"]}]},
+            "/scratch cannot be mounted with rw exec",
+        ),
         "version": (
             {"lustre_client_version": "2.99.9"},
             f"does not offer lustre-client-modules-{KERNEL} 2.99.9, but {LUSTRE}",
@@ -240,6 +248,42 @@ def test_a_file_system_is_made_once_and_survives_its_servers(lustre: FileSystem)
     foreseen = lustre.serve("--check", "--diff", lustre_server_format=True)
     assert (foreseen.code, foreseen.changed) == (0, 0), foreseen.output
     assert not re.search(r"^(---|\+\+\+) ", foreseen.output, re.MULTILINE)
+
+
+def test_a_file_system_is_mounted_by_the_name_of_its_server(lustre: FileSystem) -> None:
+    """As FSx for Lustre is: a name, the interface of the default route, targets not counted."""
+    name = "fs-0123456789abcdef0.fsx.test"
+    host = lustre.machines.host(CLIENT)
+    run("ip", "-n", host.namespace, "route", "replace", "default", "dev", "eth0")
+    lustre.on(CLIENT, f"echo 10.213.65.10 {name} >> /etc/hosts")
+    changes = {
+        "lustre_lnet_networks": [{"name": "tcp", "interfaces": ["default"]}],
+        "lustre_lnet_peers": [],
+        "lustre_client_mounts": [
+            {
+                "source": f"{name}@tcp:/scratch",
+                "folder": "/fsx",
+                "locks": "flock",
+                "options": ["relatime"],
+            }
+        ],
+    }
+    made = lustre.use(**changes)
+    assert made.code == 0, made.output
+    assert lustre.on(CLIENT, "findmnt -no SOURCE /fsx") == "10.213.65.10@tcp:/scratch"
+    unit = lustre.on(CLIENT, "cat /etc/systemd/system/fsx.mount /etc/lnet.conf")
+    assert f"What={name}@tcp:/scratch\n" in unit
+    assert "Options=_netdev,relatime,flock\n" in unit
+    assert "0: eth0" in unit
+    again = lustre.use(**changes)
+    assert (again.code, again.changed) == (0, 0), again.output
+    foreseen = lustre.use("--check", "--diff", **changes)
+    assert (foreseen.code, foreseen.changed) == (0, 0), foreseen.output
+    lustre.on("oss-1", "systemctl stop lustre-scratch-ost0000.mount")
+    seen = lustre.use("--tags", "verify", **changes)
+    assert "sees 1 of the MDTs and 1 of the OSTs at /fsx" in seen.failure(CLIENT), seen.output
+    lustre.on("oss-1", "systemctl start lustre-scratch-ost0000.mount")
+    lustre.on(CLIENT, f"systemctl disable --now fsx.mount; sed -i /{name}/d /etc/hosts")
 
 
 def test_a_target_that_moves_is_left_there_and_one_that_is_nowhere_is_found(

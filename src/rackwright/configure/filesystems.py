@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rackwright.model.hardware import Node, fact_value
-from rackwright.model.software import KernelModules
+from rackwright.model.software import KernelModules, SoftwareBill
 from rackwright.model.storage import (
     LnetNetwork,
     MetadataTargets,
@@ -95,28 +95,12 @@ class _System:
         """Variables of a group of servers, with those of the software on the first call."""
         key = (self._site, group)
         if key not in self._made.servers:
-            self._made.servers[key] = self._software("server")
+            self._made.servers[key] = _software(self._bill, "server")
             for host in self._hosts[group]:
                 self._made.targets.setdefault(self._names[self._site, host], [])
         variables = self._made.servers[key]
         self._add_peers(variables)
         return variables
-
-    def _software(self, what: str) -> dict[str, Any]:
-        """Version and kernel, as the bill of the site says, and what it does not say."""
-        made: dict[str, Any] = {f"lustre_{what}_unknown": []}
-        modules: KernelModules | None = getattr(self._bill, f"lustre_{what}", None)
-        if modules is None:
-            made[f"lustre_{what}_unknown"].append(f"'lustre_{what}' of a software bill")
-            return made
-        made[f"lustre_{what}_version"] = upstream(modules.version)
-        if modules.kernel is None:
-            made[f"lustre_{what}_unknown"].append(
-                f"'kernel' of 'lustre_{what}' of the software bill"
-            )
-        else:
-            made[f"lustre_{what}_kernel"] = modules.kernel
-        return made
 
     def _add_peers(self, variables: dict[str, Any]) -> None:
         peers = variables.setdefault("lustre_lnet_peers", [])
@@ -209,7 +193,10 @@ class _System:
     def _add_client(self, group: str, networks: tuple[str, ...] | None) -> None:
         key = (self._site, group)
         if key not in self._made.clients:
-            self._made.clients[key] = {**self._software("client"), "lustre_client_mounts": []}
+            self._made.clients[key] = {
+                **_software(self._bill, "client"),
+                "lustre_client_mounts": [],
+            }
         variables = self._made.clients[key]
         unknown = variables["lustre_client_unknown"]
         self._add_peers(variables)
@@ -235,6 +222,27 @@ class _System:
         variables["lustre_client_mounts"].append(
             mount if system.locks is None else {**mount, "locks": system.locks}
         )
+
+
+def client_software(plan: Plan, site: str) -> dict[str, Any]:
+    """Version and kernel of the client, as the bill of the site says, and what it does not say."""
+    bill, _ = bill_of(plan.blueprint.operations, site)
+    return _software(bill, "client")
+
+
+def _software(bill: SoftwareBill | None, what: str) -> dict[str, Any]:
+    """The same, of the client or the server."""
+    made: dict[str, Any] = {f"lustre_{what}_unknown": []}
+    modules: KernelModules | None = getattr(bill, f"lustre_{what}", None)
+    if modules is None:
+        made[f"lustre_{what}_unknown"].append(f"'lustre_{what}' of a software bill")
+        return made
+    made[f"lustre_{what}_version"] = upstream(modules.version)
+    if modules.kernel is None:
+        made[f"lustre_{what}_unknown"].append(f"'kernel' of 'lustre_{what}' of the software bill")
+    else:
+        made[f"lustre_{what}_kernel"] = modules.kernel
+    return made
 
 
 def serving(index: int, targets: int, servers: int, *, pairs: bool) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""What the stacks of an AWS site tell the inventory: where its hosts are.
+"""What the stacks of an AWS site tell the inventory: where its hosts and file systems are.
 
 Head and login nodes are single instances whose addresses a stack knows. The instances of node
 groups come and go; ``rackwright status`` asks AWS for them and tells which hosts have one. A host
@@ -15,8 +15,9 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
+from rackwright.configure.fsx import FileSystemAddress, address_of, fsx_variables
 from rackwright.configure.hosts import Host, inventory_names
-from rackwright.configure.inventory import Inventory, InventoryError
+from rackwright.configure.inventory import Inventory, InventoryError, group_name
 from rackwright.model.names import compress_hostlist
 from rackwright.plan.model import Plan
 
@@ -25,6 +26,9 @@ SCHEMA = "rackwright.stack/v1"
 
 NOWHERE = "invalid"
 """Top-level domain in which no name is ever found."""
+
+CLIENTS = "lustre_client"
+"""Group of the hosts that mount Lustre."""
 
 Address = dict[str, str]
 """The variables of a host that say where it is."""
@@ -38,10 +42,12 @@ class Outputs:
         servers: the addresses of each head and login node.
         nodes: the address of each host of the node groups that has one; None where AWS has not been
             asked.
+        file_systems: where the file systems are, by name.
     """
 
     servers: Mapping[str, Address] = field(default_factory=dict)
     nodes: Mapping[str, Address] | None = None
+    file_systems: Mapping[str, FileSystemAddress] = field(default_factory=dict)
 
 
 def read_outputs(path: Path) -> Outputs:
@@ -73,7 +79,13 @@ def read_outputs(path: Path) -> Outputs:
 def _outputs(document: Any) -> Outputs:
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         return Outputs()
-    return Outputs(dict(_servers(document["stacks"])), _nodes(document.get("nodes")))
+    stacks = document["stacks"]
+    systems = {
+        name: address_of(output)
+        for stack in stacks
+        for name, output in stack["outputs"].get("file_systems", {}).items()
+    }
+    return Outputs(dict(_servers(stacks)), _nodes(document.get("nodes")), systems)
 
 
 def _servers(stacks: Any) -> Iterator[tuple[str, Address]]:
@@ -100,7 +112,7 @@ def _nodes(groups: Any) -> Mapping[str, Address] | None:
 def add_outputs(
     inventory: Inventory, plan: Plan, outputs: Outputs, site: str | None = None
 ) -> tuple[str, ...]:
-    """Tell ``inventory`` where the hosts of the plan's AWS site are.
+    """Tell ``inventory`` where the hosts of the plan's AWS site and its file systems are.
 
     Args:
         inventory: what ``build_inventory`` has made; it is changed.
@@ -137,7 +149,19 @@ def add_outputs(
     if outputs.nodes is not None:
         for missing, name in lost.items():
             inventory["_meta"]["hostvars"][name]["ansible_host"] = f"{missing.name}.{NOWHERE}"
+    _add_file_systems(inventory, plan, outputs, sites[0])
     return tuple(_missing(lost, known=outputs.nodes is not None))
+
+
+def _add_file_systems(inventory: Inventory, plan: Plan, outputs: Outputs, site: str) -> None:
+    """Put the groups that mount file systems among the clients of Lustre."""
+    for group, variables in fsx_variables(plan, site, outputs.file_systems):
+        nodes = group_name("nodes", site, group)
+        inventory[nodes].setdefault("vars", {}).update(variables)
+        if CLIENTS not in inventory:
+            inventory[CLIENTS] = {"hosts": []}
+            inventory["all"]["children"].append(CLIENTS)
+        inventory[CLIENTS].setdefault("children", []).append(nodes)
 
 
 def _missing(lost: Mapping[Host, str], *, known: bool) -> Iterator[str]:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
+from rackwright.accept.intent import mount_points
 from rackwright.cli import main
-from rackwright.configure.inventory import InventoryError, build_inventory
+from rackwright.configure.inventory import InventoryError, build_inventory, host_variables
 from rackwright.configure.outputs import SCHEMA, add_outputs, read_outputs
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
@@ -88,6 +89,98 @@ def test_nodes_that_nobody_has_asked_for_are_said_to_be_unknown(
     (line,) = add_outputs(made, plan, read_outputs(write(tmp_path, SERVERS, **more)))
     assert "do not tell the addresses of" in line
     assert not [n for n, v in made["_meta"]["hostvars"].items() if n.startswith("train") and v]
+
+
+ADDRESS = {"dns_name": "fs-01.fsx.us-east-1.amazonaws.com", "mount_name": "abcdefgh"}
+SOURCE = "fs-01.fsx.us-east-1.amazonaws.com@tcp:/abcdefgh"
+
+
+def with_file_system(folder: Path, output: Any, bill: Any = None) -> tuple[Plan, Path]:
+    """A cluster with ``/scratch``, of which the stacks tell ``output``."""
+    a_plan(folder)
+    path = folder / "blueprint.yaml"
+    document = yaml.safe_load(path.read_text())
+    document["sites"][0]["file_systems"] = [
+        {
+            "name": "scratch",
+            "deployment": "PERSISTENT_2",
+            "capacity": "19200 GiB",
+            "throughput": "250 MB/s/TiB",
+            "efa": False,
+            "mount": "/scratch",
+        }
+    ]
+    if bill is not None:
+        document.setdefault("operations", {})["software"] = [{"name": "all", **bill}]
+    path.write_text(yaml.safe_dump(document))
+    systems = {} if output is None else {"scratch": output}
+    stacks = [
+        {"stack": "aws-storage", "outputs": {"file_systems": systems}},
+        {"stack": "aws-cluster", "outputs": {"servers": SERVERS, "file_systems": systems}},
+    ]
+    return load_plan(path).plan, write(folder, SERVERS, stacks=stacks)
+
+
+def test_who_runs_jobs_or_logs_in_mounts_the_file_system(tmp_path: Path) -> None:
+    bill = {"lustre_client": {"version": "2.15.6", "kernel": "6.8.0-1021-aws"}}
+    plan, path = with_file_system(tmp_path, ADDRESS, bill)
+    made = build_inventory(plan)
+    assert "lustre_client" not in made, "nothing is guessed"
+    add_outputs(made, plan, read_outputs(path))
+    assert sorted(made["lustre_client"]["children"]) == ["nodes_aws_1_login", "nodes_aws_1_train"]
+    assert "lustre_client" in made["all"]["children"]
+    node = next(name for name in made["_meta"]["hostvars"] if name.startswith("train"))
+    for host in (node, "login-1"):
+        found = host_variables(made, host)
+        assert found is not None
+        assert {key: value for key, value in found.items() if key.startswith("lustre_")} == {
+            "lustre_client_unknown": [],
+            "lustre_client_version": "2.15.6",
+            "lustre_client_kernel": "6.8.0-1021-aws",
+            "lustre_lnet_networks": [{"name": "tcp", "interfaces": ["default"]}],
+            "lustre_client_mounts": [
+                {
+                    "source": SOURCE,
+                    "folder": "/scratch",
+                    "locks": "flock",
+                    "options": ["relatime"],
+                }
+            ],
+        }
+        expected = {
+            place.path
+            for place in mount_points(
+                plan, "aws-1", found["rackwright_node_group"], found["rackwright_role"]
+            )
+        }
+        assert expected == {mount["folder"] for mount in found["lustre_client_mounts"]}
+    head = host_variables(made, "head-1")
+    assert head is not None
+    assert not [key for key in head if key.startswith("lustre_")]
+
+
+def test_what_nobody_says_of_a_file_system_stops_the_role(tmp_path: Path) -> None:
+    plan, path = with_file_system(tmp_path, None)
+    made = build_inventory(plan)
+    add_outputs(made, plan, read_outputs(path))
+    found = host_variables(made, "login-1")
+    assert found is not None
+    assert found["lustre_client_unknown"] == [
+        "'lustre_client' of a software bill",
+        "the address of 'scratch' in the outputs",
+    ]
+    assert found["lustre_client_mounts"] == []
+
+
+@pytest.mark.parametrize(
+    "changes", [{"dns_name": "{{ x }}"}, {"mount_name": "a/b"}, {"dns_name": None}]
+)
+def test_an_address_of_a_file_system_that_is_none_is_refused(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    _, path = with_file_system(tmp_path, {**ADDRESS, **changes})
+    with pytest.raises(InventoryError, match="holds no servers"):
+        read_outputs(path)
 
 
 def test_of_two_sites_the_one_that_is_named_gets_them(tmp_path: Path) -> None:

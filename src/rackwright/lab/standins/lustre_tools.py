@@ -327,6 +327,7 @@ def mount(words: list[str]) -> int:
     if not nets():
         return fail(f"{failed} No such device\nAre the lustre modules loaded?", 19)
     if not source.startswith("/"):
+        source = numbered(source)
         nids, _, fsname = source.rpartition(":/")
         if targets_of(nids, fsname) is None:
             return fail(f"{failed} Input/output error\nIs the MGS running?", 5)
@@ -336,6 +337,15 @@ def mount(words: list[str]) -> int:
             return code
     run("mount", "-i", "-t", "tmpfs", "-o", "size=1m", source, folder)
     return 0
+
+
+def numbered(source: str) -> str:
+    """A source with addresses in the place of names: the kernel can look up none."""
+
+    def look_up(match: re.Match[str]) -> str:
+        return f"{match[1]}{socket.gethostbyname(match[2])}@"
+
+    return re.sub("(^|[,:])([^,:@/]+)@", look_up, source)
 
 
 def mount_target(device: str, failed: str) -> int:
