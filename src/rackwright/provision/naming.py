@@ -169,17 +169,19 @@ def record_changes(
     Returns:
         Changes as ``ChangeResourceRecordSets`` takes them.
     """
+    namings = tuple(namings)
+    others = set(spared)
     groups = {naming.group for naming in namings}
     wanted = {
         f"{host}.{zone}": one.address
         for naming in namings
         for host, one in naming.holders.items()
-        if one.address is not None and host not in set(spared)
+        if one.address is not None and host not in others
     }
     register = f"{REGISTER}.{zone}"
     there = {(str(one["Name"]).rstrip(".").lower(), one["Type"]): one for one in records}
     noted = _noted(there.get((register, "TXT")))
-    mine = {f"{host}.{zone}" for host in spared}
+    mine = {f"{host}.{zone}" for host in others}
     changes = []
     for (name, kind), record in there.items():
         host = name.removesuffix(f".{zone}")

@@ -1,0 +1,110 @@
+"""``hosts``, and what ``status`` and ``preview`` tell of the instances of node groups."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rackwright.cli import main
+from rackwright.errors import ExternalToolError
+from rackwright.policy.packs import builtin_pack
+from rackwright.provision import engine, nodes, targets
+from rackwright.provision.engine import Outcome
+from rackwright.provision.naming import Instance, assigned
+from rackwright.provision.nodes import Bound, NothingProvisionedError
+from rackwright.provision.targets import Target
+
+BLUEPRINT = builtin_pack() / "fixtures" / "aws.yaml"
+CLUSTER = Outcome("aws-cluster", {}, 7, {}, {"servers": {}})
+
+
+@pytest.fixture(autouse=True)
+def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = Target("aws", tmp_path, {}, None)
+    monkeypatch.setattr(targets, "open_target", lambda _name: here)
+    monkeypatch.setattr(engine, "status", lambda *_args: [CLUSTER])
+    monkeypatch.setattr(engine, "preview", lambda *_args, **_options: [])
+
+
+def a_group(count: int, instances: int) -> Any:
+    launched = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
+    fleet = [Instance(f"i-{n}", launched, f"10.0.0.{n}") for n in range(1, instances + 1)]
+    return assigned("train", count, fleet)
+
+
+def run(verb: str, *more: str) -> int:
+    return main([verb, str(BLUEPRINT), "--target", "aws", *more])
+
+
+@pytest.mark.parametrize(("instances", "code"), [(3, 0), (2, 6)])
+def test_a_host_without_an_instance_is_named_and_ends_with_6(
+    instances: int, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = Bound((a_group(3, instances),), instances, instances)
+    monkeypatch.setattr(nodes, "bind", lambda *_args, **_options: done)
+    assert run("hosts", "--json") == code
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["nodes"]["train"]["private_ips"]["train-2"] == "10.0.0.2"
+    assert ("no instance with an address: train-3" in shown.err) == (code == 6)
+    assert run("hosts") == code
+    assert f"{instances} instances named" in capsys.readouterr().out
+
+
+def test_a_site_that_is_not_there_has_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    def bind(*_args: Any, **_options: Any) -> Bound:
+        raise NothingProvisionedError("there is no parameter")
+
+    monkeypatch.setattr(nodes, "bind", bind)
+    assert run("hosts") == 3
+    assert run("preview", "--expect-no-changes") == 0
+
+
+def test_status_tells_addresses_and_that_it_does_not_know_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(nodes, "read", lambda *_args: (a_group(3, 2),))
+    assert run("status", "--json") == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["nodes"]["train"]["missing"] == ["train-3"]
+    assert "1 of 3 hosts of 'train' have no instance" in shown.err
+    assert run("status") == 0
+    assert "hosts of train: 2 of 3 with an address: train-[1-2]" in capsys.readouterr().out
+
+    def refuse(*_args: Any) -> Any:
+        raise ExternalToolError("AWS refuses 'ec2:DescribeInstances'")
+
+    monkeypatch.setattr(nodes, "read", refuse)
+    assert run("status", "--json") == 4
+    shown = capsys.readouterr()
+    told = json.loads(shown.out)
+    assert told["nodes"] is None
+    assert [stack["stack"] for stack in told["stacks"]] == ["aws-cluster"]
+    assert "AWS refuses" in shown.err
+
+
+def test_names_that_would_change_are_a_difference(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = []
+
+    def bind(*_args: Any, dry: bool, **_options: Any) -> Bound:
+        asked.append(dry)
+        return Bound((a_group(3, 3),), 1, 2)
+
+    monkeypatch.setattr(nodes, "bind", bind)
+    assert run("preview") == 0
+    assert "1 instances to name, 2 records to change" in capsys.readouterr().err
+    assert run("preview", "--expect-no-changes") == 5
+    assert asked == [True, True]
+
+    def refuse(*_args: Any, **_options: Any) -> Bound:
+        raise ExternalToolError("AWS refuses")
+
+    monkeypatch.setattr(nodes, "bind", refuse)
+    assert run("preview") == 0
+    assert "names cannot be foreseen: AWS refuses" in capsys.readouterr().err
+    assert run("preview", "--expect-no-changes") == 4
