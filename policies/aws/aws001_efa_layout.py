@@ -9,7 +9,7 @@ from rackwright.model.hardware import fact_value
 from rackwright.plan.aws import GroupPlan
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.nic import UnknownLayoutError
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion
 
 
 class EfaLayout(Policy):
@@ -53,4 +53,5 @@ def _judge(group: GroupPlan, at: Subject) -> Iterator[Measure | Finding]:
         sense="at_least",
         fix=None if group.group.efa else "set 'efa: true'",
         missing=tuple(missing),
+        suggest=None if group.group.efa else Suggestion((*at.path, "efa"), value=True),
     )

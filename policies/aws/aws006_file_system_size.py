@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.model.aws import LustreFileSystem
 from rackwright.plan import storage
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion
 
 
 class FileSystemSize(Policy):
@@ -58,6 +59,7 @@ class FileSystemSize(Policy):
             what=f"capacity with EFA at {system.throughput:g} MB/s/TiB ({basis})",
             sense="at_least",
             fix=f"use {unit:,.0f} GiB, or a multiple",
+            suggest=Suggestion(at.path, f"{math.ceil(unit)} GiB"),
         )
         if system.capacity > unit and system.capacity % unit:
             larger = storage.next_capacity(system.capacity, unit)
@@ -69,6 +71,7 @@ class FileSystemSize(Policy):
                     f"{system.capacity:,.0f} GiB is not"
                 ),
                 fix=f"use {larger:,} GiB",
+                suggest=Suggestion(at.path, f"{larger} GiB"),
                 what="step of the capacity with EFA",
             )
 
@@ -89,10 +92,13 @@ def _judge_throughput(system: LustreFileSystem, at: Subject, *, offered: bool) -
 def _judge_capacity(system: LustreFileSystem, at: Subject) -> Finding:
     offered = storage.is_capacity(system.capacity)
     verb = "is" if offered else "is not"
+    larger = storage.next_capacity(system.capacity)
     return Finding(
         at,
         ok=offered,
         message=f"{system.capacity:,g} GiB {verb} 1,200 GiB or a multiple of 2,400 GiB",
-        fix=None if offered else f"use {storage.next_capacity(system.capacity):,} GiB",
+        fix=None if offered else f"use {larger:,} GiB",
+        # With EFA another step holds as well, which says what to use.
+        suggest=None if offered or system.efa else Suggestion(at.path, f"{larger} GiB"),
         what="step of the capacity",
     )

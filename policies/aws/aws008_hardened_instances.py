@@ -10,7 +10,7 @@ from pydantic import Field
 from rackwright.plan.launch import server_args
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.nic import LayoutError
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion
 
 ROOT_DEVICES = frozenset({"/dev/sda1", "/dev/xvda"})
 """Root devices of the images of Ubuntu, Red Hat, Debian and Amazon Linux."""
@@ -72,6 +72,7 @@ class HardenedInstances(Policy):
             unit="hops",
             what="hops of the metadata service",
             fix=f"set 'metadata_hops' to {self.most_hops} or less",
+            suggest=Suggestion((*at.path, "metadata_hops"), self.most_hops),
         )
 
 

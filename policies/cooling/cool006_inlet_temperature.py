@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal
 
 from rackwright.model.onprem import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.tables import rows_of, to_path
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
 
 
 class InletTemperature(Policy):
@@ -36,15 +36,29 @@ def _hall(site: SitePlan, row: dict[str, Any]) -> Iterator[Measure]:
         (f"allowable of {ashrae}", ASHRAE_ALLOWABLE[ashrae], False),
         (f"recommended of {ashrae}", ASHRAE_RECOMMENDED[ashrae], True),
     )
+    bounds = [(low, high) for _, (low, high), advisory in ranges if not advisory]
+    bounds += [(d["inlet_min_c"], d["inlet_max_c"]) for d in _air_cooled(site, row["hall"])]
+    mended = _mended(inlet, bounds)
+    suggest = None
+    if mended is not None:
+        suggest = Suggestion((*path, "inlet_temperature"), f"{mended:g} °C")
     for words, (low, high), advisory in ranges:
-        yield _measure(at, inlet, high, "at_most", f"inlet temperature ({words})", advisory)
-        yield _measure(at, inlet, low, "at_least", f"inlet temperature ({words})", advisory)
+        what, given = f"inlet temperature ({words})", None if advisory else suggest
+        yield _measure(at, inlet, high, "at_most", what, given, advisory=advisory)
+        yield _measure(at, inlet, low, "at_least", what, given, advisory=advisory)
     for device in _air_cooled(site, row["hall"]):
         entry = device["entry"]
         where = Subject(f"{name} {entry}", path)
         what = f"inlet temperature of {entry}"
-        yield _measure(where, inlet, device["inlet_max_c"], "at_most", what)
-        yield _measure(where, inlet, device["inlet_min_c"], "at_least", what)
+        yield _measure(where, inlet, device["inlet_max_c"], "at_most", what, suggest)
+        yield _measure(where, inlet, device["inlet_min_c"], "at_least", what, suggest)
+
+
+def _mended(inlet: float, bounds: Sequence[tuple[float | None, float | None]]) -> float | None:
+    """The nearest inlet temperature inside all ``bounds``; None where there is none."""
+    low = max((low for low, _ in bounds if low is not None), default=inlet)
+    high = min((high for _, high in bounds if high is not None), default=inlet)
+    return None if low > high else min(max(inlet, low), high)
 
 
 def _air_cooled(site: SitePlan, hall: str) -> Iterator[dict[str, Any]]:
@@ -64,7 +78,9 @@ def _measure(
     limit: float | None,
     sense: Literal["at_most", "at_least"],
     what: str,
-    advisory: bool = False,  # noqa: FBT001, FBT002 - the last of equal steps
+    suggest: Suggestion | None,
+    *,
+    advisory: bool = False,
 ) -> Measure:
     end = "warmest" if sense == "at_most" else "coldest"
     verb = "lower" if sense == "at_most" else "raise"
@@ -78,4 +94,5 @@ def _measure(
         fix=None if limit is None else f"{verb} 'inlet_temperature' to {limit:g} °C",
         missing=(f"{at.name.split()[-1]}: {end} inlet",) if limit is None else (),
         advisory=advisory,
+        suggest=suggest,
     )

@@ -21,7 +21,7 @@ from rackwright.plan.fabric_addresses import (
     prefix_for,
 )
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
 from rackwright.policy.fabrics import FabricAt, fabrics_of
 
 
@@ -68,6 +68,7 @@ class Addresses(Policy):
             what="MTU",
             sense="at_least",
             fix=f"set the MTU of switches and hosts to {limit}" if short else None,
+            suggest=Suggestion(found.at("mtu").path, limit) if short else None,
             missing=missing,
         )
         if found.technology == "ethernet":

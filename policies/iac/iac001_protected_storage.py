@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import ClassVar
 
 from rackwright.plan.model import Path, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
 from rackwright.policy.declared import declared
 
 
@@ -25,7 +26,7 @@ class ProtectedStorage(Policy):
         changes = operations.changes if operations else None
         for site, name in _file_systems(plan):
             path: Path = ("operations", "changes", "protect_storage")
-            yield declared(
+            found = declared(
                 Subject(f"{site} file system {name}", path),
                 value=changes.protect_storage if changes else None,
                 yes="no change destroys or replaces the file system",
@@ -33,6 +34,7 @@ class ProtectedStorage(Policy):
                 missing="'protect_storage' in 'operations.changes'",
                 fix="set 'protect_storage: true'; take a file system away in a step of its own",
             )
+            yield replace(found, suggest=Suggestion(path, value=True))
 
 
 def _file_systems(plan: Plan) -> Iterator[tuple[str, str]]:

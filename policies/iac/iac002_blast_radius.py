@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion
 
 
 class BlastRadius(Policy):
@@ -35,5 +35,6 @@ class BlastRadius(Policy):
             unit="%",
             what="share of a node group that one change takes out of service",
             fix=f"set 'most_nodes: {self.most:g} %' or less",
+            suggest=Suggestion(("operations", "changes", "most_nodes"), f"{self.most:g} %"),
             missing=("'most_nodes' in 'operations.changes'",) if share is None else (),
         )

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.software import site_software
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
 from rackwright.policy.declared import declared
 
 Xid = Annotated[int, Field(gt=0, lt=1000)]
@@ -70,6 +70,9 @@ class HealthChecks(Policy):
                 unit="s",
                 what="interval of the scheduler's health check",
                 fix=f"set 'interval: {self.longest_interval:g} s' or less",
+                suggest=Suggestion(
+                    ("scheduler", "health_check", "interval"), f"{self.longest_interval:g} s"
+                ),
                 missing=() if health else ("'health_check' in 'scheduler'",),
             )
 

@@ -22,7 +22,7 @@ from rackwright.plan.software_needs import (
     oldest_installer,
     plugin_need,
 )
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
 
 
 class SoftwareMatrix(Policy):
@@ -115,8 +115,8 @@ class SoftwareMatrix(Policy):
             yield _minimum(site, "EFA installer", installer, least, f"NCCL {nccl}")
         if (bundle := bundle_of(installer, self.bundles)) is not None:
             brings = f"what EFA installer {installer} brings"
-            yield _agree(site, "libfabric", libfabric, bundle.libfabric, brings)
-            yield _agree(site, "aws-ofi-nccl", plugin, bundle.plugin, brings)
+            yield _agree(site, "libfabric", libfabric, bundle.libfabric, brings, field="libfabric")
+            yield _agree(site, "aws-ofi-nccl", plugin, bundle.plugin, brings, field="ofi_plugin")
 
 
 def _judge_driver(site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
@@ -135,7 +135,9 @@ def _judge_driver(site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
         version: str | None = getattr(bill, field)
         if version is not None:
             same = upstream(version) == upstream(bill.driver)
-            yield _agree(site, noun, version, bill.driver, "the driver's version", same=same)
+            yield _agree(
+                site, noun, version, bill.driver, "the driver's version", same=same, field=field
+            )
         elif needed:
             yield Finding(
                 _subject(site, noun),
@@ -192,14 +194,20 @@ def _agree(
     *,
     same: bool | None = None,
     fix: str | None = None,
+    field: str | None = None,
 ) -> Finding:
-    """Whether a version is the one that it must be; ``same`` where equal texts are not needed."""
+    """Whether a version is the one that it must be.
+
+    ``same`` is given where equal texts are not needed, ``field`` where the bill can only be wrong
+    about this version and not about the other.
+    """
     ok = given == wanted if same is None else same
     return Finding(
         _subject(site, noun),
         ok=ok,
         message=f"{noun} {given} is {what}" if ok else f"{noun} {given} is not {what}, {wanted}",
         fix=fix or f"install {noun} {wanted}",
+        suggest=None if field is None else Suggestion((*site.path, field), wanted),
     )
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.protection import has_accelerators
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion
 from rackwright.policy.declared import declared
 
 
@@ -44,6 +44,7 @@ class BurnIn(Policy):
                 what="burn-in of new nodes",
                 sense="at_least",
                 fix=f"set 'duration: {self.least_hours:g} h' or more",
+                suggest=Suggestion((*path, "duration"), f"{self.least_hours:g} h"),
                 missing=("'duration' in 'operations.burn_in'",) if duration is None else (),
             )
             yield declared(

@@ -10,7 +10,7 @@ from rackwright.plan.power_shares import circuit_contributors
 from rackwright.plan.tables import rows_of
 from rackwright.plan.what_if import CircuitRoom
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
-from rackwright.policy.fixes import either, hold, provide
+from rackwright.policy.fixes import either, held, hold, provide
 from rackwright.policy.racks import RackNames, is_over, unknown_devices
 
 
@@ -33,6 +33,7 @@ class FeedCapacity(Policy):
                 number, value, limit = row["rack_class"], row["implied_w"], row["usable_w"]
                 over = is_over(value, limit)
                 shares = circuit_contributors(site, number, row["feed"]) if over else ()
+                fewer = room.most(number) if over else None
                 missing = unknown_devices(site, number, "power_w", "maximum power")
                 if limit is None:
                     missing += ("rating of the circuit",)
@@ -44,10 +45,11 @@ class FeedCapacity(Policy):
                     what="load that the busiest line implies",
                     contributors=shares,
                     fix=either(
-                        hold(room.most(number)),
+                        hold(fewer),
                         provide(value, "W", "a circuit"),
                     )
                     if over
                     else None,
                     missing=missing,
+                    suggest=held(fewer),
                 )

@@ -10,7 +10,7 @@ from rackwright.plan.power_shares import circuit_contributors
 from rackwright.plan.tables import rows_of
 from rackwright.plan.what_if import CircuitRoom
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
-from rackwright.policy.fixes import either, hold, provide
+from rackwright.policy.fixes import either, held, hold, provide
 from rackwright.policy.racks import RackNames, is_over, unknown_devices
 
 
@@ -51,6 +51,7 @@ def _measure(site: SitePlan, names: RackNames, room: CircuitRoom, row: dict[str,
     number, value, limit = row["rack_class"], row["implied_w"], row["usable_w"]
     over = is_over(value, limit)
     shares = circuit_contributors(site, number, row["feed"], row["lost"]) if over else ()
+    fewer = room.most(number) if over else None
     missing = unknown_devices(site, number, "power_w", "maximum power")
     if limit is None:
         missing += ("rating of the circuit",)
@@ -62,11 +63,12 @@ def _measure(site: SitePlan, names: RackNames, room: CircuitRoom, row: dict[str,
         what=f"load that the busiest line implies after losing {row['lost_kind']} {row['lost']}",
         contributors=shares,
         fix=either(
-            hold(room.most(number)),
+            hold(fewer),
             provide(value, "W", "circuits"),
             "give the rack one more feed",
         )
         if over
         else None,
         missing=missing,
+        suggest=held(fewer),
     )

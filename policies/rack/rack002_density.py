@@ -9,7 +9,7 @@ from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.model import Plan
 from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
-from rackwright.policy.fixes import either, place_fewer, provide
+from rackwright.policy.fixes import either, held_in, place_fewer, provide
 from rackwright.policy.racks import is_over
 
 
@@ -47,4 +47,5 @@ class Density(Policy):
                     if over
                     else None,
                     missing=missing,
+                    suggest=held_in(site, number, shares, value - limit) if over else None,
                 )

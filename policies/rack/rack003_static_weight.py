@@ -9,7 +9,7 @@ from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
-from rackwright.policy.fixes import either, place_fewer, provide
+from rackwright.policy.fixes import either, held_in, place_fewer, provide
 from rackwright.policy.racks import is_over
 
 
@@ -59,4 +59,5 @@ def _weight(site: SitePlan, row: dict[str, Any], rating: str, what: str) -> Meas
         fix=fix,
         missing=missing,
         advisory=rolled,
+        suggest=held_in(site, number, shares, value - limit) if over and not rolled else None,
     )

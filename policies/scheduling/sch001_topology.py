@@ -10,7 +10,7 @@ from rackwright.plan.model import Plan, Subject
 from rackwright.plan.scheduler import node_sets
 from rackwright.plan.scheduling import Cabling, cabling, difference
 from rackwright.plan.slurm_topology import TOPOLOGY, declared_tree, members, tree_faults
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
 
 
 class SlurmTopology(Policy):
@@ -34,7 +34,7 @@ class SlurmTopology(Policy):
             if cabled.nodes.group in in_tree:
                 yield _judge_cabling(cabled)
             elif cabled.nodes.group not in in_blocks and cabled.units > 1:
-                yield _warn_flat(cabled)
+                yield _warn_flat(cabled, scheduler)
         if scheduler.topology.switches:
             yield from _judge_written(plan, scheduler)
 
@@ -70,7 +70,8 @@ def _judge_cabling(cabled: Cabling) -> Finding:
     )
 
 
-def _warn_flat(cabled: Cabling) -> Finding:
+def _warn_flat(cabled: Cabling, scheduler: Scheduler) -> Finding:
+    flat = scheduler.topology.plugin == "flat"
     return Finding(
         _at(cabled),
         ok=False,
@@ -80,6 +81,7 @@ def _warn_flat(cabled: Cabling) -> Finding:
         ),
         fix="use the topology 'tree'",
         advisory=True,
+        suggest=Suggestion((*TOPOLOGY, "plugin"), "tree") if flat else None,
     )
 
 

@@ -9,7 +9,7 @@ from rackwright.model.scheduler import Scheduler
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.scheduler import SCHEDULER, NodeSet, PartitionSets, node_sets, partition_sets
 from rackwright.plan.scheduling import defaults, idle_sets, job_seconds, shared_tiers
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
 from rackwright.spec.suggest import did_you_mean
 
 
@@ -68,6 +68,7 @@ def _judge_partition(entry: PartitionSets, sets: Sequence[NodeSet]) -> Iterator[
             unit="s",
             what="the time of a job that asks for none",
             fix=f"lower 'default_time' to {partition.max_time}",
+            suggest=Suggestion((*entry.path, "default_time"), partition.max_time),
         )
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from rackwright.model.security import SubnetManagerKeys
 from rackwright.plan.model import Path, Plan, Subject
 from rackwright.plan.protection import infiniband_fabrics
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
 from rackwright.policy.declared import declared
 
 SETTINGS = (
@@ -71,6 +71,7 @@ class FabricKeys(Policy):
             what="protection level of the management key",
             sense="at_least",
             fix=f"set m_key_protection_level to {self.least_protection_level}",
+            suggest=Suggestion((*path, "m_key_protection_level"), self.least_protection_level),
             missing=(lacking,) if level is None else (),
         )
         for field, meaning, setting in SETTINGS:

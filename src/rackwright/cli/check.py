@@ -60,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.plan.load import load_plan
     from rackwright.policy.gate import open_gate
     from rackwright.policy.packs import load_packs
+    from rackwright.policy.suggested import with_edits
     from rackwright.spec.suggest import did_you_mean
 
     form = "json" if arguments.json else arguments.format
@@ -83,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
             if policy not in known:
                 raise UsageError(f"there is no policy '{policy}'", hint=did_you_mean(policy, known))
         loaded = load_plan(arguments.blueprint, tuple(arguments.layer))
-        report = gate.judge(loaded, only=tuple(arguments.only))
+        report = with_edits(gate.judge(loaded, only=tuple(arguments.only)), loaded.tree)
     except RackwrightError as error:
         write_failure(error, outputs, blueprint=arguments.blueprint)
         raise

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rackwright.catalog.loader import Catalogue
+from rackwright.model.names import expand_hostlist
 from rackwright.plan.assignment import Load, PlacedGroup, RackClass, list_loads
-from rackwright.plan.model import SitePlan
+from rackwright.plan.model import Path, SitePlan
 from rackwright.plan.rack import Rack, build_rack
 from rackwright.plan.tables import to_path, to_text
 
@@ -22,12 +23,16 @@ class Fewer:
         entry: catalogue id of the product.
         placed: units in the rack now.
         most: units with which the rack fits, from 1 to ``placed`` - 1.
+        path: place of the group in the blueprint.
+        enough: the racks that it names have room for all its units with ``most`` in each.
     """
 
     group: str
     entry: str
     placed: int
     most: int
+    path: Path
+    enough: bool
 
 
 class CircuitRoom:
@@ -62,8 +67,10 @@ class CircuitRoom:
             content = tuple((n, most if n == index else count) for n, count in described.content)
             smaller = self._build(replace(described, content=content))
             if _fits(smaller, after_losses=self._after_losses):
-                group = self._loads[index].group
-                return Fewer(group.name, group.type, placed, most)
+                load = self._loads[index]
+                group = load.group
+                enough = len(expand_hostlist(group.racks)) * most >= group.count
+                return Fewer(group.name, group.type, placed, most, load.path, enough)
         return None
 
     def _build(self, described: RackClass) -> Rack:

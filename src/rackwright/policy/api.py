@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rackwright.model.base import Model
-from rackwright.plan.model import Contributor, Subject
+from rackwright.plan.model import Contributor, Path, Subject
 
 if TYPE_CHECKING:
     from rackwright.plan.model import Plan
@@ -29,6 +29,7 @@ __all__ = [
     "Profile",
     "Severity",
     "Subject",
+    "Suggestion",
 ]
 
 TOLERANCE = 1e-9
@@ -72,6 +73,19 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A value of the blueprint that mends a failure: the one right value, not one of several.
+
+    Attributes:
+        path: of a scalar that the blueprint has.
+        value: what would stand there, as the blueprint writes it: a quantity is text with its unit.
+    """
+
+    path: Path
+    value: str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
 class Measure:
     """A value against its limit.
 
@@ -82,6 +96,7 @@ class Measure:
         sense: whether the value may be at most or must be at least the limit.
         missing: what would have to be known, when something is not.
         advisory: a violation only warns, whatever the enforcement of the policy.
+        suggest: the value that mends a failure, where nobody has to choose.
     """
 
     at: Subject
@@ -94,6 +109,7 @@ class Measure:
     fix: str | None = None
     missing: tuple[str, ...] = ()
     advisory: bool = False
+    suggest: Suggestion | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -114,6 +130,7 @@ class Finding:
         message: what was found, in words that read well on their own.
         what: what is asked, the same whatever the answer; a policy that finds several things about
             one subject tells them apart by it, so that none stands for another in a baseline.
+        suggest: the value that mends a failure, where nobody has to choose.
     """
 
     at: Subject
@@ -124,6 +141,7 @@ class Finding:
     missing: tuple[str, ...] = ()
     advisory: bool = False
     what: str = ""
+    suggest: Suggestion | None = None
 
     @property
     def outcome(self) -> Outcome:

@@ -15,12 +15,21 @@ from rackwright.errors import Location
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.plan.model import Path as SpecPath
-from rackwright.policy.api import Enforcement, Finding, Measure, Outcome, Policy, Severity
+from rackwright.policy.api import (
+    Enforcement,
+    Finding,
+    Measure,
+    Outcome,
+    Policy,
+    Severity,
+    Suggestion,
+)
 from rackwright.policy.hygiene import BaselineState, Hygiene, Lowered, Permission
 from rackwright.policy.sets import STRICTEST, Regime, Standing
 from rackwright.policy.sets import standing as standing_of
 from rackwright.policy.yielded import checked
 from rackwright.report.quantities import format_quantity
+from rackwright.spec.edits import Edit, Revised
 
 Locate = Callable[[SpecPath], Location | None]
 
@@ -37,6 +46,8 @@ class Result:
         waivable: whether the rule admits waivers.
         waiver: what covers it, when it is waived.
         baseline_state: how a failure compares with the baseline, where there is one.
+        suggest: the value of the blueprint that mends a failure, where there is just one.
+        edit: how a file would be changed for it; None until ``suggested.with_edits`` has looked.
     """
 
     policy: str
@@ -59,6 +70,8 @@ class Result:
     waivable: bool = True
     waiver: Permission | None = None
     baseline_state: BaselineState | None = None
+    suggest: Suggestion | None = None
+    edit: Edit | None = None
 
     @property
     def is_measure(self) -> bool:
@@ -86,6 +99,7 @@ class Report:
         regime: the profile and the policy set that it was judged by.
         hygiene: what is to be said about waivers and baseline, where they were looked at.
         lowered: the rules that the blueprint itself makes weaker.
+        revised: the files as all suggested edits together would make them.
     """
 
     blueprint: str
@@ -94,6 +108,7 @@ class Report:
     regime: Regime = STRICTEST
     hygiene: Hygiene | None = None
     lowered: tuple[Lowered, ...] = ()
+    revised: tuple[Revised, ...] = ()
 
     @cached_property
     def exit_code(self) -> ExitCode:
@@ -212,6 +227,7 @@ def _result(policy: Policy, standing: Standing, yielded: object, locate: Locate)
         unit=measure.unit if measure else "",
         contributors=contributors,
         fix=item.fix if outcome is Outcome.FAIL else None,
+        suggest=item.suggest if outcome is Outcome.FAIL else None,
         missing=item.missing,
         fingerprint=fingerprint(policy.id, item.at, what),
         preview=standing.preview,

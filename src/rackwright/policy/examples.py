@@ -95,10 +95,19 @@ def run_example(policy: type[Policy], example: Example, pack: Path) -> str | Non
 
 def judge(policy: type[Policy], example: Example, pack: Path) -> tuple[Result, ...]:
     """The results of the policy on the blueprint of the example."""
+    return judge_document(policy, example, document(example, pack))
+
+
+def document(example: Example, pack: Path) -> Tree:
+    """The blueprint of the example."""
     root = read_file(pack / "fixtures" / f"{example.base}.yaml")
     if example.layer:
         root = merge(root, _item(example.layer))
-    tree = Tree(root, to_data(root), (str(pack),))
+    return Tree(root, to_data(root), (str(pack),))
+
+
+def judge_document(policy: type[Policy], example: Example, tree: Tree) -> tuple[Result, ...]:
+    """The results of the policy on another blueprint, as the example sets them both up."""
     loaded = plan_tree(tree, _catalogue().patched(example.catalogue))
     settings = {policy.id: PolicySetting(parameters=example.parameters)}
     data = {"policies": {policy.id: {"parameters": example.parameters}}}

@@ -5,27 +5,66 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rackwright.plan.model import Contributor
+from rackwright.model.names import expand_hostlist
+from rackwright.plan.assignment import list_loads
+from rackwright.plan.model import Contributor, SitePlan
+from rackwright.plan.tables import to_path
 from rackwright.plan.what_if import Fewer
+from rackwright.policy.api import Suggestion
 from rackwright.report.quantities import format_quantity
 
 
 def place_fewer(contributors: Sequence[Contributor], over: float) -> str | None:
     """How many of the largest contributor may stay so that ``over`` goes away."""
+    found = _may_stay(contributors, over)
+    if found is None:
+        return None
+    largest, stay = found
+    return f"keep at most {stay:,} of {largest.count:,} × {largest.name}"
+
+
+def _may_stay(contributors: Sequence[Contributor], over: float) -> tuple[Contributor, int] | None:
+    """The largest contributor, and how many of it may stay."""
     if not contributors or over <= 0:
         return None
     largest = max(contributors, key=lambda c: c.total)
     if largest.each <= 0:
         return None
     stay = largest.count - math.ceil(over / largest.each - 1e-9)
-    if stay < 0:
-        return None
-    return f"keep at most {stay:,} of {largest.count:,} × {largest.name}"
+    return None if stay < 0 else (largest, stay)
 
 
 def hold(fewer: Fewer | None) -> str | None:
     """What a rack may hold."""
     return None if fewer is None else f"place at most {fewer.most:,} {fewer.entry} in a rack"
+
+
+def held(fewer: Fewer | None) -> Suggestion | None:
+    """The number in a rack, where the racks that are named have room for all units with it."""
+    if fewer is None or not fewer.enough:
+        return None
+    return Suggestion((*fewer.path, "per_rack"), fewer.most)
+
+
+def held_in(
+    site: SitePlan, rack_class: int, contributors: Sequence[Contributor], over: float
+) -> Suggestion | None:
+    """As ``held``, by what ``place_fewer`` says about the content of one rack of a class.
+
+    None where several groups put the product into the rack, or not one unit may stay.
+    """
+    found = _may_stay(contributors, over)
+    if found is None or found[1] < 1:
+        return None
+    largest, stay = found
+    rows = site.devices_of(rack_class)
+    paths = {to_path(row["path"]) for row in rows if row["entry"] == largest.name}
+    loads = [load for load in list_loads(site.site, site.path) if load.path in paths]
+    if len(paths) != 1 or len(loads) != 1:
+        return None
+    group = loads[0].group
+    enough = len(expand_hostlist(group.racks)) * stay >= group.count
+    return Suggestion((*loads[0].path, "per_rack"), stay) if enough else None
 
 
 def provide(limit: float, unit: str, what: str) -> str:

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from rackwright.plan.model import Contributor, Subject
-from rackwright.policy.api import Finding, Measure
+from rackwright.policy.api import Finding, Measure, Suggestion
 
 _SENSES = ("at_most", "at_least")
 
@@ -34,6 +34,8 @@ def checked(item: object) -> Measure | Finding:
         raise _wrong(item, "missing")
     if not _holds(item.contributors, Contributor):
         raise _wrong(item, "contributors")
+    if item.suggest is not None:
+        _suggestion(item, item.suggest)
     for contributor in item.contributors:
         _number(contributor.each, "contributors")
         _number(contributor.count, "contributors")
@@ -56,6 +58,16 @@ def checked(item: object) -> Measure | Finding:
     if item.sense not in _SENSES:
         raise ValueError(f"'sense' is '{item.sense}', not one of {', '.join(_SENSES)}")
     return item
+
+
+def _suggestion(item: Measure | Finding, given: Any) -> None:
+    if not isinstance(given, Suggestion):
+        raise _wrong(item, "suggest")
+    path: Any = given.path
+    if not isinstance(path, tuple) or not all(isinstance(part, (str, int)) for part in path):
+        raise TypeError("the path of a Suggestion is not a tuple of keys and indexes")
+    if not isinstance(given.value, (str, bool)):
+        _number(given.value, "value of the Suggestion")
 
 
 def _wrong(item: Measure | Finding, name: str) -> TypeError:

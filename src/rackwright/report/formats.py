@@ -45,11 +45,12 @@ _MODULES = {
     "gitlab": "rackwright.report.gitlab",
     "github": "rackwright.report.github",
     "md": "rackwright.report.markdown",
+    "patch": "rackwright.report.patch",
 }
 
 FORMATS = tuple(_MODULES)
 """Names of the forms."""
-FOR_FORGES = frozenset({"sarif", "gitlab", "github", "junit", "md"})
+FOR_FORGES = frozenset({"sarif", "gitlab", "github", "junit", "md", "patch"})
 """Forms whose positions are relative to the top of the repository."""
 DOCUMENTED = frozenset({"sarif"})
 """Forms that carry the documentation of the rules."""

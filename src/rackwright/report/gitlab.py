@@ -10,7 +10,7 @@ from rackwright.policy.api import Outcome, Severity
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.hygiene import Notice
 from rackwright.report.formats import Context
-from rackwright.report.wording import FOUND, because, printable
+from rackwright.report.wording import FOUND, because, edit_line, printable
 
 WAIVERS = "policies/waivers.yaml"
 """Where a notice without a position is put; GitLab needs a path."""
@@ -39,6 +39,8 @@ def _issue(result: Result, file: str, seen: dict[str, int]) -> dict[str, Any]:
         description += f"; because {reason}"
     if result.fix:
         description += f"; fix: {printable(result.fix)}"
+    if result.edit:
+        description += f"; suggested: {edit_line(result.edit)}"
     where = result.location
     return {
         "description": description,

@@ -12,6 +12,7 @@ from rackwright.errors import Location
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.hygiene import Hygiene, Kind, Permission
+from rackwright.spec.edits import Edit
 
 SCHEMA = "rackwright.check/v1"
 
@@ -99,10 +100,21 @@ def _result(result: Result) -> dict[str, Any]:
             {"name": c.name, "count": c.count, "each": c.each} for c in result.contributors
         ],
         "fix": result.fix,
+        "suggestion": _suggestion(result.edit) if result.edit else None,
         "missing": list(result.missing),
         "fingerprint": result.fingerprint,
         "waiver": _permission(result.waiver) if result.waiver else None,
         "baseline_state": result.baseline_state.value if result.baseline_state else None,
+    }
+
+
+def _suggestion(edit: Edit) -> dict[str, Any]:
+    return {
+        "location": _location(edit.location),
+        "end_column": edit.end,
+        "old": edit.old,
+        "new": edit.new,
+        "contested": edit.contested,
     }
 
 

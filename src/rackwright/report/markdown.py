@@ -19,6 +19,8 @@ from rackwright.report.wording import (
     MOST_SUBJECTS,
     alike,
     because,
+    edit_line,
+    edits_of,
     in_preview,
     lowered_line,
     previews,
@@ -176,6 +178,7 @@ def _finding(results: Sequence[Result]) -> str:
         lines.append(f"  Because: {_prose(reason)}")
     if result.fix:
         lines.append(f"  Fix: {_prose(result.fix)}")
+    lines += [f"  Suggested: {_prose(edit_line(e))}{_place(e.location)}" for e in edits_of(results)]
     return "<br>\n".join(lines) + "\n"
 
 

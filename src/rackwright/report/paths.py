@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rackwright.errors import Location
-from rackwright.policy.engine import Report
+from rackwright.policy.engine import Report, Result
 from rackwright.policy.hygiene import Hygiene
 from rackwright.spec.links import link_in
 
@@ -51,9 +51,15 @@ def relative_to(report: Report, *, root: Path, cwd: Path) -> Report:
             names[where.file] = relative_path(where.file, root=root, cwd=cwd)
         return replace(where, file=names[where.file])
 
-    results = tuple(
-        replace(result, location=moved(result.location)) if result.location else result
-        for result in report.results
+    def placed(result: Result) -> Result:
+        edit = result.edit
+        if edit is not None:
+            result = replace(result, edit=replace(edit, location=moved(edit.location)))
+        return replace(result, location=moved(result.location)) if result.location else result
+
+    results = tuple(map(placed, report.results))
+    revised = tuple(
+        replace(one, file=relative_path(one.file, root=root, cwd=cwd)) for one in report.revised
     )
     lowered = tuple(
         replace(rule, location=moved(rule.location))
@@ -62,7 +68,7 @@ def relative_to(report: Report, *, root: Path, cwd: Path) -> Report:
         for rule in report.lowered
     )
     hygiene = _moved_notices(report.hygiene, moved)
-    return replace(report, results=results, hygiene=hygiene, lowered=lowered)
+    return replace(report, results=results, hygiene=hygiene, lowered=lowered, revised=revised)
 
 
 def _moved_notices(

@@ -15,7 +15,8 @@ from rackwright.policy.engine import Report, Result
 from rackwright.policy.hygiene import BaselineState, Permission
 from rackwright.report.formats import Context
 from rackwright.report.rules import RuleText
-from rackwright.report.wording import explanation, printable
+from rackwright.report.wording import edit_line, explanation, printable
+from rackwright.spec.edits import Edit
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MOST_RESULTS = 25_000
@@ -138,11 +139,31 @@ def _result(result: Result, rule_index: int, seen: dict[tuple[str, str], int]) -
         },
         "properties": _properties(result),
     }
+    if result.edit and not result.edit.contested:
+        made["fixes"] = [_fix(result.edit)]
     if result.outcome is Outcome.WAIVED:
         made["suppressions"] = [_suppression(result.waiver)]
     if result.baseline_state:
         made["baselineState"] = _BASELINE[result.baseline_state]
     return made
+
+
+def _fix(edit: Edit) -> dict[str, Any]:
+    """The edit, for a viewer that offers to make it."""
+    where = edit.location
+    region = {
+        "startLine": where.line,
+        "startColumn": where.column,
+        "endLine": where.line,
+        "endColumn": edit.end,
+    }
+    replacement = {"deletedRegion": region, "insertedContent": {"text": edit.new}}
+    return {
+        "description": {"text": _message(edit_line(edit))},
+        "artifactChanges": [
+            {"artifactLocation": _artifact(where.file), "replacements": [replacement]}
+        ],
+    }
 
 
 def _suppression(waiver: Permission | None) -> dict[str, Any]:
@@ -183,15 +204,17 @@ def _location(result: Result) -> dict[str, Any]:
 
 
 def _physical(where: Location) -> dict[str, Any]:
-    """The place; a path outside the repository is a ``file:`` URI."""
-    if where.file.startswith("/"):
-        artifact = {"uri": f"file://{quote(where.file)}"}
-    else:
-        artifact = {"uri": quote(where.file), "uriBaseId": "%SRCROOT%"}
     return {
-        "artifactLocation": artifact,
+        "artifactLocation": _artifact(where.file),
         "region": {"startLine": where.line, "startColumn": where.column},
     }
+
+
+def _artifact(file: str) -> dict[str, Any]:
+    """The file; one outside the repository is a ``file:`` URI."""
+    if file.startswith("/"):
+        return {"uri": f"file://{quote(file)}"}
+    return {"uri": quote(file), "uriBaseId": "%SRCROOT%"}
 
 
 def _properties(result: Result) -> dict[str, Any]:

@@ -45,6 +45,7 @@ def report_schema() -> dict[str, Any]:
             "result": _result(),
             "location": _location(),
             "contributor": _contributor(),
+            "suggestion": _suggestion(),
             "hygiene": _hygiene(),
             "notice": _notice(),
             "waiver": _waiver(),
@@ -86,6 +87,11 @@ def _result() -> dict[str, Any]:
                     "items": {"$ref": "#/definitions/contributor"},
                 },
                 "fix": _maybe("string", "A computed remedy of a failure."),
+                "suggestion": {
+                    "description": "The change of one value that mends it; null where a person "
+                    "has to choose, or where the value cannot be changed alone.",
+                    "anyOf": [{"$ref": "#/definitions/suggestion"}, {"type": "null"}],
+                },
                 "missing": {
                     "description": "What would have to be known.",
                     "type": "array",
@@ -117,6 +123,25 @@ def _location() -> dict[str, Any]:
                 "file": _text("As it was named on the command line."),
                 "line": _whole("", least=1),
                 "column": _whole("", least=1),
+            }
+        ),
+    }
+
+
+def _suggestion() -> dict[str, Any]:
+    return {
+        "description": "A value in a file of the blueprint, and what would stand there instead.",
+        **_object(
+            {
+                "location": {"$ref": "#/definitions/location"},
+                "end_column": _whole("Column behind the value, on the same line.", least=2),
+                "old": _text("The value as it is written, with its quotes."),
+                "new": _text("What replaces it."),
+                "contested": {
+                    "description": "Another finding suggests another value for the same place, so "
+                    "the patch has neither.",
+                    "type": "boolean",
+                },
             }
         ),
     }

@@ -14,6 +14,8 @@ from rackwright.report.wording import (
     LOWERED,
     alike,
     because,
+    edit_line,
+    edits_of,
     in_preview,
     lowered_line,
     previews,
@@ -164,5 +166,9 @@ def _block(results: Sequence[Result], *, colour: bool) -> str:
             lines.append(f"  because {reason}")
         if result.fix:
             lines.append(f"  fix: {printable(result.fix)}")
+        lines += [
+            f"  suggested: {printable(str(edit.location))}: {edit_line(edit)}"
+            for edit in edits_of(results)
+        ]
         lines.append(f"  explain: rackwright explain {result.policy}")
     return "\n".join(lines)

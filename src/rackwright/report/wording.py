@@ -8,6 +8,7 @@ from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Result
 from rackwright.policy.hygiene import BaselineState, Lowered, Permission
 from rackwright.report.quantities import format_quantity
+from rackwright.spec.edits import Edit
 
 MOST_CONTRIBUTORS = 4
 MOST_SUBJECTS = 6
@@ -103,8 +104,20 @@ def because(result: Result) -> str:
     return " + ".join(parts)
 
 
+def edit_line(edit: Edit) -> str:
+    """An edit in one line, like ``'per_rack: 5' -> '4'``."""
+    old = f"{edit.key}: {edit.old}" if edit.key else edit.old
+    other = " (not in the patch: another finding suggests another value)" if edit.contested else ""
+    return f"'{printable(old)}' -> '{printable(edit.new)}'{other}"
+
+
+def edits_of(results: Iterable[Result]) -> list[Edit]:
+    """The edits that ``results`` suggest, each once and the first few only."""
+    return list(dict.fromkeys(r.edit for r in results if r.edit))[:MOST_SUBJECTS]
+
+
 def explanation(result: Result) -> list[str]:
-    """The message, how it stands, what it is made of and the fix, a line each."""
+    """The message, how it stands, what it is made of, the fix and its edit, a line each."""
     lines = [printable(result.message)]
     if reason := standing(result):
         lines.append(reason)
@@ -112,6 +125,8 @@ def explanation(result: Result) -> list[str]:
         lines.append(f"because {reason}")
     if result.fix:
         lines.append(f"fix: {printable(result.fix)}")
+    if result.edit:
+        lines.append(f"suggested: {edit_line(result.edit)}")
     return lines
 
 

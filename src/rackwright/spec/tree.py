@@ -62,6 +62,19 @@ class Tree:
     data: Any
     files: tuple[str, ...]
 
+    def find(self, path: Path) -> Item | None:
+        """The node at ``path``; None when there is none."""
+        item = self.root
+        for part in path:
+            value = item.value
+            if isinstance(value, dict) and part in value:
+                item = value[part].item
+            elif isinstance(value, list) and isinstance(part, int) and 0 <= part < len(value):
+                item = value[part]
+            else:
+                return None
+        return item
+
     def locate(self, path: Path, *, key: bool = False) -> Location:
         """Where the value at ``path`` is, or its key; the nearest ancestor when it is absent."""
         item = self.root

@@ -62,6 +62,15 @@ def read_file(path: Path) -> Item:
     Raises:
         SpecErrors: it cannot be read or is not a YAML document that Rackwright accepts.
     """
+    return read_bytes(read_raw(path), str(path))
+
+
+def read_raw(path: Path) -> bytes:
+    """The content of the file ``path``, at most one byte more than is accepted.
+
+    Raises:
+        SpecErrors: it cannot be read, or is no regular file.
+    """
     name = str(path)
     try:
         # Opening a pipe that nobody writes to would wait for ever, and a device may never end.
@@ -69,11 +78,10 @@ def read_file(path: Path) -> Item:
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise SpecErrors([SpecError(f"'{visible(name)}' is not a regular file")])
-            raw = file.read(LARGEST_FILE + 1)
+            return file.read(LARGEST_FILE + 1)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise SpecErrors([SpecError(f"'{visible(name)}' cannot be read: {reason}")]) from None
-    return read_bytes(raw, name)
 
 
 def read_bytes(raw: bytes, name: str) -> Item:

@@ -9,7 +9,10 @@ from __future__ import annotations
 import pytest
 
 import factories
+from rackwright.plan.model import Path
 from rackwright.plan.what_if import CircuitRoom, Fewer
+
+PATH: Path = ("sites", 0, "node_groups", 0)
 
 
 def most(count: int, watts: str, *, after_losses: bool = False, feeds: str = "ABC") -> Fewer | None:
@@ -34,13 +37,15 @@ def most(count: int, watts: str, *, after_losses: bool = False, feeds: str = "AB
 def test_six_nodes_of_18_kw_are_two_too_many():
     # 12 supplies of 3 kW, 4 a line: 3 · 4 · 3 = 36 kW. Five: 10 supplies, still 4 on one line.
     # Four: 8 supplies, 3 on a line: 27 kW.
-    assert most(6, "18 kW") == Fewer("dgx", "dgx-h100", placed=6, most=4)
+    assert most(6, "18 kW") == Fewer("dgx", "dgx-h100", placed=6, most=4, path=PATH, enough=False)
 
 
 def test_a_loss_leaves_room_for_fewer():
     # Four supplies of 4 kW a node live. Five nodes: 4 on a line: 48 kW. Three: 2 on each: 24 kW.
     assert most(5, "16 kW") is None
-    assert most(5, "16 kW", after_losses=True) == Fewer("dgx", "dgx-h100", placed=5, most=3)
+    assert most(5, "16 kW", after_losses=True) == Fewer(
+        "dgx", "dgx-h100", placed=5, most=3, path=PATH, enough=False
+    )
 
 
 def test_a_rack_that_fits_needs_no_fewer():

@@ -104,6 +104,7 @@ def test_json_holds_everything() -> None:
             {"name": "qm9700", "count": 2, "each": 1720},
         ],
         "fix": "keep at most 3 of 4 × dgx-h100",
+        "suggestion": None,
         "missing": [],
         "fingerprint": "0123456789abcdef",
         "waiver": None,

@@ -1,0 +1,64 @@
+"""What built-in policies suggest: the finding is gone once the blueprint has the value."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rackwright.policy.api import Outcome, Policy, Suggestion
+from rackwright.policy.engine import Result
+from rackwright.policy.examples import document, judge, judge_document, load_examples
+from rackwright.policy.packs import builtin_pack, load_packs
+from rackwright.spec.tree import Path
+
+SUGGESTING = {
+    "AWS-001", "AWS-006", "AWS-008", "COOL-006", "IAC-001", "IAC-002", "NET-014", "OPS-001",
+    "OPS-002", "OPS-004", "SCH-001", "SCH-004", "SEC-003",
+}  # fmt: skip
+"""The policies for whose failures one value is certain, by their own examples.
+
+The examples of the rules about racks have no spare rack that could take what is too much; these are
+in ``tests/unit/policy/test_suggested.py``.
+"""
+FAILING = [
+    (policy, example)
+    for policy in load_packs()
+    for example in load_examples(policy)
+    if example.expect.outcome is Outcome.FAIL
+]
+
+
+def suggestions(results: tuple[Result, ...]) -> dict[str, Suggestion]:
+    return {r.fingerprint: r.suggest for r in results if r.suggest}
+
+
+def with_value(data: object, path: Path, value: object) -> object:
+    """``data`` as a layer would change it; lists are given by position, so they are given whole."""
+    if not path:
+        return value
+    first, *rest = path
+    if isinstance(data, list):
+        assert isinstance(first, int)
+        changed = with_value(data[first], tuple(rest), value)
+        return [changed if n == first else item for n, item in enumerate(data)]
+    assert isinstance(data, dict)
+    return data | {first: with_value(data.get(first, {}), tuple(rest), value)}
+
+
+@pytest.mark.parametrize(
+    "policy", sorted({p for p, _ in FAILING}, key=lambda p: p.id), ids=lambda policy: policy.id
+)
+def test_a_suggested_value_mends_its_finding(policy: type[Policy]) -> None:
+    """For every example that fails; in each policy that suggests at all, one example does."""
+    found = 0
+    for example in (example for p, example in FAILING if p is policy):
+        before = judge(policy, example, builtin_pack())
+        for name, suggestion in suggestions(before).items():
+            found += 1
+            tree = document(example, builtin_pack())
+            data = with_value(tree.data, suggestion.path, suggestion.value)
+            after = judge_document(policy, example, replace(tree, data=data))
+            still = [r for r in after if r.fingerprint == name and r.outcome is Outcome.FAIL]
+            assert not still, (example.name, suggestion, still[0].message)
+    assert (found > 0) == (policy.id in SUGGESTING)
