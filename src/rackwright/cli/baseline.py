@@ -58,10 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
         _write(path, entries)
         sys.stdout.write(f"{_failures(entries)} recorded in '{path}'\n{_rest(report)}")
         return ExitCode.CLEAN
-    before = _read(path)
+    written = _read(path)
+    before = _renamed(written, arguments)
     report = _judge(arguments, use_baseline=True)
     after = {"update": tightened, "prune": pruned}[arguments.action](before, report)
-    if set(after) == set(before):
+    if set(after) == set(written):
         sys.stdout.write("nothing to change\n")
         return ExitCode.CLEAN
     _write(path, after)
@@ -78,6 +79,16 @@ def _judge(arguments: argparse.Namespace, *, use_baseline: bool) -> Report:
         choice = replace(choice, baseline=None, use_baseline=False)
     gate = open_gate(arguments.blueprint, packs=arguments.pack, choice=choice)
     return gate.judge(load_plan(arguments.blueprint, tuple(arguments.layer)))
+
+
+def _renamed(entries: tuple[Entry, ...], arguments: argparse.Namespace) -> tuple[Entry, ...]:
+    """``entries`` by the ids that their rules have now."""
+    from rackwright.policy.packs import former_ids, load_packs
+    from rackwright.policy.renames import renamed_entries
+    from rackwright.policy.team import packs_for
+
+    packs = packs_for(arguments.blueprint, arguments.pack)
+    return renamed_entries(entries, former_ids(load_packs(packs)))
 
 
 def _failures(entries: Sequence[Entry]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from rackwright.cli.arguments import add_blueprint, add_packs
 from rackwright.cli.concessions import add_files, add_judging, choice_of, files_of
 from rackwright.cli.outputs import parse_output, read_delta, write_failure, write_report
-from rackwright.cli.packs import add_isolated, refuse_outside
+from rackwright.cli.packs import add_isolated, current_id, refuse_outside
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.report.formats import FORMATS
@@ -80,11 +80,12 @@ def run(arguments: argparse.Namespace) -> int:
         )
         policies = load_packs(gate.packs)
         known = [policy.id for policy in policies]
-        for policy in arguments.only:
+        only = tuple(current_id(name, policies) for name in arguments.only)
+        for policy in only:
             if policy not in known:
                 raise UsageError(f"there is no policy '{policy}'", hint=did_you_mean(policy, known))
         loaded = load_plan(arguments.blueprint, tuple(arguments.layer))
-        report = with_edits(gate.judge(loaded, only=tuple(arguments.only)), loaded.tree)
+        report = with_edits(gate.judge(loaded, only=only), loaded.tree)
     except RackwrightError as error:
         write_failure(error, outputs, blueprint=arguments.blueprint)
         raise

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from rackwright.cli.packs import current_id
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -30,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.spec.suggest import did_you_mean
 
     policies = {policy.id: policy for policy in load_packs(arguments.pack)}
-    policy = policies.get(arguments.topic.upper())
+    policy = policies.get(current_id(arguments.topic.upper(), policies.values()))
     if policy is None:
         hint = did_you_mean(arguments.topic.upper(), policies)
         raise UsageError(f"there is no policy '{arguments.topic}'", hint=hint)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rackwright.errors import UsageError, visible
+
+if TYPE_CHECKING:
+    from rackwright.policy.api import Policy
 
 
 def add_isolated(parser: argparse.ArgumentParser) -> None:
@@ -18,6 +23,17 @@ def add_isolated(parser: argparse.ArgumentParser) -> None:
         help="run none of the repository's code and read no file outside it: leave out the packs "
         "that rackwright.yaml lists, and refuse packs inside it and links that lead out",
     )
+
+
+def current_id(given: str, policies: Iterable[type[Policy]]) -> str:
+    """The id that a rule called ``given`` has now; a former one is answered with a note on stderr."""
+    from rackwright.policy.packs import former_ids
+    from rackwright.policy.renames import renaming
+
+    name = former_ids(policies).get(given, given)
+    if name != given:
+        sys.stderr.write(f"note: {renaming(given, name)}\n")
+    return name
 
 
 def refuse_outside(blueprint: Path, others: Iterable[Path]) -> None:

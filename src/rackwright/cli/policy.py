@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rackwright.cli.arguments import add_packs
+from rackwright.cli.packs import current_id
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -77,7 +78,7 @@ def _show(arguments: argparse.Namespace) -> int:
     from rackwright.spec.suggest import did_you_mean
 
     policies = {policy.id: policy for policy in _load(arguments.pack)}
-    policy = policies.get(arguments.id.upper())
+    policy = policies.get(current_id(arguments.id.upper(), policies.values()))
     if policy is None:
         hint = did_you_mean(arguments.id.upper(), policies)
         raise UsageError(f"there is no policy '{arguments.id}'", hint=hint)
@@ -101,6 +102,8 @@ _IN_HEAD = ("id", "title")
 
 
 def _plain(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(value) or "none"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
@@ -116,6 +119,7 @@ def _facts(policy: type[Policy]) -> dict[str, Any]:
         "since": policy.since,
         "profile": policy.profile.value,
         "preview": is_preview(policy, RELEASED),
+        "formerly": list(policy.formerly),
     }
 
 

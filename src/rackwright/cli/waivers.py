@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_layers, add_packs
 from rackwright.cli.concessions import add_judging, add_today, choice_of
+from rackwright.cli.packs import current_id
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -134,14 +135,16 @@ def _check(arguments: argparse.Namespace) -> int:
 def _add(arguments: argparse.Namespace) -> int:
     from pydantic import ValidationError
 
+    from rackwright.policy.packs import load_packs
     from rackwright.policy.team import packs_for
     from rackwright.policy.waiver_edits import appended, next_id
     from rackwright.policy.waivers import Waiver
 
     path, today = _path(arguments), _today(arguments)
+    packs = packs_for(arguments.blueprint, arguments.pack)
     given = {
         "id": arguments.id or next_id(_read(path), today.year),
-        "policy": arguments.policy,
+        "policy": current_id(arguments.policy, load_packs(packs)),
         "match": dict(_pair(text) for text in arguments.match),
         "up_to": arguments.up_to,
         "unknown": arguments.unknown,
@@ -154,7 +157,7 @@ def _add(arguments: argparse.Namespace) -> int:
         waiver = Waiver.model_validate(given)
     except ValidationError as error:
         raise UsageError(_first_problem(error)) from None
-    _require_admissible(waiver, today, packs_for(arguments.blueprint, arguments.pack))
+    _require_admissible(waiver, today, packs)
     _write(path, appended(_text(path), waiver))
     sys.stdout.write(f"{waiver.id} added to '{path}'\n")
     return ExitCode.CLEAN

@@ -102,12 +102,20 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
 
         The engine names every policy; only levels that differ from the pack's own are a choice.
         """
+        from rackwright.policy.packs import former_ids, load_packs
+        from rackwright.policy.renames import renaming
+
         defaults = self._defaults()
-        self._chosen = {
-            name: config.enforcementLevel
-            for name, config in request.policyConfig.items()
-            if name != BLUEPRINT and config.enforcementLevel != defaults.get(name)
-        }
+        table = former_ids(load_packs(self._packs))
+        self._chosen = {}
+        chosen = sorted(request.policyConfig.items(), key=lambda item: item[0] not in table)
+        for given, config in chosen:  # the new id has the last word
+            name = table.get(given, given)
+            if name != given:
+                sys.stderr.write(f"note: {renaming(given, name)}, in the pack's configuration\n")
+            if name == BLUEPRINT or config.enforcementLevel == defaults.get(name):
+                continue
+            self._chosen[name] = config.enforcementLevel
         return empty_pb2.Empty()
 
     def ConfigureStack(self, request: Any, context: Any) -> Any:  # noqa: N802

@@ -158,6 +158,7 @@ class Policy(Model, ABC):
         since: the policy set that the rule came with; older blueprints see it as a preview.
         profile: the least of the profiles in which ``enforcement`` holds; below it, it warns.
         waivable: whether a waiver can cover a violation; false where nobody could answer for it.
+        formerly: ids that the rule had; what a team wrote under one of them still holds.
     """
 
     id: ClassVar[str]
@@ -168,6 +169,7 @@ class Policy(Model, ABC):
     enforcement: ClassVar[Enforcement] = Enforcement.MANDATORY
     profile: ClassVar[Profile] = Profile.PILOT
     waivable: ClassVar[bool] = True
+    formerly: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:

@@ -15,8 +15,15 @@ from rackwright.policy.api import Policy
 from rackwright.policy.asked import Approval, asked_by, hold
 from rackwright.policy.concessions import Concessions, concede
 from rackwright.policy.engine import Report, evaluate
-from rackwright.policy.hygiene import Hygiene
-from rackwright.policy.packs import load_packs
+from rackwright.policy.hygiene import Hygiene, Notice
+from rackwright.policy.packs import former_ids, load_packs
+from rackwright.policy.renames import (
+    Table,
+    current,
+    renamed_baseline,
+    renamed_settings,
+    renamed_waivers,
+)
 from rackwright.policy.settings import configure
 
 
@@ -65,12 +72,16 @@ def check_plan(
         lenient: pass over settings that do not fit the policies, as those of an older revision may.
     """
     blueprint = loaded.plan.blueprint
-    head = asked_by(blueprint, loaded.tree)
     known = load_packs(packs)
+    table = former_ids(known)
+    head, renamed = renamed_settings(asked_by(blueprint, loaded.tree), table)
+    if approval is not None and approval.asked is not None:
+        approval = replace(approval, asked=renamed_settings(approval.asked, table)[0])
+    only = current(tuple(only), table)
     policies: Sequence[Policy] = configure(
         known,
         head.settings,
-        loaded.tree,
+        head.tree or loaded.tree,
         regime=head.regime,
         policy_set=blueprint.policy_set,
         lenient=lenient,
@@ -85,9 +96,24 @@ def check_plan(
     report = replace(report, lowered=held.lowered)
     if concessions is not None:
         severities = {policy.id: policy.severity for policy in known}
+        if table:
+            concessions, more = _renamed(concessions, table)
+            renamed += more
         report = concede(report, concessions, severities, only)
-    if held.notices:
+    if notices := (*held.notices, *renamed):
         hygiene = report.hygiene or Hygiene(datetime.now(UTC).date())
-        hygiene = replace(hygiene, notices=(*held.notices, *hygiene.notices))
+        hygiene = replace(hygiene, notices=(*notices, *hygiene.notices))
         report = replace(report, hygiene=hygiene)
     return report
+
+
+def _renamed(concessions: Concessions, table: Table) -> tuple[Concessions, tuple[Notice, ...]]:
+    """The waivers and the baseline by the new ids of rules."""
+    notices: tuple[Notice, ...] = ()
+    if concessions.waivers is not None:
+        waivers, more = renamed_waivers(concessions.waivers, table)
+        concessions, notices = replace(concessions, waivers=waivers), notices + more
+    if concessions.baseline is not None:
+        baseline, more = renamed_baseline(concessions.baseline, table)
+        concessions, notices = replace(concessions, baseline=baseline), notices + more
+    return concessions, notices

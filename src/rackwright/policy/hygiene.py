@@ -22,6 +22,7 @@ class Kind(StrEnum):
     PROPOSED = "proposed"
     SELF_APPROVED = "self_approved"
     LOWERED = "lowered"
+    RENAMED = "renamed"
     REGRESSED = "regressed"
     IMPROVED = "improved"
     ABSENT = "absent"
@@ -83,7 +84,8 @@ class Notice:
     """One thing to know about a waiver, the baseline, or what a change lowers.
 
     Attributes:
-        id: of the waiver; ``baseline`` where the notice is about that; what a change lowers.
+        id: of the waiver; ``baseline`` where the notice is about that; what a change lowers; the
+            former id of a rule that has another one now.
         policy: the rule it concerns; empty where it is not about one.
     """
 

@@ -194,7 +194,7 @@ def _notice() -> dict[str, Any]:
             {
                 "kind": _one_of(Kind, "What is to be said."),
                 "problem": {"description": "Strict hygiene fails on it.", "type": "boolean"},
-                "id": _text("Of the waiver; 'baseline'; or what a change lowers."),
+                "id": _text("Of the waiver; 'baseline'; what a change lowers; or a former id."),
                 "policy": _text("The rule; empty where it is not about one."),
                 "message": _text("One sentence."),
                 "location": {"anyOf": [{"$ref": "#/definitions/location"}, {"type": "null"}]},
