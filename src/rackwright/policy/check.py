@@ -77,7 +77,7 @@ def check_plan(
     head, renamed = renamed_settings(asked_by(blueprint, loaded.tree), table)
     if approval is not None and approval.asked is not None:
         approval = replace(approval, asked=renamed_settings(approval.asked, table)[0])
-    only = current(tuple(only), table)
+    only = current(only, table)
     policies: Sequence[Policy] = configure(
         known,
         head.settings,

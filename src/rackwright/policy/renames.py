@@ -6,7 +6,7 @@ Nothing here knows a rule; ``packs.former_ids`` makes the table of old and new i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -158,6 +158,6 @@ def renaming(old: str, new: str) -> str:
     return f"the policy '{old}' is '{new}' now"
 
 
-def current(ids: Iterator[str] | tuple[str, ...], table: Table) -> tuple[str, ...]:
+def current(ids: Sequence[str], table: Table) -> tuple[str, ...]:
     """``ids`` with the new ones for the old ones."""
     return tuple(table.get(name, name) for name in ids)

@@ -126,4 +126,5 @@ def _permission(waiver: Permission) -> dict[str, Any]:
         "reason": waiver.reason,
         "expires": waiver.expires.isoformat(),
         "up_to": waiver.up_to,
+        "reference": _location(waiver.reference),
     }

@@ -158,6 +158,10 @@ def _waiver() -> dict[str, Any]:
                 "reason": _text("Why."),
                 "expires": _day("The last day (UTC) on which it holds."),
                 "up_to": _maybe("string", "Its bound; null for a rule without a number."),
+                "reference": {
+                    "description": "The comment of the blueprint that refers to it there.",
+                    "anyOf": [{"$ref": "#/definitions/location"}, {"type": "null"}],
+                },
             }
         ),
     }
