@@ -14,9 +14,9 @@ from rackwright.spec.edits import (
     Edit,
     Position,
     Revised,
-    Scalar,
     applied,
     changes_only,
+    means,
     scalar_text,
     spans,
 )
@@ -87,10 +87,8 @@ def _of_file(
         if wish.result in edits:
             by_place.setdefault(wish.position, {})[edits[wish.result].new] = wish
     first = {place: next(iter(by.values())) for place, by in by_place.items()}
-    meant: dict[Position, tuple[object, Scalar]] = {
-        place: (wish.item.value, wish.suggestion.value) for place, wish in first.items()
-    }
-    if not changes_only(text, applied(text, [edits[w.result] for w in first.values()]), meant):
+    trial = [edits[wish.result] for wish in first.values()]
+    if not changes_only(text, applied(text, trial), trial):
         return {}, None
     marked = {
         wish.result: replace(edits[wish.result], contested=len(by_place[wish.position]) > 1)
@@ -113,6 +111,8 @@ def _edits(file: str, text: str, wishes: Sequence[_Wish]) -> dict[int, Edit]:
             continue
         old, key = text[span.start : span.stop], wish.suggestion.path[-1]
         new = scalar_text(wish.suggestion.value, span.style)
+        if not means(old, wish.item.value) or not means(new, wish.suggestion.value):
+            continue
         line, column = wish.position
         edits[wish.result] = Edit(
             Location(file, line, column),

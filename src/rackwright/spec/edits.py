@@ -1,22 +1,22 @@
 """Edits of single scalars in the text of a YAML file; everything around them stays as it is.
 
-Nothing here writes a file. An edit is believed only when the edited text reads as the same document
-with just the values that were meant changed, so that no anchor, tag, quote or odd character can make
-it change anything else.
+Nothing here writes a file. An edit is believed only when the parser sees the same document with just
+the scalars that were meant changed, so that no anchor, tag, quote or odd character can make it change
+anything else.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import yaml
 
 from rackwright.errors import Location, SpecErrors
-from rackwright.spec.tree import Item
 from rackwright.spec.yaml_reader import read_text
 
 Scalar = str | int | float | bool
@@ -82,10 +82,11 @@ def spans(text: str, wanted: Collection[Position]) -> dict[Position, Span]:
     that is not YAML.
     """
     found: dict[Position, Span] = {}
+    left = set(wanted)
     anchored: list[bool] = []
     loader = _Loader(text)
     try:
-        while loader.check_event():
+        while left and loader.check_event():
             event = loader.get_event()
             if isinstance(event, yaml.CollectionStartEvent):
                 above = bool(anchored) and anchored[-1]
@@ -96,7 +97,10 @@ def spans(text: str, wanted: Collection[Position]) -> dict[Position, Span]:
                 mark: Any = event.start_mark
                 end: Any = event.end_mark
                 position = (mark.line + 1, mark.column + 1)
-                if position not in wanted or event.anchor or event.tag:
+                if position not in left:
+                    continue
+                left.discard(position)
+                if event.anchor or event.tag:
                     continue
                 if anchored and anchored[-1]:
                     continue
@@ -129,17 +133,9 @@ def scalar_text(value: Scalar, style: str) -> str:
         return repr(value)
     if style == "'" and value.isprintable():
         return "'{}'".format(value.replace("'", "''"))
-    if style == "" and _PLAIN.fullmatch(value) and _reads_as(value):
+    if style == "" and _PLAIN.fullmatch(value) and means(value, value):
         return value
     return json.dumps(value, ensure_ascii=False)
-
-
-def _reads_as(text: str) -> bool:
-    """Whether ``text`` without quotes is that text: ``24.05`` is a number."""
-    try:
-        return bool(read_text(text, "").value == text)
-    except SpecErrors:
-        return False
 
 
 def applied(text: str, edits: Sequence[Edit]) -> str:
@@ -151,29 +147,76 @@ def applied(text: str, edits: Sequence[Edit]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def changes_only(before: str, after: str, meant: Mapping[Position, tuple[Any, Scalar]]) -> bool:
-    """Whether two texts read as documents that differ in ``meant`` and in nothing else.
+def changes_only(before: str, after: str, edits: Sequence[Edit]) -> bool:
+    """Whether the parser sees the same in both texts but for the scalars of ``edits``.
 
-    Args:
-        before: a text that can be read.
-        after: the edited one.
-        meant: old and new value by the position in ``before``.
+    Looking begins before the first edit, by more than a key can reach back, and ends soon behind the
+    last one: what follows is the same text, and the parser comes to it in the same state.
     """
+    by_start = {edit.start: edit for edit in edits}
+    last, left, seen = max(by_start, default=0), _EVENTS_BEHIND, 0
+    since = min(by_start, default=0) - _REACH
+    for one, other in zip_longest(_events(before, since), _events(after, since)):
+        if one is None or other is None:
+            return False
+        if one.text and (edit := by_start.get(one.start)):
+            seen += 1
+            if one.seen != _seen(edit.old) or other.seen != _seen(edit.new):
+                return False
+        elif one.seen != other.seen:
+            return False
+        left -= one.start > last
+        if not left:
+            break
+    return seen == len(by_start)
+
+
+_EVENTS_BEHIND = 8
+_REACH = 4096
+"""Characters; a key without a mark of its own has at most 1,024, all on one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """What the parser sees, and where it begins; ``text`` is whether that is a scalar of some text."""
+
+    seen: tuple[object, ...]
+    start: int
+    text: bool
+
+
+def _events(text: str, since: int = 0) -> Iterator[_Event]:
+    """The events of ``text`` that begin at ``since`` or behind it.
+
+    They end without the end of the stream where it is not YAML.
+    """
+    loader = _Loader(text)
     try:
-        found = list(_differences(read_text(before, ""), read_text(after, "")))
+        while loader.check_event():
+            event = loader.get_event()
+            start: Any = event.start_mark
+            if start.index < since:
+                continue
+            names = ("value", "style", "anchor", "tag", "flow_style")
+            seen = (type(event), *(getattr(event, name, None) for name in names))
+            end: Any = event.end_mark
+            is_text = isinstance(event, yaml.ScalarEvent) and end.index > start.index
+            yield _Event(seen, start.index, is_text)
+    except (yaml.YAMLError, UnicodeError):
+        return
+    finally:
+        loader.dispose()
+
+
+def _seen(scalar: str) -> tuple[object, ...]:
+    """What the parser sees of a scalar alone."""
+    return next((event.seen for event in _events(scalar) if event.text), ())
+
+
+def means(scalar: str, value: object) -> bool:
+    """Whether a scalar, as it is written, is ``value``."""
+    try:
+        found = read_text(scalar, "").value
     except SpecErrors:
         return False
-    expected = [(position, *values) for position, values in meant.items()]
-    return sorted(map(repr, found)) == sorted(map(repr, expected))
-
-
-def _differences(one: Item, other: Item) -> Iterator[tuple[Position, Any, Any]]:
-    old, new = one.value, other.value
-    if isinstance(old, dict) and isinstance(new, dict) and list(old) == list(new):
-        for key in old:
-            yield from _differences(old[key].item, new[key].item)
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for before, after in zip(old, new, strict=True):
-            yield from _differences(before, after)
-    elif type(old) is not type(new) or old != new:
-        yield (one.line, one.column), old, new
+    return type(found) is type(value) and bool(found == value)

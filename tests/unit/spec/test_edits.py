@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rackwright.errors import Location
-from rackwright.spec.edits import Edit, Scalar, applied, changes_only, scalar_text, spans
+from rackwright.spec.edits import Edit, Scalar, applied, changes_only, means, scalar_text, spans
 from rackwright.spec.yaml_reader import read_text
 
 COMMENT = st.text(st.characters(blacklist_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=12)
@@ -55,7 +55,10 @@ def test_all_outside_an_edit_is_the_same(
     ) <= 1
     item = read_text(text, "").value[lines[number].split(":")[0]].item
     before = item.value[0].value if isinstance(item.value, list) else item.value
-    assert changes_only(text, after, {(number + 1, column): (before, value)})
+    assert changes_only(text, after, [edit])
+    assert means(edit.old, before)
+    item = read_text(after, "").value[lines[number].split(":")[0]].item
+    assert (item.value[0].value if isinstance(item.value, list) else item.value) == value
 
 
 @pytest.mark.parametrize(
@@ -98,9 +101,22 @@ def test_a_value_reads_back_as_it_is(value: Scalar, style: str, expected: str) -
     assert read_text(made, "").value == value
 
 
-def test_another_change_is_seen() -> None:
-    assert not changes_only("a: 5\nb: 5\n", "a: 4\nb: 4\n", {(1, 4): (5, 4)})
-    assert not changes_only("a: 5\n", "a: 4\n", {(1, 4): (6, 4)})
-    assert not changes_only("a: 5\n", "a: [\n", {(1, 4): (5, 4)})
-    assert not changes_only("a: 5\n", "b: 4\n", {(1, 4): (5, 4)})
-    assert changes_only("a: 5\n", "a: 4\n", {(1, 4): (5, 4)})
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a: 5\nb: 5\n", "a: 4\nb: 4\n"),
+        ("a: 6\n", "a: 4\n"),
+        ("a: 5\n", "a: [\n"),
+        ("a: 5\n", "b: 4\n"),
+        ("a: 5\n", "a: '4'\n"),
+        ("a: 5\n", "a: 4\nb: 1\n"),
+        ("a: 5\nb: 1\n", "a: 4\n"),
+        ("a: &x 5\n", "a: 4\n"),
+        ("a: [\n", "a: [\n"),
+        ("b: 1\n", "b: 1\n"),
+    ],
+)
+def test_another_change_is_seen(before: str, after: str) -> None:
+    edit = Edit(Location("", 1, 4), 5, 3, "a", "5", "4")
+    assert changes_only("a: 5\n", "a: 4\n", [edit])
+    assert not changes_only(before, after, [edit])
