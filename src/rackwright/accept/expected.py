@@ -295,6 +295,7 @@ def _billed(plan: Plan, bill: SoftwareBill, host: Host) -> Iterator[tuple[str, s
         ("cuda", bill.cuda, nvidia),
         ("dcgm", bill.dcgm, nvidia),
         ("nccl", bill.nccl, nvidia),
+        ("nccl_tests", bill.nccl_tests, nvidia),
         ("ofi_plugin", bill.ofi_plugin, efa),
         ("libfabric", bill.libfabric, efa),
         ("efa_installer", bill.efa_installer, efa),
