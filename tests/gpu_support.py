@@ -129,8 +129,8 @@ def ask_machine(folder: Path, devices: str = "/dev/nvidia[0-9]*", path: str = ""
     assert names, "nvidia-smi tells of no GPU"
     assert len(drivers) == 1, drivers
     model = re.search(r"\b[A-Z]+\d+\w*", names[0])
-    assert model is not None, names[0]
-    return replace(made, gpus=len(names), driver=drivers.pop(), model=model[0].lower())
+    word = names[0].split()[-1] if model is None else model[0]  # the 4090 of an RTX 4090
+    return replace(made, gpus=len(names), driver=drivers.pop(), model=word.lower())
 
 
 Cases = Mapping[str, Mapping[str, Any]]
