@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +15,7 @@ import pytest
 from lab_support import LAB_MARKS, Machines, Played, some_machines
 from rackwright.lab.lab import HostSpec
 from rackwright.lab.standins.gpu import DRIVER, NCCL, OLD_DRIVER
+from rackwright.lab.standins.nccl_tests import NCCL_TESTS, source
 
 pytestmark = LAB_MARKS
 GOOD: Mapping[str, Any] = {
@@ -20,6 +23,7 @@ GOOD: Mapping[str, Any] = {
     "nvidia_driver_gpus": 8,
     "nvidia_driver_fabric_manager": True,
     "nccl_version": f"{NCCL}+cuda12.8",
+    "nccl_tests_version": NCCL_TESTS,
     "nccl_settings": {"NCCL_IB_HCA": "=mlx5_0,mlx5_3:1", "NCCL_DEBUG": "WARN"},
 }
 HERE = ("--extra-vars", json.dumps({"nccl_sysfs": "/root/sys"}))
@@ -29,6 +33,7 @@ ALONE: Mapping[str, Mapping[str, Any]] = {"gpu-1": {}}
 HELD = [
     "libnccl-dev",
     "libnccl2",
+    "nccl-tests",
     "nvidia-driver",
     "nvidia-fabricmanager",
     "nvidia-persistenced",
@@ -70,6 +75,18 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
         yield machine
 
 
+ARCHIVE = source("2.17.1")
+BUILT: Mapping[str, Any] = {
+    "nccl_tests_version": "2.17.1",
+    "nccl_tests_source": {
+        "url": "file:///root/nccl-tests.tar.gz",
+        "checksum": f"sha256:{hashlib.sha256(ARCHIVE).hexdigest()}",
+    },
+    "nccl_tests_mpi_home": "/opt/mpi",
+    "nccl_tests_cuda_home": "/opt/cuda",
+    "nccl_tests_build_packages": {"Debian": ["make"]},
+}
+
 REFUSED: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
     "nvidia_driver": {
         "fabric-manager-not-offered": (
@@ -94,6 +111,15 @@ REFUSED: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
             {"nccl_version": NCCL},
             f"offers 2 packages libnccl2 {NCCL} among",
         ),
+        "tests-that-nobody-has": (
+            {"nccl_tests_version": "2.17.1"},
+            f"offers 0 packages nccl-tests 2.17.1 among {NCCL_TESTS}-1;",
+        ),
+        "tests-of-unknown-origin": (
+            {**BUILT, "nccl_tests_source": {"url": "http://tests", "checksum": "sha256:12"}},
+            "names 'http://tests' with the checksum 'sha256:12', and MPI is in '/opt/mpi'",
+        ),
+        "tests-that-cannot-be-built": (BUILT, "has no /opt/cuda/bin/nvcc, without which"),
         "left-to-nccl": (
             {"nccl_settings": {"NCCL_PROTO": "simple"}},
             "'NCCL_PROTO' with the value 'simple' cannot be in nccl_settings",
@@ -151,6 +177,32 @@ def test_one_version_is_installed_held_and_kept(machine: Machine) -> None:
 
     verify_finds_a_missing_gpu(machine)
     verify_finds_a_driver_that_waits_for_a_reboot(machine)
+
+
+def test_tests_without_a_package_are_built_once_and_found(machine: Machine) -> None:
+    encoded = base64.b64encode(ARCHIVE).decode()
+    machine.on(f"echo {encoded} | base64 --decode > /root/nccl-tests.tar.gz")
+    machine.on("mkdir -p /opt/mpi/include /opt/cuda/bin /root/sys/mlx5_0 /root/sys/mlx5_3")
+    machine.on("touch /opt/mpi/include/mpi.h; install -m 755 /bin/true /opt/cuda/bin/nvcc")
+    built = {"gpu-1": BUILT}
+    made = machine.play(roles=("nccl",), hosts=built)
+    assert made.code == 0, made.output
+    program = "/opt/nccl-tests/2.17.1/build/all_reduce_perf"
+    assert machine.on("readlink -f $(command -v all_reduce_perf)") == program
+    for arguments in ((), ("--check", "--diff")):
+        again = machine.play(*arguments, roles=("nccl",), hosts=built)
+        assert (again.code, again.changed) == (0, 0), again.output
+
+    machine.on(f"mv {program} {program}.away")
+    lost = machine.play("--tags", "verify", roles=("nccl",), hosts=built)
+    assert "all_reduce_perf of gpu-1 cannot be run" in lost.failure("gpu-1"), lost.output
+    machine.on(f"mv {program}.away {program}; rm /opt/nccl-tests/2.17.1/.sha256-*")
+    other = machine.play("--tags", "verify", roles=("nccl",), hosts=built)
+    assert "has no tests of NCCL 2.17.1 in /opt/nccl-tests/2.17.1" in other.failure("gpu-1")
+
+    packaged = machine.play(roles=("nccl",))
+    assert packaged.code == 0, packaged.output
+    assert machine.on("readlink -f $(command -v all_reduce_perf)") == "/usr/bin/all_reduce_perf"
 
 
 def verify_finds_a_missing_gpu(machine: Machine) -> None:

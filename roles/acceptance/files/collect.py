@@ -36,6 +36,9 @@ PACKAGES = {
 }
 """Names of the package of each component: of NVIDIA, AWS, Whamcloud and the distributions."""
 
+NCCL_TESTS = "opt/nccl-tests/current"
+"""Where the role nccl links to the tests of NCCL that it has built."""
+
 
 class Unreadable(Exception):
     """Something cannot be found out; the text says why."""
@@ -204,6 +207,7 @@ class Host:
             "driver": self.driver_version,
             "ofed": self.ofed_version,
             "efa_installer": self.efa_installer_version,
+            "nccl_tests": self.nccl_tests_version,
             "slurm": self.slurm_version,
         }
         for component, names in PACKAGES.items():
@@ -237,6 +241,16 @@ class Host:
         if match is None:
             raise Unreadable("efa_installed_packages names no version")
         return match.group(1)
+
+    def nccl_tests_version(self):
+        """Of the package, else of the folder in which they were built."""
+        try:
+            return package_version(("nccl-tests",))
+        except Unreadable as error:
+            link = self.path(NCCL_TESTS)
+            if not os.path.islink(link):
+                raise Unreadable("{}, and there is no /{}".format(error, NCCL_TESTS))
+            return os.path.basename(os.readlink(link))
 
     def slurm_version(self):
         return first_line(run("sinfo", "--version"), "sinfo says nothing").split()[-1]

@@ -19,7 +19,7 @@ from rackwright.plan.model import Plan
 from rackwright.plan.nic import efa_count
 from rackwright.plan.scheduler import NodeSet, covers, node_sets
 from rackwright.plan.slurm_topology import topologies
-from rackwright.plan.software import NVSWITCH, WIDE_NVLINK, bill_of
+from rackwright.plan.software import NVSWITCH, WIDE_NVLINK, bill_of, kernel_of
 
 MEMORY_SHARE = 95.0
 """Per cent of the installed memory that a kernel shows at least; firmware keeps the rest. The
@@ -278,7 +278,7 @@ def _billed(plan: Plan, bill: SoftwareBill, host: Host) -> Iterator[tuple[str, s
     board = _accelerators(plan, host)
     nvidia = board is not None and board.vendor == "nvidia"
     serves = _serves_lustre(plan, host)
-    kernel = bill.server_kernel if serves and bill.server_kernel else bill.kernel
+    kernel = kernel_of(plan, host.site, host.group)
     wide = board is not None and board.gres in WIDE_NVLINK
     switched = board is not None and board.gres in NVSWITCH and board.count >= 8
     entry = _entry(plan, host)
@@ -295,6 +295,7 @@ def _billed(plan: Plan, bill: SoftwareBill, host: Host) -> Iterator[tuple[str, s
         ("cuda", bill.cuda, nvidia),
         ("dcgm", bill.dcgm, nvidia),
         ("nccl", bill.nccl, nvidia),
+        ("nccl_tests", bill.nccl_tests, nvidia),
         ("ofi_plugin", bill.ofi_plugin, efa),
         ("libfabric", bill.libfabric, efa),
         ("efa_installer", bill.efa_installer, efa),

@@ -14,6 +14,7 @@ from typing import Any
 
 from rackwright.accept.intent import health_of_group, health_programs
 from rackwright.configure.accounting import first_controller, qos_variables
+from rackwright.configure.base import base_variables
 from rackwright.configure.containers import container_variables, mpi_variables
 from rackwright.configure.fabric import rdma_ports, subnet_managers
 from rackwright.configure.filesystems import lustre_variables, scratch_variables
@@ -64,7 +65,12 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
         hostvars[first] |= qos_variables(plan)
     _add_monitoring(groups, plan, dict(zip(names, hosts, strict=True)))
     _add_domains(groups, plan, chosen)
-    for of_groups in (gpu_software(plan), rdma_ports(plan), nfs_clients(plan)):
+    for of_groups in (
+        base_variables(plan, hosts),
+        gpu_software(plan),
+        rdma_ports(plan),
+        nfs_clients(plan),
+    ):
         for (where, group), variables in of_groups.items():
             if site in {None, where}:
                 groups.vars(groups.name("nodes", where, group), **variables)

@@ -40,6 +40,7 @@ def gpu_software(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
             **_driver(bill, board),
             **_cuda(bill, needs),
             "nccl_version": bill.nccl,
+            "nccl_tests_version": bill.nccl_tests if bill.nccl else None,
             "nccl_settings": settings.get((board.site, board.group)) if bill.nccl else None,
             **_dcgm(bill, board),
             **_efa(bill, board, needs),

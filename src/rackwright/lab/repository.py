@@ -26,12 +26,12 @@ PORT = 8077
 
 DEBIAN = (
     "acl", "chrony", "fuse-overlayfs", "ibsim-utils", "ibverbs-utils", "infiniband-diags", "jq",
-    "libnfs-utils", "libpam-slurm-adopt", "libpmix2", "libslurm-dev", "logrotate", "mariadb-server",
-    "mdadm", "munge", "nfs-common", "nfs-ganesha", "nfs-ganesha-vfs", "nfs-kernel-server",
-    "nvme-cli", "opensm", "parallel", "perftest", "pigz", "prometheus", "prometheus-alertmanager",
-    "prometheus-node-exporter", "python3-pymysql", "python3-yaml", "rdma-core", "rsync",
-    "slurm-client", "slurm-wlm-basic-plugins", "slurmctld", "slurmd", "slurmdbd", "squashfs-tools",
-    "xfsprogs",
+    "libnfs-utils", "libpam-slurm-adopt", "libpmix2", "libslurm-dev", "logrotate", "make",
+    "mariadb-server", "mdadm", "munge", "nfs-common", "nfs-ganesha", "nfs-ganesha-vfs",
+    "nfs-kernel-server", "nvme-cli", "opensm", "parallel", "perftest", "pigz", "prometheus",
+    "prometheus-alertmanager", "prometheus-node-exporter", "python3-pymysql", "python3-yaml",
+    "rdma-core", "rsync", "slurm-client", "slurm-wlm-basic-plugins", "slurmctld", "slurmd",
+    "slurmdbd", "squashfs-tools", "xfsprogs",
 )  # fmt: skip
 """What the roles install, apart from stand-ins; dependencies come along."""
 

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.software import SoftwareBill
-from rackwright.model.units import MegabytesPerSecond, Percent, Seconds
+from rackwright.model.units import Gibibytes, MegabytesPerSecond, Percent, Seconds
 
 FirmwareComponent = Literal["bios", "bmc", "cpld", "gpu", "nic", "nvswitch", "psu", "nvme"]
 XidNumber = Annotated[int, Field(gt=0, lt=1000)]
@@ -54,6 +54,34 @@ class AllReduce(Model):
     """Across all nodes of the group together."""
 
 
+class HugePages(Model):
+    """Memory that the kernel of a host reserves in large pages of one size."""
+
+    size: Annotated[Gibibytes, Field(gt=0)]
+    """Of one page, as the kernel has it: ``2 MiB`` and ``1 GiB`` on x86-64."""
+    count: Annotated[int, Field(gt=0)]
+    """Pages of each host."""
+
+
+class HostMemory(Model):
+    """How the kernel of a group's hosts hands out memory; absent is left as it is."""
+
+    group: str
+    """Name of the node group."""
+    huge_pages: tuple[HugePages, ...] = ()
+    """Reserved at every boot, whether they are used or not; each size once. With EFA those of 2 MiB
+    are for libfabric as well, which has 5128 of them where nothing is said."""
+    transparent_huge_pages: Literal["always", "madvise", "never"] | None = None
+    """When the kernel makes huge pages by itself."""
+
+    @model_validator(mode="after")
+    def _each_size_once(self) -> HostMemory:
+        sizes = [pages.size for pages in self.huge_pages]
+        if len(set(sizes)) < len(sizes):
+            raise ValueError(f"the memory of '{self.group}' names a size of huge pages twice")
+        return self
+
+
 class Operations(Model):
     """Declarations about operation; absent is unknown."""
 
@@ -66,6 +94,8 @@ class Operations(Model):
     burn_in: BurnIn | None = None
     changes: ChangeControl | None = None
     all_reduce: tuple[AllReduce, ...] = ()
+    memory: tuple[HostMemory, ...] = ()
+    """Huge pages of node groups, for software that needs them."""
     catalogue_digest: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
     """Digest of the catalogue entries in use, as they were when the blueprint was reviewed."""
 
@@ -75,6 +105,7 @@ class Operations(Model):
             ("software bill", [bill.name for bill in self.software]),
             ("firmware baseline of", [baseline.type for baseline in self.firmware]),
             ("all-reduce of the group", [one.group for one in self.all_reduce]),
+            ("memory of the group", [one.group for one in self.memory]),
             ("site of a software bill", [site for bill in self.software for site in bill.sites]),
         ):
             twins = sorted(name for name, times in Counter(names).items() if times > 1)

@@ -46,6 +46,8 @@ class SoftwareBill(Model):
     cuda: Version | None = None
     dcgm: Version | None = None
     nccl: Version | None = None
+    nccl_tests: Version | None = None
+    """Programs that measure NCCL, installed along with it."""
     ofi_plugin: Version | None = None
     """aws-ofi-nccl, which lets NCCL speak libfabric."""
     libfabric: Version | None = None

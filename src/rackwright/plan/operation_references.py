@@ -10,11 +10,14 @@ from rackwright.spec.suggest import did_you_mean
 
 
 def find_operation_problems(blueprint: Blueprint) -> Iterator[PlanProblem]:
-    """Node groups in ``operations`` that no site has; a mistyped one would never be measured."""
+    """Node groups in ``operations`` that no site has; what is said of a mistyped one would be lost."""
     operations = blueprint.operations
     known = [group.name for site in blueprint.sites for group in site.node_groups]
-    for index, one in enumerate(operations.all_reduce if operations else ()):
-        if one.group not in known:
-            where = ("operations", "all_reduce", index, "group")
-            message = f"there is no node group '{one.group}'"
-            yield PlanProblem(where, message, did_you_mean(one.group, known))
+    if operations is None:
+        return
+    for section in ("all_reduce", "memory"):
+        for index, one in enumerate(getattr(operations, section)):
+            if one.group not in known:
+                where = ("operations", section, index, "group")
+                message = f"there is no node group '{one.group}'"
+                yield PlanProblem(where, message, did_you_mean(one.group, known))

@@ -11,6 +11,7 @@ from rackwright.model.hardware import Accelerators, Node
 from rackwright.model.operations import Operations
 from rackwright.model.software import SoftwareBill
 from rackwright.plan.aws import AwsSitePlan
+from rackwright.plan.filesystem import serves_lustre
 from rackwright.plan.model import Path, Plan, SitePlan
 
 NVSWITCH = frozenset({"a100", "h100", "h200", "b200", "b300"})
@@ -67,6 +68,17 @@ def bill_of(operations: Operations | None, site: str) -> tuple[SoftwareBill | No
         if not bill.sites or site in bill.sites:
             return bill, ("operations", "software", index)
     return None, ("operations", "software")
+
+
+def kernel_of(plan: Plan, site: str, group: str) -> str | None:
+    """The kernel that the bill states for the hosts of a group; servers of Lustre may have their own."""
+    bill, _ = bill_of(plan.blueprint.operations, site)
+    if bill is None:
+        return None
+    serves = any(
+        planned.site.name == site and serves_lustre(planned.site, group) for planned in plan.onprem
+    )
+    return bill.server_kernel if serves and bill.server_kernel else bill.kernel
 
 
 def _onprem(

@@ -147,6 +147,15 @@ def test_the_driver_that_is_loaded_counts(host: Make) -> None:
     assert found["versions"]["driver"] == "595.1"
 
 
+def test_tests_of_nccl_that_were_built_have_the_version_of_their_folder(
+    host: Make, tmp_path: Path
+) -> None:
+    link = tmp_path / "root/opt/nccl-tests/current"
+    link.parent.mkdir(parents=True)
+    link.symlink_to("/opt/nccl-tests/2.17.1")
+    assert host({})["versions"]["nccl_tests"] == "2.17.1"
+
+
 def test_what_cannot_be_found_out_is_none_with_the_reason(host: Make) -> None:
     failing = {**PROGRAMS, "nvidia-smi": "echo 'No devices were found'; exit 6",
                "scontrol": "echo 'Node gpu-9 not found' >&2; exit 1",
@@ -158,6 +167,7 @@ def test_what_cannot_be_found_out_is_none_with_the_reason(host: Make) -> None:
     assert "No devices were found" in found["problems"]["accelerator_models"]
     assert found["services"] == {"munge": None, "slurmd": None}
     assert found["versions"]["driver"] is None
+    assert "no /opt/nccl-tests/current" in found["problems"]["versions.nccl_tests"]
     assert found["cpus"] == 2, "one that fails hides no other"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rackwright.accept.expected import expect
 from rackwright.configure.inventory import build_inventory, host_variables
 from rackwright.configure.software import gpu_software
 from rackwright.plan.load import load_plan
@@ -148,3 +149,19 @@ def test_where_the_bill_states_no_driver_only_the_rest_is_installed(tmp_path: Pa
 
 def test_without_a_bill_nothing_is_known() -> None:
     assert gpu_software(load_plan(FIXTURES / "slurm.yaml").plan) == {}
+
+
+def test_tests_of_nccl_come_with_it_and_are_accepted(tmp_path: Path) -> None:
+    layer = tmp_path / "layer.yaml"
+    layer.write_text("operations: {software: [{name: all, nccl: 2.26.2, nccl_tests: 2.17.1}]}\n")
+    plan = load_plan(FIXTURES / "slurm.yaml", (layer,)).plan
+    (dgx,) = gpu_software(plan).values()
+    assert dgx["nccl_tests_version"] == "2.17.1"
+    expected = {
+        host.name: [i.expected for i in host.items if i.item == "version nccl_tests"]
+        for host in expect(plan)
+    }
+    assert expected["dgx-01"] == ["2.17.1"]
+    assert expected["head-1"] == [], "it has no GPU"
+    layer.write_text("operations: {software: [{name: all, nccl_tests: 2.17.1}]}\n")
+    assert gpu_software(load_plan(FIXTURES / "slurm.yaml", (layer,)).plan) == {("sjc1", "dgx"): {}}

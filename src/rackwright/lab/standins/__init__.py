@@ -8,6 +8,7 @@ from rackwright.lab.standins import (
     fabric,
     gpu,
     gpu_stack,
+    kernel,
     nccl_tests,
     storage,
 )
@@ -19,6 +20,7 @@ STAND_INS: tuple[StandIn, ...] = (
     *fabric.STAND_INS,
     *gpu.STAND_INS,
     *gpu_stack.STAND_INS,
+    *kernel.STAND_INS,
     *nccl_tests.STAND_INS,
     *storage.STAND_INS,
 )

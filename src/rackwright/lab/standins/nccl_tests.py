@@ -1,12 +1,17 @@
-"""A stand-in of nccl-tests, which sites build themselves: it prints what it is told to measure."""
+"""Stand-ins of nccl-tests, as a package and as a source; they print what they are told to measure."""
 
 from __future__ import annotations
 
+import io
+import tarfile
+
 from rackwright.lab.standins.package import StandIn
 
+NCCL_TESTS = "2.13.11"
 ALL_REDUCE = """\
 #!/bin/sh
 # Stand-in of a lab: prints as all_reduce_perf does, with the bandwidth of /etc/nccl-tests-lab.
+[ "$1" != --help ] || { echo "USAGE: all_reduce_perf (stand-in of a lab)"; exit 0; }
 [ "${SLURM_PROCID:-0}" = 0 ] || exit 0
 bandwidth=480.00 wrong=0
 [ ! -e /etc/nccl-tests-lab ] || . /etc/nccl-tests-lab
@@ -25,8 +30,28 @@ END
 STAND_INS = (
     StandIn(
         "nccl-tests",
-        "2.13.11-1",
+        f"{NCCL_TESTS}-1",
         "tests of NCCL (stand-in of a lab)",
         files={"usr/bin/all_reduce_perf": ALL_REDUCE},
     ),
 )
+
+MAKEFILE = """\
+# As that of nccl-tests in its variables and in what it makes; it compiles nothing.
+build/all_reduce_perf: all_reduce_perf.sh
+\ttest "$(MPI)" = 1 -a -e "$(MPI_HOME)/include/mpi.h" -a -x "$(CUDA_HOME)/bin/nvcc" -a -n "$(NCCL_HOME)"
+\tmkdir -p build
+\tcp $< $@
+\tchmod 755 $@
+"""
+
+
+def source(version: str) -> bytes:
+    """An archive with the folder, the Makefile and the program that the real one has."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz") as archive:
+        for name, text in (("Makefile", MAKEFILE), ("all_reduce_perf.sh", ALL_REDUCE)):
+            entry = tarfile.TarInfo(f"nccl-tests-{version}/{name}")
+            entry.size = len(text.encode())
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    return made.getvalue()

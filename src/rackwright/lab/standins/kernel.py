@@ -1,0 +1,29 @@
+"""Stand-ins of the kernel's packages; hosts of a lab run the kernel of this machine, whatever they install."""
+
+from __future__ import annotations
+
+import os
+
+from rackwright.lab.standins.package import StandIn
+
+KERNEL = os.uname().release
+NEXT_KERNEL = "99.1.0-1-amd64"
+"""A kernel that an upgrade would bring."""
+
+STAND_INS = (
+    *(
+        StandIn(f"linux-{kind}-{release}", f"{version}-1", f"kernel {release} (stand-in of a lab)")
+        for release, version in ((KERNEL, "1"), (NEXT_KERNEL, "2"))
+        for kind in ("image", "headers")
+    ),
+    *(
+        StandIn(
+            f"linux-{kind}-amd64",
+            f"{version}-1",
+            "the newest kernel (stand-in of a lab)",
+            (f"linux-{kind}-{release} (= {version}-1)",),
+        )
+        for release, version in ((KERNEL, "1"), (NEXT_KERNEL, "2"))
+        for kind in ("image", "headers")
+    ),
+)

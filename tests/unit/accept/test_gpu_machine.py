@@ -1,0 +1,61 @@
+"""The checks that run on real GPUs, with the lab's stand-in of nvidia-smi and files for devices."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from gpu_support import GpuMachine, ask_machine, driver_failures, health, nccl_failures, probe
+from rackwright.accept.compare import Outcome
+from rackwright.lab.standins.gpu import DRIVER, NVIDIA_SMI
+
+GPUS = 3
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> GpuMachine:
+    for number in range(GPUS):
+        (tmp_path / f"nvidia{number}").touch()
+    program = tmp_path / "bin/nvidia-smi"
+    program.parent.mkdir()
+    text = NVIDIA_SMI.replace("VERSION", DRIVER).replace("/dev/nvidia", f"{tmp_path}/nvidia")
+    program.write_text(text)
+    program.chmod(0o755)
+    return ask_machine(tmp_path, f"{tmp_path}/nvidia[0-9]*", str(program.parent))
+
+
+def test_a_machine_is_what_its_nvidia_smi_says(machine: GpuMachine) -> None:
+    assert (machine.gpus, machine.driver, machine.model) == (GPUS, DRIVER, "h100")
+
+
+def test_the_driver_passes_with_the_true_numbers_only(machine: GpuMachine) -> None:
+    found = driver_failures(machine, {"right": {}, "wrong": {"nvidia_driver_gpus": GPUS + 1}})
+    assert found["right"] == ""
+    assert f"has {GPUS} of {GPUS + 1} GPUs" in found["wrong"]
+
+
+def test_nccl_misses_an_adapter_that_is_not_there(machine: GpuMachine) -> None:
+    found = nccl_failures(machine, {"right": [], "wrong": ["mlx5_99"]})
+    assert found["right"] == ""
+    assert "has no adapter mlx5_99, which NCCL is to use" in found["wrong"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="roles write as root")
+def test_the_health_check_passes_with_the_true_numbers_only(machine: GpuMachine) -> None:
+    assert health(machine, {"right": GPUS, "wrong": GPUS + 1}) == {
+        "right": (0, ""),
+        "wrong": (1, f"{GPUS} of {GPUS + 1} accelerators"),
+    }
+
+
+def test_the_acceptance_passes_with_the_true_numbers_only(machine: GpuMachine) -> None:
+    assert probe(machine, GPUS) == {
+        "accelerators": (Outcome.PASS, None),
+        "accelerator model": (Outcome.PASS, None),
+    }
+    assert probe(machine, GPUS + 1)["accelerators"] == (
+        Outcome.FAIL,
+        f"{GPUS} of {GPUS + 1} accelerators",
+    )

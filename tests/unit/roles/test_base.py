@@ -1,0 +1,110 @@
+"""What the role base holds for a kernel, from what the package manager lists; nothing is installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+LISTED = {
+    # Two kernels, the running one first, and what brings the next one.
+    "ubuntu": """\
+linux-base | 4.5ubuntu9 | installed |
+linux-firmware | 20240318 | installed |
+linux-generic | 6.8.0-61.63 | installed | linux-image-generic (= 6.8.0-61.63), linux-headers-generic (= 6.8.0-61.63)
+linux-headers-6.8.0-60 | 6.8.0-60.63 | installed | coreutils
+linux-headers-6.8.0-60-generic | 6.8.0-60.63 | installed | linux-headers-6.8.0-60, libc6 (>= 2.38)
+linux-headers-generic | 6.8.0-61.63 | installed | linux-headers-6.8.0-61-generic
+linux-image-6.8.0-59-generic | 6.8.0-59.61 | config-files |
+linux-image-6.8.0-60-generic | 6.8.0-60.63 | installed | kmod, linux-modules-6.8.0-60-generic
+linux-image-6.8.0-61-generic | 6.8.0-61.64 | installed | kmod, linux-modules-6.8.0-61-generic
+linux-image-generic | 6.8.0-61.63 | installed | linux-image-6.8.0-61-generic, linux-firmware
+linux-image-generic-hwe-22.04 | 6.8.0-61.63 | installed | linux-image-6.8.0-61-generic
+linux-libc-dev | 6.8.0-61.64 | installed |
+linux-modules-6.8.0-60-generic | 6.8.0-60.63 | installed |
+jq | 1.7.1-3 | installed | libjq1
+""",
+    "rocky": """\
+kernel | 0:5.14.0-503.14.1.el9_5 | installed | 5.14.0-503.14.1.el9_5.x86_64
+kernel | 0:5.14.0-503.40.1.el9_5 | installed | 5.14.0-503.40.1.el9_5.x86_64
+kernel-core | 0:5.14.0-503.14.1.el9_5 | installed | 5.14.0-503.14.1.el9_5.x86_64
+kernel-core | 0:5.14.0-503.40.1.el9_5 | installed | 5.14.0-503.40.1.el9_5.x86_64
+kernel-srpm-macros | 0:1.0-13.el9 | installed | 1.0-13.el9.noarch
+jq | 0:1.6-17.el9 | installed | 1.6-17.el9.x86_64
+""",
+}
+FAMILIES = {"ubuntu": "Debian", "rocky": "RedHat"}
+
+
+def evaluate(folder: Path, distribution: str, **variables: object) -> dict[str, list[str]]:
+    """The names and the lines of versionlock that the role would hold."""
+    shown = {
+        "names": "{{ base_held | map('first') | unique }}",
+        "lines": "{{ base_lock_lines if base_family == 'RedHat' else [] }}",
+    }
+    play = {
+        "hosts": "localhost",
+        "connection": "local",
+        "gather_facts": False,
+        "vars": {"ansible_python_interpreter": sys.executable},
+        "vars_files": [str(ROOT / f"roles/base/{name}/main.yml") for name in ("defaults", "vars")],
+        "tasks": [
+            {"ansible.builtin.set_fact": {"os_family": FAMILIES[distribution], "cacheable": True}},
+            {"ansible.builtin.copy": {"dest": str(folder / "held.json"), "content": shown}},
+        ],
+    }
+    (folder / "play.yml").write_text(json.dumps([play]))
+    given = {"base_listed": {"stdout": LISTED[distribution]}, **variables}
+    done = subprocess.run(
+        [
+            Path(sys.executable).parent / "ansible-playbook",
+            *("-i", "localhost,", folder / "play.yml", "--extra-vars", json.dumps(given)),
+        ],
+        env={**os.environ, "ANSIBLE_NOCOLOR": "True"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((folder / "held.json").read_text())
+    assert isinstance(found, dict)
+    return found
+
+
+def test_ubuntu_holds_the_kernel_and_what_would_bring_the_next(tmp_path: Path) -> None:
+    found = evaluate(tmp_path, "ubuntu", base_kernel="6.8.0-60-generic", base_held_packages=["jq"])
+    assert found["names"] == [
+        "jq",
+        "linux-generic",
+        "linux-headers-6.8.0-60-generic",
+        "linux-headers-generic",
+        "linux-image-6.8.0-60-generic",
+        "linux-image-generic",
+        "linux-image-generic-hwe-22.04",
+        "linux-modules-6.8.0-60-generic",
+    ]
+
+
+@pytest.mark.parametrize("kernel", ["6.8.0-59-generic", "6.8.0-60-gener"])
+def test_a_kernel_that_is_not_installed_holds_nothing(tmp_path: Path, kernel: str) -> None:
+    assert evaluate(tmp_path, "ubuntu", base_kernel=kernel)["names"] == []
+
+
+def test_rhel_locks_that_kernel_and_the_version_of_other_packages(tmp_path: Path) -> None:
+    found = evaluate(
+        tmp_path, "rocky", base_kernel="5.14.0-503.14.1.el9_5.x86_64", base_held_packages=["jq"]
+    )
+    assert found["lines"] == [
+        "jq-0:1.6-17.el9.*",
+        "kernel-0:5.14.0-503.14.1.el9_5.*",
+        "kernel-core-0:5.14.0-503.14.1.el9_5.*",
+    ]
+
+
+def test_without_a_kernel_only_what_is_named_is_held(tmp_path: Path) -> None:
+    assert evaluate(tmp_path, "ubuntu", base_held_packages=["jq"])["names"] == ["jq"]
