@@ -256,6 +256,7 @@ def _foresee(
     """Print the waves and what they would change; nothing is drained."""
     from rackwright.configure.nodes import describe_jobs
     from rackwright.configure.run import Options, run_playbook
+    from rackwright.configure.watch import Lines
 
     hosts = [host for wave in progress.waves for host in wave.hosts]
     options = Options(
@@ -268,7 +269,7 @@ def _foresee(
     )
     nodes = [progress.nodes[host] for host in hosts if host in progress.nodes]
     seen = crew.update(nodes, ()) if nodes else None
-    tally = run_playbook(place, options, say)
+    tally = run_playbook(place, options, Lines(say))
     foreseen = {name: result.changed for name, result in tally.hosts.items() if result.changed}
     out = {} if seen is None else {n: s for n, s in seen.after.items() if not s.in_service}
     if arguments.json:

@@ -29,6 +29,7 @@ from rackwright.configure.run import (
     run_playbook,
 )
 from rackwright.configure.tags import is_everything
+from rackwright.configure.watch import Lines
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.model.names import compress_hostlist
 
@@ -103,7 +104,7 @@ class AnsibleCrew:
             tags=tuple(tags),
             inventories=tuple(self.inventories),
         )
-        tally = run_playbook(self.place, options, lambda _: None)
+        tally = run_playbook(self.place, options, Lines(lambda _: None))
         for host, result in tally.hosts.items():
             self.changed.setdefault(host, []).extend(result.changed)
         return unfinished(tally, hosts)

@@ -28,9 +28,11 @@ from rackwright.configure.run import (
     Options,
     ansible_environment,
     arguments,
+    hosts_to_finish,
     last_words,
     run_playbook,
 )
+from rackwright.configure.watch import Watcher
 from rackwright.configure.workers import (
     HERE,
     Login,
@@ -55,7 +57,7 @@ def run_distributed(
     options: Options,
     workers: Workers,
     login: Login | None,
-    say: Callable[[str], None],
+    watcher: Watcher,
 ) -> Tally:
     """What the playbook did on all machines; hosts of a worker that was lost have failed.
 
@@ -75,7 +77,8 @@ def run_distributed(
     control = Control(workers.head.socket)
     if any(part != HERE for stage in planned for part in stage.parts):
         control.nodes()
-    run = _Run(place, options, workers, control, say)
+    run = _Run(place, options, workers, control, watcher)
+    watcher.expect(hosts_to_finish(groups) & frozenset(chosen))
     run.prepare(listing, planned, login)
     try:
         return run.go(planned)
@@ -121,10 +124,9 @@ class _Run:
     options: Options
     workers: Workers
     control: Control
-    say: Callable[[str], None]
+    watcher: Watcher
     stop: threading.Event = field(default_factory=threading.Event)
     _groups: dict[tuple[str, str], str] = field(default_factory=dict)
-    _speech: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def folder(self) -> Path:
@@ -185,6 +187,7 @@ class _Run:
     def _part(self, stage: str, part: str, hosts: Collection[str]) -> Tally:
         tally, reason = Tally(), None
         group = self._groups[stage, part]
+        self.watcher.begin(part, hosts)
         try:
             if part == HERE:
                 tally = self._run_here(group)
@@ -193,17 +196,16 @@ class _Run:
         except ExternalToolError as error:
             reason = error.summary
         if reason is not None:
-            self._tell(part, reason)
+            self.watcher.tell(part, reason)
         settle(tally, hosts, reason)
         leave_behind(tally)
+        self.watcher.end(part, tally.failed)
         return tally
 
     def _run_here(self, group: str) -> Tally:
         inventories = (*self.options.inventories, self.folder / "parts.json")
         options = replace(self.options, limit=group, inventories=inventories)
-        return run_playbook(
-            self.place, options, lambda line: self._tell(HERE, line), self.stop.is_set
-        )
+        return run_playbook(self.place, options, self.watcher, self.stop.is_set, HERE)
 
     def _run_at(self, node: str, stage: str, group: str, tally: Tally) -> str | None:
         """Run the playbook at a worker; why it did not come to its end, or None."""
@@ -220,7 +222,7 @@ class _Run:
             try:
                 self.control.release(unit)
             except ExternalToolError as error:
-                self._tell(node, f"work unit {unit} is not released: {error.summary}")
+                self.watcher.tell(node, f"work unit {unit} is not released: {error.summary}")
 
     def _appears(self, node: str) -> bool:
         """Whether ``node`` can be reached, or could within the time it may be out of reach."""
@@ -258,9 +260,7 @@ class _Run:
         ended, lost, explanation = threading.Event(), threading.Event(), ""
 
         def handle(event: Mapping[str, Any]) -> bool:
-            line = tally.take(event)
-            if line:
-                self._tell(node, line)
+            self.watcher.take(node, event, tally.take(event))
             return True  # keep the event among the artefacts
 
         def note(status: Mapping[str, Any], runner_config: Any) -> None:
@@ -315,10 +315,6 @@ class _Run:
             if lost.is_set() or self.stop.is_set():
                 give_up()
                 return
-
-    def _tell(self, part: str, line: str) -> None:
-        with self._speech:
-            self.say(f"{part}: {line}")
 
 
 def _read(path: Path) -> str:

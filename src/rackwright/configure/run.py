@@ -11,9 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from rackwright.configure.ansible import KEEPALIVE, start
 from rackwright.configure.events import Tally, leave_behind
 from rackwright.configure.files import Workspace
+from rackwright.configure.patterns import hosts_of
+from rackwright.configure.watch import Watcher
 from rackwright.errors import ExternalToolError
 from rackwright.resources import bundled
 
@@ -43,16 +47,18 @@ class Options:
 def run_playbook(
     place: Workspace,
     options: Options,
-    say: Callable[[str], None],
+    watcher: Watcher,
     cancelled: Callable[[], bool] | None = None,
+    part: str = "",
 ) -> Tally:
     """What the playbook did; hosts that failed are in its tally.
 
     Args:
         place: where inventory and files are.
         options: how to run.
-        say: shows a line of progress.
+        watcher: is told what happens.
         cancelled: asked all the time whether to stop; absent, an interrupt stops the run.
+        part: name of this part of a run of several.
 
     Raises:
         ExternalToolError: Ansible itself failed, so that nothing is known of the hosts.
@@ -63,9 +69,7 @@ def run_playbook(
     folder.mkdir(exist_ok=True)
 
     def handle(event: Mapping[str, Any]) -> bool:
-        line = tally.take(event)
-        if line:
-            say(line)
+        watcher.take(part, event, tally.take(event))
         return True  # keep the event among the artefacts
 
     done = start(
@@ -90,6 +94,21 @@ def run_playbook(
         )
     leave_behind(tally)
     return tally
+
+
+def hosts_to_finish(
+    groups: Mapping[str, Collection[str]], limit: str | None = None
+) -> frozenset[str]:
+    """The hosts that come to the end of the playbook when all goes well.
+
+    Args:
+        groups: hosts by group; ``all`` has every host.
+        limit: a host pattern of Ansible; None for every host.
+    """
+    plays = yaml.safe_load((bundled("stacks") / PLAYBOOK).read_text(encoding="utf-8"))
+    last = plays[-1]["hosts"]
+    found = hosts_of(last if isinstance(last, str) else ",".join(last), groups)
+    return found if limit is None else found & hosts_of(limit, groups)
 
 
 def remember(

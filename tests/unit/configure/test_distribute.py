@@ -9,6 +9,7 @@ import pytest
 from rackwright.configure.distribute import list_inventory, run_distributed
 from rackwright.configure.files import Workspace, prepare
 from rackwright.configure.run import Options
+from rackwright.configure.watch import Lines
 from rackwright.configure.workers import Workers, WorkersError, members
 from rackwright.errors import ExternalToolError
 from rackwright.plan.model import Plan
@@ -48,7 +49,7 @@ def test_nothing_is_begun_that_cannot_be_done(
     message: str,
 ) -> None:
     with pytest.raises(error, match=message):
-        run_distributed(place, Options(limit=limit), workers(**hosts), None, print)
+        run_distributed(place, Options(limit=limit), workers(**hosts), None, Lines(print))
     assert not (place.folder / "runner").exists()
     assert not (place.folder / "distribution").exists()
 
@@ -75,7 +76,7 @@ def test_hosts_wait_in_quarantine_when_too_many_servers_fail(place: Workspace) -
         }
     )
     said: list[str] = []
-    tally = run_distributed(place, Options(limit="!role_compute"), made, None, said.append)
+    tally = run_distributed(place, Options(limit="!role_compute"), made, None, Lines(said.append))
     assert tally.failed == ("head-1", "login-1")
     assert tally.hosts["head-1"].unreachable
     assert tally.hosts["login-1"].failure == "not begun: 1 of 1 servers failed before"
