@@ -14,6 +14,7 @@ from rackwright.configure.events import Tally
 from rackwright.configure.files import Workspace
 from rackwright.configure.run import KEPT_RUNS, ansible_environment, last_words
 from rackwright.errors import ExternalToolError
+from rackwright.files import write_changed
 from rackwright.resources import bundled
 
 FACTS = "rackwright.facts/v1"
@@ -80,7 +81,7 @@ def collect(
     answers = Answers()
     requests = place.folder / "inventory/acceptance.json"
     hosts = {host.name: {"acceptance_request": host.request} for host in expected}
-    requests.write_text(json.dumps({"all": {"hosts": hosts}}), encoding="utf-8")
+    write_changed(requests, json.dumps({"all": {"hosts": hosts}}))
     done = play(
         place,
         "verify.yml",

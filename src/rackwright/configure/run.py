@@ -19,6 +19,7 @@ from rackwright.configure.files import Workspace
 from rackwright.configure.patterns import hosts_of
 from rackwright.configure.watch import Watcher
 from rackwright.errors import ExternalToolError
+from rackwright.files import write_changed
 from rackwright.resources import bundled
 
 PLAYBOOK = Path("baremetal/playbooks/site.yml")
@@ -135,7 +136,7 @@ def remember(
             kept.setdefault(name, result.failure)
         else:
             kept[name] = result.failure
-    place.quarantine.write_text(json.dumps(kept, indent=2, sort_keys=True), encoding="utf-8")
+    write_changed(place.quarantine, json.dumps(kept, indent=2, sort_keys=True))
     return kept
 
 
