@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     if refused := refused_by(gate, loaded, consequence, no_preview=VERSIONS):
         return refused
     if in_waves:
-        return roll_out(arguments, loaded)
+        return roll_out(arguments, loaded, workers, _login(workers, arguments.lab))
     name = loaded.plan.blueprint.name
     place = workspace(name)
     limit = arguments.limit
@@ -132,8 +132,10 @@ def _check(arguments: argparse.Namespace, loaded: LoadedPlan) -> None:
         raise UsageError("--max-failures is a share between 0 and 100")
 
 
-def _login(workers: Workers, lab_name: str | None) -> Login | None:
+def _login(workers: Workers | None, lab_name: str | None) -> Login | None:
     """The key that workers need, which is known of a lab's hosts."""
+    if workers is None:
+        return None
     if workers.login is not None or lab_name is None:
         return workers.login
     from rackwright.configure.workers import Login

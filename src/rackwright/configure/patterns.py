@@ -50,7 +50,7 @@ def _one(part: str, groups: Mapping[str, Collection[str]]) -> Collection[str]:
         return _cut(sorted(_one(found["name"], groups)), found)
     if any(sign in part for sign in "*?["):
         return _matching(re.compile(translate(part)), groups)
-    return {part} & set(groups["all"])
+    return (part,) if part in groups["all"] else ()
 
 
 def _matching(expression: re.Pattern[str], groups: Mapping[str, Collection[str]]) -> set[str]:

@@ -51,6 +51,7 @@ def run_playbook(
     watcher: Watcher,
     cancelled: Callable[[], bool] | None = None,
     part: str = "",
+    playbook: Path = PLAYBOOK,
 ) -> Tally:
     """What the playbook did; hosts that failed are in its tally.
 
@@ -60,6 +61,7 @@ def run_playbook(
         watcher: is told what happens.
         cancelled: asked all the time whether to stop; absent, an interrupt stops the run.
         part: name of this part of a run of several.
+        playbook: which of them; only of the one that configures hosts is known where it ends.
 
     Raises:
         ExternalToolError: Ansible itself failed, so that nothing is known of the hosts.
@@ -75,7 +77,7 @@ def run_playbook(
 
     done = start(
         private_data_dir=str(folder),
-        playbook=str(bundled("stacks") / PLAYBOOK),
+        playbook=str(bundled("stacks") / playbook),
         inventory=[str(place.inventory), *map(str, options.inventories)],
         envvars=ansible_environment(),
         cmdline=" ".join(arguments(options)),
@@ -93,7 +95,8 @@ def run_playbook(
             f"ansible-playbook ended with {done.rc}: {last_words(done.stdout.read())}",
             hint=f"all of its output: {done.config.artifact_dir}/stdout",
         )
-    leave_behind(tally)
+    if playbook == PLAYBOOK:
+        leave_behind(tally)
     return tally
 
 

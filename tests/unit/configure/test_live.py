@@ -209,6 +209,14 @@ def test_a_fleet_takes_little_time_and_memory() -> None:
     assert seconds / events < 100e-6, f"{seconds:.2f} s for {events} events and 100 views"
 
 
+def test_a_limit_of_all_hosts_by_name_takes_no_time() -> None:
+    """So ``--retry`` and waves say it."""
+    hosts = frozenset(f"gpu-{number:05}" for number in range(FLEET))
+    began = time.process_time()
+    assert hosts_of(",".join(hosts), {"all": hosts, "compute": hosts}) == hosts
+    assert time.process_time() - began < 2
+
+
 def test_the_hosts_of_a_run_are_those_of_the_last_play() -> None:
     groups = {
         "all": ("a", "b", "c", "power"),
