@@ -112,7 +112,8 @@ class Log:
             self._write(describe(view(at)), at)
 
     def close(self) -> None:
-        """What is written stays."""
+        """Write what was held back; what is written stays."""
+        self._let_go(self._held_at)
 
     def _let_go(self, at: float) -> None:
         if self._held is not None:

@@ -174,12 +174,15 @@ def test_a_step_that_is_over_at_once_has_one_line_in_a_log() -> None:
         screen.tell(Line(f"{step}: ends", ends=step), seconds)
     screen.tell(Line("munge: begins", begins="munge"), 10.0)
     screen.tell(Line("gpu-1 failed: x", failure=True), 10.1)
+    screen.tell(Line("pmix: begins", begins="pmix"), 10.2)
+    screen.close()
     assert stream.getvalue().split("\n  ") == [
         "  rdma: ends",
         "base: begins",
         "base: ends",
         "munge: begins",
-        "gpu-1 failed: x\n",
+        "gpu-1 failed: x",
+        "pmix: begins\n",
     ]
 
 
