@@ -20,7 +20,7 @@ from rackwright.configure.receptor import Control
 from rackwright.lab import lab as labs
 from rackwright.lab.host import Host
 from rackwright.lab.lab import HostSpec, Lab
-from rackwright.lab.system import Process, start, wait_for
+from rackwright.lab.system import Process, run, start, wait_for
 from rackwright.provision.tools import install_receptor
 from rackwright.render.blueprints import find_template, write_blueprint
 
@@ -190,6 +190,27 @@ def test_workers_configure_their_own_hosts_and_leave_nothing_behind(
         f"3 hosts with nothing to change: {again['seconds']} s by 3 workers, {alone['seconds']} s "
         f"by one controller, all on this machine: {again['seconds'] / alone['seconds']:.2f} times"
     )
+
+
+def test_workers_change_a_running_cluster_in_waves(mesh: Mesh) -> None:
+    words = ("--waves", "unit", "--limit", "gpu-1,gpu-2", "--tags", "configure")
+    made = mesh.configure(*words)
+    assert {wave["state"] for wave in made["waves"]} == {"done"}
+    assert sorted(host for wave in made["waves"] for host in wave["hosts"]) == ["gpu-1", "gpu-2"]
+    assert (made["drained"], made["stopped"], made["quarantine"]) == ({}, None, {})
+    for node in ("hall-1", "hall-2"):
+        (told,) = mesh.folder.glob(f"configure/*/runner/workers/{node}/hosts/artifacts/stdout")
+        assert "[acceptance : " in told.read_text(), "it was verified from there"
+    assert mesh.left_behind() == []
+
+    mesh.stop("hall-2")
+    assert wait_for(lambda: "hall-2" not in mesh.control.nodes(), 60)
+    over = ("--lab", "recep", "--workers", mesh.folder / "workers.yaml")
+    rackwright("configure", mesh.blueprint, *over, *words, expect=4)
+    told = run(*mesh.lab.ssh(mesh.host("head-1")), "sinfo -h -N -o '%N %T'", timeout_s=60)
+    assert "drain" not in told, "nothing was drained for a worker that is not there"
+    mesh.start("hall-2")
+    assert wait_for(mesh.connected, 30)
 
 
 def test_hosts_of_workers_that_are_lost_are_quarantined_and_the_others_finish(mesh: Mesh) -> None:

@@ -14,10 +14,12 @@ from rackwright.configure.events import Tally
 from rackwright.configure.files import Workspace
 from rackwright.configure.run import KEPT_RUNS, ansible_environment, last_words
 from rackwright.errors import ExternalToolError
+from rackwright.files import write_changed
 from rackwright.resources import bundled
 
 FACTS = "rackwright.facts/v1"
 PLAYBOOKS = Path("baremetal/playbooks")
+VERIFY = PLAYBOOKS / "verify.yml"
 
 
 @dataclass
@@ -78,12 +80,10 @@ def collect(
         ExternalToolError: Ansible itself failed, so that nothing is known of the hosts.
     """
     answers = Answers()
-    requests = place.folder / "inventory/acceptance.json"
-    hosts = {host.name: {"acceptance_request": host.request} for host in expected}
-    requests.write_text(json.dumps({"all": {"hosts": hosts}}), encoding="utf-8")
+    requests = write_requests(place, expected)
     done = play(
         place,
-        "verify.yml",
+        VERIFY.name,
         [place.inventory, requests, *inventories],
         answers.take,
         say,
@@ -96,6 +96,14 @@ def collect(
             hint=f"all of its output: {done.config.artifact_dir}/stdout",
         )
     return answers
+
+
+def write_requests(place: Workspace, expected: Sequence[HostExpectations]) -> Path:
+    """An inventory that says what each host is asked."""
+    requests = place.folder / "inventory/acceptance.json"
+    hosts = {host.name: {"acceptance_request": host.request} for host in expected}
+    write_changed(requests, json.dumps({"all": {"hosts": hosts}}))
+    return requests
 
 
 def drain(

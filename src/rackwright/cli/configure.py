@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_blueprint
-from rackwright.cli.hosts import add_hosts, check_hosts, connections, say
+from rackwright.cli.hosts import add_hosts, check_hosts, connections, watcher
 from rackwright.cli.judging import add_gate, gate_of, refused_by
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     if refused := refused_by(gate, loaded, consequence, no_preview=VERSIONS):
         return refused
     if in_waves:
-        return roll_out(arguments, loaded)
+        return roll_out(arguments, loaded, workers, _login(workers, arguments.lab))
     name = loaded.plan.blueprint.name
     place = workspace(name)
     limit = arguments.limit
@@ -97,13 +97,14 @@ def run(arguments: argparse.Namespace) -> int:
         inventories=tuple(path.resolve() for path in arguments.inventory),
     )
     with exclusive(place.folder / "lock", what=f"the configuration of '{name}'"):
-        prepare(loaded.plan, place, connections(arguments.lab))
+        inventory = prepare(loaded.plan, place, connections(arguments.lab))
         started = time.monotonic()
-        tally = (
-            run_playbook(place, options, say)
-            if workers is None
-            else run_distributed(place, options, workers, _login(workers, arguments.lab), say)
-        )
+        with watcher(inventory, options.limit, as_json=arguments.json) as watch:
+            tally = (
+                run_playbook(place, options, watch)
+                if workers is None
+                else run_distributed(place, options, workers, _login(workers, arguments.lab), watch)
+            )
         seconds = time.monotonic() - started
         kept = (
             read_quarantine(place)
@@ -131,8 +132,10 @@ def _check(arguments: argparse.Namespace, loaded: LoadedPlan) -> None:
         raise UsageError("--max-failures is a share between 0 and 100")
 
 
-def _login(workers: Workers, lab_name: str | None) -> Login | None:
+def _login(workers: Workers | None, lab_name: str | None) -> Login | None:
     """The key that workers need, which is known of a lab's hosts."""
+    if workers is None:
+        return None
     if workers.login is not None or lab_name is None:
         return workers.login
     from rackwright.configure.workers import Login

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,10 @@ from rackwright.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextlib import AbstractContextManager
+
+    from rackwright.configure.inventory import Inventory
+    from rackwright.configure.watch import Watcher
 
 _LIMIT = re.compile(r"[A-Za-z0-9_.,:*!&\[\]-]+")
 
@@ -64,3 +70,24 @@ def say(line: str) -> None:
     """Show a line of progress."""
     sys.stderr.write(f"  {line}\n")
     sys.stderr.flush()
+
+
+def watcher(
+    inventory: Inventory, limit: str | None = None, *, as_json: bool = False
+) -> AbstractContextManager[Watcher]:
+    """What shows on stderr how far a run over the hosts that match ``limit`` is.
+
+    With ``as_json`` a program reads what is told: each line as it always was, and no counts.
+    """
+    from rackwright.configure.live import Live
+    from rackwright.configure.patterns import hosts_of
+    from rackwright.configure.run import hosts_to_finish
+    from rackwright.configure.screen import screen_for
+    from rackwright.configure.watch import Lines, Watch
+    from rackwright.configure.workers import members
+
+    if as_json:
+        return nullcontext(Lines(say))
+    groups = members(inventory)
+    live = Live(hosts_to_finish(groups, limit), lambda pattern: hosts_of(pattern, groups))
+    return Watch(live, screen_for(sys.stderr, os.environ))

@@ -28,6 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write configuration, certificates and keys; what is there and still right stays."""
     from rackwright.configure.credentials import make_credentials
     from rackwright.configure.workers import load_workers
+    from rackwright.files import write_changed
     from rackwright.render.receptor import render_receptor
 
     workers = load_workers(arguments.workers)
@@ -36,9 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     certified = make_credentials(workers, folder, renew=arguments.renew)
     for node, files in render_receptor(workers).items():
         for name, text in files.items():
-            path = folder / node / name
-            if not path.exists() or path.read_text(encoding="utf-8") != text:
-                path.write_text(text, encoding="utf-8")
+            write_changed(folder / node / name, text)
         new = " (new certificate)" if node in certified else ""
         sys.stdout.write(f"{node}: {folder / node}{new}\n")
     return ExitCode.CLEAN

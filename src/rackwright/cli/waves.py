@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rackwright.configure.progress import Progress
     from rackwright.configure.rollout import Pace, Rollout
     from rackwright.configure.waves import Limit, Wave
+    from rackwright.configure.workers import Login, Workers
     from rackwright.plan.load import LoadedPlan
     from rackwright.plan.model import Plan
 
@@ -66,8 +67,6 @@ def is_wanted(arguments: argparse.Namespace) -> bool:
             if getattr(arguments, name) is not None:
                 raise UsageError(f"--{name.replace('_', '-')} is for changes with --waves")
         return False
-    if arguments.workers is not None:
-        raise UsageError("--workers is for changes without waves")
     if arguments.tags is not None and changes_nothing(parse_tags(arguments.tags)):
         raise UsageError(
             f"--tags {arguments.tags} changes nothing for which nodes would have to be drained",
@@ -86,10 +85,16 @@ def is_wanted(arguments: argparse.Namespace) -> bool:
     return True
 
 
-def roll_out(arguments: argparse.Namespace, loaded: LoadedPlan) -> int:
+def roll_out(
+    arguments: argparse.Namespace,
+    loaded: LoadedPlan,
+    workers: Workers | None,
+    login: Login | None,
+) -> int:
     """Change the cluster in waves; 4 when a host failed or a wave was not started."""
     from rackwright.accept.expected import expect
     from rackwright.configure.crew import AnsibleCrew, digest
+    from rackwright.configure.distribute import check_workers
     from rackwright.configure.files import prepare, workspace
     from rackwright.configure.progress import load, save
     from rackwright.configure.rollout import Rollout
@@ -104,7 +109,16 @@ def roll_out(arguments: argparse.Namespace, loaded: LoadedPlan) -> int:
     expected = {host.name: host for host in expect(plan, lab=arguments.lab is not None)}
     with exclusive(place.folder / "lock", what=f"the configuration of '{plan.blueprint.name}'"):
         inventory = prepare(plan, place, connections(arguments.lab))
-        crew = AnsibleCrew(place, _controllers(plan), expected, arguments.forks, inventories, say)
+        crew = AnsibleCrew(
+            place,
+            _controllers(plan),
+            expected,
+            arguments.forks,
+            inventories,
+            say,
+            workers,
+            login,
+        )
         before = load(place.waves)
         if arguments.resume:
             progress = _begun(before, digest(place, inventory, before.tags if before else (), inventories))  # fmt: skip
@@ -113,8 +127,11 @@ def roll_out(arguments: argparse.Namespace, loaded: LoadedPlan) -> int:
             progress = _begin(arguments, plan, place, crew, mark, tags)
             if before is not None:
                 progress.drained = dict(before.drained)
+        if workers is not None:
+            left = [host for wave in progress.waves for host in progress.left(wave)]
+            check_workers(place, inventories, workers, left)
         if arguments.check:
-            return _foresee(arguments, progress, crew, place)
+            return _foresee(arguments, progress, crew)
         if not arguments.resume and before is not None and before.unfinished:
             say(f"the {before.change}, which was not finished, is given up for this one")
         save(progress, place.waves)
@@ -250,12 +267,11 @@ def _begun(before: Progress | None, mark: str) -> Progress:
     return before
 
 
-def _foresee(
-    arguments: argparse.Namespace, progress: Progress, crew: AnsibleCrew, place: Workspace
-) -> int:
+def _foresee(arguments: argparse.Namespace, progress: Progress, crew: AnsibleCrew) -> int:
     """Print the waves and what they would change; nothing is drained."""
     from rackwright.configure.nodes import describe_jobs
-    from rackwright.configure.run import Options, run_playbook
+    from rackwright.configure.run import Options
+    from rackwright.configure.watch import Lines
 
     hosts = [host for wave in progress.waves for host in wave.hosts]
     options = Options(
@@ -268,7 +284,7 @@ def _foresee(
     )
     nodes = [progress.nodes[host] for host in hosts if host in progress.nodes]
     seen = crew.update(nodes, ()) if nodes else None
-    tally = run_playbook(place, options, say)
+    tally = crew.run(options, Lines(say))
     foreseen = {name: result.changed for name, result in tally.hosts.items() if result.changed}
     out = {} if seen is None else {n: s for n, s in seen.after.items() if not s.in_service}
     if arguments.json:

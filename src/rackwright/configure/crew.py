@@ -14,13 +14,15 @@ from typing import Any
 from rackwright import __version__
 from rackwright.accept.compare import HostAcceptance, Outcome, compare
 from rackwright.accept.expected import HostExpectations, Rule
-from rackwright.accept.run import collect, play
+from rackwright.accept.run import VERIFY, Answers, collect, play, write_requests
+from rackwright.configure.distribute import run_distributed
 from rackwright.configure.events import HostResult, Tally, unfinished
 from rackwright.configure.files import Workspace
 from rackwright.configure.inventory import Inventory
 from rackwright.configure.nodes import JOB_FORMAT, NodesSeen, Update
 from rackwright.configure.progress import Progress
 from rackwright.configure.run import (
+    PLAYBOOK,
     Options,
     ansible_environment,
     last_words,
@@ -29,6 +31,8 @@ from rackwright.configure.run import (
     run_playbook,
 )
 from rackwright.configure.tags import is_everything
+from rackwright.configure.watch import Lines, Watcher
+from rackwright.configure.workers import Login, Workers
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.model.names import compress_hostlist
 
@@ -40,6 +44,9 @@ class AnsibleCrew:
     Attributes:
         controllers: hosts of the inventory on which Slurm is told things; the first that does it.
         expected: what each host must have.
+        workers: who changes and verifies which hosts; absent, this machine does all. Slurm is told
+            things from this machine, whichever worker has the controllers.
+        login: the key that workers are sent.
         changed: tasks that have changed something, by host.
     """
 
@@ -49,6 +56,8 @@ class AnsibleCrew:
     forks: int
     inventories: Sequence[Path]
     say: Callable[[str], None]
+    workers: Workers | None = None
+    login: Login | None = None
     changed: dict[str, list[str]] = field(default_factory=dict)
 
     def update(self, nodes: Collection[str], updates: Sequence[Update]) -> NodesSeen:
@@ -103,7 +112,7 @@ class AnsibleCrew:
             tags=tuple(tags),
             inventories=tuple(self.inventories),
         )
-        tally = run_playbook(self.place, options, lambda _: None)
+        tally = self.run(options, Lines(lambda _: None))
         for host, result in tally.hosts.items():
             self.changed.setdefault(host, []).extend(result.changed)
         return unfinished(tally, hosts)
@@ -120,16 +129,49 @@ class AnsibleCrew:
             )
             for host in hosts
         ]
-        answers = collect(
-            self.place,
-            judged,
-            limit=",".join(hosts),
-            forks=self.forks,
-            inventories=self.inventories,
-            say=lambda _: None,
-        )
+        answers = self._ask(judged)
         accepted = compare(judged, answers.facts, answers.unreachable)
         return {host.name: why for host in accepted.hosts if (why := verdict(host)) is not None}
+
+    def run(self, options: Options, watcher: Watcher, playbook: Path = PLAYBOOK) -> Tally:
+        """What a playbook did, on this machine or on the workers."""
+        if self.workers is None:
+            return run_playbook(self.place, options, watcher, playbook=playbook)
+        return run_distributed(self.place, options, self.workers, self.login, watcher, playbook)
+
+    def _ask(self, expected: Sequence[HostExpectations]) -> Answers:
+        """What the hosts have; a worker asks its own."""
+        limit = ",".join(host.name for host in expected)
+        if self.workers is None:
+            return collect(
+                self.place,
+                expected,
+                limit=limit,
+                forks=self.forks,
+                inventories=self.inventories,
+                say=lambda _: None,
+            )
+        hearer = _Hearer(lambda _: None)
+        options = Options(
+            limit=limit,
+            forks=self.forks,
+            max_failures=100,
+            inventories=(write_requests(self.place, expected), *self.inventories),
+        )
+        tally = self.run(options, hearer, VERIFY)
+        return Answers(hearer.answers.facts, tally)
+
+
+@dataclass
+class _Hearer(Lines):
+    """Keeps what hosts tell, whichever worker asks them."""
+
+    answers: Answers = field(default_factory=Answers)
+
+    def take(self, part: str, event: Mapping[str, Any], line: str | None) -> None:
+        """Keep the facts of an event; several threads may bring some."""
+        with self._lock:
+            self.answers.take(event)
 
 
 def verdict(host: HostAcceptance) -> str | None:

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,9 +28,11 @@ from rackwright.configure.run import (
     Options,
     ansible_environment,
     arguments,
+    hosts_to_finish,
     last_words,
     run_playbook,
 )
+from rackwright.configure.watch import Watcher
 from rackwright.configure.workers import (
     HERE,
     Login,
@@ -55,9 +57,18 @@ def run_distributed(
     options: Options,
     workers: Workers,
     login: Login | None,
-    say: Callable[[str], None],
+    watcher: Watcher,
+    playbook: Path = PLAYBOOK,
 ) -> Tally:
     """What the playbook did on all machines; hosts of a worker that was lost have failed.
+
+    Args:
+        place: where inventory and files are.
+        options: how to run.
+        workers: who takes which hosts.
+        login: the key that workers are sent.
+        watcher: is told what happens.
+        playbook: which of them.
 
     Raises:
         WorkersError: the hosts cannot be given to the workers; nothing was run.
@@ -75,12 +86,34 @@ def run_distributed(
     control = Control(workers.head.socket)
     if any(part != HERE for stage in planned for part in stage.parts):
         control.nodes()
-    run = _Run(place, options, workers, control, say)
+    run = _Run(place, options, workers, control, watcher, playbook)
+    watcher.expect(hosts_to_finish(groups) & frozenset(chosen))
     run.prepare(listing, planned, login)
     try:
         return run.go(planned)
     finally:
         shutil.rmtree(run.folder, ignore_errors=True)
+
+
+def check_workers(
+    place: Workspace, inventories: Sequence[Path], workers: Workers, hosts: Collection[str]
+) -> None:
+    """Refuse a run over ``hosts`` whose workers are not there, before anything is done for it.
+
+    Raises:
+        WorkersError: the hosts cannot be given to the workers.
+        ExternalToolError: a worker is not connected, or Receptor does not run here.
+    """
+    groups = members(list_inventory(place, Options(inventories=tuple(inventories))))
+    parts = partition(workers, groups)
+    needed = {part for part, own in parts.items() if part != HERE and not own.isdisjoint(hosts)}
+    if not needed:
+        return
+    if missing := sorted(needed - Control(workers.head.socket).nodes()):
+        raise ExternalToolError(
+            f"not connected: {', '.join(missing)}",
+            hint="start Receptor on these workers, or give their hosts to others",
+        )
 
 
 def list_inventory(
@@ -121,10 +154,10 @@ class _Run:
     options: Options
     workers: Workers
     control: Control
-    say: Callable[[str], None]
+    watcher: Watcher
+    playbook: Path
     stop: threading.Event = field(default_factory=threading.Event)
     _groups: dict[tuple[str, str], str] = field(default_factory=dict)
-    _speech: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def folder(self) -> Path:
@@ -144,7 +177,7 @@ class _Run:
                 hosts[name] = own
         content, secrets = sent_files(self.place.slurm, self.place.munge_key, login)
         inventory = sent_inventory(listing, {**content, **secrets}, hosts, login=login is not None)
-        content["project"] = (bundled("stacks") / PLAYBOOK).parent
+        content["project"] = (bundled("stacks") / self.playbook).parent
         content["project/roles"] = bundled("roles")
         write_bundle(self.folder / "bundle", content=content, secrets=secrets, inventory=inventory)
         listed: dict[str, Any] = {
@@ -185,6 +218,7 @@ class _Run:
     def _part(self, stage: str, part: str, hosts: Collection[str]) -> Tally:
         tally, reason = Tally(), None
         group = self._groups[stage, part]
+        self.watcher.begin(part, hosts)
         try:
             if part == HERE:
                 tally = self._run_here(group)
@@ -193,16 +227,18 @@ class _Run:
         except ExternalToolError as error:
             reason = error.summary
         if reason is not None:
-            self._tell(part, reason)
+            self.watcher.tell(part, reason)
         settle(tally, hosts, reason)
-        leave_behind(tally)
+        if self.playbook == PLAYBOOK:
+            leave_behind(tally)
+        self.watcher.end(part, tally.failed)
         return tally
 
     def _run_here(self, group: str) -> Tally:
         inventories = (*self.options.inventories, self.folder / "parts.json")
         options = replace(self.options, limit=group, inventories=inventories)
         return run_playbook(
-            self.place, options, lambda line: self._tell(HERE, line), self.stop.is_set
+            self.place, options, self.watcher, self.stop.is_set, HERE, self.playbook
         )
 
     def _run_at(self, node: str, stage: str, group: str, tally: Tally) -> str | None:
@@ -220,7 +256,7 @@ class _Run:
             try:
                 self.control.release(unit)
             except ExternalToolError as error:
-                self._tell(node, f"work unit {unit} is not released: {error.summary}")
+                self.watcher.tell(node, f"work unit {unit} is not released: {error.summary}")
 
     def _appears(self, node: str) -> bool:
         """Whether ``node`` can be reached, or could within the time it may be out of reach."""
@@ -239,7 +275,7 @@ class _Run:
             ansible_runner.run(
                 streamer="transmit",
                 private_data_dir=str(self.folder / "bundle"),
-                playbook=PLAYBOOK.name,
+                playbook=self.playbook.name,
                 cmdline=" ".join([*arguments(self.options), "--inventory", f"../{HOSTS}"]),
                 limit=group,
                 envvars=dict(SETTINGS),
@@ -258,9 +294,7 @@ class _Run:
         ended, lost, explanation = threading.Event(), threading.Event(), ""
 
         def handle(event: Mapping[str, Any]) -> bool:
-            line = tally.take(event)
-            if line:
-                self._tell(node, line)
+            self.watcher.take(node, event, tally.take(event))
             return True  # keep the event among the artefacts
 
         def note(status: Mapping[str, Any], runner_config: Any) -> None:
@@ -315,10 +349,6 @@ class _Run:
             if lost.is_set() or self.stop.is_set():
                 give_up()
                 return
-
-    def _tell(self, part: str, line: str) -> None:
-        with self._speech:
-            self.say(f"{part}: {line}")
 
 
 def _read(path: Path) -> str:

@@ -6,8 +6,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-_FINISHED = frozenset({"runner_on_ok", "runner_on_failed", "runner_on_unreachable"})
+from rackwright.configure.plain import plain
+
+FINISHED = frozenset({"runner_on_ok", "runner_on_failed", "runner_on_unreachable"})
+"""Events by which a host is through with a task that was not skipped."""
+
 LONGEST_REASON = 300
+LOOKED_AT = 10_000
+"""Characters of a task's output in which its reason is looked for."""
+
+NO_REASON = "no reason given"
 LAST_TASK = "Every step is done"
 """The task at the end of ``site.yml``, which only hosts reach on which all went well."""
 
@@ -55,7 +63,7 @@ class Tally:
         kind, data = event.get("event"), event.get("event_data", {})
         if kind == "playbook_on_task_start":
             return self._start(data.get("role") or data.get("play") or "", data.get("task") or "")
-        if kind not in _FINISHED or data.get("ignore_errors"):
+        if kind not in FINISHED or data.get("ignore_errors"):
             return None
         name, detail = data.get("host", ""), data.get("res") or {}
         result = self.hosts.setdefault(name, HostResult())
@@ -140,12 +148,26 @@ def merge(stages: Sequence[Sequence[Tally]]) -> Tally:
 
 def reason_of(detail: Mapping[str, Any]) -> str:
     """Why a task failed, on one line; nothing of what a task keeps from its log."""
+    return _shortened(plain(" ".join(_told(detail).split())))
+
+
+def first_words(detail: Mapping[str, Any]) -> str:
+    """The first line of why a task failed; nothing of what a task keeps from its log."""
+    lines = (plain(line).strip() for line in _told(detail).splitlines())
+    return _shortened(next(filter(None, lines), NO_REASON))
+
+
+def _told(detail: Mapping[str, Any]) -> str:
+    """What tells most of why a task failed, as it was told."""
     if detail.get("censored") or detail.get("_ansible_no_log"):
         return "failed; its output is kept secret"
-    parts = [detail.get(key) for key in ("msg", "stderr", "module_stderr", "stdout")]
     for failed in detail.get("results", ()):
         if failed.get("failed"):
-            return reason_of(failed)
-    texts = [" ".join(str(part).split()) for part in parts if part]
-    text = next((text for text in texts if text != "non-zero return code"), "no reason given")
+            return _told(failed)
+    parts = [detail.get(key) for key in ("msg", "stderr", "module_stderr", "stdout")]
+    texts = [text for part in parts if part and (text := str(part)[:LOOKED_AT]).strip()]
+    return next((text for text in texts if text.strip() != "non-zero return code"), NO_REASON)
+
+
+def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST_REASON else f"{text[: LONGEST_REASON - 1]}…"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rackwright.configure.inventory import Inventory, build_inventory
+from rackwright.files import write_changed
 from rackwright.folders import state_folder
 from rackwright.plan.model import Plan
 from rackwright.render.slurm import render_slurm
@@ -66,7 +67,7 @@ def workspace(cluster: str) -> Workspace:
 def prepare(
     plan: Plan, place: Workspace, connections: Mapping[str, Mapping[str, Any]] | None = None
 ) -> Inventory:
-    """Write everything that follows from ``plan``; the inventory.
+    """Write what of all that follows from ``plan`` has changed; the inventory.
 
     Args:
         plan: the cluster.
@@ -84,7 +85,7 @@ def prepare(
         for stale in {path.name for path in place.slurm.iterdir()} - set(files):
             (place.slurm / stale).unlink()
         for name, text in files.items():
-            (place.slurm / name).write_text(text, encoding="utf-8")
+            write_changed(place.slurm / name, text)
         shared["slurm_config_source"] = str(place.slurm)
         shared["munge_key_file"] = _keep(place.munge_key, secrets.token_bytes(MUNGE_KEY_BYTES))
     if "grafana_version" in made.get("monitoring", {}).get("vars", {}):
@@ -92,7 +93,7 @@ def prepare(
         shared["grafana_admin_password_file"] = _keep(place.grafana_password, password)
     document = as_yaml_inventory(made, shared, connections or {})
     place.inventory.parent.mkdir(exist_ok=True)
-    place.inventory.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    write_changed(place.inventory, json.dumps(document, indent=1))
     return made
 
 

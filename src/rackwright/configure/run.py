@@ -11,10 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from rackwright.configure.ansible import KEEPALIVE, start
 from rackwright.configure.events import Tally, leave_behind
 from rackwright.configure.files import Workspace
+from rackwright.configure.patterns import hosts_of
+from rackwright.configure.watch import Watcher
 from rackwright.errors import ExternalToolError
+from rackwright.files import write_changed
 from rackwright.resources import bundled
 
 PLAYBOOK = Path("baremetal/playbooks/site.yml")
@@ -43,16 +48,20 @@ class Options:
 def run_playbook(
     place: Workspace,
     options: Options,
-    say: Callable[[str], None],
+    watcher: Watcher,
     cancelled: Callable[[], bool] | None = None,
+    part: str = "",
+    playbook: Path = PLAYBOOK,
 ) -> Tally:
     """What the playbook did; hosts that failed are in its tally.
 
     Args:
         place: where inventory and files are.
         options: how to run.
-        say: shows a line of progress.
+        watcher: is told what happens.
         cancelled: asked all the time whether to stop; absent, an interrupt stops the run.
+        part: name of this part of a run of several.
+        playbook: which of them; only of the one that configures hosts is known where it ends.
 
     Raises:
         ExternalToolError: Ansible itself failed, so that nothing is known of the hosts.
@@ -63,14 +72,12 @@ def run_playbook(
     folder.mkdir(exist_ok=True)
 
     def handle(event: Mapping[str, Any]) -> bool:
-        line = tally.take(event)
-        if line:
-            say(line)
+        watcher.take(part, event, tally.take(event))
         return True  # keep the event among the artefacts
 
     done = start(
         private_data_dir=str(folder),
-        playbook=str(bundled("stacks") / PLAYBOOK),
+        playbook=str(bundled("stacks") / playbook),
         inventory=[str(place.inventory), *map(str, options.inventories)],
         envvars=ansible_environment(),
         cmdline=" ".join(arguments(options)),
@@ -88,8 +95,24 @@ def run_playbook(
             f"ansible-playbook ended with {done.rc}: {last_words(done.stdout.read())}",
             hint=f"all of its output: {done.config.artifact_dir}/stdout",
         )
-    leave_behind(tally)
+    if playbook == PLAYBOOK:
+        leave_behind(tally)
     return tally
+
+
+def hosts_to_finish(
+    groups: Mapping[str, Collection[str]], limit: str | None = None
+) -> frozenset[str]:
+    """The hosts that come to the end of the playbook when all goes well.
+
+    Args:
+        groups: hosts by group; ``all`` has every host.
+        limit: a host pattern of Ansible; None for every host.
+    """
+    plays = yaml.safe_load((bundled("stacks") / PLAYBOOK).read_text(encoding="utf-8"))
+    last = plays[-1]["hosts"]
+    found = hosts_of(last if isinstance(last, str) else ",".join(last), groups)
+    return found if limit is None else found & hosts_of(limit, groups)
 
 
 def remember(
@@ -116,7 +139,7 @@ def remember(
             kept.setdefault(name, result.failure)
         else:
             kept[name] = result.failure
-    place.quarantine.write_text(json.dumps(kept, indent=2, sort_keys=True), encoding="utf-8")
+    write_changed(place.quarantine, json.dumps(kept, indent=2, sort_keys=True))
     return kept
 
 

@@ -32,7 +32,6 @@ def parsed(*words: str) -> argparse.Namespace:
     [
         (["--wave-limit", "8"], "--wave-limit is for changes with --waves"),
         (["--drain-timeout", "1 h"], "--drain-timeout is for changes with --waves"),
-        (["--waves", "rack", "--workers", "WORKERS"], "--workers is for changes without waves"),
         (["--waves", "rack", "--retry"], "--retry is for changes without waves"),
         (["--resume", "--waves", "rack"], "without --waves"),
         (["--resume", "--limit", "gpu-1"], "without --limit"),
@@ -54,6 +53,7 @@ def test_waves_are_wanted_when_they_are_asked_for() -> None:
     assert not is_wanted(parsed("--retry"))
     assert is_wanted(parsed("--waves", "rack", "--check", "--limit", "gpu-1"))
     assert is_wanted(parsed("--resume"))
+    assert is_wanted(parsed("--waves", "rack", "--workers", "workers.yaml"))
 
 
 def test_the_blueprint_has_the_last_word_on_the_limit(tmp_path: Path) -> None:

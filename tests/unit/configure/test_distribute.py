@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.configure.distribute import list_inventory, run_distributed
+from rackwright.accept.expected import expect
+from rackwright.configure.crew import AnsibleCrew
+from rackwright.configure.distribute import check_workers, list_inventory, run_distributed
 from rackwright.configure.files import Workspace, prepare
+from rackwright.configure.receptor import Control
 from rackwright.configure.run import Options
+from rackwright.configure.watch import Lines
 from rackwright.configure.workers import Workers, WorkersError, members
 from rackwright.errors import ExternalToolError
 from rackwright.plan.model import Plan
@@ -48,7 +52,7 @@ def test_nothing_is_begun_that_cannot_be_done(
     message: str,
 ) -> None:
     with pytest.raises(error, match=message):
-        run_distributed(place, Options(limit=limit), workers(**hosts), None, print)
+        run_distributed(place, Options(limit=limit), workers(**hosts), None, Lines(print))
     assert not (place.folder / "runner").exists()
     assert not (place.folder / "distribution").exists()
 
@@ -75,9 +79,43 @@ def test_hosts_wait_in_quarantine_when_too_many_servers_fail(place: Workspace) -
         }
     )
     said: list[str] = []
-    tally = run_distributed(place, Options(limit="!role_compute"), made, None, said.append)
+    tally = run_distributed(place, Options(limit="!role_compute"), made, None, Lines(said.append))
     assert tally.failed == ("head-1", "login-1")
     assert tally.hosts["head-1"].unreachable
     assert tally.hosts["login-1"].failure == "not begun: 1 of 1 servers failed before"
     assert any(line.startswith("here: head-1 failed") for line in said)
     assert not (place.folder / "distribution").exists()
+
+
+def test_workers_that_are_needed_have_to_be_there(place: Workspace) -> None:
+    made = workers(a=["role_compute", "role_login"])
+    check_workers(place, (), made, ["head-1"])  # which this machine configures
+    with pytest.raises(ExternalToolError, match=r"/nowhere/control\.sock"):
+        check_workers(place, (), made, ["head-1", "gpu-1"])
+    with pytest.raises(WorkersError, match="no worker configures login-1"):
+        check_workers(place, (), workers(a=["role_compute"]), ["head-1"])
+
+
+def test_a_worker_that_is_not_connected_is_named(
+    place: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Control, "nodes", lambda _: frozenset({"b"}))
+    made = workers(a=["role_compute"], b=["role_login"])
+    check_workers(place, (), made, ["login-1"])
+    with pytest.raises(ExternalToolError, match="not connected: a"):
+        check_workers(place, (), made, ["login-1", "gpu-1"])
+
+
+def test_a_crew_works_by_its_workers(plan: Plan, place: Workspace) -> None:
+    """Nobody answers by these names: what is said of them has come through the parts of a run."""
+    expected = {host.name: host for host in expect(plan, lab=True)}
+    made = workers(a=["role_compute"], b=["role_login"])
+    made = made.model_copy(
+        update={"here": ("role_head", "role_login"), "workers": made.workers[:1]}
+    )
+    crew = AnsibleCrew(place, ["head-1"], expected, 5, (), print, made)
+    failed = crew.change(["login-1"], ["preflight"])
+    assert "Failed to connect" in failed["login-1"] or "Could not resolve" in failed["login-1"]
+    assert crew.accept(["login-1"]).keys() == {"login-1"}
+    with pytest.raises(ExternalToolError, match=r"/nowhere/control\.sock"):
+        crew.change(["gpu-1"], ["preflight"])

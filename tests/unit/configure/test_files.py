@@ -74,6 +74,27 @@ def test_files_that_are_generated_no_more_are_removed(plan: Plan, place: Workspa
     assert not (place.slurm / "topology.yaml").exists()
 
 
+def test_what_has_not_changed_is_not_touched(plan: Plan, place: Workspace) -> None:
+    def marks() -> dict[Path, tuple[int, int]]:
+        files = [path for path in place.folder.rglob("*") if path.is_file()]
+        return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in files}
+
+    prepare(plan, place)
+    remember(place, Tally({"a": HostResult(failure="x")}), whole=False)
+    before = marks()
+    assert {path.name for path in before} >= {"slurm.conf", "blueprint.json", "munge.key"}
+    prepare(plan, place)
+    remember(place, Tally(), whole=False)
+    assert marks() == before
+
+    (place.slurm / "slurm.conf").write_text("edited")
+    (place.slurm / "gres.conf").chmod(0o600)
+    prepare(plan, place, {"gpu-1": {"ansible_host": "10.77.0.10"}})
+    changed = {path.name for path, mark in marks().items() if before[path] != mark}
+    assert changed == {"slurm.conf", "gres.conf", "blueprint.json"}
+    assert {path.stat().st_mode & 0o777 for path in place.slurm.iterdir()} == {0o644}
+
+
 def test_a_host_leaves_quarantine_by_success_only(place: Workspace) -> None:
     first = Tally({"a": HostResult(failure="x"), "b": HostResult(failure="y"), "c": HostResult()})
     assert remember(place, first, whole=True) == {"a": "x", "b": "y"}

@@ -1,0 +1,47 @@
+"""Files that are generated: written as a whole, and only where something changes."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+
+def write_changed(path: Path, content: str | bytes, mode: int = 0o644) -> bool:
+    """Whether ``path`` had to be written to hold ``content`` with ``mode``; otherwise it is not touched.
+
+    It is replaced at once, so that a reader sees the former file or the new one. A link is replaced,
+    and what it leads to stays as it is.
+
+    Raises:
+        OSError: it cannot be written; the former file is still there.
+    """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    if _is(path, data, mode):
+        return False
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    partial.unlink(missing_ok=True)
+    try:
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(file.fileno(), mode)  # whatever the mask of the process is
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return True
+
+
+def _is(path: Path, data: bytes, mode: int) -> bool:
+    try:
+        found = path.lstat()
+        return (
+            stat.S_ISREG(found.st_mode)
+            and stat.S_IMODE(found.st_mode) == mode
+            and found.st_size == len(data)
+            and path.read_bytes() == data
+        )
+    except OSError:
+        return False
