@@ -274,15 +274,22 @@ def test_roles_that_are_asked_for_by_a_variable_have_no_default_for_it() -> None
 
 
 def test_every_host_of_a_play_comes_to_the_end() -> None:
-    *_, last = read(PLAYBOOKS / "site.yml")
-    assert last["hosts"] == "all"
+    *plays, last = read(PLAYBOOKS / "site.yml")
+    named = {
+        group
+        for play in plays
+        for group in (play["hosts"] if isinstance(play["hosts"], list) else [play["hosts"]])
+    }
+    asked = {part.partition("[")[0] for group in named for part in group.split(":")}
+    assert set(last["hosts"]) == asked
     assert (last["tasks"][0]["name"], last["tags"]) == (LAST_TASK, ["always"])
 
 
 def test_what_every_host_needs_comes_first_and_once() -> None:
     """Servers of storage and subnet managers are in no group of Slurm, and need it as well."""
     first, *others = read(PLAYBOOKS / "site.yml")
-    assert (first["hosts"], [entry["role"] for entry in first["roles"]]) == ("all", ["base"])
+    assert first["hosts"] == ["role_*", "slurm_hosts"], "'all' may hold what is no host of ours"
+    assert [entry["role"] for entry in first["roles"]] == ["base"]
     where = {entry["role"]: play["hosts"] for play in others for entry in play.get("roles", ())}
     assert "base" not in where
     assert (where["users"], where["slurm_config"], where["munge"]) == ("slurm_hosts",) * 3
