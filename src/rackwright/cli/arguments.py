@@ -24,3 +24,14 @@ def add_packs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pack", type=Path, action="append", default=[], help="folder of more policies; repeatable"
     )
+
+
+def add_aws_site(parser: argparse.ArgumentParser) -> None:
+    """Add which AWS site, and where it is provisioned."""
+    parser.add_argument("--site", help="the AWS site, where the blueprint has several")
+    parser.add_argument(
+        "--target",
+        choices=("local", "aws"),
+        required=True,
+        help="local: the embedded AWS of this machine; aws: AWS, with your credentials",
+    )

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from rackwright.cli.arguments import add_blueprint
+from rackwright.cli.arguments import add_aws_site, add_blueprint
 from rackwright.exit_codes import ExitCode
 
 SCHEMA = "rackwright.hosts/v1"
@@ -15,13 +15,7 @@ SCHEMA = "rackwright.hosts/v1"
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``hosts``."""
     add_blueprint(parser)
-    parser.add_argument("--site", help="the AWS site, where the blueprint has several")
-    parser.add_argument(
-        "--target",
-        choices=("local", "aws"),
-        required=True,
-        help="local: the embedded AWS of this machine; aws: AWS, with your credentials",
-    )
+    add_aws_site(parser)
     parser.add_argument("--check", action="store_true", help="change nothing, say what would be")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.cli.arguments import add_blueprint
+from rackwright.cli.arguments import add_aws_site, add_blueprint
 from rackwright.cli.judging import add_gate, gate_of, refused_by
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.exit_codes import ExitCode
@@ -32,13 +32,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_blueprint(parser)
     if verb in _JUDGED:
         add_gate(parser)
-    parser.add_argument("--site", help="the AWS site, where the blueprint has several")
-    parser.add_argument(
-        "--target",
-        choices=("local", "aws"),
-        required=True,
-        help="local: the embedded AWS of this machine; aws: AWS, with your credentials",
-    )
+    add_aws_site(parser)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     if verb == "preview":
         parser.add_argument(
