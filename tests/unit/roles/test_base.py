@@ -108,3 +108,13 @@ def test_rhel_locks_that_kernel_and_the_version_of_other_packages(tmp_path: Path
 
 def test_without_a_kernel_only_what_is_named_is_held(tmp_path: Path) -> None:
     assert evaluate(tmp_path, "ubuntu", base_held_packages=["jq"])["names"] == ["jq"]
+
+
+@pytest.mark.parametrize("distribution", FAMILIES)
+def test_a_host_of_which_nothing_is_held_was_asked_for_no_packages(
+    tmp_path: Path, distribution: str
+) -> None:
+    """The list of what to hold is looked at before the condition of its task."""
+    skipped = {"skipped": True, "skip_reason": "Conditional result was False"}
+    found = evaluate(tmp_path, distribution, base_listed=skipped)
+    assert found == {"names": [], "lines": []}
