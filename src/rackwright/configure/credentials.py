@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import datetime as dt
 import ipaddress
-import os
 import shutil
 from pathlib import Path
 from typing import Any
 
 from rackwright.configure.workers import Workers
 from rackwright.errors import ExternalToolError, UsageError
+from rackwright.files import write_changed
 
 AUTHORITY_DAYS, NODE_DAYS = 3650, 825
 """How long certificates hold: of the authority, and of a node."""
@@ -227,9 +227,4 @@ def _folder(path: Path) -> Path:
 
 def _write(path: Path, content: bytes) -> None:
     """Write a file that only its owner reads, whole or not at all."""
-    draft = path.with_name(f".{path.name}.new")
-    draft.unlink(missing_ok=True)
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-    draft.replace(path)
+    write_changed(path, content, 0o600)

@@ -10,10 +10,10 @@ from typing import Any
 
 import yaml
 
+from rackwright.spec.yaml_reader import events
+
 MOST_COMMENTS = 1_000
 """Marked comments of one text that are looked at; more are no notes of people."""
-
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +72,14 @@ def _outside(text: str, found: Iterator[re.Match[str]]) -> Iterator[re.Match[str
 
 def _scalars(text: str) -> Iterator[tuple[int, int]]:
     """Where each scalar begins and ends, in order; none behind what is not YAML."""
-    loader = _Loader(text)
     try:
-        while loader.check_event():
-            event = loader.get_event()
+        for event in events(text):
             if isinstance(event, yaml.ScalarEvent):
                 start: Any = event.start_mark
                 end: Any = event.end_mark
                 yield start.index, end.index
     except (yaml.YAMLError, UnicodeError):
         yield len(text), len(text)
-    finally:
-        loader.dispose()
 
 
 def _begins(text: str, done: int, at: int) -> bool:

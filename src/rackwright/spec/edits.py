@@ -17,14 +17,13 @@ from typing import Any
 import yaml
 
 from rackwright.errors import Location, SpecErrors
-from rackwright.spec.yaml_reader import read_text
+from rackwright.spec.yaml_reader import events, read_text
 
 Scalar = str | int | float | bool
 Position = tuple[int, int]
 """Line and column, from one."""
 
 BOM = "\ufeff"
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _PLAIN = re.compile(r"[A-Za-z0-9/]([A-Za-z0-9 ._/%°+-]*[A-Za-z0-9%°])?")
 
 
@@ -84,10 +83,8 @@ def spans(text: str, wanted: Collection[Position]) -> dict[Position, Span]:
     found: dict[Position, Span] = {}
     left = set(wanted)
     anchored: list[bool] = []
-    loader = _Loader(text)
     try:
-        while left and loader.check_event():
-            event = loader.get_event()
+        for event in events(text):
             if isinstance(event, yaml.CollectionStartEvent):
                 above = bool(anchored) and anchored[-1]
                 anchored.append(above or event.anchor is not None)
@@ -100,17 +97,14 @@ def spans(text: str, wanted: Collection[Position]) -> dict[Position, Span]:
                 if position not in left:
                     continue
                 left.discard(position)
-                if event.anchor or event.tag:
-                    continue
-                if anchored and anchored[-1]:
-                    continue
+                alone = not (event.anchor or event.tag or (anchored and anchored[-1]))
                 span = Span(mark.index, end.index, event.style or "")
-                if _is_editable(text, span, position):
+                if alone and _is_editable(text, span, position):
                     found[position] = span
+                if not left:
+                    break
     except (yaml.YAMLError, UnicodeError):
         return {}
-    finally:
-        loader.dispose()
     return found
 
 
@@ -190,10 +184,8 @@ def _events(text: str, since: int = 0) -> Iterator[_Event]:
 
     They end without the end of the stream where it is not YAML.
     """
-    loader = _Loader(text)
     try:
-        while loader.check_event():
-            event = loader.get_event()
+        for event in events(text):
             start: Any = event.start_mark
             if start.index < since:
                 continue
@@ -204,8 +196,6 @@ def _events(text: str, since: int = 0) -> Iterator[_Event]:
             yield _Event(seen, start.index, is_text)
     except (yaml.YAMLError, UnicodeError):
         return
-    finally:
-        loader.dispose()
 
 
 def _seen(scalar: str) -> tuple[object, ...]:

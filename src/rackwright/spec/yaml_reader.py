@@ -10,6 +10,7 @@ import os
 import re
 import stat
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -150,24 +151,33 @@ def _most_depth(text: str) -> int:
     return 2 * len(_OPENING.findall(text)) + block + 3
 
 
-def _check_depth(text: str, name: str) -> None:
-    """Refuse nesting that is too deep, with its place; events are read without recursion."""
-    depth = 0
+def events(text: str) -> Iterator[yaml.Event]:
+    """What the parser sees in ``text``, one after the other; reading them takes no recursion.
+
+    Raises:
+        yaml.YAMLError: from here on it is not YAML.
+        UnicodeError: it holds half a character.
+    """
     loader = _Loader(text)
     try:
         while loader.check_event():
-            event = loader.get_event()
-            if isinstance(event, yaml.CollectionStartEvent):
-                depth += 1
-                if depth > DEEPEST:
-                    mark: Any = event.start_mark
-                    where = Location(name, mark.line + 1, mark.column + 1)
-                    message = f"nested more than {DEEPEST} deep"
-                    raise SpecErrors([SpecError(message, location=where)])
-            elif isinstance(event, yaml.CollectionEndEvent):
-                depth -= 1
+            yield loader.get_event()
     finally:
         loader.dispose()
+
+
+def _check_depth(text: str, name: str) -> None:
+    """Refuse nesting that is too deep, with its place."""
+    depth = 0
+    for event in events(text):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > DEEPEST:
+                mark: Any = event.start_mark
+                where = Location(name, mark.line + 1, mark.column + 1)
+                raise SpecErrors([SpecError(f"nested more than {DEEPEST} deep", location=where)])
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
 
 
 def _syntax_error(error: yaml.MarkedYAMLError, where: Location | None, at: str) -> SpecError:
