@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "src/rackwright/ansible"
+IMPORT, INCLUDE = "ansible.builtin.import_role", "ansible.builtin.include_role"
 
 
 def link_collection(folder: Path) -> Path:
@@ -58,3 +60,16 @@ def list_inventory(collections: Path, *sources: Path) -> dict[str, Any]:
     assert not done.stderr, done.stderr
     listed: dict[str, Any] = json.loads(done.stdout)
     return listed
+
+
+def roles_of(play: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The roles that a play runs as a whole, in their order, each with the task that does so."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for entry in play.get("roles", ()):
+        settings = {key: value for key, value in entry.items() if key != "role"}
+        found[entry["role"]] = {IMPORT: {"name": entry["role"]}, **settings}
+    for task in play.get("tasks", ()):
+        wanted = task.get(IMPORT) or task.get(INCLUDE) or {}
+        if "name" in wanted and "tasks_from" not in wanted:
+            found[wanted["name"]] = task
+    return found

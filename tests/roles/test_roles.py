@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from collection_support import ROOT, ansible, link_collection
+from collection_support import INCLUDE, ROOT, ansible, link_collection, roles_of
 from rackwright.configure.events import LAST_TASK
 
 ROLES = sorted(path for path in (ROOT / "roles").iterdir() if path.is_dir())
@@ -20,6 +20,9 @@ PLAYBOOKS = ROOT / "stacks/baremetal/playbooks"
 PARTS = ("preflight", "install", "configure", "run", "verify")
 LONGEST = 120
 LICENCE = "Apache-2.0"
+MEASURING = {"node_exporter", "slurm_exporter", "prometheus"}
+"""Roles that every cluster asks for that does not turn them down."""
+
 FAMILIES = {"Debian", "Ubuntu", "EL"}
 KINDS = {
     "str": str,
@@ -267,10 +270,21 @@ def test_its_files_are_short(role: Path) -> None:
 def test_roles_that_are_asked_for_by_a_variable_have_no_default_for_it() -> None:
     """A role's defaults are there when its own condition is looked at: it would always run."""
     for play in read(PLAYBOOKS / "site.yml"):
-        for entry in play.get("roles", ()):
+        for role, entry in roles_of(play).items():
             asked = set(re.findall(r"(\w+) is defined", str(entry.get("when", ""))))
-            defaults = read_if_there(ROOT / "roles" / entry["role"] / "defaults/main.yml") or {}
-            assert not asked & set(defaults), entry["role"]
+            defaults = read_if_there(ROOT / "roles" / role / "defaults/main.yml") or {}
+            assert not asked & set(defaults), role
+
+
+def test_roles_that_not_every_cluster_asks_for_are_included() -> None:
+    """A condition of a role that is imported is looked at for each of its tasks on each host."""
+    for play in read(PLAYBOOKS / "site.yml"):
+        for role, entry in roles_of(play).items():
+            if INCLUDE in entry:
+                assert entry["tags"] == ["always"], role  # else --tags would leave it out
+                assert "when" in entry, role
+            elif role not in MEASURING:
+                assert "when" not in entry, role
 
 
 def test_every_host_of_a_play_comes_to_the_end() -> None:
@@ -289,8 +303,8 @@ def test_what_every_host_needs_comes_first_and_once() -> None:
     """Servers of storage and subnet managers are in no group of Slurm, and need it as well."""
     first, *others = read(PLAYBOOKS / "site.yml")
     assert first["hosts"] == ["role_*", "slurm_hosts"], "'all' may hold what is no host of ours"
-    assert [entry["role"] for entry in first["roles"]] == ["base"]
-    where = {entry["role"]: play["hosts"] for play in others for entry in play.get("roles", ())}
+    assert list(roles_of(first)) == ["base"]
+    where = {role: play["hosts"] for play in others for role in roles_of(play)}
     assert "base" not in where
     assert (where["users"], where["slurm_config"], where["munge"]) == ("slurm_hosts",) * 3
 

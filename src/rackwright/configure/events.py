@@ -19,6 +19,9 @@ NO_REASON = "no reason given"
 LAST_TASK = "Every step is done"
 """The task at the end of ``site.yml``, which only hosts reach on which all went well."""
 
+INCLUDES = frozenset({"include_role", "ansible.builtin.include_role"})
+"""Actions that only decide for whom a role is run; the role's own tasks come after it."""
+
 
 @dataclass
 class HostResult:
@@ -62,6 +65,8 @@ class Tally:
         """Account for one event of ansible-runner; a line worth showing, or None."""
         kind, data = event.get("event"), event.get("event_data", {})
         if kind == "playbook_on_task_start":
+            if data.get("task_action") in INCLUDES:
+                return None
             return self._start(data.get("role") or data.get("play") or "", data.get("task") or "")
         if kind not in FINISHED or data.get("ignore_errors"):
             return None

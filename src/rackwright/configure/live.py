@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rackwright.configure.events import FINISHED, LAST_TASK, first_words
+from rackwright.configure.events import FINISHED, INCLUDES, LAST_TASK, first_words
 from rackwright.configure.plain import plain
 
 NAMED = 64
@@ -126,6 +126,8 @@ class Live:
             own.in_play = set(self.resolve(str(data.get("pattern") or "")) & own.hosts)
             return lines
         if kind == "playbook_on_task_start":
+            if data.get("task_action") in INCLUDES:
+                return []
             return self._start(part, own, data, at)
         if kind == "playbook_on_stats":
             return self._leave(part, at)

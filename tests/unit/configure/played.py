@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from collection_support import roles_of
 from rackwright.configure.files import as_yaml_inventory
 from rackwright.configure.run import PLAYBOOK
 from rackwright.resources import bundled
@@ -45,13 +46,13 @@ def files_of(
     known = as_yaml_inventory(dict(inventory), {"ansible_python_interpreter": sys.executable}, {})
     (folder / "hosts.json").write_text(json.dumps(known))
     site = yaml.safe_load((bundled("stacks") / PLAYBOOK).read_text(encoding="utf-8"))
-    entries = {entry["role"]: entry for play in site for entry in play.get("roles", ())}
+    entries = {role: entry for play in site for role, entry in roles_of(play).items()}
     plays = [
         {
             "hosts": host,
             "connection": "local",
             "gather_facts": False,
-            "roles": [entries[name] for name in names],
+            "tasks": [entries[name] for name in names],
         }
         for host, names in roles.items()
     ]

@@ -21,6 +21,11 @@ def started(role: str, task: str) -> dict[str, Any]:
     return {"event": "playbook_on_task_start", "event_data": {"role": role, "task": task}}
 
 
+def included(play: str, role: str) -> dict[str, Any]:
+    data = {"play": play, "task": role, "task_action": "ansible.builtin.include_role"}
+    return {"event": "playbook_on_task_start", "event_data": data}
+
+
 def ended(kind: str, host: str, seconds: float = 1.0, **result: Any) -> dict[str, Any]:
     data = {"host": host, "role": "munge", "task": "Copy", "duration": seconds, "res": result}
     return {"event": f"runner_on_{kind}", "event_data": data}
@@ -52,6 +57,17 @@ def test_changes_and_failures_are_kept_by_host() -> None:
     assert tally.hosts["a"].changed == ["munge / Copy", "munge / Copy"]
     assert (tally.hosts["b"].ok, tally.hosts["b"].failure) == (1, None)
     assert [name for name, result in tally.hosts.items() if result.unreachable] == ["d"]
+
+
+def test_to_decide_whether_a_role_is_run_is_no_step() -> None:
+    tally, lines = told(
+        started("munge", "Copy"),
+        ended("ok", "a", seconds=2.0),
+        included("Hosts that run jobs", "NCCL"),
+        started("nccl", "Install"),
+    )
+    assert lines == ["munge …", "nccl …"]
+    assert tally.role_seconds == {"munge": 2.0, "nccl": 0.0}
 
 
 def test_a_failure_that_is_ignored_is_none() -> None:

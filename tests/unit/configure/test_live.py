@@ -114,6 +114,23 @@ def test_hosts_of_the_task_that_runs_are_counted() -> None:
     assert (views[-1].steps, views[-1].task) == (("munge",), "Start")
 
 
+def test_to_decide_whether_a_role_is_run_is_no_step() -> None:
+    decided = started("", "NCCL")
+    decided["event_data"] |= {"play": "Jobs", "task_action": "ansible.builtin.include_role"}
+    skipped = ended("skipped", "gpu-1", "NCCL")
+    lines = feed(
+        live(),
+        [
+            played("Jobs", "compute"),
+            started("munge", "Copy"),
+            decided,
+            skipped,
+            started("nccl", "Get"),
+        ],
+    )
+    assert [line.begins or line.ends for line in lines] == ["munge", "munge", "nccl"]
+
+
 def test_hosts_that_the_blueprint_does_not_know_are_counted_as_they_appear() -> None:
     state = live({"all": ()})
     feed(state, (started("munge", "Copy"), ended("ok", "a"), ended("ok", "b")))

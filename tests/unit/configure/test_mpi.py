@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from collection_support import roles_of
 from rackwright.configure.inventory import build_inventory, host_variables
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs import builtin_pack
@@ -28,11 +29,7 @@ def test_the_hosts_of_slurm_get_pmix_where_srun_is_to_use_it(
 
 def test_slurmd_starts_after_what_it_loads() -> None:
     plays = yaml.safe_load(SITE.read_text())
-    orders = {
-        play["hosts"]: [one["role"] for one in play["roles"]]
-        for play in plays
-        if any(one["role"] == "pmix" for one in play.get("roles", ()))
-    }
+    orders = {play["hosts"]: list(roles_of(play)) for play in plays if "pmix" in roles_of(play)}
     assert set(orders) == {"slurm_controller", "slurm_compute", "slurm_login"}
     assert orders["slurm_compute"].index("pmix") < orders["slurm_compute"].index("slurm_compute")
     # In the end the role asks the controller.

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from collection_support import roles_of
+
 ROOT = Path(__file__).parents[3]
 MEASURING = {
     "node_exporter": ("Prometheus' node exporter", "node_exporter"),
@@ -107,9 +109,7 @@ def test_no_role_is_left_out_because_of_the_distribution() -> None:
     """They were, and the run was green all the same."""
     plays = yaml.safe_load((ROOT / "stacks/baremetal/playbooks/site.yml").read_text())
     conditions = {
-        entry["role"]: str(entry.get("when", ""))
-        for play in plays
-        for entry in play.get("roles", ())
+        role: str(entry.get("when", "")) for play in plays for role, entry in roles_of(play).items()
     }
     assert not [role for role, condition in conditions.items() if "ansible_facts" in condition]
     asked = "configure_monitoring | default(true) | bool"
