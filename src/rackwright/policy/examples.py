@@ -7,6 +7,7 @@ changes catalogue entries if need be, and says what the policy must find.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +18,7 @@ from rackwright.catalog.loader import Catalogue, load_catalogue
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.base import Model
 from rackwright.model.cluster import PolicySetting
-from rackwright.plan.load import plan_tree
+from rackwright.plan.load import LoadedPlan, plan_tree
 from rackwright.policy.api import TOLERANCE, Outcome, Policy
 from rackwright.policy.engine import Result, evaluate
 from rackwright.policy.packs import examples
@@ -26,7 +27,7 @@ from rackwright.report.quantities import format_quantity
 from rackwright.spec.layering import merge
 from rackwright.spec.loader import load_tree
 from rackwright.spec.tree import Entry, Item, Tree, to_data
-from rackwright.spec.yaml_reader import read_file
+from rackwright.spec.yaml_reader import read_bytes, read_raw
 
 KINDS = ("pass", "fail", "boundary", "unknown")
 """Each policy has an example of every kind."""
@@ -95,12 +96,18 @@ def run_example(policy: type[Policy], example: Example, pack: Path) -> str | Non
 
 def judge(policy: type[Policy], example: Example, pack: Path) -> tuple[Result, ...]:
     """The results of the policy on the blueprint of the example."""
-    return judge_document(policy, example, document(example, pack))
+    path = _base(example, pack)
+    setting = _Setting(
+        path, read_raw(path), repr(example.layer), repr(example.catalogue), (example, pack)
+    )
+    tree, loaded = _planned(setting)
+    return _judge(policy, example, tree, loaded)
 
 
 def document(example: Example, pack: Path) -> Tree:
     """The blueprint of the example."""
-    root = read_file(pack / "fixtures" / f"{example.base}.yaml")
+    path = _base(example, pack)
+    root = read_bytes(read_raw(path), str(path))
     if example.layer:
         root = merge(root, _item(example.layer))
     return Tree(root, to_data(root), (str(pack),))
@@ -108,7 +115,38 @@ def document(example: Example, pack: Path) -> Tree:
 
 def judge_document(policy: type[Policy], example: Example, tree: Tree) -> tuple[Result, ...]:
     """The results of the policy on another blueprint, as the example sets them both up."""
-    loaded = plan_tree(tree, _catalogue().patched(example.catalogue))
+    return _judge(policy, example, tree, _plan(tree, example))
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """What a plan follows from; examples of many policies share one."""
+
+    path: Path
+    content: bytes
+    layer: str
+    catalogue: str
+    first: tuple[Example, Path] = field(compare=False)
+
+
+@lru_cache(maxsize=512)
+def _planned(setting: _Setting) -> tuple[Tree, LoadedPlan]:
+    example, pack = setting.first
+    tree = document(example, pack)
+    return tree, _plan(tree, example)
+
+
+def _base(example: Example, pack: Path) -> Path:
+    return pack / "fixtures" / f"{example.base}.yaml"
+
+
+def _plan(tree: Tree, example: Example) -> LoadedPlan:
+    return plan_tree(tree, _catalogue().patched(example.catalogue))
+
+
+def _judge(
+    policy: type[Policy], example: Example, tree: Tree, loaded: LoadedPlan
+) -> tuple[Result, ...]:
     settings = {policy.id: PolicySetting(parameters=example.parameters)}
     data = {"policies": {policy.id: {"parameters": example.parameters}}}
     parameters = Tree(_item(data), data, ("<example>",))
