@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rackwright import folders
 from rackwright.errors import ExternalToolError
+from rackwright.lab import kept
 from rackwright.lab.system import run
 from rackwright.provision.locks import turn
 
@@ -36,11 +37,11 @@ path-exclude=/usr/share/locale/*
 """A lab's disk need not outlive a loss of power; waiting for it at every file would be most of an installation."""
 
 
-KEPT = Path(__file__).with_name("kept.py")
+KEPT = Path(kept.__file__)
 """What Python runs first on the hosts."""
 
-KEPT_CODE = Path("var/cache/lab-python")
-"""Where it keeps what it keeps."""
+KEPT_CODE = Path(kept.FOLDER).relative_to("/")
+"""Where it keeps what it compiled, below the root."""
 
 PYTHON = Path("usr/lib/python3/dist-packages")
 """Where Debian's Python finds modules, below the root."""
@@ -135,7 +136,7 @@ def _prepare(root: Path) -> None:
     os.utime(root / "var/lib/apt/lists", (0, 0))  # by its age tools tell that it is out of date
     (root / KEPT_CODE).mkdir(mode=0o755)
     shutil.copy(KEPT, root / PYTHON / "lab_kept.py")
-    (root / PYTHON / "lab_kept.pth").write_text("import lab_kept\n")
+    (root / PYTHON / "lab_kept.pth").write_text("import lab_kept; lab_kept.install()\n")
     shutil.rmtree(root / "var/cache/apt/archives", ignore_errors=True)
     (root / "var/cache/apt/archives/partial").mkdir(parents=True)
 

@@ -1,4 +1,4 @@
-"""Runs on the hosts of a lab whenever Python starts there: keeps what it compiles of zips.
+"""For the hosts of a lab, whenever Python starts there: keeps what it compiles of zips.
 
 Ansible sends each task as a zip of sources, some hundred modules, which Python compiles anew every
 time; on a few cores with many hosts that is more than half of the time of a task. What runs is the
@@ -15,23 +15,27 @@ from types import CodeType
 FOLDER = "/var/cache/lab-python"
 """Made with the host, for root alone to write to."""
 
-_compile = zipimport._compile_source  # type: ignore[attr-defined]
+
+def install(folder: str = FOLDER) -> None:
+    """Keep from now on what this Python compiles of zips in ``folder``, and use what is there."""
+    compile_source = zipimport._compile_source  # type: ignore[attr-defined]
+
+    def keep(path: str, source: bytes) -> CodeType:
+        # Not by the path, which is another one for each task; only tracebacks tell it.
+        name = _imp.source_hash(_RAW_MAGIC_NUMBER, source).hex()
+        kept = f"{folder}/{name}"
+        try:
+            with open(kept, "rb") as file:
+                code: CodeType = marshal.load(file)  # noqa: S302 (root wrote it)
+        except (OSError, EOFError, ValueError):
+            code = compile_source(path, source)
+            _write(kept, marshal.dumps(code))
+        return code
+
+    zipimport._compile_source = keep  # type: ignore[attr-defined]
 
 
-def _kept(path: str, source: bytes) -> CodeType:
-    # Not by the path, which is another one for each task; only tracebacks tell it.
-    name = _imp.source_hash(_RAW_MAGIC_NUMBER, source).hex()
-    kept = f"{FOLDER}/{name}"
-    try:
-        with open(kept, "rb") as file:
-            code: CodeType = marshal.load(file)  # noqa: S302 (root wrote it)
-    except (OSError, EOFError, ValueError):
-        code = _compile(path, source)
-        _keep(kept, marshal.dumps(code))
-    return code
-
-
-def _keep(path: str, content: bytes) -> None:
+def _write(path: str, content: bytes) -> None:
     unfinished = f"{path}.{os.getpid()}"
     try:
         with open(unfinished, "wb") as file:
@@ -39,6 +43,3 @@ def _keep(path: str, content: bytes) -> None:
         os.replace(unfinished, path)
     except OSError:  # not root, or the disk is full: it is compiled again next time
         pass
-
-
-zipimport._compile_source = _kept  # type: ignore[attr-defined]

@@ -6,8 +6,8 @@ changes catalogue entries if need be, and says what the policy must find.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -97,51 +97,44 @@ def run_example(policy: type[Policy], example: Example, pack: Path) -> str | Non
 def judge(policy: type[Policy], example: Example, pack: Path) -> tuple[Result, ...]:
     """The results of the policy on the blueprint of the example."""
     path = _base(example, pack)
-    setting = _Setting(
-        path, read_raw(path), repr(example.layer), repr(example.catalogue), (example, pack)
-    )
-    tree, loaded = _planned(setting)
+    layer, catalogue = json.dumps(example.layer), json.dumps(example.catalogue)
+    tree, loaded = _planned(pack, path, read_raw(path), layer, catalogue)
     return _judge(policy, example, tree, loaded)
 
 
 def document(example: Example, pack: Path) -> Tree:
     """The blueprint of the example."""
     path = _base(example, pack)
-    root = read_bytes(read_raw(path), str(path))
-    if example.layer:
-        root = merge(root, _item(example.layer))
-    return Tree(root, to_data(root), (str(pack),))
+    return _layered(pack, path, read_raw(path), example.layer)
 
 
 def judge_document(policy: type[Policy], example: Example, tree: Tree) -> tuple[Result, ...]:
     """The results of the policy on another blueprint, as the example sets them both up."""
-    return _judge(policy, example, tree, _plan(tree, example))
-
-
-@dataclass(frozen=True)
-class _Setting:
-    """What a plan follows from; examples of many policies share one."""
-
-    path: Path
-    content: bytes
-    layer: str
-    catalogue: str
-    first: tuple[Example, Path] = field(compare=False)
+    return _judge(policy, example, tree, _plan(tree, example.catalogue))
 
 
 @lru_cache(maxsize=512)
-def _planned(setting: _Setting) -> tuple[Tree, LoadedPlan]:
-    example, pack = setting.first
-    tree = document(example, pack)
-    return tree, _plan(tree, example)
+def _planned(
+    pack: Path, path: Path, content: bytes, layer: str, catalogue: str
+) -> tuple[Tree, LoadedPlan]:
+    """A blueprint and its plan, which examples of many policies share; what changes them is JSON."""
+    tree = _layered(pack, path, content, json.loads(layer))
+    return tree, _plan(tree, json.loads(catalogue))
 
 
 def _base(example: Example, pack: Path) -> Path:
     return pack / "fixtures" / f"{example.base}.yaml"
 
 
-def _plan(tree: Tree, example: Example) -> LoadedPlan:
-    return plan_tree(tree, _catalogue().patched(example.catalogue))
+def _layered(pack: Path, path: Path, content: bytes, layer: Mapping[str, Any]) -> Tree:
+    root = read_bytes(content, str(path))
+    if layer:
+        root = merge(root, _item(layer))
+    return Tree(root, to_data(root), (str(pack),))
+
+
+def _plan(tree: Tree, catalogue: Mapping[str, Mapping[str, Any]]) -> LoadedPlan:
+    return plan_tree(tree, _catalogue().patched(catalogue))
 
 
 def _judge(

@@ -28,10 +28,9 @@ class Python:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.kept = folder, folder / "kept"
-        text = KEPT.read_text()
-        assert text.count(f'"{kept.FOLDER}"') == 1
-        own = text.replace(kept.FOLDER, str(self.kept))
-        (folder / "sitecustomize.py").write_text(COUNTED + own)
+        shutil.copy(KEPT, folder / "lab_kept.py")
+        begin = f"import lab_kept; lab_kept.install({str(self.kept)!r})\n"
+        (folder / "sitecustomize.py").write_text(COUNTED + begin)
         self.kept.mkdir()
 
     def says(self, source: str, name: str = "one.zip") -> str:
