@@ -16,6 +16,7 @@ from typing import Literal, get_args
 
 from rackwright import __version__
 from rackwright.errors import RackwrightError
+from rackwright.extras import install_hint
 from rackwright.folders import state_folder
 from rackwright.provision.tools import find_pulumi, find_receptor, tools_dir
 from rackwright.provision.tools.find import SUPPORTED, PulumiTool, candidates
@@ -175,7 +176,7 @@ def _embedded_aws() -> Check:
     name = "embedded aws"
     if importlib.util.find_spec("moto") is None:
         detail = "moto is not installed: '--target local' does not work"
-        return Check(name, "warn", detail, "pip install 'rackwright[local]'")
+        return Check(name, "warn", detail, install_hint("local"))
     return Check(name, "ok", f"moto {importlib.metadata.version('moto')}")
 
 
@@ -184,7 +185,7 @@ def _ansible() -> Check:
     path = str(beside) if os.access(beside, os.X_OK) else shutil.which("ansible-playbook")
     if path is None:
         detail = "ansible-playbook is not installed: nodes cannot be configured"
-        return Check("ansible", "warn", detail, "pip install ansible-core")
+        return Check("ansible", "warn", detail, install_hint("configure"))
     return Check("ansible", "ok", path)
 
 
