@@ -61,8 +61,8 @@ def make_base(say: Callable[[str], None]) -> Path:
 
     It is made anew when its recipe changes, and when this machine's apt learns of a newer release
     of the suite: what a fresh machine would install is what hosts of the lab start from. A machine
-    that never asks keeps its base; the packages of the lab are fetched for this very base, so that
-    its age breaks nothing.
+    that never asks keeps its base, also without a network. The packages of the lab are resolved
+    against this very base, with what newer ones need of newer packages.
 
     Raises:
         ExternalToolError: Debian cannot be installed there.

@@ -21,7 +21,9 @@ import pytest
 from bench.peers import opa
 from rackwright.errors import ExternalToolError
 from rackwright.provision.tools import find_pulumi, find_receptor, gobuild, install_pulumi
+from rackwright.provision.tools import go as go_module
 from rackwright.provision.tools import receptor as receptor_module
+from rackwright.provision.tools import recipe as recipe_module
 from rackwright.provision.tools.receptor import install_receptor
 
 GO = f"""#!{sys.executable} -IS
@@ -213,15 +215,30 @@ def test_a_changed_pin_builds_anew_and_the_other_stays(
     assert machine.builds() == [*build.packages] * 2
 
 
-def test_changed_code_builds_anew(
+def change(module: ModuleType, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a copy of a module's source, with a line more, in its place."""
+    source = Path(str(module.__file__))
+    (folder / source.name).write_text(source.read_text() + "# changed\n")
+    monkeypatch.setattr(module, "__file__", str(folder / source.name))
+
+
+def test_changed_code_of_a_recipe_builds_anew(
     machine: Machine, build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build.install()
-    source = Path(str(build.owner.__file__))
-    (tmp_path / source.name).write_text(source.read_text() + "# changed\n")
-    monkeypatch.setattr(build.owner, "__file__", str(tmp_path / source.name))
+    change(build.owner, tmp_path, monkeypatch)
     build.install()
     assert machine.builds() == [*build.packages] * 2
+
+
+@pytest.mark.parametrize("module", [go_module, recipe_module])
+def test_changed_code_of_every_build_builds_anew(
+    machine: Machine, module: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {recipe().key for recipe in (gobuild.cli, gobuild.language_host, gobuild.receptor)}
+    change(module, tmp_path, monkeypatch)
+    after = {recipe().key for recipe in (gobuild.cli, gobuild.language_host, gobuild.receptor)}
+    assert len(before | after) == 6
 
 
 def test_what_replaces_a_part_of_the_host_is_in_its_key_alone(
