@@ -85,7 +85,8 @@ def resolve(repository: Path, revision: str) -> str:
     """The full id of the commit that ``revision`` names.
 
     Raises:
-        RevisionError: there is no such commit, or the name could be taken for an option.
+        RevisionError: there is no such commit, the name may mean several things, or it could be
+            taken for an option.
         ExternalToolError: git is missing or failed.
     """
     if not revision or revision.startswith(("-", ":")) or not revision.isprintable():
@@ -165,8 +166,8 @@ def top_of(folder: Path) -> Path:
     """The top folder of the repository that ``folder`` is in: the nearest that holds ``.git``.
 
     Raises:
-        UsageError: it is in none that can be trusted, or in one that is nested in another, which
-            the working directory is in.
+        UsageError: it is in none that can be trusted, or in one inside another one while the
+            working directory is not in it.
         ExternalToolError: git is missing.
     """
     top = find_top(folder)
