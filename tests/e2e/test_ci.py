@@ -20,6 +20,7 @@ from ci_gitlab import Pipeline, run_script
 from ci_runner import Job
 from ci_team import BLUEPRINT, commit, git, github_environment
 from forge_fake import Failure, FakeForge, a_forge
+from planted import plant
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.render.ci import write_ci
 
@@ -212,6 +213,46 @@ def test_a_change_does_not_switch_off_the_rules_that_it_breaks(
     assert check(job, valid_at=LATER)[0] == 0, job.log
     assert "#### Lowered by the blueprint itself" in forge.bodies[0]
     assert "the rack holds five" in forge.bodies[0]
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_planted_repository_is_not_the_base(
+    repository: Path, forge: FakeForge, inside: bool
+) -> None:
+    """It holds what the change wants as long approved, and lies where git looks first."""
+    commit(repository, one_more_per_rack)
+    words = [f"{BIN}/rackwright", "check", BLUEPRINT, "--json"]
+    found = subprocess.run(words, cwd=repository, capture_output=True, text=True, check=False)
+    rules = {r["policy"] for r in json.loads(found.stdout)["results"] if r["blocks"]}
+    off = {rule: {"enforcement": "disabled", "reason": "the rack holds five"} for rule in rules}
+    commit(repository, lambda text: f"{text}\n{yaml.safe_dump({'policies': off})}")
+    plant(repository / "site")
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message=planted")
+    where = {"working_directory": "site", "blueprint": "blueprint.yaml"} if inside else {}
+    job = a_job(repository, forge, fork=True)
+    code, outputs = check(job, **where)
+    assert (code, outputs["result"]) == (5, "refused"), job.log
+    assert "'disabled' in this change, because" in forge.bodies[0]
+    if not inside:
+        done, _ = gitlab(repository, forge)
+        assert done.returncode == 5, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("kind", ["tags", "heads"])
+def test_a_ref_that_is_called_like_the_base_takes_the_verdict_away(
+    repository: Path, forge: FakeForge, kind: str
+) -> None:
+    git(repository, "update-ref", "refs/remotes/origin/main", "main")
+    commit(repository, one_more_per_rack)
+    git(repository, "update-ref", f"refs/{kind}/origin/main", "HEAD")
+    job = a_job(repository, forge)
+    code, outputs = check(job, base_ref="origin/main")
+    assert (code, outputs["result"]) == (2, "failed"), job.log
+    assert f"it may mean 'refs/{kind}/origin/main' or 'refs/remotes/origin/main'" in job.log
+    whole = a_job(repository, forge)
+    code, outputs = check(whole, base_ref="refs/remotes/origin/main")
+    assert (code, outputs["result"]) == (5, "refused"), whole.log
 
 
 def test_a_new_order_is_no_finding_and_no_change(repository: Path, forge: FakeForge) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import subprocess
@@ -11,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
+from planted import plant
 from rackwright.render.blueprints import find_template, write_blueprint
 
 pytestmark = pytest.mark.e2e
@@ -360,6 +363,72 @@ def test_a_revision_is_a_name_and_nothing_else(repository: Repository, name: str
     run("check", "--isolated", f"--base-ref={name}", BLUEPRINT).refused("revision")
     run("diff", "--isolated", "--", f"{name}..HEAD", BLUEPRINT).refused("revision")
     assert not (repository.top / "pwned").exists()
+
+
+STRICTLY = ("--strict-waivers", "--base-ref", "origin/main")
+
+
+@pytest.fixture
+def refused(repository: Repository) -> Repository:
+    """A pull request that overfills the racks and switches off every rule that it breaks."""
+    repository.git("update-ref", "refs/remotes/origin/main", "HEAD")
+    repository.git("switch", "--quiet", "--create", "change")
+    repository.change("per_rack: 4", "per_rack: 5")
+    found = json.loads(repository.check("--json", BLUEPRINT).out)
+    rules = sorted({result["policy"] for result in found["results"] if result["blocks"]})
+    off = {rule: {"enforcement": "disabled", "reason": "the racks hold five"} for rule in rules}
+    with repository.file.open("a", encoding="utf-8") as file:
+        file.write(f"\n{yaml.safe_dump({'policies': off})}")
+    repository.git("commit", "--quiet", "--all", "--message=five a rack")
+    assert repository.check().code == 0  # what the change says of itself
+    judged = repository.check(*STRICTLY, BLUEPRINT)
+    assert judged.code == 5, judged.err
+    return repository
+
+
+@pytest.mark.parametrize("place", ["demo", "."])
+def test_a_planted_repository_does_not_make_the_change_its_own_base(
+    refused: Repository, place: str
+) -> None:
+    plant(refused.file.parent)
+    refused.git("add", "--all")
+    refused.git("commit", "--quiet", "--message=planted")
+    here = Repository(refused.top / place)
+    blueprint = os.path.relpath(refused.file, here.top)
+    judged = here.check(*STRICTLY, blueprint)
+    assert judged.code == 5, judged.err
+    judged.harmless()
+    compared = here.diff("origin/main...HEAD", blueprint)
+    assert compared.code == 5, compared.err
+
+
+@pytest.mark.parametrize("kind", ["tags", "heads"])
+def test_a_ref_that_is_called_like_the_base_does_not_take_its_place(
+    refused: Repository, kind: str
+) -> None:
+    refused.git("update-ref", f"refs/{kind}/origin/main", "HEAD")
+    for ended in (
+        refused.check(*STRICTLY, BLUEPRINT),
+        refused.diff("origin/main...HEAD", BLUEPRINT),
+        refused.diff("HEAD..origin/main", BLUEPRINT),
+        refused.diff("origin/main", BLUEPRINT),
+    ):
+        ended.refused("'origin/main' is ambiguous", f"refs/{kind}/origin/main", "full name")
+    whole = "refs/remotes/origin/main"
+    assert refused.check("--strict-waivers", f"--base-ref={whole}", BLUEPRINT).code == 5
+    assert refused.diff(f"{whole}...HEAD", BLUEPRINT).code == 5
+
+
+def test_a_submodule_in_the_place_of_the_folder_is_not_its_own_base(refused: Repository) -> None:
+    """Its commits, and its ``origin/main``, are whatever the change's author has pushed there."""
+    own = Repository(refused.file.parent)
+    own.git("init", "--quiet", "--initial-branch=main")
+    own.git("add", "--all")
+    own.git("commit", "--quiet", "--message=mine")
+    own.git("update-ref", "refs/remotes/origin/main", "HEAD")
+    said = "is a repository inside another one"
+    refused.check(*STRICTLY, BLUEPRINT).refused(said)
+    refused.diff("origin/main...HEAD", BLUEPRINT).refused(said)
 
 
 def test_a_hostile_file_name_is_only_a_name_in_comment_and_log(repository: Repository) -> None:

@@ -1,28 +1,33 @@
 """Reading files of a git revision, without a checkout.
 
-Only objects are read: no hook, filter, text conversion or pager of the repository runs, so that a
-revision of somebody else can be looked at.
+Only objects and refs are read: no hook, filter, text conversion or pager of the repository runs, so
+that a revision of somebody else can be looked at. A name is taken where it means one thing only.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError, RackwrightError, UsageError, visible
+from rackwright.spec.git_command import find_top, refuse_nested, run_git, said
 
 LARGEST_FILE = 16 * 1024 * 1024
 """Bytes of the largest file that is read, as for files on disk."""
-TIMEOUT = 60
-"""Seconds after which git is given up."""
 
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _REGULAR = ("100644", "100755")
-_BORROWED = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"})
-"""Set while a hook of git runs, as under pre-commit; they name another folder's repository."""
-_SAFE = ("--no-pager", "--no-replace-objects", "--literal-pathspecs")
+_SUFFIX = re.compile(r"[~^]|@\{")
+"""Where the name of a ref ends and git's way from there to a commit begins."""
+_OF_A_BRANCH = re.compile(r"@\{(u|upstream|push)\}", re.IGNORECASE)
+"""Behind the short name of a branch, which git takes for no other ref: what it follows."""
+_PLACES = ("refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
+"""Where git looks for a short name; it takes the first."""
+_OTHERWISE = (
+    (re.compile(r"(.*-g)?[0-9a-fA-F]{4,64}"), "the id of a commit"),
+    (re.compile(r"[A-Z_]+_HEAD"), "a file of git's own"),
+)
+"""What else a short name may be, as 'git rev-parse' reads it."""
 
 
 class RevisionError(UsageError):
@@ -80,22 +85,63 @@ def resolve(repository: Path, revision: str) -> str:
     """The full id of the commit that ``revision`` names.
 
     Raises:
-        RevisionError: there is no such commit, or the name could be taken for an option.
+        RevisionError: there is no such commit, the name may mean several things, or it could be
+            taken for an option.
         ExternalToolError: git is missing or failed.
     """
-    if not revision or revision.startswith("-") or not revision.isprintable():
+    if not revision or revision.startswith(("-", ":")) or not revision.isprintable():
         raise RevisionError(f"'{visible(revision)}' cannot be the name of a revision")
-    done = _run(
-        repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
-    )
-    commit = done.stdout.decode("ascii", "replace").strip()
-    if done.returncode or not _COMMIT.fullmatch(commit):
-        _require_repository(repository)
+    begin = _SUFFIX.search(revision)
+    end = begin.start() if begin else len(revision)
+    name, suffix = revision[:end], revision[end:]
+    whole_id = _COMMIT.fullmatch(name) and _commit(repository, name) == name
+    if not whole_id and not _OF_A_BRANCH.match(suffix):
+        name = _full_name(repository, name, revision)
+    commit = _commit(repository, name + suffix)
+    if commit is None:
         raise RevisionError(
             f"there is no revision '{revision}'",
             hint="fetch it first; a shallow clone holds few ('git fetch --unshallow')",
         )
     return commit
+
+
+def _commit(repository: Path, name: str) -> str | None:
+    """The id of the commit that git finds by ``name``; None where there is none."""
+    words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    done = run_git(repository, *words)
+    commit = done.stdout.decode("ascii", "replace").strip()
+    return commit if not done.returncode and _COMMIT.fullmatch(commit) else None
+
+
+def _full_name(repository: Path, name: str, revision: str) -> str:
+    """The full name of the ref that ``name`` means; ``name`` itself where it is another thing.
+
+    Git takes the first of several: a tag that somebody pushes as ``origin/main`` comes before the
+    branch of the remote.
+
+    Raises:
+        RevisionError: it may mean several, or is a full name and there is no such ref.
+    """
+    if name in ("", "@", "HEAD"):
+        return name
+    full = name.startswith("refs/")
+    names = [name] if full else [place.format(name) for place in _PLACES]
+    listed = _git(repository, "for-each-ref", "--format=%(refname)", *names)
+    existing = set(listed.decode("utf-8", "replace").splitlines())
+    found = [ref for ref in names if ref in existing]
+    if full:
+        # Git would go on to look for a tag or a branch that is called like this.
+        if not found:
+            raise RevisionError(f"there is no revision '{revision}'", hint="fetch it first")
+        return name
+    other = [what for form, what in _OTHERWISE if found and form.fullmatch(name)]
+    if len(found) + len(other) > 1:
+        raise RevisionError(
+            f"'{revision}' is ambiguous: it may mean {' or '.join([*map(repr, found), *other])}",
+            hint="write a full name like 'refs/remotes/origin/main', or the whole id of a commit",
+        )
+    return found[0] if found else name
 
 
 def merge_base(repository: Path, one: str, other: str) -> str:
@@ -106,7 +152,7 @@ def merge_base(repository: Path, one: str, other: str) -> str:
         ExternalToolError: git is missing or failed.
     """
     commits = resolve(repository, one), resolve(repository, other)
-    done = _run(repository, "merge-base", *commits)
+    done = run_git(repository, "merge-base", *commits)
     found = done.stdout.decode("ascii", "replace").strip()
     if done.returncode or not _COMMIT.fullmatch(found):
         raise RevisionError(
@@ -117,55 +163,20 @@ def merge_base(repository: Path, one: str, other: str) -> str:
 
 
 def top_of(folder: Path) -> Path:
-    """The top folder of the repository that ``folder`` is in.
+    """The top folder of the repository that ``folder`` is in: the nearest that holds ``.git``.
 
     Raises:
-        UsageError: it is in none.
+        UsageError: it is in none that can be trusted, or in one inside another one while the
+            working directory is not in it.
         ExternalToolError: git is missing.
     """
-    done = _run(folder, "rev-parse", "--show-toplevel")
-    if done.returncode:
-        _require_repository(folder)
-        raise UsageError(f"'{folder}' is in a repository without files of its own")
-    return Path(os.fsdecode(done.stdout).rstrip("\n"))
-
-
-def _require_repository(folder: Path) -> None:
-    done = _run(folder, "rev-parse", "--git-dir")
-    if done.returncode:
-        raise UsageError(
-            f"'{folder}' is not in a git repository that can be read", hint=_said(done.stderr)
-        )
+    top = find_top(folder)
+    refuse_nested(top)
+    return top
 
 
 def _git(repository: Path, *arguments: str) -> bytes:
-    done = _run(repository, *arguments)
+    done = run_git(repository, *arguments)
     if done.returncode:
-        raise ExternalToolError(f"git {arguments[0]} failed", hint=_said(done.stderr))
+        raise ExternalToolError(f"git {arguments[0]} failed", hint=said(done.stderr))
     return done.stdout
-
-
-def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    command = ["git", *_SAFE, "-C", str(folder), *arguments]
-    # Nothing may ask for a password or fetch missing objects behind the user's back.
-    environment = {key: value for key, value in os.environ.items() if key not in _BORROWED}
-    environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
-    try:
-        return subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            env=environment,
-            timeout=TIMEOUT,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise ExternalToolError("git is not installed", hint="install git") from None
-    except subprocess.TimeoutExpired:
-        raise ExternalToolError(f"git {arguments[0]} took longer than {TIMEOUT} s") from None
-
-
-def _said(stderr: bytes) -> str | None:
-    """The first line that git printed."""
-    lines = stderr.decode("utf-8", "replace").strip().splitlines()
-    return visible(lines[0].removeprefix("fatal: ")) if lines else None

@@ -139,6 +139,26 @@ def test_hosts_are_configured_by_rackwright_alone(github: Path, gitlab: Path) ->
         assert "rackwright configure " in job["steps"][-1]["run"]
 
 
+def test_no_base_is_named_so_that_a_tag_can_shadow_it(github: Path, gitlab: Path) -> None:
+    """Every base is a commit's id or the full name of a ref."""
+    configure = (github / ".github/workflows/rackwright-configure.yml").read_text()
+    named = yaml.safe_load(configure)["env"]["BASE_REF"]
+    assert named == "refs/remotes/origin/${{ github.event.repository.default_branch }}"
+    jobs = (gitlab / "rackwright.gitlab-ci.yml").read_text()
+    assert '--base-ref=refs/remotes/origin/$CI_DEFAULT_BRANCH"' in jobs
+    for path in (*yaml_files(github), *yaml_files(gitlab)):
+        text = path.read_text()
+        found = re.findall(r"\S*origin/\S+", text)
+        assert all("refs/remotes/origin/" in name for name in found), f"{path.name}: {found}"
+        given = set(re.findall(r"--base-ref=(\S+)", text))
+        assert given <= {
+            '"$BASE_REF"',
+            '$BASE_REF")',
+            '"$base"',
+            'refs/remotes/origin/$CI_DEFAULT_BRANCH")',
+        }, f"{path.name}: {given}"
+
+
 def test_a_change_is_previewed_with_the_waivers_of_its_base(github: Path, gitlab: Path) -> None:
     workflow = yaml.safe_load((github / ".github/workflows/rackwright-pr.yml").read_text())
     checkout, *_, preview = workflow["jobs"]["preview"]["steps"]
