@@ -23,7 +23,6 @@ class Kind(StrEnum):
     SELF_APPROVED = "self_approved"
     LOWERED = "lowered"
     RENAMED = "renamed"
-    REFERENCE = "reference"
     REGRESSED = "regressed"
     IMPROVED = "improved"
     ABSENT = "absent"
@@ -39,7 +38,6 @@ PROBLEMS = frozenset(
         Kind.SELF_APPROVED,
         Kind.LOWERED,
         Kind.REGRESSED,
-        Kind.REFERENCE,
     }
 )
 """What ``--strict-waivers`` does not tolerate. The rest is news: it must not fail a change that
@@ -71,7 +69,6 @@ class Permission:
     Attributes:
         expires: the last day on which it does.
         up_to: its bound, as it is written; None for a rule without a number.
-        reference: the comment of the blueprint that refers to it, beside what it covers.
     """
 
     id: str
@@ -80,7 +77,6 @@ class Permission:
     reason: str
     expires: date
     up_to: str | None = None
-    reference: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,6 @@ def test_a_waiver_that_is_added_covers_the_failure(
         "reason": "burn-in until the liquid racks arrive",
         "expires": "2026-12-08",
         "up_to": "51 kW",
-        "reference": None,
     }
     assert kinds(report) == ["expiring"]
 
