@@ -11,13 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
+import examples  # noqa: F401 - loads the profile of Hypothesis before any test is read
 from rackwright.folders import cache_folder
-
-# A deadline on each example measures the machine, which other work may keep busy, and no property.
-settings.register_profile("rackwright", deadline=None)
-settings.load_profile("rackwright")
 
 os.environ["RACKWRIGHT_KEPT_MODULES"] = str(cache_folder("tests") / "modules")
 os.environ["ANSIBLE_CALLBACK_PLUGINS"] = str(Path(__file__).with_name("callbacks"))

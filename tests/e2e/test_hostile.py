@@ -21,8 +21,6 @@ pytestmark = pytest.mark.e2e
 
 MEMORY = 1536 * 1024 * 1024
 """Address space in bytes; a check of the example takes a third of it."""
-SECONDS = 40
-"""Processor time; a wall clock would measure what else the machine does."""
 BLUEPRINT = "demo/blueprint.yaml"
 DGX = '- {name: dgx, role: compute, type: dgx-h100, count: 32, racks: "c[01-08]", per_rack: 4}'
 SECRET = "root:correct-horse-battery-staple: [\n"
@@ -83,7 +81,7 @@ class Repository:
             preexec_fn=_limit,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=300,
+            timeout=300,  # what never ends; how much work a text may be is counted in unit tests
             check=False,
         )
         return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
@@ -97,7 +95,6 @@ class Repository:
 
 def _limit() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain
 from typing import Annotated, Any, get_args, get_origin
 
@@ -10,16 +9,15 @@ import pytest
 from annotated_types import Ge, Gt, Le, Lt
 
 from rackwright.policy.api import Measure, Outcome, Policy
-from rackwright.policy.examples import KINDS, Example, judge, load_examples, run_example
+from rackwright.policy.contract import shortfalls, spared
+from rackwright.policy.examples import Example, judge, load_examples, run_example
 from rackwright.policy.exemplify import HEADING, with_example
 from rackwright.policy.packs import builtin_pack, documentation, load_packs
 
 POLICIES = load_packs()
 EXAMPLES = [(policy, example) for policy in POLICIES for example in load_examples(policy)]
-HEADINGS = ("What it does", "Why", "Source", "How to fix")
-ALWAYS_DECIDED = "there is always an answer"
-"""What the documentation of a policy says that can always be decided; it needs no example."""
-NEVER_FAILS = "This policy never fails"
+SPARED = [policy for policy in POLICIES if spared(documentation(policy).read_text())]
+"""Those whose documentation says that they never fail, or can always be decided."""
 
 
 def ids(pair: tuple[type[Policy], Example]) -> str:
@@ -32,40 +30,22 @@ def test_example(pair: tuple[type[Policy], Example]) -> None:
     assert problem is None, problem
 
 
-def spared(policy: type[Policy]) -> set[str]:
-    """Kinds of examples that a policy cannot have, by its documentation."""
-    text = documentation(policy).read_text()
-    kinds = {"unknown"} if ALWAYS_DECIDED in " ".join(text.split()) else set()
-    return kinds | ({"fail"} if NEVER_FAILS in text else set())
-
-
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.id)
-def test_a_policy_has_examples_of_every_kind(policy: type[Policy]) -> None:
-    kinds = {example.kind for example in load_examples(policy)}
-    assert set(KINDS) - spared(policy) <= kinds
+def test_a_policy_comes_with_all_that_is_asked_of_a_team_s(policy: type[Policy]) -> None:
+    """Headings, parameters, an example of every kind; fixes and reasons in what those say."""
+    assert list(shortfalls(policy, builtin_pack())) == []
 
 
-@pytest.mark.parametrize(
-    "policy", [policy for policy in POLICIES if spared(policy)], ids=lambda policy: policy.id
-)
+@pytest.mark.parametrize("policy", SPARED, ids=lambda policy: policy.id)
 def test_a_policy_is_spared_examples_of_what_it_never_says(policy: type[Policy]) -> None:
     """Whatever blueprint it sees: those in which other policies miss something or find fault."""
-    never = spared(policy)
-    for _, example in EXAMPLES:
-        if example.kind in never:
-            foreign = example.model_copy(update={"parameters": {}})
-            said = {result.outcome.value for result in judge(policy, foreign, builtin_pack())}
-            assert not said & never, example.name
-
-
-@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.id)
-def test_a_policy_is_documented(policy: type[Policy]) -> None:
-    text = documentation(policy).read_text()
-    assert text.startswith(f"# {policy.id}: ")
-    for heading in HEADINGS:
-        assert f"\n## {heading}\n" in text, heading
-    for name in policy.model_fields:
-        assert f"`{name}`" in text, f"the parameter {name} is not documented"
+    never = spared(documentation(policy).read_text())
+    foreign = [example for _, example in EXAMPLES if example.kind in never]
+    assert len(foreign) > 50
+    for example in foreign:
+        plain = example.model_copy(update={"parameters": {}})
+        said = {result.outcome.value for result in judge(policy, plain, builtin_pack())}
+        assert not said & never, example.name
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.id)
@@ -74,17 +54,6 @@ def test_the_example_in_the_documentation_is_what_the_policy_says(policy: type[P
     assert HEADING in text
     fresh = with_example(policy, text, builtin_pack())
     assert text == fresh, "run: rackwright policy document policies"
-
-
-@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.id)
-def test_a_failing_measure_says_how_to_fix_it(policy: type[Policy]) -> None:
-    for example in load_examples(policy):
-        for result in judge(policy, example, builtin_pack()):
-            if result.outcome is Outcome.FAIL:
-                assert result.fix, f"{example.name}: {result.message}"
-                assert re.search(r"[a-z]", result.fix)
-            if result.outcome is Outcome.UNKNOWN:
-                assert result.missing, f"{example.name}: {result.message}"
 
 
 def test_a_value_at_its_limit_passes_and_one_beyond_fails() -> None:
@@ -99,16 +68,16 @@ def test_a_value_at_its_limit_passes_and_one_beyond_fails() -> None:
     assert Measure(at, 10.0, None, "W", "x").outcome is Outcome.UNKNOWN
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.id)
-def test_a_boundary_of_numbers_is_exactly_at_the_limit(policy: type[Policy]) -> None:
-    gaps = [
-        abs(result.value - result.limit)
-        for example in load_examples(policy)
-        if example.kind == "boundary"
-        for result in judge(policy, example, builtin_pack())
-        if result.value is not None and result.limit is not None
-    ]
-    assert not gaps or min(gaps) == pytest.approx(0, abs=1e-6)
+def test_a_boundary_of_numbers_is_exactly_at_the_limit() -> None:
+    gaps: dict[str, float] = {}
+    for policy, example in EXAMPLES:
+        if example.kind == "boundary":
+            for result in judge(policy, example, builtin_pack()):
+                if result.value is not None and result.limit is not None:
+                    gap = abs(result.value - result.limit)
+                    gaps[policy.id] = min(gap, gaps.get(policy.id, gap))
+    assert len(gaps) > 40
+    assert gaps == pytest.approx(dict.fromkeys(gaps, 0), abs=1e-6)
 
 
 PARAMETERS = [

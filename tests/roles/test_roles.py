@@ -131,13 +131,17 @@ def test_defaults_are_those_of_the_specification(role: Path) -> None:
             assert isinstance(option["default"], KINDS[option["type"]]), name
 
 
-@each_role
-def test_a_variable_without_a_default_is_required_or_asked_for(role: Path) -> None:
-    code, defaults = code_of(role), read_if_there(role / "defaults/main.yml") or {}
-    for name, option in options_of(role).items():
-        if not option.get("required") and name not in defaults:
-            guarded = rf"\b{name}(\.\w+|\[[^]]+\])* *(is (not )?defined|\| *default)"
-            assert re.search(guarded, code), f"{name} may be absent, and nothing asks for that"
+def test_a_variable_without_a_default_is_required_or_asked_for() -> None:
+    unguarded, optional = [], 0
+    for role in ROLES:
+        code, defaults = code_of(role), read_if_there(role / "defaults/main.yml") or {}
+        for name, option in options_of(role).items():
+            if not option.get("required") and name not in defaults:
+                optional += 1
+                guarded = rf"\b{name}(\.\w+|\[[^]]+\])* *(is (not )?defined|\| *default)"
+                unguarded += [] if re.search(guarded, code) else [name]
+    assert unguarded == [], "they may be absent, and nothing asks for that"
+    assert optional > 50
 
 
 @each_role
@@ -176,7 +180,9 @@ def test_its_parts_have_their_tags_and_come_in_order(role: Path) -> None:
 
 @each_role
 def test_tasks_name_their_modules_in_full_and_hide_no_failure(role: Path) -> None:
-    for task in tasks_of(role):
+    tasks = tasks_of(role)
+    assert tasks
+    for task in tasks:
         assert task["name"][0].isupper(), task
         assert "ignore_errors" not in task, task["name"]
         modules = [key for key in task if key.count(".") >= 2]
@@ -220,7 +226,9 @@ def test_it_has_a_test_of_what_it_refuses(role: Path, refusals: set[str]) -> Non
 @each_role
 def test_no_host_fails_for_all(role: Path) -> None:
     """What fails in a task with run_once ends the run for every host: none of them may need one."""
-    for task in tasks_of(role):
+    tasks = tasks_of(role)
+    assert tasks
+    for task in tasks:
         if task.get("run_once"):
             assert task.get("delegate_to") == "localhost" or "ansible.builtin.set_fact" in task, (
                 task
@@ -229,62 +237,82 @@ def test_no_host_fails_for_all(role: Path) -> None:
 
 
 def test_no_host_of_a_playbook_fails_for_all() -> None:
-    for path in PLAYBOOKS.glob("*.yml"):
-        for play in read(path):
-            parts = [
-                task for key in ("pre_tasks", "tasks", "post_tasks") for task in play.get(key, ())
-            ]
-            for entry in (play, *play.get("roles", ()), *walk(parts)):
-                assert not {"run_once", "any_errors_fatal"} & set(entry), (
-                    f"{path.name}: {entry['name']}"
-                )
+    plays = [(path.name, play) for path in PLAYBOOKS.glob("*.yml") for play in read(path)]
+    assert plays
+    for name, play in plays:
+        parts = [task for key in ("pre_tasks", "tasks", "post_tasks") for task in play.get(key, ())]
+        for entry in (play, *play.get("roles", ()), *walk(parts)):
+            assert not {"run_once", "any_errors_fatal"} & set(entry), f"{name}: {entry['name']}"
 
 
-@each_role
-def test_files_that_it_writes_say_who_manages_them(role: Path) -> None:
-    for path in (role / "templates").glob("*"):
-        if path.name.endswith(".json.j2"):
-            continue  # JSON has no comments
+def test_files_that_roles_write_say_who_manages_them() -> None:
+    # JSON has no comments.
+    paths = [
+        path
+        for role in ROLES
+        for path in (role / "templates").glob("*")
+        if not path.name.endswith(".json.j2")
+    ]
+    assert len(paths) > 30
+    for path in paths:
         lines = path.read_text(encoding="utf-8").splitlines()
         first = lines[1] if lines[0].startswith("#!") else lines[0]
-        assert first == "{{ ansible_managed | comment }}", path.name
+        assert first == "{{ ansible_managed | comment }}", path
 
 
-@each_role
-def test_written_files_have_owner_and_mode(role: Path) -> None:
+def test_written_files_have_owner_and_mode() -> None:
     writers = ("ansible.builtin.template", "ansible.builtin.copy")
-    for task in tasks_of(role):
-        for arguments in (task[word] for word in writers if word in task):
-            assert {"owner", "group", "mode"} <= set(arguments), task["name"]
-            assert isinstance(arguments["mode"], str), task["name"]
+    written = [
+        (f"{role.name}: {task['name']}", task[word])
+        for role in ROLES
+        for task in tasks_of(role)
+        for word in writers
+        if word in task
+    ]
+    assert len(written) > 50
+    for task, arguments in written:
+        assert {"owner", "group", "mode"} <= set(arguments), task
+        assert isinstance(arguments["mode"], str), task
 
 
 @each_role
 def test_its_files_are_short(role: Path) -> None:
-    for path in role.rglob("*"):
-        if path.suffix in {".yml", ".j2"}:
-            count = len(path.read_text(encoding="utf-8").splitlines())
-            assert count <= LONGEST, f"{path.name} has {count} lines"
+    paths = [path for path in role.rglob("*") if path.suffix in {".yml", ".j2"}]
+    counts = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
+    assert counts
+    assert {name: count for name, count in counts.items() if count > LONGEST} == {}
+
+
+def entries_of_site() -> dict[str, dict[str, Any]]:
+    """How the playbook of a whole site calls each role."""
+    plays = read(PLAYBOOKS / "site.yml")
+    return {role: entry for play in plays for role, entry in roles_of(play).items()}
 
 
 def test_roles_that_are_asked_for_by_a_variable_have_no_default_for_it() -> None:
     """A role's defaults are there when its own condition is looked at: it would always run."""
-    for play in read(PLAYBOOKS / "site.yml"):
-        for role, entry in roles_of(play).items():
-            asked = set(re.findall(r"(\w+) is defined", str(entry.get("when", ""))))
-            defaults = read_if_there(ROOT / "roles" / role / "defaults/main.yml") or {}
-            assert not asked & set(defaults), role
+    asked = {
+        role: set(re.findall(r"(\w+) is defined", str(entry.get("when", ""))))
+        for role, entry in entries_of_site().items()
+    }
+    assert any(asked.values())
+    for role, names in asked.items():
+        defaults = read_if_there(ROOT / "roles" / role / "defaults/main.yml") or {}
+        assert not names & set(defaults), role
 
 
 def test_roles_that_not_every_cluster_asks_for_are_included() -> None:
     """A condition of a role that is imported is looked at for each of its tasks on each host."""
-    for play in read(PLAYBOOKS / "site.yml"):
-        for role, entry in roles_of(play).items():
-            if INCLUDE in entry:
-                assert entry["tags"] == ["always"], role  # else --tags would leave it out
-                assert "when" in entry, role
-            elif role not in MEASURING:
-                assert "when" not in entry, role
+    entries = entries_of_site()
+    included = {role for role, entry in entries.items() if INCLUDE in entry}
+    assert included
+    assert entries.keys() - included
+    for role, entry in entries.items():
+        if role in included:
+            assert entry["tags"] == ["always"], role  # else --tags would leave it out
+            assert "when" in entry, role
+        elif role not in MEASURING:
+            assert "when" not in entry, role
 
 
 def test_every_host_of_a_play_comes_to_the_end() -> None:

@@ -92,7 +92,9 @@ def test_the_efa_group_allows_all_traffic_to_and_from_itself(declare):
 
 
 def test_security_groups_hold_no_rules_of_their_own(declare):
-    for group in declare("aws-network", a_plan()).of("SecurityGroup"):
+    groups = declare("aws-network", a_plan()).of("SecurityGroup")
+    assert groups
+    for group in groups:
         assert "ingress" not in group.inputs
         assert "egress" not in group.inputs
 

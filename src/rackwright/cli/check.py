@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--strict-waivers",
         action="store_true",
-        help="end with 7 when a waiver is expired, unused, too wide, too long or wrongly referred to",
+        help="end with 7 when a waiver is expired, unused, too wide or too long",
     )
     parser.add_argument("--show-waived", action="store_true", help="show what is waived, too")
     parser.add_argument("-v", "--verbose", action="store_true", help="show what passes, too")

@@ -7,8 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from fnmatch import translate
 
 _SUBSCRIPT = re.compile(r"(?P<name>.+)\[(?P<first>-?\d+)?(?P<colon>:)?(?P<last>-?\d+)?\]")
-_SEPARATOR = re.compile(r"[,:](?![^\[]*\])")
-"""A comma or a colon, but not one between brackets."""
+_PART = re.compile(r"(?:[^,:\[\]]|\[[^\[\]]*\]|[\[\]])+")
+"""What stands between commas and colons, those in brackets left alone.
+
+It looks ahead to the next bracket only from a bracket: a limit may name every host of a fleet.
+"""
 
 
 def hosts_of(pattern: str, groups: Mapping[str, Collection[str]]) -> frozenset[str]:
@@ -22,7 +25,7 @@ def hosts_of(pattern: str, groups: Mapping[str, Collection[str]]) -> frozenset[s
             wildcards, subscripts, and expressions that begin with ``~``.
         groups: hosts by group; ``all`` has every host.
     """
-    parts = [part.strip() for part in _SEPARATOR.split(pattern) if part.strip()]
+    parts = [part.strip() for part in _PART.findall(pattern) if part.strip()]
     wanted = [part for part in parts if part[0] not in "!&"]
     found: set[str] = set(groups["all"]) if parts and not wanted else set()
     for part in wanted:

@@ -13,6 +13,11 @@ from rackwright.plan.load import LoadedPlan
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.spec.tree import Path, Tree
 
+CLUSTER_SUBNET = "sites/aws/(cluster-subnet)"
+SUBNETS = "sites/aws/(subnets)"
+HOSTS = "sites/onprem/node_groups/*/(hosts)"
+"""What the changes are called in the table of actions."""
+
 
 def derive(before: LoadedPlan, after: LoadedPlan) -> tuple[Change, ...]:
     """The changes that follow from the plans of both sides."""
@@ -28,10 +33,9 @@ def _subnets(before: Plan, after: LoadedPlan) -> Iterator[Change]:
         then, now = _addresses(was), _addresses(site)
         for index, name in enumerate(then):
             if name in now and now[name] != then[name]:
-                kind = "(subnets)" if index else "(cluster-subnet)"
                 yield _change(
                     f"sites.{site.site.name}.subnet {name}",
-                    f"sites/aws/{kind}",
+                    SUBNETS if index else CLUSTER_SUBNET,
                     (then[name], now[name]),
                     after.tree,
                     (*site.path, "network"),
@@ -41,7 +45,7 @@ def _subnets(before: Plan, after: LoadedPlan) -> Iterator[Change]:
         if first is not None and new_first is not None and first != new_first:
             yield _change(
                 f"sites.{site.site.name}.cluster subnet",
-                "sites/aws/(cluster-subnet)",
+                CLUSTER_SUBNET,
                 (f"{first} {then[first]}", f"{new_first} {now[new_first]}"),
                 after.tree,
                 (*site.path, "network", "availability_zones"),
@@ -67,7 +71,7 @@ def _renamed_hosts(before: Plan, after: LoadedPlan) -> Iterator[Change]:
             if not set(then) & set(now):
                 yield _change(
                     f"sites.{site.site.name}.node_groups.{group.name} hosts",
-                    "sites/onprem/node_groups/*/(hosts)",
+                    HOSTS,
                     (compress_hostlist(then), compress_hostlist(now)),
                     after.tree,
                     (*site.path, "node_groups", index, "count"),

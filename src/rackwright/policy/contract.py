@@ -31,11 +31,9 @@ def shortfalls(policy: type[Policy], pack: Path) -> Iterator[str]:
         if f"`{name}`" not in text:
             yield f"its documentation does not name the parameter '{name}'"
     examples = load_examples(policy)
-    spared = {"unknown"} if ALWAYS_DECIDED in " ".join(text.split()) else set()
-    if NEVER_FAILS in text:
-        spared.add("fail")
+    needed = set(KINDS) - spared(text)
     for kind in KINDS:
-        if kind not in spared and all(example.kind != kind for example in examples):
+        if kind in needed and all(example.kind != kind for example in examples):
             yield f"it has no example of kind '{kind}'"
     for example in examples:
         for result in judge(policy, example, pack):
@@ -43,3 +41,9 @@ def shortfalls(policy: type[Policy], pack: Path) -> Iterator[str]:
                 yield f"'{example.name}' fails without a fix: {result.message}"
             if result.outcome is Outcome.UNKNOWN and not result.missing:
                 yield f"'{example.name}' is unknown and does not say why: {result.message}"
+
+
+def spared(text: str) -> set[str]:
+    """Kinds of examples that a policy cannot have, by the text of its documentation."""
+    kinds = {"unknown"} if ALWAYS_DECIDED in " ".join(text.split()) else set()
+    return kinds | ({"fail"} if NEVER_FAILS in text else set())

@@ -15,9 +15,6 @@ from rackwright.policy.asked import Approval, read_approval
 from rackwright.policy.check import check_plan
 from rackwright.policy.concessions import Choice, Concessions, read_concessions
 from rackwright.policy.engine import Report
-from rackwright.policy.packs import former_ids, load_packs
-from rackwright.policy.references import with_references
-from rackwright.policy.renames import current, renamed_waivers
 from rackwright.policy.team import packs_for
 from rackwright.spec.links import refuse_links
 
@@ -42,19 +39,12 @@ class Gate:
         Raises:
             PolicyLoadError: a policy cannot be loaded.
         """
-        report = check_plan(
+        return check_plan(
             loaded,
             packs=self.packs,
             only=only,
             concessions=self.concessions,
             approval=self.approval,
-        )
-        if self.concessions is None or self.concessions.waivers is None:
-            return report
-        table = former_ids(load_packs(self.packs))
-        waivers, _ = renamed_waivers(self.concessions.waivers, table)
-        return with_references(
-            report, loaded.tree, waivers, self.concessions.today, only=current(only, table)
         )
 
 

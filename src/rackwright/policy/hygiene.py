@@ -24,7 +24,6 @@ class Kind(StrEnum):
     SELF_APPROVED = "self_approved"
     LOWERED = "lowered"
     RENAMED = "renamed"
-    REFERENCE = "reference"
     REGRESSED = "regressed"
     IMPROVED = "improved"
     ABSENT = "absent"
@@ -40,7 +39,6 @@ PROBLEMS = frozenset(
         Kind.SELF_APPROVED,
         Kind.LOWERED,
         Kind.REGRESSED,
-        Kind.REFERENCE,
     }
 )
 """What ``--strict-waivers`` does not tolerate. The rest is news: it must not fail a change that
@@ -74,7 +72,6 @@ class Permission:
         up_to: its bound, as it is written; None for a rule without a number.
         limit: the limit that the bound was approved against, as it is written; None where the
             waiver does not say.
-        reference: the comment of the blueprint that refers to it, beside what it covers.
     """
 
     id: str
@@ -84,7 +81,6 @@ class Permission:
     expires: date
     up_to: str | None = None
     limit: str | None = None
-    reference: Location | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The report as JSON, schema ``rackwright.check/v1``."""
+"""The report as JSON, schema ``rackwright.check/v2``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rackwright.policy.engine import Report, Result
 from rackwright.policy.hygiene import Hygiene, Kind, Permission
 from rackwright.spec.edits import Edit
 
-SCHEMA = "rackwright.check/v1"
+SCHEMA = "rackwright.check/v2"
 
 
 def render_json(report: Report) -> str:
@@ -130,5 +130,4 @@ def _permission(waiver: Permission) -> dict[str, Any]:
         "expires": waiver.expires.isoformat(),
         "up_to": waiver.up_to,
         "limit": waiver.limit,
-        "reference": _location(waiver.reference),
     }

@@ -55,9 +55,6 @@ def relative_to(report: Report, *, root: Path, cwd: Path) -> Report:
         edit = result.edit
         if edit is not None:
             result = replace(result, edit=replace(edit, location=moved(edit.location)))
-        if result.waiver and result.waiver.reference:
-            waiver = replace(result.waiver, reference=moved(result.waiver.reference))
-            result = replace(result, waiver=waiver)
         return replace(result, location=moved(result.location)) if result.location else result
 
     results = tuple(map(placed, report.results))

@@ -178,8 +178,6 @@ def _suppression(waiver: Permission | None) -> dict[str, Any]:
             "ticket": waiver.ticket,
             "expires": waiver.expires.isoformat(),
         }
-        if waiver.reference:
-            made["location"] = {"physicalLocation": _physical(waiver.reference)}
         if waiver.up_to:
             made["properties"]["upTo"] = waiver.up_to
         if waiver.limit:

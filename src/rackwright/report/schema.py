@@ -1,4 +1,4 @@
-"""The JSON Schema of the JSON report, ``rackwright.check/v1``."""
+"""The JSON Schema of the JSON report, ``rackwright.check/v2``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def report_schema() -> dict[str, Any]:
     """Draft-07. Later additions keep the version, so unknown keys are allowed."""
     return {
         "$schema": DIALECT,
-        "$id": "urn:rackwright:check:v1",
+        "$id": "urn:rackwright:check:v2",
         "title": "Rackwright report",
         "description": "What 'rackwright check --json' writes.",
         **_object(
@@ -165,10 +165,6 @@ def _waiver() -> dict[str, Any]:
                 "expires": _day("The last day (UTC) on which it holds."),
                 "up_to": _maybe("string", "Its bound; null for a rule without a number."),
                 "limit": _maybe("string", "The limit that it was approved against; null if none."),
-                "reference": {
-                    "description": "The comment of the blueprint that refers to it there.",
-                    "anyOf": [{"$ref": "#/definitions/location"}, {"type": "null"}],
-                },
             }
         ),
     }

@@ -98,7 +98,7 @@ def read_bytes(raw: bytes, name: str) -> Item:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
+        line = len((raw[: error.start] + b".").splitlines())
         raise SpecErrors(
             [SpecError("the file is not UTF-8", location=Location(name, line, 1))]
         ) from None

@@ -107,10 +107,9 @@ def test_what_fails_is_told_with_its_numbers() -> None:
 )
 def test_a_node_that_is_not_measured_is_unknown(result: dict[str, Any], reason: str) -> None:
     facts = facts_of(result)
-    for item in expectations(460.0):
-        judged = compare_item(item, facts)
-        assert judged.outcome is Outcome.UNKNOWN
-        assert reason in (judged.reason or "")
+    judged = [compare_item(item, facts) for item in expectations(460.0)]
+    assert [one.outcome for one in judged] == [Outcome.UNKNOWN] * 2
+    assert all(reason in (one.reason or "") for one in judged)
 
 
 def test_the_number_is_the_catalogues_or_the_blueprints(slurm: Plan) -> None:

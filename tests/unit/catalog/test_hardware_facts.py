@@ -127,11 +127,14 @@ def test_power_supplies(entry_id):
     assert fact_value(found.degraded) == degraded
 
 
-@named(DEVICES)
-def test_heat_that_contradicts_the_power_is_explained(entry):
-    heat, power = fact_value(entry.heat), fact_value(entry.max_power)
-    if heat is not None and power is not None and abs(heat - power) > 0.05 * power:
-        assert any("heat" in note for note in entry.notes)
+def test_heat_that_contradicts_the_power_is_explained():
+    def contradicts(entry):
+        heat, power = fact_value(entry.heat), fact_value(entry.max_power)
+        return heat is not None and power is not None and abs(heat - power) > 0.05 * power
+
+    odd = [entry for entry in DEVICES if contradicts(entry)]
+    assert "dgx-h100" in [entry.id for entry in odd]
+    assert [entry.id for entry in odd if not any("heat" in note for note in entry.notes)] == []
 
 
 def test_ports_of_a_dgx_h100_in_the_order_of_its_accelerators():

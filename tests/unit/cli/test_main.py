@@ -124,7 +124,7 @@ def test_check_as_json_and_to_files(
     report = tmp_path / "report.txt"
     assert main(["check", str(blueprint), "--json", "--output", f"text={report}"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["schema"] == "rackwright.check/v1"
+    assert document["schema"] == "rackwright.check/v2"
     assert document["exit_code"] == 0
     assert report.read_text().rstrip().endswith(": ok")
 

@@ -75,7 +75,6 @@ def test_a_waiver_that_is_added_covers_the_failure(
         "expires": "2026-12-08",
         "up_to": "51 kW",
         "limit": "45 kW",
-        "reference": None,
     }
     assert kinds(report) == ["expiring"]
 

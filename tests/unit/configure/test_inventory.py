@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,9 @@ from rackwright.configure.inventory import (
     host_variables,
 )
 from rackwright.plan.load import load_plan
+from rackwright.plan.model import Plan
 from rackwright.policy.packs import builtin_pack
+from work import growth
 
 FIXTURES = builtin_pack() / "fixtures"
 HYBRID = Path(__file__).parents[2] / "golden" / "slurm" / "hybrid" / "layer.yaml"
@@ -181,14 +182,20 @@ def test_the_command_prints_json_and_suggests_a_host(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out.startswith("@all\n")
 
 
-def test_many_hosts_take_seconds_at_most() -> None:
-    racks = factories.a_rack_group("c[0001-3125]")
-    site = factories.a_site(
-        halls=[factories.a_hall(rows=[factories.a_row(racks)])],
-        node_groups=[factories.some_nodes(count=12_500, racks="c[0001-3125]")],
-    )
-    plan = factories.a_plan(site)
-    began = time.monotonic()
-    made = build_inventory(plan)
-    assert time.monotonic() - began < 5
-    assert len(made["_meta"]["hostvars"]) == len(list_hosts(plan)) == 12_500
+def test_twice_as_many_hosts_are_twice_the_work() -> None:
+    def plan_of(racks: int) -> Plan:
+        names = f"c[0001-{racks:04}]"
+        group = factories.a_rack_group(names)
+        site = factories.a_site(
+            halls=[factories.a_hall(rows=[factories.a_row(group)])],
+            node_groups=[factories.some_nodes(count=4 * racks, racks=names)],
+        )
+        return factories.a_plan(site)
+
+    plans = {racks: plan_of(racks) for racks in (50, 100, 200)}
+
+    def build(racks: int) -> None:
+        made = build_inventory(plans[racks])
+        assert len(made["_meta"]["hostvars"]) == len(list_hosts(plans[racks])) == 4 * racks
+
+    assert growth(build, 50) < 2.2

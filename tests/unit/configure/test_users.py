@@ -71,7 +71,9 @@ def test_every_host_has_the_accounts_and_its_way_in(tmp_path: Path) -> None:
 
 def test_a_blueprint_without_users_sets_nothing() -> None:
     made = build_inventory(load_plan(FIXTURES / "slurm.yaml").plan)
-    for host in made["_meta"]["hostvars"]:
+    hosts = made["_meta"]["hostvars"]
+    assert hosts
+    for host in hosts:
         found = host_variables(made, host)
         assert found is not None
         assert not [key for key in found if key.startswith(PREFIXES)]

@@ -78,7 +78,9 @@ def test_every_host_is_in_one_wave(found: Roster, limit: Limit) -> None:
 @given(ROSTERS, LIMITS)
 def test_a_wave_keeps_the_limit_or_is_one_unit(found: Roster, limit: Limit) -> None:
     unit_of = {host: unit for unit in found.units for host in unit.hosts}
-    for wave in plan_waves(found, Domain.RACK, limit):
+    waves = plan_waves(found, Domain.RACK, limit)
+    assert sorted(host for wave in waves for host in wave.hosts) == sorted(found.hosts)
+    for wave in waves:
         if wave.kind not in {Kind.CANARY, Kind.COMPUTE}:
             assert len(wave.hosts) == 1
             continue
@@ -91,17 +93,32 @@ def test_a_wave_keeps_the_limit_or_is_one_unit(found: Roster, limit: Limit) -> N
                 assert len({unit.domain for unit in units}) == 1
 
 
+def split_domains(found: Roster, limit: Limit) -> list[Wave]:
+    """The domains that are in more than one wave, each as the wave that it would make."""
+    every = plan_waves(found, Domain.RACK, limit)
+    waves = [wave for wave in every if wave.kind is Kind.COMPUTE]
+    first = {host for wave in every if wave.kind is Kind.CANARY for host in wave.hosts}
+    wholes = [
+        {h for unit in found.units if unit.domain == domain for h in unit.hosts} - first
+        for domain in {unit.domain for unit in found.units}
+    ]
+    return [
+        Wave(Kind.COMPUTE, "", tuple(hosts))
+        for hosts in wholes
+        if sum(1 for wave in waves if hosts & set(wave.hosts)) > 1
+    ]
+
+
 @given(ROSTERS, LIMITS)
 def test_a_domain_is_split_only_when_it_is_too_large(found: Roster, limit: Limit) -> None:
-    waves = [w for w in plan_waves(found, Domain.RACK, limit) if w.kind is Kind.COMPUTE]
-    first = {h for w in plan_waves(found, Domain.RACK, limit) if w.kind is Kind.CANARY for h in w.hosts}  # fmt: skip
-    for domain in {unit.domain for unit in found.units}:
-        hosts = {h for unit in found.units if unit.domain == domain for h in unit.hosts} - first
-        holding = [wave for wave in waves if hosts & set(wave.hosts)]
-        if len(holding) > 1:
-            whole = Wave(Kind.COMPUTE, "", tuple(hosts))
-            assert limit
-            assert not is_within(whole, found, limit)
+    split = split_domains(found, limit)
+    assert not split or limit
+    assert not any(is_within(whole, found, limit) for whole in split)
+
+
+def test_a_domain_that_is_too_large_is_split() -> None:
+    (whole,) = split_domains(a_roster([[(1, 0)] * 6]), Limit(hosts=2))
+    assert len(whole.hosts) == 5, "the first unit goes alone, before the others"
 
 
 @given(ROSTERS, st.data())

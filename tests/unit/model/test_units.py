@@ -208,6 +208,7 @@ SOME = st.just(0.0) | st.floats(1e-9, 1e6)
 def test_more_is_more_in_every_unit(one, two):
     assume(one != two)
     low, high = sorted((one, two))
+    assert {"W", "kW", "MW"} <= set(units.POWER.factors)
     for unit in units.POWER.factors:
         assert units.POWER.parse(f"{low!r} {unit}") <= units.POWER.parse(f"{high!r} {unit}")
 

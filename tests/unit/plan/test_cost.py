@@ -6,11 +6,12 @@ import copy
 from decimal import Decimal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import aws_factories
 import factories
+from examples import share
 from rackwright.catalog.prices import builtin_prices
 from rackwright.model.cluster import Blueprint
 from rackwright.model.prices import Offer, Prices
@@ -322,7 +323,7 @@ def test_sites_stand_in_the_order_of_the_blueprint():
     assert summary.lines[0].site == "lab"
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@share(0.25)
 @given(count=st.integers(min_value=1, max_value=39), more=st.integers(min_value=1, max_value=400))
 def test_more_instances_never_cost_less(count, more):
     few, many = (summarise(a_plan(an_aws_site(n))) for n in (count, count + more))
@@ -330,7 +331,7 @@ def test_more_instances_never_cost_less(count, more):
     assert many.per_hour >= few.per_hour
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@share(0.15)
 @given(
     counts=st.lists(st.integers(min_value=1, max_value=8), min_size=2, max_size=2, unique=True),
     years=st.integers(min_value=1, max_value=10),

@@ -180,7 +180,9 @@ def test_sources_without_parents_carry_the_whole_site(plant):
 def test_the_worst_case_is_never_below_the_normal_one_nor_above_the_site(plant):
     sources, demands = plant
     everything = sum(12_000 * demand.racks for demand in demands)
-    for load, worst, lost in judged(a_power(*sources), *demands).values():
+    found = judged(a_power(*sources), *demands)
+    assert list(found) == [source["name"] for source in sources]
+    for load, worst, lost in found.values():
         assert load - 1e-6 <= worst <= everything + 1e-6
         assert (lost is None) == (worst == load)
 
@@ -191,6 +193,7 @@ def test_the_order_of_sources_changes_no_load(plant, random):
     before = judged(a_power(*sources), *demands)
     shuffled = random.sample(sources, len(sources))
     after = judged(a_power(*shuffled), *demands)
+    assert before.keys() == after.keys() == {source["name"] for source in sources}
     for name, (load, worst, _) in before.items():
         assert after[name][0] == pytest.approx(load)
         assert after[name][1] == pytest.approx(worst)

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from examples import share
 from fabric_factories import a_fabric, a_patch, a_tier, layout_of, site_of, three_tiers
 from factories import CATALOGUE, a_plan, a_site, some_nodes
 from rackwright.plan.fabric import find_host, find_leaf, topology
@@ -143,7 +144,7 @@ def test_hosts_and_leaves_are_found_by_name():
     assert find_leaf(layout, "compute-leaf-9") is None
 
 
-@settings(max_examples=60)
+@share(0.6)
 @given(
     nodes=st.integers(1, 200),
     leaves=st.integers(1, 40),

@@ -70,8 +70,9 @@ def test_every_type_of_the_catalogue_is_judged_here():
     assert all(TYPES[name].accelerators is None for name in without_efa)
 
 
-@pytest.mark.parametrize("name", sorted(TYPES))
-def test_the_catalogues_count_is_that_of_the_cards(name):
-    found = TYPES[name]
-    if found.cards is not None and found.efa_interfaces is not None:
-        assert efa_count(nic_layout(found)) == found.efa_interfaces.value
+def test_the_catalogues_count_is_that_of_the_cards():
+    known = {name: entry for name, entry in TYPES.items() if entry.cards and entry.efa_interfaces}
+    assert known
+    assert {name: efa_count(nic_layout(entry)) for name, entry in known.items()} == {
+        name: entry.efa_interfaces.value for name, entry in known.items()
+    }

@@ -87,11 +87,10 @@ def test_what_a_loss_touches_is_all_that_it_changes(plant):
     sources, demands = plant
     expected = worst_by_walking_everything(sources, demands)
     power = a_power(*sources)
-    for found in judge_sources(power, Tree(power.sources), demands):
-        if expected[found.name] is None:
-            assert found.worst is None
-        else:
-            assert found.worst == pytest.approx(expected[found.name])
+    found = {one.name: one.worst for one in judge_sources(power, Tree(power.sources), demands)}
+    assert found == {
+        name: None if worst is None else pytest.approx(worst) for name, worst in expected.items()
+    }
 
 
 @given(plants())
@@ -109,12 +108,15 @@ def test_every_set_of_feeds_that_one_loss_kills_is_found(plant):
     sources, demands = plant
     tree = a_tree(*sources)
     outages = Outages(tree)
-    for demand in demands:
-        expected = {
+    found = [outages.dead_feeds(demand.sources) for demand in demands]
+    assert found == [
+        {
             frozenset(n for n, name in enumerate(demand.sources) if not tree.alive(lost)[name])
             for lost in tree.sources
         }
-        assert outages.dead_feeds(demand.sources) == expected - {frozenset()}
+        - {frozenset()}
+        for demand in demands
+    ]
 
 
 def test_a_loss_on_one_row_says_nothing_about_another_row():

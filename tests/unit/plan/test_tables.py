@@ -20,11 +20,6 @@ def test_the_rows_are_those_of_the_table_in_order() -> None:
     ]
 
 
-def test_who_reads_a_table_again_gets_the_same_rows() -> None:
-    table = frame([{"rack": "r1"}], SCHEMA)
-    assert rows_of(table) is rows_of(table)
-
-
 def test_a_policy_cannot_change_what_the_next_one_reads() -> None:
     table = frame([{"rack": "r1"}], SCHEMA)
     (row,) = rows_of(table)

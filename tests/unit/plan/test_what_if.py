@@ -6,6 +6,8 @@ has two of its six supplies on every feed, dealt over the three lines in turn.
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 import factories
@@ -80,11 +82,13 @@ def test_the_largest_group_of_a_mixed_rack_is_named():
 
 
 @pytest.mark.parametrize("feeds", ["AB", "ABC"])
-@pytest.mark.parametrize("count", [4, 6, 8])
-@pytest.mark.parametrize("watts", ["9 kW", "13 kW", "20 kW", "25 kW"])
 @pytest.mark.parametrize("after_losses", [False, True])
-def test_the_answer_fits_and_one_more_does_not(feeds, count, watts, after_losses):
-    found = most(count, watts, after_losses=after_losses, feeds=feeds)
-    if found is not None:
-        assert most(found.most, watts, after_losses=after_losses, feeds=feeds) is None
-        assert most(found.most + 1, watts, after_losses=after_losses, feeds=feeds) is not None
+def test_the_answer_fits_and_one_more_does_not(feeds, after_losses):
+    answers = 0
+    for count, watts in product([4, 6, 8], ["9 kW", "13 kW", "20 kW", "25 kW"]):
+        found = most(count, watts, after_losses=after_losses, feeds=feeds)
+        if found is not None:
+            answers += 1
+            assert most(found.most, watts, after_losses=after_losses, feeds=feeds) is None
+            assert most(found.most + 1, watts, after_losses=after_losses, feeds=feeds) is not None
+    assert answers >= 3

@@ -180,6 +180,7 @@ def test_one_more_device_never_lowers_a_load(found, shape, data):
         return circuit_loads(wired, made, plug_in(wired, made), lost)
 
     before, after = loads(found), loads([*found, a_device()])
+    assert len(before) == len(made) > 0
     for one, two in zip(before, after, strict=True):
         assert two.load >= one.load - 1e-6
         assert two.implied >= one.implied - 1e-6

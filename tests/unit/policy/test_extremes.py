@@ -65,6 +65,7 @@ def cases() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("data", "path", "values"), list(cases()))
 def test_no_number_breaks_a_policy_or_a_price(data: Any, path: Any, values: Any) -> None:
+    assert values
     for value in values:
         try:
             loaded = load_data(with_value(data, path, value))

@@ -313,13 +313,13 @@ def test_what_gets_worse_or_older_is_never_covered_anew(
     waiver = made(up_to=f"{bound:.3f} W")
     today = TODAY + timedelta(days=days)
     result = replace(FAIL, value=value, limit=0.5)
-    worse = replace(result, value=value + more)
-    if applies(waiver, worse, today) is Decision.COVERS:
-        assert applies(waiver, result, today) is Decision.COVERS
-        assert value + more <= bound * (1 + 1e-3)
-        assert today <= waiver.expires
-    if applies(waiver, result, today) is Decision.EXPIRED:
-        assert applies(waiver, result, today + timedelta(days=1)) is Decision.EXPIRED
+    now = applies(waiver, result, today)
+    worse = applies(waiver, replace(result, value=value + more), today)
+    later = applies(waiver, result, today + timedelta(days=1))
+    assert worse is not Decision.COVERS or now is Decision.COVERS
+    assert worse is not Decision.COVERS or value + more <= bound * (1 + 1e-3)
+    assert worse is not Decision.COVERS or today <= waiver.expires
+    assert now is not Decision.EXPIRED or later is Decision.EXPIRED
 
 
 # --- a limit that moves ------------------------------------------------------------------------

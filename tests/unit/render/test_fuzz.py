@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
 import tracemalloc
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
+from examples import share
 from rackwright.render.environment import TemplateError, render_file
 
 VALUES = {"name": "atlas", "items": [1, 2, 3], "table": {"a": {"b": 1}}}
@@ -68,11 +68,10 @@ def render(folder: Path, text: str) -> str:
         ("\ud800", "is not UTF-8"),
     ],
 )
-def test_a_hostile_template_is_refused_in_bounded_time_and_memory(
+def test_a_hostile_template_is_refused_in_bounded_memory(
     tmp_path: Path, text: str, message: str
 ) -> None:
     tracemalloc.start()
-    began = time.process_time()
     try:
         with pytest.raises(TemplateError, match=message) as caught:
             render(tmp_path, text)
@@ -80,7 +79,6 @@ def test_a_hostile_template_is_refused_in_bounded_time_and_memory(
     finally:
         tracemalloc.stop()
     assert len(str(caught.value)) < 1000
-    assert time.process_time() - began < 30  # the steps are watched by tracemalloc
     assert peak < 100 * 1024 * 1024
 
 
@@ -154,12 +152,7 @@ WORDS = st.sampled_from(
 )
 
 
-@settings(
-    max_examples=300,
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@share(3, HealthCheck.function_scoped_fixture)
 @given(st.one_of(st.lists(WORDS, max_size=25).map(" ".join), st.text(max_size=80)))
 @example("{{ (1|sort)|join }}")
 @example("{{ {}|sort|first }}")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import jsonschema
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -56,7 +56,6 @@ def a_report(text: str) -> Report:
 
 @given(MEANT_BADLY)
 @example(HOSTILE_TEXT)
-@settings(deadline=None)
 def test_every_form(text: str) -> None:
     report, context = a_report(text), Context(file="site/atlas.yaml")
     made = {form: renderer(form)(report, context) for form in FORMATS}
@@ -70,7 +69,6 @@ def test_every_form(text: str) -> None:
 
 @given(MEANT_BADLY)
 @example(HOSTILE_TEXT)
-@settings(deadline=None)
 def test_the_comment(text: str) -> None:
     comment = renderer("md")(a_report(text), Context(file="site/atlas.yaml"))
     assert len(comment.encode()) <= LARGEST
@@ -80,7 +78,6 @@ def test_the_comment(text: str) -> None:
 
 
 @given(MEANT_BADLY)
-@settings(deadline=None)
 def test_prose_and_code_say_what_they_are_given(text: str) -> None:
     shown = re.sub(r"<[^>]*>", "", HTML.render(prose(text)))
     assert "<" not in shown

@@ -56,7 +56,7 @@ def test_reports_are_valid_and_every_key_is_described(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("exit_code", "5"), ("policies", -1), ("schema", "rackwright.check/v2"), ("results", {})],
+    [("exit_code", "5"), ("policies", -1), ("schema", "rackwright.check/v1"), ("results", {})],
 )
 def test_what_is_wrong_is_refused(key: str, value: object) -> None:
     document = json.loads(render_json(MIXED))

@@ -73,9 +73,8 @@ def test_nothing_of_newer_dialects_is_left(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_reference_leads_somewhere(kind):
     schema = schema_of(KINDS[kind])
-    for mapping in every_mapping(schema):
-        if isinstance(mapping.get("$ref"), str):
-            assert mapping["$ref"].removeprefix("#/definitions/") in schema["definitions"]
+    references = {m["$ref"] for m in every_mapping(schema) if isinstance(m.get("$ref"), str)}
+    assert references == {f"#/definitions/{name}" for name in schema.get("definitions", ())}
 
 
 def test_two_exports_are_equal_to_the_byte():
@@ -83,9 +82,10 @@ def test_two_exports_are_equal_to_the_byte():
 
 
 def test_every_definition_refuses_unknown_keys():
-    for name, definition in schema_of(Blueprint)["definitions"].items():
-        if definition.get("type") == "object":
-            assert definition["additionalProperties"] is False, name
+    definitions = schema_of(Blueprint)["definitions"]
+    objects = {name: d for name, d in definitions.items() if d.get("type") == "object"}
+    assert len(objects) > 50
+    assert [n for n, d in objects.items() if d["additionalProperties"] is not False] == []
 
 
 def test_hover_texts_are_markdown():
@@ -133,7 +133,9 @@ def test_an_unknown_provider_is_refused(document):
 def test_the_schema_of_a_folder_accepts_its_files(folder):
     catalogue = load_catalogue()
     validator = Draft7Validator(schema_of(FOLDERS[folder]))
-    for entry_id in catalogue.ids(FOLDERS[folder]):
+    ids = catalogue.ids(FOLDERS[folder])
+    assert ids
+    for entry_id in ids:
         data = load_tree(catalogue.source_of(FOLDERS[folder], entry_id)).data
         assert [e.message for e in validator.iter_errors(data)] == [], entry_id
 

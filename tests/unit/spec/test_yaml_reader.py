@@ -259,10 +259,55 @@ def test_files_that_cannot_be_read(tmp_path):
         read_file(tmp_path)
 
 
+def test_a_lone_carriage_return_ends_a_line_before_what_is_not_utf_8(tmp_path):
+    path = tmp_path / "b.yaml"
+    path.write_bytes(b"a: 1\rb: 2\r\nc: 3\nd: \xe9\n")
+    with pytest.raises(SpecErrors) as caught:
+        read_file(path)
+    assert caught.value.errors[0].location == Location(str(path), 4, 1)
+
+
 def test_a_byte_order_mark_is_no_content(tmp_path):
     path = tmp_path / "b.yaml"
     path.write_bytes("\ufeffa: 1\n".encode())
     assert to_data(read_file(path)) == {"a": 1}
+
+
+LINES = st.lists(
+    st.sampled_from(
+        ["# c", "a: 1", "b: 'x", "y'", 'c: "', '"', "d: |", "  x", "e: [", "]", " ", "é: >", "",
+         "f: {g: 1}", ", h", "&i ", "\t", "- 1", "a: .nan"]
+    ),
+    max_size=8,
+)  # fmt: skip
+
+
+def placed(item):
+    """The value of an item with the position of each part."""
+    value = item.value
+    if isinstance(value, dict):
+        value = {key: (e.line, e.column, placed(e.item)) for key, e in value.items()}
+    elif isinstance(value, list):
+        value = [placed(child) for child in value]
+    return item.line, item.column, value
+
+
+def reading(text):
+    """What a text is read as: its parts with their positions, or its mistakes with theirs."""
+    try:
+        return placed(read_text(text, "b.yaml"))
+    except SpecErrors as refused:
+        return [str(error) for error in refused.errors]
+
+
+def test_a_comment_ends_at_a_lone_carriage_return():
+    assert reading("# waiver: W-1\ra: 1") == (2, 1, {"a": (2, 1, (2, 4, 1))})
+
+
+@given(LINES, st.sampled_from(["\r", "\r\n", "\x85"]))
+@example(["# waiver: W-1", "a: 1"], "\r")
+def test_a_document_does_not_depend_on_how_its_lines_end(lines, line_break):
+    assert reading(line_break.join(lines)) == reading("\n".join(lines))
 
 
 PIECES = st.sampled_from(
