@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 
 import pytest
 
@@ -53,7 +54,7 @@ def test_a_fabric_that_cannot_be_shown(words, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def layered(tmp_path, text):
+def layered(tmp_path: Path, text: str) -> list[str]:
     layer = tmp_path / "layer.yaml"
     layer.write_text(f"sites:\n  - name: sjc1\n    {text}\n")
     return ["--layer", str(layer)]

@@ -28,4 +28,4 @@ def test_arguments_are_strict():
     with pytest.raises(ValidationError):
         SiteArgs(plan=a_plan(), cluster="atlas", colour="red")  # type: ignore[call-arg]
     with pytest.raises(ValidationError):
-        SiteArgs(plan={}, cluster="atlas")  # type: ignore[arg-type]
+        SiteArgs(plan={}, cluster="atlas")

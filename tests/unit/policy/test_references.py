@@ -11,8 +11,9 @@ import pytest
 
 from rackwright.cli import main
 from rackwright.policy import references
-from rackwright.policy.references import MOST_COMMENTS, with_references
+from rackwright.policy.references import with_references
 from rackwright.render.blueprints import find_template, write_blueprint
+from rackwright.spec.comments import MOST_COMMENTS
 
 GROUP = "              - racks: c[01-08]"
 DGX = "      - {name: dgx,"

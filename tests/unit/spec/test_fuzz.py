@@ -28,7 +28,7 @@ from rackwright.resources import bundled
 from rackwright.spec.loader import load_text
 
 
-def fuzz(examples: int) -> Any:
+def fuzz(examples: int) -> settings:
     """Settings of a test that looks at the same examples every time."""
     return settings(
         max_examples=examples,
