@@ -111,7 +111,7 @@ def test_no_simulator_is_left_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # other tests have simulators as well
     with ThreadPoolExecutor() as pool:
         routed = pool.submit(route, layout_of(), CATALOGUE, "ftree")
-        assert wait_for(lambda: simulators(tmp_path) or routed.done(), 60, 0.01)
+        assert wait_for(lambda: bool(simulators(tmp_path)) or routed.done(), 60, 0.01)
         assert not routed.done(), "it was seen while it ran"
         routed.result()
     with pytest.raises(ExternalToolError):
@@ -119,7 +119,7 @@ def test_no_simulator_is_left_behind(tmp_path, monkeypatch):
     assert not simulators(tmp_path)
 
 
-def simulators(folder):
+def simulators(folder: Path) -> set[str]:
     """Processes called ibsim that work below ``folder``, by their ids."""
     found = set()
     for process in Path("/proc").glob("[0-9]*"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pulumi
@@ -10,8 +11,10 @@ import pytest
 
 from aws_factories import a_file_system, a_group, a_plan
 from rackwright.components import tags
-from rackwright.components.cluster import Cluster
+from rackwright.components.cluster import Cluster, StackKind
 from rackwright.components.tags import SiteArgs
+from rackwright.plan.aws import AwsSitePlan
+from stacks_support import Recording
 
 LOGIN = {"type": "m7i.4xlarge", "image": "ami-0123456789abcdef0", "root_volume": "100 GiB"}
 NETWORK_OUTPUTS = {
@@ -29,11 +32,14 @@ def lookup(kind: str, name: str) -> pulumi.Output[Any]:
 
 
 @pytest.fixture
-def declare(recorded):
-    def run(kind: str, plan, *, protect: bool = True):
+def declare(recorded: Callable[..., Recording]) -> Callable[..., Recording]:
+    def run(kind: StackKind, plan: AwsSitePlan, *, protect: bool = True) -> Recording:
         args = SiteArgs(plan=plan, cluster="atlas", owner="ops")
-        spec = {"name": "atlas"}
-        return recorded(lambda: Cluster(kind, args, spec, lookup, protect=protect) and None)
+
+        def program() -> None:
+            Cluster(kind, args, {"name": "atlas"}, lookup, protect=protect)
+
+        return recorded(program)
 
     return run
 
@@ -153,7 +159,7 @@ def test_the_zone_is_private(declare):
 def test_the_ground_of_file_systems_is_protected_with_them(declare):
     with_storage = a_plan(file_systems=(a_file_system(),), login=LOGIN)
 
-    def protected(plan, **options):
+    def protected(plan: AwsSitePlan, **options: bool) -> set[str]:
         return {r.name for r in declare("aws-network", plan, **options).resources if r.protect}
 
     assert protected(with_storage) == {
@@ -219,7 +225,7 @@ def test_login_nodes_stand_in_public_only_when_reached_from_outside(declare):
     outside = a_plan(network={"ssh_from": ["203.0.112.0/24"]}, login=LOGIN)
     inside = a_plan(network={"ssh_from": ["10.0.0.0/8"]}, login=LOGIN)
 
-    def of_login(plan):
+    def of_login(plan: AwsSitePlan) -> tuple[str, bool]:
         inputs = declare("aws-cluster", plan).one("Instance", "atlas-use1-login-1").inputs
         return inputs["subnetId"], inputs["associatePublicIpAddress"]
 
@@ -369,8 +375,13 @@ def test_a_failure_in_an_output_is_never_lost(recorded):
 
 def test_a_missing_lookup_fails_the_program(recorded):
     def broken(kind: str, name: str) -> pulumi.Output[Any]:
-        return pulumi.Output.from_input({}).apply(lambda outputs: outputs[name])
+        empty: dict[str, Any] = {}
+        return pulumi.Output.from_input(empty).apply(lambda outputs: outputs[name])
 
     args = SiteArgs(plan=a_plan(), cluster="atlas")
+
+    def program() -> None:
+        Cluster("aws-cluster", args, {}, broken)
+
     with pytest.raises(KeyError):
-        recorded(lambda: Cluster("aws-cluster", args, {}, broken) and None)
+        recorded(program)

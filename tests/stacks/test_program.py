@@ -76,7 +76,9 @@ def blueprint(tmp_path: Path) -> Callable[..., Path]:
 def refused(recorded: Callable[..., Any]) -> Callable[..., RefusedError]:
     """Runs a program that must be refused before it registers anything."""
 
-    def run(path: Path, *, site: str | None = None, config: dict[str, str] = REGION):
+    def run(
+        path: Path, *, site: str | None = None, config: dict[str, str] = REGION
+    ) -> RefusedError:
         seen = Recording()
         with pytest.raises(RefusedError) as error:
             recorded(inline_program("aws-network", path, (), site), config=config, into=seen)
