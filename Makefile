@@ -8,9 +8,15 @@ SHELL := bash
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+CORE := $(VENV)/.core
 STAMP := $(VENV)/.installed
 DEMO ?= .rackwright/demo
 COLLECTION := .rackwright/collections/ansible_collections/rackwright/cluster
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+
+# Python keeps what it compiles of the modules that are imported: each of some thousand programs that
+# tests start would compile them again.
+unexport PYTHONDONTWRITEBYTECODE
 
 help: ## Show this list
 	grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
@@ -20,33 +26,43 @@ PROGRAMS := git:git debootstrap:debootstrap systemd-nspawn:systemd-container ip:
   ssh:openssh-client apt-ftparchive:apt-utils slurmctld:slurmctld scontrol:slurm-client \
   munged:munge ibsim:ibsim-utils opensm:opensm ibnetdiscover:infiniband-diags
 
-system: ## Install the Debian packages that are missing (as root only)
-	missing=()
-	$(PYTHON) -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
-	for entry in $(PROGRAMS); do
-	  PATH="$$PATH:/usr/sbin:/sbin" command -v "$${entry%%:*}" >/dev/null || missing+=("$${entry##*:}")
-	done
-	if (( $${#missing[@]} )); then
-	  if [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null; then
-	    export DEBIAN_FRONTEND=noninteractive
-	    apt-get update -q && apt-get install -y -q --no-install-recommends "$${missing[@]}"
-	  elif ! command -v git >/dev/null || ! $(PYTHON) -c 'import ensurepip' 2>/dev/null; then
-	    echo "please install: $${missing[*]}" >&2; exit 1
-	  else
-	    echo "not installed, so what needs them is left out: $${missing[*]}" >&2
-	  fi
-	fi
+# $(1): entries PROGRAM:PACKAGE. Installs the Debian packages of those that are missing, as root only.
+define install_packages
+missing=()
+$(PYTHON) -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
+for entry in $(1); do
+  PATH="$$PATH:/usr/sbin:/sbin" command -v "$${entry%%:*}" >/dev/null || missing+=("$${entry##*:}")
+done
+if (( $${#missing[@]} )); then
+  if [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null; then
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -q && apt-get install -y -q --no-install-recommends "$${missing[@]}"
+  elif ! command -v git >/dev/null || ! $(PYTHON) -c 'import ensurepip' 2>/dev/null; then
+    echo "please install: $${missing[*]}" >&2; exit 1
+  else
+    echo "not installed, so what needs them is left out: $${missing[*]}" >&2
+  fi
+fi
+endef
 
-$(STAMP): pyproject.toml
-	$(MAKE) --no-print-directory system
+system: ## Install the Debian packages that are missing (as root only)
+	$(call install_packages,$(PROGRAMS))
+
+# What judges a blueprint, and no more: it is there within a minute.
+$(CORE): pyproject.toml
+	$(call install_packages,git:git)
 	[[ -x $(BIN)/python ]] || $(PYTHON) -m venv $(VENV)
-	# Python compiles what is imported; all that the SDKs of clouds bring would take a minute.
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[local,dev]'
+	$(PIP) --editable .
+	touch $@
+
+$(STAMP): $(CORE)
+	$(MAKE) --no-print-directory system
+	$(PIP) --editable '.[dev]'
 	touch $@
 
 venv: $(STAMP) ## Create the virtual environment
 
-tools: system $(STAMP) ## Install the Pulumi CLI into the user's cache
+tools: $(STAMP) ## Install the Pulumi CLI into the user's cache
 	$(BIN)/rackwright tools install
 
 receptor: $(STAMP) ## Build Receptor into the user's cache, for runs of Ansible on several machines
@@ -64,26 +80,53 @@ collection: ## Link the Ansible collection, for use in this checkout
 roles-docs: $(STAMP) ## Write the README of each role anew
 	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/configure/test_roledoc.py
 
-demo: tools ## Run the main job on the embedded defaults
-	RACKWRIGHT=$(BIN)/rackwright DEMO=$(DEMO) $(BIN)/python tests/demo.py
+suites-docs: $(STAMP) ## Write the table of suites in tests/README.md anew
+	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_suites.py
+
+demo: $(CORE) ## Run the main job on the embedded defaults
+	export RACKWRIGHT=$(BIN)/rackwright DEMO=$(DEMO)
+	$(BIN)/python tests/demo.py judge
+	$(MAKE) --no-print-directory tools
+	$(BIN)/python tests/demo.py deploy
 
 lint: $(STAMP) ## Check style and types
-	$(MAKE) --no-print-directory --jobs 2 --output-sync lint-python lint-ansible
+	$(MAKE) --no-print-directory --jobs 2 --output-sync --keep-going \
+	  lint-types lint-ansible lint-ruff lint-format lint-yaml lint-spelling
 
-lint-python: $(STAMP)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+lint-types: $(STAMP)
 	$(BIN)/mypy
 
 lint-ansible: $(STAMP)
-	$(BIN)/yamllint --strict .
 	PATH="$(abspath $(BIN)):$$PATH" ANSIBLE_ROLES_PATH=roles \
 	  $(BIN)/ansible-lint -q --offline roles stacks/baremetal
 
-test: tools receptor lint ## Run every test
-	$(BIN)/pytest -n 2 --dist loadgroup -m 'not e2e and not bench'
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=40 -m e2e
-	RACKWRIGHT_BENCH_RUNS=1 $(BIN)/pytest -m bench -s
+lint-ruff: $(STAMP)
+	$(BIN)/ruff check .
+
+lint-format: $(STAMP)
+	$(BIN)/ruff format --check .
+
+lint-yaml: $(STAMP)
+	$(BIN)/yamllint --strict .
+
+lint-spelling: $(STAMP)
+	git ls-files -z | xargs -0 $(BIN)/codespell
+
+test: $(STAMP) ## Run lint, unit tests and three journeys
+	$(BIN)/python tests/run_suites.py test
+
+test-all: $(STAMP) ## Run every test, on the next Python and the oldest dependencies too
+	$(BIN)/python tests/run_suites.py all
+
+# What .ci/run calls: `make test`, then the suites that the change touches.
+test-change: $(STAMP)
+	$(BIN)/python tests/run_suites.py ci
+
+test-next-python: $(STAMP)
+	$(BIN)/python tests/other_environments.py next-python
+
+test-oldest-dependencies: $(STAMP)
+	$(BIN)/python tests/other_environments.py oldest-dependencies
 
 bench: tools ## Measure against peers, as medians
 	$(BIN)/pytest -m bench -s
@@ -91,4 +134,6 @@ bench: tools ## Measure against peers, as medians
 clean: ## Remove what was built in the tree
 	rm -rf $(VENV) .rackwright dist build .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: help system venv tools receptor collection roles-docs demo lint lint-python lint-ansible test bench clean
+.PHONY: help system venv tools receptor collection roles-docs suites-docs demo lint lint-types \
+  lint-ansible lint-ruff lint-format lint-yaml lint-spelling test test-all test-change \
+  test-next-python test-oldest-dependencies bench clean

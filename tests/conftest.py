@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -28,6 +30,9 @@ LONGEST = (
 """Files whose tests take minutes; they come first, so that no worker has one of them left in the end."""
 
 MEASURED = "measured"
+OUTCOMES, DEADLINE = "RACKWRIGHT_OUTCOMES", "RACKWRIGHT_DEADLINE"
+LEFT_OUT = "left out"
+"""Set by ``run_suites.py``: a file of outcomes, and seconds since the epoch."""
 
 
 @pytest.fixture
@@ -40,6 +45,34 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the files first that take longest; all else stays in its order."""
     ranks = {name: rank for rank, name in enumerate(LONGEST)}
     items.sort(key=lambda item: ranks.get(item.path.stem, len(ranks)))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Begin no test after the deadline of the run; what a test needs is not made either."""
+    if time.time() > float(os.environ.get(DEADLINE, "inf")):
+        pytest.skip(LEFT_OUT)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Record each test that failed or was left out."""
+    if report.failed:
+        _record(report.nodeid, "failed")
+    elif report.skipped and isinstance(report.longrepr, tuple) and LEFT_OUT in report.longrepr[2]:
+        _record(report.nodeid, LEFT_OUT)
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """Record each file that cannot be read."""
+    if report.failed:
+        _record(report.nodeid, "failed")
+
+
+def _record(test: str, outcome: str) -> None:
+    # Workers of xdist hand their reports to the process that started them, which records them.
+    if (path := os.environ.get(OUTCOMES)) and "PYTEST_XDIST_WORKER" not in os.environ:
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"test": test, "outcome": outcome}) + "\n")
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

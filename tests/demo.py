@@ -1,8 +1,9 @@
 """The main job from end to end on the embedded defaults: what ``make demo`` runs.
 
-A blueprint is written, judged, provisioned by the real Pulumi engine on the embedded AWS and
-listed through boto3; then the same blueprint with a fifth node in every rack is refused. As root,
-it goes on to bare metal: six machines are booted here, configured by Ansible, and run Slurm jobs.
+``judge`` writes a blueprint and judges it, and refuses it with a fifth node in every rack; that needs
+nothing but the core of the package. ``deploy`` provisions it by the real Pulumi engine on the
+embedded AWS and lists what exists through boto3. As root, it goes on to bare metal: six machines are
+booted here, configured by Ansible, and run Slurm jobs.
 """
 
 from __future__ import annotations
@@ -20,25 +21,35 @@ FOLDER = Path(os.environ.get("DEMO", ".rackwright/demo")).resolve()
 STATE = FOLDER / "state"
 
 
-def main() -> int:
-    """Run every step; the first one that does not end as it must ends the demo."""
+BLUEPRINT = FOLDER / "blueprint.yaml"
+FIVE_PER_RACK = FOLDER / "five-per-rack.yaml"
+
+
+def main(part: str) -> int:
+    """Run every step of a part; the first one that does not end as it must ends the demo."""
     os.environ["RACKWRIGHT_STATE"] = str(STATE)
-    blueprint = FOLDER / "blueprint.yaml"
-    layer = FOLDER / "five-per-rack.yaml"
-    if not blueprint.exists():
+    return {"judge": judge, "deploy": deploy}[part]()
+
+
+def judge() -> int:
+    """From a template to two verdicts."""
+    if not BLUEPRINT.exists():
         step("a blueprint from a template", "init", FOLDER, "--template", "hybrid-h100")
-    step("is it sound?", "check", blueprint)
-    step("provision the AWS site", "up", blueprint, "--target", "local", "--yes")
+    step("is it sound?", "check", BLUEPRINT)
+    step("five DGX H100 in every rack", "check", BLUEPRINT, "--layer", FIVE_PER_RACK, expect=5)
+    return 0
+
+
+def deploy() -> int:
+    """From a blueprint that is sound to clusters; one that is refused changes nothing."""
+    local = ("--target", "local", "--yes")
+    step("provision the AWS site", "up", BLUEPRINT, *local)
     say("what exists, asked through boto3")
-    before = show(list_resources(blueprint))
-    step("again: nothing to do", "up", blueprint, "--target", "local", "--yes")
-    step("five DGX H100 in every rack", "check", blueprint, "--layer", layer, expect=5)
-    step(
-        "and it cannot be provisioned",
-        *("up", blueprint, "--layer", layer, "--target", "local", "--yes"),
-        expect=5,
-    )
-    if list_resources(blueprint) != before:
+    before = show(list_resources(BLUEPRINT))
+    step("again: nothing to do", "up", BLUEPRINT, *local)
+    refused = ("up", BLUEPRINT, "--layer", FIVE_PER_RACK, *local)
+    step("five per rack cannot be provisioned", *refused, expect=5)
+    if list_resources(BLUEPRINT) != before:
         say("FAILED: the refused blueprint changed something")
         return 1
     say("nothing was created")
@@ -147,4 +158,4 @@ def show(found: dict[str, list[str]]) -> dict[str, list[str]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1]))

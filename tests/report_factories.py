@@ -10,6 +10,7 @@ from rackwright.errors import Location
 from rackwright.plan.model import Contributor, Subject
 from rackwright.policy.api import Enforcement, Outcome, Severity
 from rackwright.policy.engine import Report, Result
+from rackwright.policy.excess import Mark
 from rackwright.policy.hygiene import BaselineState, Hygiene, Kind, Notice, Permission
 
 GOLDEN = Path(__file__).parent / "golden/report"
@@ -113,6 +114,7 @@ PERMISSION = Permission(
     reason="burn-in until the second PDU arrives",
     expires=date(2026, 12, 12),
     up_to="47 kW",
+    limit="41.5 kW",
 )
 WAIVED = replace(FAIL, outcome=Outcome.WAIVED, waiver=PERMISSION)
 KNOWN = replace(
@@ -124,7 +126,10 @@ KNOWN = replace(
 REGRESSED = replace(
     FAIL,
     subject=Subject("sjc1 rack r21 feed A", ()),
+    message=f"{FAIL.message}; the baseline records 44 kW, 1 kW (2 %) over; "
+    "the limit moved from 43 kW to 41.5 kW",
     baseline_state=BaselineState.REGRESSED,
+    recorded=Mark(44_000, 43_000),
     fingerprint="8" * 16,
 )
 PREVIEW = replace(ADVISORY, preview=True)

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from rackwright import __version__
 from rackwright.errors import RackwrightError, SpecErrors, UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.extras import missing_extra
 
 VERBS: dict[str, tuple[str, str]] = {
     "init": ("rackwright.cli.init", "write a blueprint from a template"),
@@ -83,6 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if debug:
             raise
+        if isinstance(error, ModuleNotFoundError) and (missing := missing_extra(error)):
+            _show(missing)
+            return int(missing.exit_code)
         if isinstance(error, OSError) and error.errno and error.errno in _FULL:
             _close_stdout()
             sys.stderr.write(

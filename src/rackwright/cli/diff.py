@@ -64,7 +64,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare; the exit code is the verdict on the head."""
+    """Compare; the exit code is the verdict on the head, or on what the change does to it."""
     form = "json" if arguments.json else arguments.format
     if form != "text" and arguments.verbose:
         raise UsageError("--verbose has an effect on text only")

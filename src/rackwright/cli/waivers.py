@@ -46,6 +46,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     )
     adding.add_argument("--up-to", metavar="QUANTITY", help="worst value covered, like '47 kW'")
     adding.add_argument(
+        "--limit",
+        metavar="QUANTITY",
+        help="limit that --up-to is approved against; else the blueprint's, where it has one",
+    )
+    adding.add_argument(
         "--unknown", action="store_true", help="cover what cannot be judged, instead of a value"
     )
     adding.add_argument("--reason", required=True, help="why, in 15 characters or more")
@@ -107,6 +112,7 @@ def _row(waiver: Waiver, today: date) -> str:
     when = f"{left} days left" if left > 0 else "last day" if left == 0 else "expired"
     what = "what is unknown" if waiver.unknown else ""
     bound = f"up to {waiver.up_to}" if waiver.up_to else what
+    bound += f" at a limit of {waiver.limit}" if waiver.limit else ""
     match = " ".join(f"{key}={pattern}" for key, pattern in waiver.match.items())
     told = "  ".join(part for part in (match, bound) if part)
     return (
@@ -147,6 +153,7 @@ def _add(arguments: argparse.Namespace) -> int:
         "policy": current_id(arguments.policy, load_packs(packs)),
         "match": dict(_pair(text) for text in arguments.match),
         "up_to": arguments.up_to,
+        "limit": arguments.limit,
         "unknown": arguments.unknown,
         "reason": arguments.reason,
         "owner": arguments.owner,
@@ -158,9 +165,21 @@ def _add(arguments: argparse.Namespace) -> int:
     except ValidationError as error:
         raise UsageError(_first_problem(error)) from None
     _require_admissible(waiver, today, packs)
+    if waiver.limit is None and waiver.up_to is not None:
+        waiver = waiver.model_copy(update={"limit": _limit_for(waiver, arguments, packs)})
     _write(path, appended(_text(path), waiver))
     sys.stdout.write(f"{waiver.id} added to '{path}'\n")
     return ExitCode.CLEAN
+
+
+def _limit_for(waiver: Waiver, arguments: argparse.Namespace, packs: Sequence[Path]) -> str | None:
+    """The limit in the blueprint as it is now of what ``waiver`` is about."""
+    from rackwright.policy.check import check_blueprint
+    from rackwright.policy.waivers import limit_for
+
+    layers = tuple(arguments.layer)
+    report = check_blueprint(arguments.blueprint, layers=layers, packs=packs, only=[waiver.policy])
+    return limit_for(waiver, report.results)
 
 
 def _prune(arguments: argparse.Namespace) -> int:

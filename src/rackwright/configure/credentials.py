@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rackwright.configure.workers import Workers
-from rackwright.errors import ExternalToolError, UsageError
+from rackwright.errors import UsageError
 from rackwright.files import write_changed
 
 AUTHORITY_DAYS, NODE_DAYS = 3650, 825
@@ -42,7 +42,7 @@ def make_credentials(workers: Workers, folder: Path, *, renew: bool = False) -> 
         renew: make all certificates of nodes anew; authority and signing key stay.
 
     Raises:
-        ExternalToolError: the package 'cryptography' is not installed.
+        ModuleNotFoundError: the extra 'workers' is not installed.
         UsageError: a node is called as the authority's folder.
     """
     nodes = [workers.head.node, *(worker.node for worker in workers.workers)]
@@ -68,14 +68,9 @@ class _Authority:
     """A certificate authority, made when its folder is empty."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        try:
-            from cryptography import x509
-            from cryptography.hazmat.primitives.asymmetric import ec
-        except ImportError:
-            raise ExternalToolError(
-                "the package 'cryptography' is not installed",
-                hint="pip install 'rackwright[workers]'",
-            ) from None
+        from cryptography import x509
+        from cryptography.hazmat.primitives.asymmetric import ec
+
         key_file, certificate = _folder(folder) / "ca.key", folder / "ca.crt"
         if key_file.exists() and certificate.exists():
             self._key = _load_key(key_file.read_bytes())

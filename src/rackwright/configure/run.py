@@ -19,6 +19,7 @@ from rackwright.configure.files import Workspace
 from rackwright.configure.patterns import hosts_of
 from rackwright.configure.watch import Watcher
 from rackwright.errors import ExternalToolError
+from rackwright.extras import install_hint
 from rackwright.files import write_changed
 from rackwright.resources import bundled
 
@@ -177,9 +178,7 @@ def ansible_environment() -> Mapping[str, str]:
     beside = str(Path(sys.executable).parent)
     found = shutil.which("ansible-playbook", path=f"{beside}{os.pathsep}{os.environ['PATH']}")
     if found is None:
-        raise ExternalToolError(
-            "ansible-playbook is not installed", hint="pip install ansible-core"
-        )
+        raise ExternalToolError("ansible-playbook is not installed", hint=install_hint("configure"))
     return {
         "PATH": f"{Path(found).parent}{os.pathsep}{os.environ['PATH']}",
         "ANSIBLE_ROLES_PATH": str(bundled("roles")),

@@ -19,6 +19,7 @@ class Budget:
         used: share of the limit in percent, where that means something.
         outcome: of the head; None where the subject is gone.
         blocks: whether the head's measure stops a deployment.
+        known: whether it would, and the baseline puts up with it.
     """
 
     policy: str
@@ -33,6 +34,7 @@ class Budget:
     headroom: float | None
     outcome: Outcome | None
     blocks: bool
+    known: bool = False
 
     @property
     def used(self) -> float | None:
@@ -77,6 +79,7 @@ def _budget(pair: Pair) -> Budget:
         headroom=headroom(new) if new else None,
         outcome=new.outcome if new else None,
         blocks=new.blocks if new else False,
+        known=bool(new and new.baseline_state and new.baseline_state.tolerated),
     )
 
 

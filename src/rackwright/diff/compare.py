@@ -82,9 +82,13 @@ class Comparison:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The verdict on the head; a violation as well when data would be destroyed."""
+        """The verdict on the head; a violation as well when the change itself does harm.
+
+        It does when data would be destroyed, and when a mandatory rule fails anew or worse than in
+        the base, also where the baseline or a waiver lets the head pass.
+        """
         verdict = ExitCode.CLEAN if self.after is None else self.after.exit_code
-        if self.refused and verdict is not ExitCode.CRASH:
+        if (self.refused or self.findings.excused) and verdict is not ExitCode.CRASH:
             return ExitCode.VIOLATION
         return verdict
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rackwright.diff.budgets import headroom
 from rackwright.diff.results import Pair
-from rackwright.policy.api import Outcome
+from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.engine import Result
+from rackwright.policy.excess import Mark, Trend, is_stricter, trend
 
 BAD = frozenset({Outcome.FAIL, Outcome.UNKNOWN, Outcome.ERROR})
 """Outcomes that somebody has to look at."""
@@ -22,7 +22,8 @@ class Findings:
 
     Attributes:
         new: bad now, and not before.
-        regressions: bad before and worse now.
+        regressions: bad before and worse now; or waived, and the limit became stricter, where the
+            waiver does not name the limit that it was approved against.
         fixed: bad before, and not any more.
     """
 
@@ -35,6 +36,15 @@ class Findings:
         """Whether there are some."""
         return bool(self.new or self.regressions or self.fixed)
 
+    @property
+    def excused(self) -> tuple[Pair, ...]:
+        """What is new or worse and mandatory, and would pass by the baseline or a waiver."""
+        return tuple(
+            pair
+            for pair in (*self.new, *self.regressions)
+            if pair.result.enforcement is Enforcement.MANDATORY and not pair.result.blocks
+        )
+
 
 def sort_findings(pairs: Iterable[Pair]) -> Findings:
     """The pairs that are new, worse or fixed; what blocks first."""
@@ -43,7 +53,9 @@ def sort_findings(pairs: Iterable[Pair]) -> Findings:
     fixed: list[Pair] = []
     for pair in pairs:
         was_bad, is_bad = _is_bad(pair.before), _is_bad(pair.after)
-        if is_bad and not was_bad:
+        if pair.before and pair.after and _is_waived_anew(pair.before, pair.after):
+            worse.append(pair)
+        elif is_bad and not was_bad:
             new.append(pair)
         elif was_bad and not is_bad:
             fixed.append(pair)
@@ -57,12 +69,35 @@ def _is_bad(result: Result | None) -> bool:
 
 
 def _is_worse(before: Result, after: Result) -> bool:
-    if after.blocks != before.blocks:
-        return after.blocks
+    if after.blocks and not before.blocks:
+        return True
     if after.outcome is not before.outcome:
         return _GRAVITY[after.outcome] > _GRAVITY[before.outcome]
-    old, new = headroom(before), headroom(after)
-    return old is not None and new is not None and new < old
+    if after.outcome is not Outcome.FAIL:
+        return False
+    old, new = _mark(before), _mark(after)
+    if old is None or new is None:
+        return old is not new
+    # Numbers of two units, or above a limit and below one, cannot be shown to be no worse.
+    if before.unit != after.unit or old.is_above is not new.is_above:
+        return True
+    return trend(old, new, at_most=new.is_above) is Trend.WORSE
+
+
+def _is_waived_anew(before: Result, after: Result) -> bool:
+    """Whether a waiver that names no limit covers a failure at a limit that became stricter."""
+    old, new = _mark(before), _mark(after)
+    if old is None or new is None or after.outcome is not Outcome.WAIVED:
+        return False
+    if after.waiver is not None and after.waiver.limit is not None:
+        return False
+    return before.unit != after.unit or is_stricter(old, new, at_most=new.is_above)
+
+
+def _mark(result: Result) -> Mark | None:
+    if result.value is None or result.limit is None:
+        return None
+    return Mark(result.value, result.limit)
 
 
 def _order(pair: Pair) -> tuple[object, ...]:

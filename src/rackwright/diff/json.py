@@ -87,6 +87,7 @@ def _budget(budget: Budget) -> dict[str, Any]:
         "headroom": budget.headroom,
         "outcome": budget.outcome.value if budget.outcome else None,
         "blocks": budget.blocks,
+        "known": budget.known,
     }
 
 
@@ -114,8 +115,13 @@ def _result(result: Result | None) -> dict[str, Any] | None:
         return None
     return {
         "outcome": result.outcome.value,
+        "enforcement": result.enforcement.value,
         "blocks": result.blocks,
+        "baseline_state": result.baseline_state.value if result.baseline_state else None,
         "message": result.message,
+        "value": result.value,
+        "limit": result.limit,
+        "unit": result.unit,
         "fix": result.fix,
         "missing": list(result.missing),
         "location": _location(result.location),

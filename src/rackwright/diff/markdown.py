@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from rackwright.diff import wording
 from rackwright.diff.budgets import Budget
 from rackwright.diff.compare import Comparison
-from rackwright.diff.findings import BAD
 from rackwright.diff.generated import TOO_LONG, FileChange
 from rackwright.diff.results import Pair
 from rackwright.report.escaping import code, prose, shortened
@@ -135,7 +134,7 @@ def _finding(group: Sequence[Pair]) -> str:
     pair, result = group[0], group[0].result
     where = result.location
     place = f" ({code(f'{where.file}:{where.line}')})" if where else ""
-    weight = " (advisory)" if result.outcome in BAD and not result.blocks else ""
+    weight = f" ({reason})" if (reason := wording.weight(result)) else ""
     lines = [
         f"- **{result.policy}** {_words(result.title)}{weight}: **{_words(pair.subject)}**{place}",
         f"  {_words(wording.message(pair))}",
@@ -150,7 +149,7 @@ def _finding(group: Sequence[Pair]) -> str:
 def _known(comparison: Comparison) -> str:
     lines = [
         f"- **{result.policy}** {_words(result.subject.name)}"
-        f"{'' if result.blocks else ' (advisory)'}\n"
+        f"{f' ({reason})' if (reason := wording.weight(result)) else ''}\n"
         for result in comparison.unchanged[:MOST_KNOWN]
     ]
     more = len(comparison.unchanged) - MOST_KNOWN

@@ -7,7 +7,8 @@ from typing import Any
 
 from rackwright.diff.actions import Action
 from rackwright.diff.json import SCHEMA
-from rackwright.policy.api import Outcome, Severity
+from rackwright.policy.api import Enforcement, Outcome, Severity
+from rackwright.policy.hygiene import BaselineState
 from rackwright.spec.schema import DIALECT
 
 _TEXT: Mapping[str, Any] = {"type": "string"}
@@ -30,7 +31,9 @@ def comparison_schema() -> dict[str, Any]:
             base=_ref("side"),
             head=_ref("side"),
             exit_code=_said(
-                _WHOLE, "The verdict on the head; 5 as well when data would be destroyed."
+                _WHOLE,
+                "The verdict on the head; 5 as well when data would be destroyed, or a mandatory "
+                "rule fails anew or worse.",
             ),
             summary=_said(_TEXT, "The verdict in words."),
             empty=_said(_FLAG, "Nothing changes."),
@@ -78,6 +81,7 @@ def _definitions() -> dict[str, Any]:
                 "Of the head; null where the subject is gone.",
             ),
             blocks=_FLAG,
+            known=_said(_FLAG, "The baseline puts up with it."),
         ),
         "finding": _object(
             policy=_TEXT,
@@ -90,8 +94,13 @@ def _definitions() -> dict[str, Any]:
         "known": _object(policy=_TEXT, subject=_TEXT, blocks=_FLAG),
         "result": _object(
             outcome={"enum": [outcome.value for outcome in Outcome]},
+            enforcement={"enum": [level.value for level in Enforcement]},
             blocks=_FLAG,
+            baseline_state={"enum": [*(state.value for state in BaselineState), None]},
             message=_TEXT,
+            value=_NUMBER,
+            limit=_NUMBER,
+            unit=_said(_TEXT, "Canonical unit of both."),
             fix={"type": ["string", "null"]},
             missing=_WORDS,
             location=_maybe(_ref("location")),

@@ -100,8 +100,9 @@ def _findings(title: str, pairs: Sequence[Pair], paint: _Paint, code: str) -> st
     for group in wording.alike_pairs(pairs):
         pair, result = group[0], group[0].result
         where = f"  {result.location}" if result.location else ""
-        weight = "" if result.blocks or title == "fixed" else ", advisory"
-        head = paint(f"{result.policy} {result.severity}{weight}", code)
+        weight = "" if title == "fixed" else wording.weight(result)
+        words = f"{result.policy} {result.severity}, {weight}".rstrip(", ")
+        head = paint(words, code)
         lines += [
             f"{head}{where}  {printable(pair.subject)}",
             f"  {printable(wording.message(pair))}",

@@ -8,10 +8,13 @@ from dataclasses import astuple, replace
 from rackwright.diff.budgets import Budget
 from rackwright.diff.compare import Comparison
 from rackwright.diff.costs import Cost
+from rackwright.diff.findings import BAD
 from rackwright.diff.hardware import HostChange
 from rackwright.diff.results import Pair
 from rackwright.exit_codes import ExitCode
-from rackwright.policy.api import Outcome
+from rackwright.policy.api import Enforcement, Outcome
+from rackwright.policy.engine import Result
+from rackwright.policy.excess import moved
 from rackwright.report.quantities import format_quantity
 from rackwright.report.wording import MOST_SUBJECTS
 
@@ -34,6 +37,9 @@ def headline(comparison: Comparison) -> str:
         fresh = sum(1 for pair in comparison.findings.new if pair.result.blocks)
         if blocking:
             parts.append(f"{plural(blocking, 'blocking finding')} ({fresh:,} new)")
+    if excused := comparison.findings.excused:
+        verb = "is" if len(excused) == 1 else "are"
+        parts.append(f"{plural(len(excused), 'tolerated finding')} {verb} new or worse")
     if comparison.refused:
         parts.append(f"{plural(len(comparison.refused), 'change')} would destroy data")
     if parts:
@@ -98,6 +104,8 @@ def standing(budget: Budget) -> str:
     if budget.blocks:
         unknown = ", unknown" if budget.outcome is Outcome.UNKNOWN else ""
         return f"{budget.policy} blocks{unknown}"
+    if budget.known:
+        return f"{budget.policy} is in the baseline"
     verb = {Outcome.WAIVED: "is waived", Outcome.UNKNOWN: "is unknown"}
     return f"{budget.policy} {verb.get(budget.outcome, 'warns')}"
 
@@ -121,8 +129,31 @@ def difference(before: Cost | None, after: Cost | None, *, hourly: bool) -> str:
 
 
 def message(pair: Pair) -> str:
-    """What the newer result says; of a subject that is gone, that it is."""
-    return pair.after.message if pair.after else "it is not there any more"
+    """What the newer result says, and how its limit moved; of a subject that is gone, that it is."""
+    if pair.after is None:
+        return "it is not there any more"
+    step = limit_step(pair)
+    text = pair.after.message
+    return f"{text}; {step}" if step and step not in text else text
+
+
+def limit_step(pair: Pair) -> str:
+    """That the limit of a failure moved, with both numbers; empty where it did not."""
+    old, new = pair.before, pair.after
+    if old is None or new is None or old.unit != new.unit or new.outcome is Outcome.PASS:
+        return ""
+    if old.limit is None or new.limit is None or new.value is None:
+        return ""
+    return moved(old.limit, new.limit, new.unit, at_most=new.value > new.limit)
+
+
+def weight(result: Result) -> str:
+    """Why a finding does not block by itself: ``advisory``, or what permits it; empty if it does."""
+    if result.blocks or result.outcome not in BAD | {Outcome.WAIVED}:
+        return ""
+    if result.enforcement is not Enforcement.MANDATORY:
+        return "advisory"
+    return "waived" if result.outcome is Outcome.WAIVED else "in the baseline"
 
 
 def hosts(change: HostChange) -> str:

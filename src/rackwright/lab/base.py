@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rackwright import folders
@@ -57,12 +59,18 @@ def cache_folder() -> Path:
 def make_base(say: Callable[[str], None]) -> Path:
     """The folder of the root file system, made on the first call.
 
+    It is made anew when its recipe changes, and when this machine's apt learns of a newer release
+    of the suite: what a fresh machine would install is what hosts of the lab start from. A machine
+    that never asks keeps its base, also without a network. The packages of the lab are resolved
+    against this very base, with what newer ones need of newer packages.
+
     Raises:
         ExternalToolError: Debian cannot be installed there.
     """
-    repository, suite = machine_repository()
-    recipe = json.dumps([suite, PACKAGES, MASKED, _version()])
-    folder = cache_folder() / f"base-{suite}-{hashlib.sha256(recipe.encode()).hexdigest()[:12]}"
+    source = machine_repository()
+    suite = source.suite
+    recipe = [asdict(source), run("debootstrap", "--version"), code_digests(Path(__file__), KEPT)]
+    folder = cache_folder() / f"base-{suite}-{recipe_key(recipe)}"
     with turn(cache_folder() / "lock"):
         if folder.is_dir():
             return folder
@@ -76,7 +84,7 @@ def make_base(say: Callable[[str], None]) -> Path:
             # below a folder that is to be removed would be emptied with it.
             *("unshare", "--mount", "--propagation", "private"),
             *("debootstrap", "--variant=minbase", f"--cache-dir={packages}"),
-            *(f"--include={','.join(PACKAGES)}", suite, unfinished, repository),
+            *(f"--include={','.join(PACKAGES)}", suite, unfinished, source.uri),
             timeout_s=1800,
         )
         _prepare(unfinished)
@@ -97,24 +105,49 @@ def clear(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def machine_repository() -> tuple[str, str]:
+@dataclass(frozen=True)
+class DebianSource:
+    """Where this machine's apt gets Debian from.
+
+    Attributes:
+        released: the date of the suite's release as apt last saw it; empty where it never did.
+    """
+
+    uri: str
+    suite: str
+    released: str
+
+
+def machine_repository() -> DebianSource:
     """The Debian repository and suite that this machine's own apt uses.
 
     Raises:
         ExternalToolError: it uses none.
     """
-    listed = run(
-        "apt-get", "indextargets", "--format", "$(REPO_URI) $(CODENAME) $(COMPONENT)",
-        "Created-By: Packages",
-    )  # fmt: skip
-    for line in listed.splitlines():
-        uri, suite, component = line.split()
+    for line in apt_sources("$(REPO_URI) $(CODENAME) $(COMPONENT) $(FILENAME)"):
+        uri, suite, component, index = line.split(maxsplit=3)
         if component == "main" and "-" not in suite and "security" not in uri:
-            return uri, suite
+            return DebianSource(uri, suite, _release_date(index))
     raise ExternalToolError(
         "no Debian repository is configured on this machine",
         hint="the lab's hosts are installed from the repository in /etc/apt",
     )
+
+
+def apt_sources(form: str) -> list[str]:
+    """A line of this form for each list of packages that this machine's apt uses."""
+    listed = run("apt-get", "indextargets", "--format", form, "Created-By: Packages")
+    return listed.splitlines()
+
+
+def _release_date(index: str) -> str:
+    """The date in the release file that apt keeps beside the list of packages ``index``."""
+    for kind in ("InRelease", "Release"):
+        path = Path(f"{index.partition('_main_binary-')[0]}_{kind}")
+        if path.is_file():
+            found = re.search(r"^Date: (.+)$", path.read_text("utf-8"), re.MULTILINE)
+            return found.group(1) if found else ""
+    return ""
 
 
 def _prepare(root: Path) -> None:
@@ -141,6 +174,11 @@ def _prepare(root: Path) -> None:
     (root / "var/cache/apt/archives/partial").mkdir(parents=True)
 
 
-def _version() -> str:
-    made_by = Path(__file__).read_bytes() + KEPT.read_bytes()
-    return hashlib.sha256(made_by).hexdigest()[:8]
+def code_digests(*files: Path) -> list[str]:
+    """What stands for the code in ``files`` in a key."""
+    return [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+
+
+def recipe_key(recipe: object) -> str:
+    """The key under which what ``recipe`` describes is kept."""
+    return hashlib.sha256(json.dumps(recipe).encode()).hexdigest()[:12]

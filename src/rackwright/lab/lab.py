@@ -148,12 +148,13 @@ def up(lab: Lab, wanted: Sequence[HostSpec], say: Callable[[str], None]) -> tupl
     """
     check_machine()
     _check(lab, wanted)
-    base = make_base(say)
+    base = base_of(lab) or make_base(say)
     packages = make_repository(base, say)
     with _exclusive(lab):
         _make_network(lab)
         serve(packages, str(lab.controller.ip), lab.folder)
         _make_keys(lab, wanted)
+        (lab.folder / "base").write_text(str(base), encoding="utf-8")
         made = lab.hosts()
         for host in made:
             if not host.root.is_mount():
@@ -168,6 +169,24 @@ def up(lab: Lab, wanted: Sequence[HostSpec], say: Callable[[str], None]) -> tupl
                 )
             say(f"{host.name} {host.address.ip} is up")
     return made
+
+
+def base_of(lab: Lab) -> Path | None:
+    """The base on which the disks of the lab's hosts lie; None: none yet.
+
+    Raises:
+        ExternalToolError: it is gone, and the disks are of no use without it.
+    """
+    record = lab.folder / "base"
+    if not record.exists():
+        return None
+    base = Path(record.read_text(encoding="utf-8"))
+    if not base.is_dir():
+        raise ExternalToolError(
+            f"the lab '{lab.name}' was made on '{base}', which is gone",
+            hint="remove it first: rackwright lab down",
+        )
+    return base
 
 
 def down(lab: Lab) -> tuple[str, ...]:

@@ -6,8 +6,6 @@ own package. A package that needs hardware is a stand-in with the real name, bui
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import shutil
 import sys
@@ -17,12 +15,15 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError
-from rackwright.lab.base import cache_folder, clear
-from rackwright.lab.standins import STAND_INS
+from rackwright.lab.base import apt_sources, cache_folder, clear, code_digests, recipe_key
+from rackwright.lab.standins import STAND_INS, package
 from rackwright.lab.system import Process, run, start
 from rackwright.provision.locks import turn
 
 PORT = 8077
+
+CODE = Path(__file__)
+"""What makes the repository, together with the module of stand-ins."""
 
 DEBIAN = (
     "acl", "chrony", "fuse-overlayfs", "ibsim-utils", "ibverbs-utils", "infiniband-diags", "jq",
@@ -43,17 +44,34 @@ def make_repository(base: Path, say: Callable[[str], None]) -> Path:
         ExternalToolError: a package cannot be fetched or built.
     """
     with turn(cache_folder() / "lock"):
-        downloads = _cached("packages", [base.name, DEBIAN], lambda made: _fetch(base, made, say))
-        stand_ins = [asdict(package) for package in STAND_INS]
-        return _cached(
-            "repository", [downloads.name, stand_ins], lambda made: _fill(made, downloads)
-        )
+        downloads = _cached("packages", _fetched_by(base), lambda made: _fetch(base, made, say))
+        return _cached("repository", _filled_by(downloads), lambda made: _fill(made, downloads))
+
+
+def _fetched_by(base: Path) -> list[object]:
+    """What decides which packages are fetched; their versions are those of the base's time."""
+    return [
+        base.name,
+        DEBIAN,
+        apt_sources("$(REPO_URI) $(CODENAME) $(COMPONENT)"),
+        code_digests(CODE),
+    ]
+
+
+def _filled_by(downloads: Path) -> list[object]:
+    """What decides how the repository comes out."""
+    compiler = shutil.which("gcc")
+    return [
+        downloads.name,
+        [asdict(stand_in) for stand_in in STAND_INS],
+        compiler and run(compiler, "--version"),
+        code_digests(CODE, Path(package.__file__)),
+    ]
 
 
 def _cached(kind: str, recipe: object, make: Callable[[Path], None]) -> Path:
     """The folder of what ``recipe`` describes, filled by ``make`` the first time."""
-    digest = hashlib.sha256(json.dumps(recipe).encode()).hexdigest()[:12]
-    folder = cache_folder() / f"{kind}-{digest}"
+    folder = cache_folder() / f"{kind}-{recipe_key(recipe)}"
     if not folder.is_dir():
         unfinished = folder.with_suffix(".new")
         clear(unfinished)
@@ -68,8 +86,8 @@ def _fill(folder: Path, downloads: Path) -> None:
     pool.mkdir()
     for archive in downloads.iterdir():
         os.link(archive, pool / archive.name)
-    for package in STAND_INS:
-        package.build(pool)
+    for stand_in in STAND_INS:
+        stand_in.build(pool)
     _index(folder)
 
 

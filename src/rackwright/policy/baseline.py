@@ -3,6 +3,14 @@
 A recorded failure does not block while it is not worse than recorded; worse, it does. It is known
 by names, so it survives any reordering of the blueprint, and rack by rack, so that a change to one
 rack of a group neither hides nor forgets the others.
+
+Every entry with a value has the limit of that day beside it. A failure is worse when its value is,
+or when it is further beyond its limit, absolutely or in relation to the limit (``excess.trend``):
+the limit that moves is seen as the value that grows. An entry without a limit is refused when the
+file is read: no version wrote one, and it could not be shown that its failure did not grow. Numbers
+in another unit, above a limit instead of below one, or in the place of a mere yes or no are not
+comparable, so such a failure is new. What is unknown is never covered. What adds up to a value does
+not count, only the value does.
 """
 
 from __future__ import annotations
@@ -17,8 +25,9 @@ from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.plan.model import Subject
-from rackwright.policy.api import TOLERANCE, Enforcement, Outcome
+from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.engine import Report, Result, fingerprint, order_of
+from rackwright.policy.excess import Mark, Trend, beyond, gravity, moved, trend
 from rackwright.policy.hygiene import BaselineState, Hygiene, Kind, Notice
 from rackwright.policy.names import split_racks, with_racks
 from rackwright.report.quantities import format_quantity
@@ -105,13 +114,14 @@ class Baseline:
 _Key = tuple[str, str, str, str, str]
 """Policy, subject without racks, what, unit, and one rack."""
 
+_Sense = bool | None
+"""Whether a failure is above its limit; None for a rule without a number."""
 
-@dataclass(frozen=True, slots=True)
-class _Record:
-    """What is put up with at one rack, worst first."""
+_Rank = tuple[Mark, ...]
+"""What one failure must not be worse than, all of them; empty for a rule without a number."""
 
-    values: tuple[float | None, ...]
-    at_most: bool
+_Records = Mapping[tuple[_Key, _Sense], tuple[_Rank, ...]]
+"""What is put up with at each rack, worst first."""
 
 
 def apply_baseline(
@@ -171,12 +181,10 @@ def tightened(entries: Sequence[Entry], report: Report) -> tuple[Entry, ...]:
         if result.baseline_state is BaselineState.REGRESSED
         for key in _keys_of(result)
     }
-    made = [
-        _entry(r)
-        for r in covered
-        if r.baseline_state is BaselineState.IMPROVED
-        or all(entry.fingerprint != r.fingerprint for entry in entries)
-    ]
+    regressed = {r.fingerprint for r in found if r.baseline_state is BaselineState.REGRESSED}
+    # Of several failures of one name, the entries of all stay where not all got better.
+    kept = regressed | unchanged.intersection(entry.fingerprint for entry in entries)
+    made = [_entry(r) for r in covered if r.fingerprint not in kept]
     for entry in entries:
         keys = list(_keys(entry))
         if entry.fingerprint in unchanged or not seen.intersection(keys):
@@ -251,97 +259,105 @@ def _keys_of(result: Result) -> Iterator[_Key]:
         yield result.policy, subject, result.what, result.unit, rack
 
 
-def _records(entries: Iterable[Entry]) -> dict[_Key, _Record]:
-    found: dict[_Key, list[Entry]] = {}
+def _records(entries: Iterable[Entry]) -> _Records:
+    found: dict[tuple[_Key, _Sense], list[_Rank]] = {}
     for entry in entries:
+        rank = _marks(entry)
         for key in _keys(entry):
-            found.setdefault(key, []).append(entry)
+            found.setdefault((key, _sense(entry)), []).append(rank)
     return {
-        key: _record([e.value for e in same], _is_at_most(same[0].value, same[0].limit))
-        for key, same in found.items()
+        (key, sense): tuple(sorted(ranks, key=lambda r: _gravity(r, sense), reverse=True))
+        for (key, sense), ranks in found.items()
     }
 
 
-def _record(values: Sequence[float | None], at_most: bool) -> _Record:  # noqa: FBT001 - the sense
-    numbers = sorted((v for v in values if v is not None), reverse=at_most)
-    return _Record(tuple(numbers) if numbers else tuple(values), at_most)
+def _marks(item: Entry | Result) -> _Rank:
+    """Its number and limit; empty without a number."""
+    if item.value is None or item.limit is None:
+        return ()
+    return (Mark(item.value, item.limit),)
 
 
-def _is_at_most(value: float | None, limit: float | None) -> bool:
-    """Whether a failure lies above its limit."""
-    return value is None or limit is None or value > limit
+def _sense(item: Entry | Result) -> _Sense:
+    marks = _marks(item)
+    return marks[0].is_above if marks else None
 
 
-def _intersect(base: Mapping[_Key, _Record], head: Mapping[_Key, _Record]) -> dict[_Key, _Record]:
+def _gravity(rank: _Rank, sense: _Sense) -> tuple[float, ...]:
+    return gravity(rank[0], at_most=bool(sense)) if rank else ()
+
+
+def _intersect(base: _Records, head: _Records) -> _Records:
     """What both put up with: the base approves, the head is what is left after the merge."""
-    both = {}
-    for key, record in base.items():
-        if (other := head.get(key)) is not None and other.at_most == record.at_most:
-            pairs = zip(record.values, other.values, strict=False)
-            values = [_stricter(one, two, record) for one, two in pairs]
-            both[key] = replace(record, values=tuple(values))
-    return both
-
-
-def _stricter(one: float | None, two: float | None, record: _Record) -> float | None:
-    if one is None or two is None:
-        return one if two is None else two
-    return min(one, two) if record.at_most else max(one, two)
+    return {
+        slot: tuple(one + two for one, two in zip(ranks, head[slot], strict=False))
+        for slot, ranks in base.items()
+        if slot in head
+    }
 
 
 def _states(
-    results: Sequence[Result], recorded: Mapping[_Key, _Record]
-) -> dict[int, tuple[BaselineState, float | None]]:
-    """The state of each failure, by its number, and the value it is compared with."""
-    groups: dict[str, list[int]] = {}
+    results: Sequence[Result], recorded: _Records
+) -> dict[int, tuple[BaselineState, Mark | None]]:
+    """The state of each failure, by its number, and what it is compared with."""
+    groups: dict[tuple[str, str, _Sense], list[int]] = {}
     for number, result in enumerate(results):
         if _is_recordable(result):
-            groups.setdefault(f"{result.fingerprint}{result.unit}", []).append(number)
+            group = (result.fingerprint, result.unit, _sense(result))
+            groups.setdefault(group, []).append(number)
     states = {}
-    for numbers in groups.values():
-        first = results[numbers[0]]
-        at_most = _is_at_most(first.value, first.limit)
-        ordered = sorted(numbers, key=lambda n: results[n].value or 0.0, reverse=at_most)
-        records = [recorded.get(key) for key in _keys_of(first)]
+    for (_, _, sense), numbers in groups.items():
+        records = [recorded.get((key, sense), ()) for key in _keys_of(results[numbers[0]])]
+        ordered = sorted(
+            numbers, key=lambda n: _gravity(_marks(results[n]), _sense(results[n])), reverse=True
+        )
         for place, number in enumerate(ordered):
             # Failures of one name and without a number cannot be told apart: with one more than
             # is recorded, any of them may be the new one.
-            rank = len(ordered) - 1 if results[number].value is None else place
-            states[number] = _state(results[number], records, rank, at_most)
+            rank = len(ordered) - 1 if sense is None else place
+            states[number] = _state(results[number], records, rank)
     return states
 
 
 def _state(
-    result: Result,
-    records: Sequence[_Record | None],
-    rank: int,
-    at_most: bool,  # noqa: FBT001 - the sense
-) -> tuple[BaselineState, float | None]:
-    """How a failure compares with what is recorded at each of its racks."""
-    allowed: list[float | None] = []
-    for record in records:
-        if record is None or record.at_most != at_most or rank >= len(record.values):
-            return BaselineState.NEW, None
-        allowed.append(record.values[rank])
-    numbers = [value for value in allowed if value is not None]
-    if result.value is None or not numbers:
-        same_kind = result.value is None and not numbers
-        return (BaselineState.UNCHANGED if same_kind else BaselineState.NEW), None
-    strictest = min(numbers) if at_most else max(numbers)
-    over = result.value - strictest if at_most else strictest - result.value
-    slack = TOLERANCE * max(abs(result.value), abs(strictest))
-    if over > slack:
-        return BaselineState.REGRESSED, strictest
-    return (BaselineState.IMPROVED if over < -slack else BaselineState.UNCHANGED), strictest
+    result: Result, records: Sequence[tuple[_Rank, ...]], rank: int
+) -> tuple[BaselineState, Mark | None]:
+    """How a failure compares with what is recorded at each of its racks.
+
+    Returns:
+        The state, and the strictest record that makes it so; None without a number.
+    """
+    if any(rank >= len(ranks) for ranks in records):
+        return BaselineState.NEW, None
+    marks = _marks(result)
+    if not marks:
+        return BaselineState.UNCHANGED, None
+    now, at_most = marks[0], marks[0].is_above
+    found: dict[Trend, list[Mark]] = {}
+    for then in (mark for ranks in records for mark in ranks[rank]):
+        found.setdefault(trend(then, now, at_most=at_most), []).append(then)
+    step = next(step for step in _STATES if step in found)
+    return _STATES[step], min(found[step], key=lambda mark: gravity(mark, at_most=at_most))
 
 
-def _compared(result: Result, state: BaselineState, recorded: float | None) -> Result:
-    """``result`` with its state, and the recorded number where it is another one."""
-    if recorded is None or state is BaselineState.UNCHANGED:
-        return replace(result, baseline_state=state)
-    number = format_quantity(recorded, result.unit)
-    text = f"{result.message}; the baseline records {number}"
-    return replace(result, baseline_state=state, message=text)
+_STATES = {
+    Trend.WORSE: BaselineState.REGRESSED,
+    Trend.SAME: BaselineState.UNCHANGED,
+    Trend.BETTER: BaselineState.IMPROVED,
+}
+"""The state of a failure by the worst of its trends, which comes first."""
+
+
+def _compared(result: Result, state: BaselineState, recorded: Mark | None) -> Result:
+    """``result`` with its state, and what is recorded where that is something else."""
+    compared = replace(result, baseline_state=state, recorded=recorded)
+    if recorded is None or result.limit is None or state is BaselineState.UNCHANGED:
+        return compared
+    parts = [result.message, f"the baseline records {format_quantity(recorded.value, result.unit)}"]
+    if step := moved(recorded.limit, result.limit, result.unit, at_most=recorded.is_above):
+        parts[-1] += f", {beyond(recorded, result.unit)}"
+        parts.append(step)
+    return replace(compared, message="; ".join(parts))
 
 
 def _notices(
@@ -371,8 +387,9 @@ def _notices(
     )
     gone = absent(baseline.entries, results, only)
     if baseline.base_ref is not None:  # what the change itself removes needs no mention
-        here = _records(baseline.head.value.entries if baseline.head else ())
-        gone = tuple(entry for entry in gone if any(key in here for key in _keys(entry)))
+        held = baseline.head.value.entries if baseline.head else ()
+        here = {key for entry in held for key in _keys(entry)}
+        gone = tuple(entry for entry in gone if not here.isdisjoint(_keys(entry)))
     yield from notice(
         Kind.ABSENT,
         [f"{entry.policy} {entry.at}" for entry in gone],
@@ -388,10 +405,9 @@ def _asked_for(baseline: Baseline, kind: Kind) -> tuple[Kind, list[str], str]:
     before, after = _records(baseline.entries), baseline.head.value.entries if baseline.head else ()
     found = []
     for entry in after:
-        known = [before.get(key) for key in _keys(entry)]
-        allowed = [record for record in known if record is not None]
-        is_new = len(allowed) < len(known)
-        is_looser = any(_looser(entry, record) for record in allowed)
+        known = [before.get((key, _sense(entry)), ()) for key in _keys(entry)]
+        is_new = not all(known)
+        is_looser = any(ranks and _is_looser(entry, ranks) for ranks in known)
         if (is_new and kind is Kind.PROPOSED) or (
             is_looser and not is_new and kind is Kind.SELF_APPROVED
         ):
@@ -400,9 +416,11 @@ def _asked_for(baseline: Baseline, kind: Kind) -> tuple[Kind, list[str], str]:
     return kind, found, f"{said} the baseline in this change; '{baseline.base_ref}' decides"
 
 
-def _looser(entry: Entry, record: _Record) -> bool:
-    if entry.value is None or record.values[0] is None:
-        return False
-    worst = record.values[0]
-    over = entry.value - worst if record.at_most else worst - entry.value
-    return over > TOLERANCE * max(abs(entry.value), abs(worst))
+def _is_looser(entry: Entry, ranks: Sequence[_Rank]) -> bool:
+    """Whether an entry puts up with more than any of ``ranks`` does."""
+    marks = _marks(entry)
+    return bool(marks) and all(
+        any(trend(then, now, at_most=now.is_above) is Trend.WORSE for then in rank)
+        for now in marks
+        for rank in ranks
+    )

@@ -24,6 +24,7 @@ from rackwright.policy.api import (
     Severity,
     Suggestion,
 )
+from rackwright.policy.excess import Mark, beyond
 from rackwright.policy.hygiene import BaselineState, Hygiene, Lowered, Permission
 from rackwright.policy.sets import STRICTEST, Regime, Standing
 from rackwright.policy.sets import standing as standing_of
@@ -46,6 +47,7 @@ class Result:
         waivable: whether the rule admits waivers.
         waiver: what covers it, when it is waived.
         baseline_state: how a failure compares with the baseline, where there is one.
+        recorded: what it is compared with there, where that is a number.
         suggest: the value of the blueprint that mends a failure, where there is just one.
         edit: how a file would be changed for it; None until ``suggested.with_edits`` has looked.
     """
@@ -70,6 +72,7 @@ class Result:
     waivable: bool = True
     waiver: Permission | None = None
     baseline_state: BaselineState | None = None
+    recorded: Mark | None = None
     suggest: Suggestion | None = None
     edit: Edit | None = None
 
@@ -260,16 +263,7 @@ def _sentence(measure: Measure, outcome: Outcome) -> str:
     noun = "limit" if measure.sense == "at_most" else "minimum"
     sentence = f"{measure.what} is {value}; the {noun} is {limit}"
     if outcome is Outcome.FAIL:
-        gap = measure.value - measure.limit
-        if measure.sense == "at_least":
-            gap = -gap
-        if measure.unit == "%":  # a share of a share says nothing
-            difference = f"{format_quantity(gap, '')} points"
-        else:
-            share = f" ({100 * gap / abs(measure.limit):.0f} %)" if measure.limit else ""
-            difference = f"{format_quantity(gap, measure.unit)}{share}"
-        side = "over" if measure.sense == "at_most" else "short"
-        sentence += f": {difference} {side}"
+        sentence += f": {beyond(Mark(measure.value, measure.limit), measure.unit)}"
     return sentence
 
 

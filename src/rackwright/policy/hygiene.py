@@ -17,6 +17,7 @@ class Kind(StrEnum):
     EXPIRED = "expired"
     UNUSED = "unused"
     OVER_BOUND = "over_bound"
+    NO_LIMIT = "no_limit"
     TOO_LONG = "too_long"
     REFUSED = "refused"
     PROPOSED = "proposed"
@@ -71,6 +72,8 @@ class Permission:
     Attributes:
         expires: the last day on which it does.
         up_to: its bound, as it is written; None for a rule without a number.
+        limit: the limit that the bound was approved against, as it is written; None where the
+            waiver does not say.
         reference: the comment of the blueprint that refers to it, beside what it covers.
     """
 
@@ -80,6 +83,7 @@ class Permission:
     reason: str
     expires: date
     up_to: str | None = None
+    limit: str | None = None
     reference: Location | None = None
 
 

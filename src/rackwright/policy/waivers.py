@@ -7,6 +7,7 @@ in one function, ``applies``, and nowhere else.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import date
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar
@@ -15,9 +16,11 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 
 from rackwright.model import units
 from rackwright.model.base import Model
-from rackwright.policy.api import TOLERANCE, Outcome, Severity
+from rackwright.policy.api import Outcome, Severity
 from rackwright.policy.engine import Result
+from rackwright.policy.excess import Mark, Trend, trend
 from rackwright.policy.names import check_pattern, matches
+from rackwright.report.quantities import format_quantity
 
 LONGEST_DAYS = {
     Severity.CRITICAL: 7,
@@ -47,6 +50,8 @@ class Decision(StrEnum):
     EXPIRED = "expired"
     TOO_LONG = "too_long"
     OVER_BOUND = "over_bound"
+    LIMIT_MOVED = "limit_moved"
+    """The value is within the bound, but further beyond the limit than was approved."""
     NOT_WAIVABLE = "not_waivable"
     """The rule admits no waivers."""
     ERROR = "error"
@@ -115,6 +120,14 @@ def _check_match(match: dict[str, str]) -> dict[str, str]:
 Line = Annotated[str, AfterValidator(_check_line), Field(max_length=200)]
 
 
+Bound = Annotated[
+    str,
+    BeforeValidator(_to_text),
+    AfterValidator(_check_bound),
+    WithJsonSchema({"type": ["string", "number"], "examples": ["47 kW"]}),
+]
+
+
 class Waiver(Model):
     """One permission."""
 
@@ -125,17 +138,12 @@ class Waiver(Model):
     match: Annotated[dict[str, str], AfterValidator(_check_match)]
     """What it is about, by the words of the report: "site: sjc1", "rack: c[01-04]", "feed: A", or
     the whole "subject"; "what" is what is measured. All have to fit; "*" and "?" are wildcards."""
-    up_to: (
-        Annotated[
-            str,
-            BeforeValidator(_to_text),
-            AfterValidator(_check_bound),
-            WithJsonSchema({"type": ["string", "number"], "examples": ["47 kW"]}),
-        ]
-        | None
-    ) = None
+    up_to: Bound | None = None
     """The worst value that is covered, in the unit of the measure; for a minimum, the lowest.
     Required where the rule measures something."""
+    limit: Bound | None = None
+    """The limit that "up_to" was approved against. Where the limit moves, what is further beyond it
+    than "up_to" is beyond this one is not covered, absolutely or in relation to the limit."""
     unknown: bool = False
     """It covers what cannot be judged because a number is missing, and nothing else."""
     reason: Annotated[str, AfterValidator(_check_line), AfterValidator(_check_reason)]
@@ -156,6 +164,8 @@ class Waiver(Model):
     def _bound_or_unknown(self) -> Waiver:
         if self.unknown and self.up_to is not None:
             raise ValueError("a bound cannot hold for what is unknown; give 'up_to' or 'unknown'")
+        if self.limit is not None and self.up_to is None:
+            raise ValueError("'limit' says what 'up_to' was approved against; give 'up_to' as well")
         return self
 
 
@@ -196,21 +206,56 @@ def applies(waiver: Waiver, result: Result, today: date) -> Decision:
         return Decision.TOO_LONG
     if result.outcome is Outcome.UNKNOWN:
         return Decision.COVERS if waiver.unknown else Decision.UNKNOWN
-    return Decision.KNOWN if waiver.unknown else _within(waiver, result)
+    return Decision.KNOWN if waiver.unknown else within(waiver, result)
 
 
-def _within(waiver: Waiver, result: Result) -> Decision:
-    """What the bound of a waiver that fits in every other way means for a failure."""
+def within(waiver: Waiver, result: Result) -> Decision:
+    """What the bound of a waiver that fits in every other way means for a failure.
+
+    A waiver that names its limit covers what is no worse than its bound at that limit. One that
+    names none, as those of older versions, covers by the value alone until it ends; the report asks
+    for the limit, and ``diff`` finds worse what it covers at a limit that has become stricter.
+    """
     if result.value is None or result.limit is None:
         return Decision.COVERS if waiver.up_to is None else Decision.NO_NUMBER
     if waiver.up_to is None:
         return Decision.UNBOUNDED
     bound = in_unit(waiver.up_to, result.unit)
-    if bound is None:
+    approved = result.limit if waiver.limit is None else in_unit(waiver.limit, result.unit)
+    if bound is None or approved is None:
         return Decision.OTHER_UNIT
-    over = result.value - bound if result.value > result.limit else bound - result.value
-    slack = TOLERANCE * max(abs(result.value), abs(bound))
-    return Decision.OVER_BOUND if over > slack else Decision.COVERS
+    now = Mark(result.value, result.limit)
+    # At one limit, the value alone decides.
+    if trend(Mark(bound, now.limit), now, at_most=now.is_above) is Trend.WORSE:
+        return Decision.OVER_BOUND
+    if trend(Mark(bound, approved), now, at_most=now.is_above) is Trend.WORSE:
+        return Decision.LIMIT_MOVED
+    return Decision.COVERS
+
+
+def limit_for(waiver: Waiver, results: Iterable[Result]) -> str | None:
+    """The limit that a new waiver is about, to be written into it; None where there is none.
+
+    Of several, it is the strictest: the bound has to be enough for each of them.
+    """
+    if waiver.up_to is None:
+        return None
+    found: dict[tuple[str, bool], list[float]] = {}
+    for result in results:
+        if waiver.policy != result.policy or not matches(waiver.match, result):
+            continue
+        if result.value is None or result.limit is None or result.value == result.limit:
+            continue
+        at_most = (result.value > result.limit) is (result.outcome is Outcome.FAIL)
+        bound = in_unit(waiver.up_to, result.unit)
+        if bound is not None and bound != result.limit and (bound > result.limit) is at_most:
+            found.setdefault((result.unit, at_most), []).append(result.limit)
+    if len(found) != 1:
+        return None
+    (((unit, at_most), limits),) = found.items()
+    strictest = min(limits) if at_most else max(limits)
+    text = format_quantity(strictest, unit)
+    return text if in_unit(text, unit) == strictest else f"{strictest!r} {unit}".rstrip()
 
 
 def in_unit(text: str, unit: str) -> float | None:

@@ -9,6 +9,7 @@ from datetime import date
 from rackwright.errors import Location
 from rackwright.policy.api import Outcome, Severity
 from rackwright.policy.engine import Report, Result, order_of
+from rackwright.policy.excess import moved
 from rackwright.policy.hygiene import Hygiene, Kind, Notice, Permission
 from rackwright.policy.names import matches, nouns
 from rackwright.policy.waivers import (
@@ -17,6 +18,9 @@ from rackwright.policy.waivers import (
     Waiver,
     WaiverFile,
     applies,
+    in_unit,
+    limit_for,
+    within,
 )
 from rackwright.spec.loader import Loaded
 from rackwright.spec.suggest import did_you_mean
@@ -145,7 +149,13 @@ def _covered(result: Result, held: Sequence[_Held], today: date) -> Result:
 def _waived(result: Result, waiver: Waiver) -> Result:
     """``result`` with its numbers and who permits them; reports tell both."""
     permission = Permission(
-        waiver.id, waiver.owner, waiver.ticket, waiver.reason, waiver.expires, waiver.up_to
+        waiver.id,
+        waiver.owner,
+        waiver.ticket,
+        waiver.reason,
+        waiver.expires,
+        waiver.up_to,
+        waiver.limit,
     )
     return replace(result, outcome=Outcome.WAIVED, waiver=permission)
 
@@ -162,6 +172,8 @@ def _shortfall(item: _Held, decision: Decision, result: Result) -> str:
             now = item.now.up_to if item.now else waiver.up_to
             bound = waiver.up_to if now == waiver.up_to else f"{waiver.up_to}, now {now},"
             return f"waiver {waiver.id} covers up to {bound} only"
+        case Decision.LIMIT_MOVED:
+            return _moved(item, result)
         case Decision.TOO_LONG:
             return (
                 f"waiver {waiver.id} does not hold yet: it ends on {waiver.expires}, more than "
@@ -171,6 +183,19 @@ def _shortfall(item: _Held, decision: Decision, result: Result) -> str:
             return f"waiver {waiver.id} does not cover it: {_REFUSALS[decision]}"
 
 
+def _moved(item: _Held, result: Result) -> str:
+    """Which limit a bound was approved against, and where the limit is now."""
+    versions = [item.waiver, *([item.now] if item.now else [])]
+    waiver = next(w for w in versions if within(w, result) is Decision.LIMIT_MOVED)
+    said = f"waiver {waiver.id} covers up to {waiver.up_to} at a limit of {waiver.limit} only"
+    approved = in_unit(waiver.limit or "", result.unit)
+    if approved is None or result.value is None or result.limit is None:
+        return said
+    at_most = result.value > result.limit
+    step = moved(approved, result.limit, result.unit, at_most=at_most)
+    return f"{said}; {step}" if step else said
+
+
 _REFUSALS = {
     Decision.NOT_WAIVABLE: "the rule admits no waivers",
     Decision.ERROR: "a rule that crashed cannot be waived",
@@ -178,7 +203,7 @@ _REFUSALS = {
     Decision.KNOWN: "it covers the unknown only, and the number is known now",
     Decision.NO_NUMBER: "the rule has no number that 'up_to' could bound",
     Decision.UNBOUNDED: "a rule with a number needs 'up_to'",
-    Decision.OTHER_UNIT: "'up_to' is in another unit than the measure",
+    Decision.OTHER_UNIT: "'up_to' or 'limit' is in another unit than the measure",
 }
 
 
@@ -224,15 +249,19 @@ def _notices(
         days = f"in {left} day{'s' if left != 1 else ''}" if left else "today"
         yield notice(Kind.EXPIRING, f"ends {days}, on {waiver.expires}")
     for decision, concerned in found.items():
-        if decision is Decision.OVER_BOUND:
+        if decision in {Decision.OVER_BOUND, Decision.LIMIT_MOVED}:
             yield notice(Kind.OVER_BOUND, _first(concerned))
+        elif decision is Decision.COVERS and waiver.up_to and not (item.now or waiver).limit:
+            limit = limit_for(waiver, concerned) or "…"
+            text = f"it covers up to {waiver.up_to} at any limit; add 'limit: {limit}' to it"
+            yield notice(Kind.NO_LIMIT, text)
         elif decision in _REFUSALS and not _is_other_measure(decision, found):
             yield notice(Kind.REFUSED, f"{_REFUSALS[decision]}: {_first(concerned)}")
 
 
 def _is_other_measure(decision: Decision, found: Mapping[Decision, object]) -> bool:
     """Whether a rule measures several things and the waiver is about another one of them."""
-    about_another = {Decision.COVERS, Decision.OVER_BOUND} & set(found)
+    about_another = {Decision.COVERS, Decision.OVER_BOUND, Decision.LIMIT_MOVED} & set(found)
     return decision in {Decision.OTHER_UNIT, Decision.NO_NUMBER} and bool(about_another)
 
 
@@ -283,7 +312,10 @@ def _changed(before: Waiver, after: Waiver) -> list[str]:
 def _permits_more(before: Waiver, after: Waiver) -> bool:
     """Whether a rewritten waiver could cover what the approved one does not.
 
-    Only an earlier end and words for people are sure to permit nothing new.
+    Only an earlier end, words for people, and a limit where there was none are sure to permit
+    nothing new.
     """
     changed = set(_changed(before, after)) - {"reason", "owner", "ticket"}
+    if before.limit is None:
+        changed.discard("limit")
     return after.expires > before.expires or bool(changed - {"expires"})

@@ -16,11 +16,12 @@ from typing import Literal, get_args
 
 from rackwright import __version__
 from rackwright.errors import RackwrightError
+from rackwright.extras import install_hint
 from rackwright.folders import state_folder
 from rackwright.provision.tools import find_pulumi, find_receptor, tools_dir
-from rackwright.provision.tools.find import SUPPORTED, PulumiTool, candidates
-from rackwright.provision.tools.folder import damaged, read_manifest
-from rackwright.provision.tools.gobuild import required_go
+from rackwright.provision.tools.find import SUPPORTED, PulumiTool, candidates, own_shelves
+from rackwright.provision.tools.folder import RECEPTOR
+from rackwright.provision.tools.gobuild import receptor, required_go
 from rackwright.resources import Kind, bundled
 
 Status = Literal["ok", "warn", "fail"]
@@ -131,18 +132,18 @@ def _language_host(tool: PulumiTool | None) -> Check:
 def _checksums() -> Check:
     name = "installed tools"
     folder = tools_dir()
-    manifest = read_manifest(folder)
-    if not manifest.files:
+    shelves = [
+        shelf for shelf in (*own_shelves(), receptor().shelf(folder)) if shelf.manifest.files
+    ]
+    if not shelves:
         return Check(name, "ok", f"none in {folder}")
-    changed = damaged(folder, manifest)
-    if changed:
-        return Check(
-            name,
-            "fail",
-            f"not as installed in {folder / 'bin'}: {', '.join(changed)}",
-            f"delete {folder}, then {_INSTALL}",
-        )
-    return Check(name, "ok", f"{len(manifest.files)} in {folder / 'bin'}, checksums match")
+    for shelf in shelves:
+        if changed := shelf.damaged():
+            detail = f"not as installed in {shelf.bin}: {', '.join(changed)}"
+            install = f"{_INSTALL} receptor" if shelf.name == RECEPTOR else _INSTALL
+            return Check(name, "fail", detail, f"delete {shelf.folder}, then {install}")
+    count = sum(len(shelf.manifest.files) for shelf in shelves)
+    return Check(name, "ok", f"{count} in {folder}, checksums match")
 
 
 def _go(tool: PulumiTool | None) -> Check:
@@ -175,7 +176,7 @@ def _embedded_aws() -> Check:
     name = "embedded aws"
     if importlib.util.find_spec("moto") is None:
         detail = "moto is not installed: '--target local' does not work"
-        return Check(name, "warn", detail, "pip install 'rackwright[local]'")
+        return Check(name, "warn", detail, install_hint("local"))
     return Check(name, "ok", f"moto {importlib.metadata.version('moto')}")
 
 
@@ -184,7 +185,7 @@ def _ansible() -> Check:
     path = str(beside) if os.access(beside, os.X_OK) else shutil.which("ansible-playbook")
     if path is None:
         detail = "ansible-playbook is not installed: nodes cannot be configured"
-        return Check("ansible", "warn", detail, "pip install ansible-core")
+        return Check("ansible", "warn", detail, install_hint("configure"))
     return Check("ansible", "ok", path)
 
 

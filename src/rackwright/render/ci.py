@@ -44,7 +44,7 @@ def ci_files(forge: str, blueprint: str) -> dict[PurePosixPath, str]:
     folder = bundled("templates") / "ci"
     answers = {
         "blueprint": blueprint,
-        "requirement": f"rackwright=={__version__}",
+        "requirement": f"rackwright[aws,configure]=={__version__}",
     }
     made = {}
     for source, target in _FILES[forge].items():

@@ -105,6 +105,9 @@ def _result(result: Result) -> dict[str, Any]:
         "fingerprint": result.fingerprint,
         "waiver": _permission(result.waiver) if result.waiver else None,
         "baseline_state": result.baseline_state.value if result.baseline_state else None,
+        "recorded": {"value": result.recorded.value, "limit": result.recorded.limit}
+        if result.recorded
+        else None,
     }
 
 
@@ -126,5 +129,6 @@ def _permission(waiver: Permission) -> dict[str, Any]:
         "reason": waiver.reason,
         "expires": waiver.expires.isoformat(),
         "up_to": waiver.up_to,
+        "limit": waiver.limit,
         "reference": _location(waiver.reference),
     }

@@ -182,6 +182,8 @@ def _suppression(waiver: Permission | None) -> dict[str, Any]:
             made["location"] = {"physicalLocation": _physical(waiver.reference)}
         if waiver.up_to:
             made["properties"]["upTo"] = waiver.up_to
+        if waiver.limit:
+            made["properties"]["limit"] = waiver.limit
     return made
 
 
@@ -232,6 +234,8 @@ def _properties(result: Result) -> dict[str, Any]:
     for name in ("value", "limit", "fix"):
         if (value := getattr(result, name)) is not None:
             made[name] = value
+    if result.recorded:
+        made["recorded"] = {"value": result.recorded.value, "limit": result.recorded.limit}
     if result.unit:
         made["unit"] = result.unit
     if result.missing:

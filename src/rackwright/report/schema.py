@@ -45,6 +45,7 @@ def report_schema() -> dict[str, Any]:
             "result": _result(),
             "location": _location(),
             "contributor": _contributor(),
+            "recorded": _recorded(),
             "suggestion": _suggestion(),
             "hygiene": _hygiene(),
             "notice": _notice(),
@@ -110,6 +111,11 @@ def _result() -> dict[str, Any]:
                     "description": "How a failure compares with the baseline.",
                     "enum": [*(state.value for state in BaselineState), None],
                 },
+                "recorded": {
+                    "description": "What the baseline records, in the same unit; null where it "
+                    "records no number.",
+                    "anyOf": [{"$ref": "#/definitions/recorded"}, {"type": "null"}],
+                },
             }
         ),
     }
@@ -158,6 +164,7 @@ def _waiver() -> dict[str, Any]:
                 "reason": _text("Why."),
                 "expires": _day("The last day (UTC) on which it holds."),
                 "up_to": _maybe("string", "Its bound; null for a rule without a number."),
+                "limit": _maybe("string", "The limit that it was approved against; null if none."),
                 "reference": {
                     "description": "The comment of the blueprint that refers to it there.",
                     "anyOf": [{"$ref": "#/definitions/location"}, {"type": "null"}],
@@ -215,6 +222,18 @@ def _contributor() -> dict[str, Any]:
                 "name": _text("What they are."),
                 "count": {"description": "How many.", "type": "number"},
                 "each": {"description": "What one contributes.", "type": "number"},
+            }
+        ),
+    }
+
+
+def _recorded() -> dict[str, Any]:
+    return {
+        "description": "A failure of the baseline.",
+        **_object(
+            {
+                "value": {"description": "The value that day.", "type": "number"},
+                "limit": {"description": "The limit that day.", "type": "number"},
             }
         ),
     }

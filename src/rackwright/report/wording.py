@@ -133,6 +133,7 @@ def explanation(result: Result) -> list[str]:
 def permission(waiver: Permission) -> str:
     """Who waived it, until when and why, in one line."""
     bound = f" up to {waiver.up_to}" if waiver.up_to else ""
+    bound += f" at a limit of {waiver.limit}" if waiver.limit else ""
     reference = f"; referred to at {waiver.reference}" if waiver.reference else ""
     return printable(
         f"waived{bound} by {waiver.id} ({waiver.owner}, {waiver.ticket}) "

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,64 @@ def test_what_is_recorded_does_not_block_until_it_gets_worse(
     report = json.loads(capsys.readouterr().out)
     assert {r["baseline_state"] for r in report["results"] if r["blocks"]} <= {"regressed", "new"}
     assert report["hygiene"]["counts"]["regressed"] == 1
+
+
+def cut(blueprint: Path) -> None:
+    """Cool the racks of 51 kW with 5 kW instead of 45 kW."""
+    text = blueprint.read_text(encoding="utf-8")
+    assert "power_limit: 45 kW" in text
+    blueprint.write_text(text.replace("power_limit: 45 kW", "power_limit: 5 kW"), encoding="utf-8")
+
+
+def test_a_recorded_failure_blocks_when_its_limit_is_cut(
+    blueprint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("baseline create", blueprint, "five")
+    before = entries(blueprint)
+    cut(blueprint)
+    capsys.readouterr()
+    assert run("check", blueprint, "five", "--only", "RACK-002", "--json") == 5
+    (worse,) = (r for r in json.loads(capsys.readouterr().out)["results"] if r["recorded"])
+    assert worse["baseline_state"] == "regressed"
+    assert worse["recorded"] == {"value": 51_000, "limit": 45_000}
+    moved = "the baseline records 51 kW, 6 kW (13 %) over; the limit moved from 45 kW to 5 kW"
+    assert moved in worse["message"]
+    for form in ("text", "md", "sarif"):
+        assert run("check", blueprint, "five", "--only", "RACK-002", "--format", form) == 5
+        assert "the limit moved from 45 kW to 5 kW" in capsys.readouterr().out
+    assert run("baseline update", blueprint, "five") == 0
+    assert [e for e in entries(blueprint) if e["policy"] == "RACK-002"] == [
+        e for e in before if e["policy"] == "RACK-002"
+    ]
+
+
+def test_diff_does_not_end_with_0_when_a_recorded_failure_gets_worse(
+    blueprint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the baseline alone it passes: that records more, from a time with six nodes in a rack."""
+    run("baseline create", blueprint, "six")
+    shutil.copy(blueprint.parent / "five-per-rack.yaml", blueprint.parent / "nodes-per-rack.yaml")
+    for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "one"]):
+        names = [
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@example.com",
+            "-c",
+            "commit.gpgsign=false",
+        ]
+        subprocess.run(["git", "-C", str(blueprint.parent), *names, *words], check=True)
+    assert run("diff main", blueprint, "nodes") == 0
+    shutil.copy(blueprint.parent / "six-per-rack.yaml", blueprint.parent / "nodes-per-rack.yaml")
+    assert run("check", blueprint, "nodes", "--base-ref", "main") == 0
+    capsys.readouterr()
+    assert run("diff main", blueprint, "nodes", "--json") == 5
+    found = json.loads(capsys.readouterr().out)
+    assert found["exit_code"] == 5
+    assert found["head"]["exit_code"] == 0
+    worse = {f["policy"]: f["after"] for f in found["findings"]["regressions"]}
+    assert worse["RACK-002"]["baseline_state"] == "unchanged"
+    assert not worse["RACK-002"]["blocks"]
 
 
 def test_it_is_created_once(blueprint: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -74,6 +74,7 @@ def test_a_waiver_that_is_added_covers_the_failure(
         "reason": "burn-in until the liquid racks arrive",
         "expires": "2026-12-08",
         "up_to": "51 kW",
+        "limit": "45 kW",
         "reference": None,
     }
     assert kinds(report) == ["expiring"]
@@ -98,6 +99,24 @@ def test_beyond_its_bound_it_does_not_hold(
     code, report = check(blueprint, capsys)
     assert code == 5
     assert "covers up to 50.9 kW only" in report["results"][0]["message"]
+
+
+def test_a_limit_that_is_cut_is_not_waived(
+    blueprint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add(blueprint)
+    blueprint.write_text(
+        blueprint.read_text().replace("power_limit: 45 kW", "power_limit: 5 kW"), encoding="utf-8"
+    )
+    code, report = check(blueprint, capsys)
+    assert code == 5
+    message = next(r["message"] for r in report["results"] if r["blocks"])
+    assert "at a limit of 45 kW only; the limit moved from 45 kW to 5 kW" in message
+
+
+def test_the_limit_of_a_new_waiver_can_be_named(blueprint: Path, waivers: Path) -> None:
+    assert add(blueprint, limit="44 kW") == 0
+    assert load(waivers, WaiverFile).value.waivers[0].limit == "44 kW"
 
 
 def test_an_audit_judges_without_waivers(
@@ -131,7 +150,7 @@ def test_what_is_waived_is_shown_when_asked_for(
     assert main([*arguments, "--show-waived"]) == 0
     shown = capsys.readouterr().out
     assert "RACK-002 waived" in shown
-    assert "waived up to 51 kW by W-2026-001" in shown
+    assert "waived up to 51 kW at a limit of 45 kW by W-2026-001" in shown
     assert (
         "waivers on 2026-12-01: 1 waived, 1 expiring, 0 expired, 0 unused, 0 over bound, "
         "0 proposed, 0 self approved\n"
@@ -248,7 +267,7 @@ def test_the_list_tells_who_until_when_and_why(
     capsys.readouterr()
     assert main(["waivers", "list", str(blueprint), *TODAY]) == 0
     assert capsys.readouterr().out == (
-        "W-2026-001  RACK-002  2026-12-08 (7 days left)  rack=c[01-08]  up to 51 kW\n"
+        "W-2026-001  RACK-002  2026-12-08 (7 days left)  rack=c[01-08]  up to 51 kW at a limit of 45 kW\n"
         "  dc-power@example.com, DC-1432: burn-in until the liquid racks arrive\n"
     )
     assert main(["waivers", "list", str(blueprint), "--json", "--today", "2026-12-10"]) == 0

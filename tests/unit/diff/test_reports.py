@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import pytest
 from diff_factories import a_cloud, changed, updates_of
 from factories import some_nodes
 from policy_factories import a_measure, a_policy, report_of
+from rackwright.diff import wording
 from rackwright.diff.budgets import budget_changes
 from rackwright.diff.compare import Comparison, updates
 from rackwright.diff.costs import Cost, CostChange
@@ -27,7 +30,9 @@ from rackwright.diff.revisions import Revision
 from rackwright.diff.text import render_text
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Enforcement
+from rackwright.policy.api import Enforcement, Outcome
+from rackwright.policy.engine import Report
+from rackwright.policy.hygiene import BaselineState, Permission
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "diff"
 BASE = Revision(Path("/repo"), "main", "a" * 40)
@@ -111,7 +116,46 @@ def storage_replaced() -> Comparison:
     return replace(nothing(), updates=tuple(found.values()))
 
 
+def tolerated(report: Report) -> Report:
+    """``report`` as a baseline that records its failures leaves it."""
+    known = {Outcome.FAIL: BaselineState.UNCHANGED}
+    results = (replace(r, baseline_state=known.get(r.outcome)) for r in report.results)
+    return replace(report, results=tuple(results))
+
+
+def compared(
+    before: Report, after: Report, change: Callable[[Report], Report] = tolerated
+) -> Comparison:
+    """Two reports, of which ``change`` permits what fails."""
+    before, after = change(before), change(after)
+    pairs = pair(before, after)
+    return replace(
+        nothing(),
+        before=before,
+        after=after,
+        budgets=budget_changes(pairs),
+        findings=sort_findings(pairs),
+    )
+
+
+def power(
+    value: float | None,
+    limit: float = 45e3,
+    enforcement: Enforcement = Enforcement.MANDATORY,
+) -> Report:
+    """The power of a rack, in a blueprint with nothing else."""
+    measure = a_measure(value, limit, at=at("lab rack c01"), what="power")
+    report: Report = report_of(a_policy(measure, policy_id="RACK-002", enforcement=enforcement))
+    return report
+
+
+def limit_cut() -> Comparison:
+    """A rack of 46 kW that the baseline records is to be cooled with 5 kW instead of 45 kW."""
+    return compared(power(46e3), power(46e3, 5e3))
+
+
 SCENARIOS = {
+    "limit-cut": limit_cut,
     "one-node-more": one_node_more,
     "nothing": nothing,
     "storage-replaced": storage_replaced,
@@ -143,6 +187,61 @@ def test_exit_codes() -> None:
     assert replace(storage_replaced(), after=crashed).exit_code is ExitCode.CRASH
     unknown = report_of(a_policy(a_measure(None)))
     assert replace(nothing(), after=unknown).exit_code is ExitCode.UNKNOWN
+
+
+def test_what_is_new_or_worse_is_refused_although_the_baseline_permits_it() -> None:
+    for before, after in (
+        (power(46e3), power(46e3, 5e3)),
+        (power(46e3), power(47e3)),
+        (power(44e3), power(46e3)),
+    ):
+        comparison = compared(before, after)
+        assert comparison.after is not None
+        assert comparison.after.exit_code is ExitCode.CLEAN
+        assert comparison.exit_code is ExitCode.VIOLATION
+        assert wording.headline(comparison) == "1 tolerated finding is new or worse"
+    for before, after in (
+        (power(46e3), power(46e3)),
+        (power(46e3), power(45.5e3)),
+        (power(46e3), power(46e3, 45.5e3)),
+        (power(46e3), power(44e3)),
+    ):
+        assert compared(before, after).exit_code is ExitCode.CLEAN
+
+
+def test_an_advisory_finding_that_is_new_or_worse_does_not_block() -> None:
+    for old, limit in ((46e3, 5e3), (44e3, 45e3)):
+        before = power(old, enforcement=Enforcement.ADVISORY)
+        after = power(46e3, limit, Enforcement.ADVISORY)
+        comparison = compared(before, after, lambda report: report)
+        assert comparison.findings.any
+        assert comparison.exit_code is ExitCode.CLEAN
+        assert wording.headline(comparison) == "passes"
+
+
+def test_a_recorded_value_that_becomes_unknown_blocks_as_unknown() -> None:
+    assert compared(power(46e3), power(None)).exit_code is ExitCode.UNKNOWN
+
+
+def test_a_crash_weighs_more_than_what_is_worse() -> None:
+    crashed = report_of(a_policy(check=lambda: 1 / 0))
+    assert replace(limit_cut(), after=crashed).exit_code is ExitCode.CRASH
+
+
+def test_what_a_waiver_permits_is_neither_new_nor_worse() -> None:
+    permission = Permission("W", "me", "T-1", "reason", date(2026, 12, 1), "47 kW", "45 kW")
+
+    def waived(report: Report) -> Report:
+        results = (
+            replace(r, outcome=Outcome.WAIVED, waiver=permission)
+            if r.outcome is Outcome.FAIL
+            else r
+            for r in report.results
+        )
+        return replace(report, results=tuple(results))
+
+    for before in (power(44e3), power(46e3)):
+        assert compared(before, power(46.5e3), waived).exit_code is ExitCode.CLEAN
 
 
 def test_only_an_empty_comparison_says_so() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import pytest
@@ -11,8 +13,9 @@ from rackwright.diff.budgets import budget_changes
 from rackwright.diff.findings import sort_findings
 from rackwright.diff.results import Pair, pair
 from rackwright.plan.model import Subject
-from rackwright.policy.api import Enforcement, Finding
+from rackwright.policy.api import Enforcement, Finding, Outcome
 from rackwright.policy.engine import Report
+from rackwright.policy.hygiene import Permission
 
 
 def at(name: str) -> Subject:
@@ -161,6 +164,53 @@ def test_a_warning_that_comes_to_block_is_a_regression() -> None:
     other = a_report(racks("rack a", 50))
     assert sorted_names(one, other) == ([], ["sjc1 rack a"], [])
     assert sorted_names(other, one) == ([], [], [])
+
+
+def test_a_failure_whose_limit_is_cut_is_worse() -> None:
+    before = a_report(racks("rack a", 46, 45.0), racks("rack b", 50), racks("rack c", 46, 45.0))
+    after = a_report(racks("rack a", 46, 5.0), racks("rack b", 10, 5.0), racks("rack c", 46, 45.5))
+    assert sorted_names(before, after) == ([], ["sjc1 rack a", "sjc1 rack b"], [])
+
+
+def test_a_failure_in_another_unit_cannot_be_shown_to_be_no_worse() -> None:
+    before, after = (
+        a_report(racks("rack a", 46e3, 45e3)),
+        a_report(racks("rack a", 46, 5.0, unit="kW")),
+    )
+    assert sorted_names(before, after) == ([], ["sjc1 rack a"], [])
+
+
+def test_a_failure_on_the_other_side_of_its_limit_is_worse() -> None:
+    before = a_report(racks("rack a", 46, 45.0))
+    after = a_report(racks("rack a", 44.5, 45.0, sense="at_least"))
+    assert sorted_names(before, after) == ([], ["sjc1 rack a"], [])
+
+
+def test_rounding_of_the_excess_is_not_worse() -> None:
+    """The words differ, so the pair is looked at although nothing changed."""
+    before = a_report(racks("rack a", 45.3, what="load after losing 'A'"))
+    after = a_report(racks("rack a", 45 + 0.1 + 0.2, what="load after losing 'B'"))
+    assert sorted_names(before, after) == ([], [], [])
+
+
+def waived(report: Report, limit: str | None) -> Report:
+    permission = Permission("W-1", "me", "T-1", "a long reason", date(2026, 12, 1), "47 W", limit)
+    results = (replace(r, outcome=Outcome.WAIVED, waiver=permission) for r in report.results)
+    return replace(report, results=tuple(results))
+
+
+@pytest.mark.parametrize(("limit", "worse"), [(None, ["sjc1 rack a"]), ("45 W", [])])
+def test_a_cut_limit_is_worse_where_a_waiver_names_none(
+    limit: str | None, worse: list[str]
+) -> None:
+    after = waived(a_report(racks("rack a", 46, 44.5)), limit)
+    for value in (44, 46):
+        before = a_report(racks("rack a", value))
+        names = sorted_names(before, after)
+        assert names[1] == worse
+        assert sorted_names(after, after) == ([], [], [])
+        raised = waived(a_report(racks("rack a", 46, 45.5)), limit)
+        assert sorted_names(before, raised)[1] == []
 
 
 def test_a_policy_that_crashes_is_a_new_finding() -> None:

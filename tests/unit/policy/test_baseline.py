@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rackwright.errors import Location, SpecErrors
-from rackwright.plan.model import Subject
+from rackwright.plan.model import Contributor, Subject
 from rackwright.policy.api import Enforcement, Outcome, Severity
 from rackwright.policy.baseline import (
     Baseline,
@@ -204,6 +204,150 @@ def test_several_values_of_one_name_are_compared_worst_with_worst() -> None:
     assert compared(before, [a_result(value=50_000.0), a_result(value=49_000.0)]).exit_code == 5
 
 
+# --- a limit that moves ------------------------------------------------------------------------
+
+
+def over(value: float, limit: float, **changes: Any) -> Result:
+    return a_result(value=value, limit=limit, **changes)
+
+
+def test_a_recorded_failure_that_grows_because_its_limit_is_cut_blocks() -> None:
+    report = compared([over(46e3, 45e3)], [over(46e3, 5e3)])
+    (result,) = report.results
+    assert result.baseline_state is BaselineState.REGRESSED
+    assert report.exit_code == 5
+    assert kinds(report) == [Kind.REGRESSED]
+    assert result.message.endswith(
+        "; the baseline records 46 kW, 1 kW (2 %) over; the limit moved from 45 kW to 5 kW"
+    )
+    assert result.recorded is not None
+    assert (result.recorded.value, result.recorded.limit) == (46e3, 45e3)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "state"),
+    [
+        # The same excess, or less, of a smaller limit.
+        ((46e3, 45e3), (6e3, 5e3), BaselineState.REGRESSED),
+        ((100e3, 50e3), (50e3, 10e3), BaselineState.REGRESSED),
+        # More in all, although less over a limit that grew as well.
+        ((46e3, 45e3), (56e3, 55.5e3), BaselineState.REGRESSED),
+        # A limit that is raised.
+        ((46e3, 45e3), (46e3, 45.5e3), BaselineState.IMPROVED),
+        # Minimums.
+        ((900.0, 1000.0), (900.0, 1001.0), BaselineState.REGRESSED),
+        ((900.0, 1000.0), (900.0, 999.0), BaselineState.IMPROVED),
+        # Limits of zero.
+        ((3.0, 0.0), (3.0, 0.0), BaselineState.UNCHANGED),
+        ((3.0, 0.0), (2.0, 0.0), BaselineState.IMPROVED),
+        ((3.0, 1.0), (2.0, 0.0), BaselineState.REGRESSED),
+    ],
+)
+def test_value_and_excess_both_decide_absolutely_and_in_relation_to_the_limit(
+    before: tuple[float, float], after: tuple[float, float], state: BaselineState
+) -> None:
+    report = compared([over(*before)], [over(*after)])
+    assert report.results[0].baseline_state is state
+    assert report.exit_code == (5 if state is BaselineState.REGRESSED else 0)
+
+
+def test_a_minimum_that_moves_is_called_a_minimum() -> None:
+    low = {"unit": "CFM"}
+    report = compared([over(900, 1000, **low)], [over(900, 1100, **low)])
+    assert "the minimum moved from 1,000 CFM to 1,100 CFM" in report.results[0].message
+
+
+def test_a_limit_that_is_raised_is_recorded_by_an_update_and_not_lowered_again() -> None:
+    before = created(a_report(over(46e3, 45e3)))
+    report = apply_baseline(a_report(over(46e3, 45.5e3)), Baseline(a_file(*before)), TODAY)
+    (entry,) = tightened(before, report)
+    assert (entry.value, entry.limit) == (46e3, 45.5e3)
+    again = apply_baseline(a_report(over(46e3, 45e3)), Baseline(a_file(entry)), TODAY)
+    assert again.exit_code == 5
+
+
+def test_a_limit_that_is_cut_is_not_recorded_by_an_update() -> None:
+    before = created(a_report(over(46e3, 45e3)))
+    report = apply_baseline(a_report(over(46e3, 5e3)), Baseline(a_file(*before)), TODAY)
+    assert tightened(before, report) == before
+
+
+def test_two_failures_of_one_name_are_not_covered_by_two_that_are_worse_in_other_ways() -> None:
+    before = [over(50e3, 49e3), over(45e3, 35e3)]
+    assert compared(before, before).exit_code == 0
+    assert compared(before, [over(50e3, 40e3), over(45e3, 44e3)]).exit_code == 5
+
+
+def test_an_update_of_several_failures_of_one_name_adds_none() -> None:
+    before = created(a_report(a_result(value=50e3), a_result(value=45e3)))
+    for after in ([49e3, 45e3], [49e3, 46e3]):
+        results = [a_result(value=value) for value in after]
+        report = apply_baseline(a_report(*results), Baseline(a_file(*before)), TODAY)
+        assert tightened(before, report) == before
+
+
+def test_a_number_in_another_unit_is_new_whatever_it_is() -> None:
+    report = compared([over(46e3, 45e3, unit="W")], [over(46.0, 5.0, unit="kW")])
+    assert report.results[0].baseline_state is BaselineState.NEW
+    assert report.exit_code == 5
+
+
+def test_a_number_in_the_place_of_a_yes_or_no_is_new() -> None:
+    yes_or_no = a_result(value=None, what="load")
+    assert compared([yes_or_no], [a_result(unit="")]).exit_code == 5
+    assert compared([a_result(unit="")], [yes_or_no]).exit_code == 5
+
+
+def test_a_value_or_a_limit_that_becomes_unknown_is_not_covered() -> None:
+    for changes in ({"limit": None}, {"value": None, "limit": 45e3, "what": "load", "unit": "W"}):
+        unknown = a_result(outcome=Outcome.UNKNOWN, **changes)
+        report = compared([over(46e3, 45e3)], [unknown])
+        assert report.exit_code == 6
+        assert report.results[0].baseline_state is None
+
+
+def test_what_adds_up_to_a_value_does_not_count() -> None:
+    parts = (Contributor("dgx-h100", 4, 10.2e3), Contributor("other", 1, 5.4e3))
+    report = compared([a_result(contributors=parts)], [a_result(contributors=parts[:1])])
+    assert states(report) == {a_result().subject.name: BaselineState.UNCHANGED}
+
+
+def test_what_is_waived_is_not_compared_and_its_entry_is_not_absent() -> None:
+    waived = over(46e3, 5e3, outcome=Outcome.WAIVED)
+    report = compared([over(46e3, 45e3)], [waived])
+    assert report.results == (waived,)
+    assert kinds(report) == []
+
+
+MARKS = st.tuples(st.integers(1, 60), st.integers(0, 60)).filter(lambda pair: pair[0] > pair[1])
+
+
+@given(before=MARKS, after=MARKS)
+def test_a_failure_is_never_covered_if_value_excess_or_share_is_worse(
+    before: tuple[int, int], after: tuple[int, int]
+) -> None:
+    report = compared([over(*map(float, before))], [over(*map(float, after))])
+    excess = [value - limit for value, limit in (before, after)]
+    share_is_worse = excess[1] * before[1] > excess[0] * after[1]
+    worse = after[0] > before[0] or excess[1] > excess[0] or share_is_worse
+    assert report.exit_code == (5 if worse else 0)
+
+
+@given(entries=st.lists(MARKS, min_size=1, max_size=3), after=MARKS)
+def test_racks_that_become_alike_are_covered_only_where_each_record_covers_them(
+    entries: list[tuple[int, int]], after: tuple[int, int]
+) -> None:
+    names = [f"c{number:02}" for number in range(len(entries))]
+    before = [
+        over(float(v), float(lim), subject=f"sjc1 rack {name} feed A")
+        for name, (v, lim) in zip(names, entries, strict=True)
+    ]
+    merged = with_racks("sjc1 racks c[00-40] feed A", names)
+    now = over(float(after[0]), float(after[1]), subject=merged)
+    alone = [compared([replace(one, subject=now.subject)], [now]) for one in before]
+    assert compared(before, [now]).exit_code == max(report.exit_code for report in alone)
+
+
 # --- racks -------------------------------------------------------------------------------------
 
 
@@ -325,6 +469,20 @@ def test_what_the_head_tightens_or_removes_holds_at_once() -> None:
     assert reviewed([a_result()], [a_result(value=45e3)], [a_result()]).exit_code == 5
     assert reviewed([a_result()], [], [a_result()]).exit_code == 5
     assert reviewed([a_result()], [a_result()], [a_result()]).exit_code == 0
+
+
+def test_a_limit_that_the_change_cuts_is_not_approved_by_recording_it_anew() -> None:
+    report = reviewed([over(46e3, 45e3)], [over(46e3, 5e3)], [over(46e3, 5e3)])
+    assert report.exit_code == 5
+    assert sorted(kinds(report)) == [Kind.REGRESSED, Kind.SELF_APPROVED]
+
+
+def test_what_base_and_head_record_has_to_cover_both() -> None:
+    """Neither is stricter: one has the smaller value, the other the smaller excess."""
+    files = [over(50e3, 49e3)], [over(46e3, 40e3)]
+    assert reviewed(*files, [over(50e3, 49e3)]).exit_code == 5
+    assert reviewed(*files, [over(46e3, 40e3)]).exit_code == 5
+    assert reviewed(*files, [over(46e3, 45.5e3)]).exit_code == 0
 
 
 def test_what_the_head_mends_and_removes_needs_no_mention() -> None:

@@ -80,8 +80,8 @@ def waive(site: Path, policy: str, name: str = "W-1") -> None:
     waivers.parent.mkdir(exist_ok=True)
     waivers.write_text(
         f"waivers:\n  - id: {name}\n    policy: {policy}\n    match: {{site: sjc1}}\n"
-        "    up_to: 8 boxes\n    reason: the boxes leave soon\n    owner: me\n    ticket: T-1\n"
-        "    expires: 2026-12-01\n"
+        "    up_to: 8 boxes\n    limit: 5 boxes\n    reason: the boxes leave soon\n    owner: me\n"
+        "    ticket: T-1\n    expires: 2026-12-01\n"
     )
 
 

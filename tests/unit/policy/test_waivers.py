@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
@@ -19,7 +19,15 @@ from rackwright.policy.api import Enforcement, Outcome, Severity
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.hygiene import Hygiene, Kind
 from rackwright.policy.names import fits
-from rackwright.policy.waivers import LONGEST_DAYS, Decision, Waiver, WaiverFile, applies, in_unit
+from rackwright.policy.waivers import (
+    LONGEST_DAYS,
+    Decision,
+    Waiver,
+    WaiverFile,
+    applies,
+    in_unit,
+    limit_for,
+)
 from rackwright.policy.waiving import SOON_DAYS, Waivers, apply_waivers
 from rackwright.report.text import render_text
 from rackwright.spec.loader import Loaded, load_text
@@ -58,6 +66,8 @@ def a_waiver(**changes: Any) -> dict[str, Any]:
         "ticket": "DC-1432",
         "expires": "2026-12-20",
     } | changes
+    if given["up_to"] == "47 kW":
+        given.setdefault("limit", "41.5 kW")
     return {key: value for key, value in given.items() if value is not None}
 
 
@@ -127,6 +137,8 @@ def test_a_whole_waiver_is_read() -> None:
         ({"up_to": ".inf kW"}, "is not a quantity"),
         ({"up_to": True}, "is not text"),
         ({"unknown": True}, "give 'up_to' or 'unknown'"),
+        ({"limit": "a lot"}, "is not a quantity"),
+        ({"up_to": None, "limit": "41.5 kW"}, "give 'up_to' as well"),
         ({"policy": "*"}, "does not match"),
         ({"untl": "2027-01-01"}, "unknown key 'untl'"),
     ],
@@ -310,6 +322,121 @@ def test_what_gets_worse_or_older_is_never_covered_anew(
         assert applies(waiver, result, today + timedelta(days=1)) is Decision.EXPIRED
 
 
+# --- a limit that moves ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("up_to", "limit", "value", "now", "decision"),
+    [
+        ("47 kW", "41.5 kW", 46.2e3, 41.5e3, Decision.COVERS),
+        ("47 kW", "41.5 kW", 47e3, 41.5e3, Decision.COVERS),
+        ("47 kW", "41.5 kW", 47.1e3, 41.5e3, Decision.OVER_BOUND),
+        ("47 kW", "41.5 kW", 46.2e3, 5e3, Decision.LIMIT_MOVED),
+        ("47 kW", "41.5 kW", 10e3, 5e3, Decision.LIMIT_MOVED),  # 5 kW over as 5.5 kW, but 100 %
+        ("47 kW", "41.5 kW", 46.2e3, 41e3, Decision.COVERS),  # 5.2 kW and 12.7 % of 5.5 and 13.3 %
+        ("47 kW", "41.5 kW", 46.2e3, 45e3, Decision.COVERS),
+        ("47 kW", "41.5 kW", 47.1e3, 47e3, Decision.OVER_BOUND),
+        ("47 kW", None, 46.2e3, 5e3, Decision.LIMIT_MOVED),
+        ("47 kW", "41.5 kg", 46.2e3, 41.5e3, Decision.OTHER_UNIT),
+        ("40 kW", "41.5 kW", 38e3, 37e3, Decision.LIMIT_MOVED),  # a bound that permits nothing
+        ("800 W", "1 kW", 900.0, 1e3, Decision.COVERS),
+        ("800 W", "1 kW", 900.0, 1050.0, Decision.COVERS),
+        ("800 W", "1 kW", 900.0, 1500.0, Decision.LIMIT_MOVED),
+        ("800 W", "1 kW", 700.0, 1e3, Decision.OVER_BOUND),
+        ("3 W", "0 W", 3.0, 0.0, Decision.COVERS),
+        ("4 W", "1 W", 2.0, 0.0, Decision.LIMIT_MOVED),
+    ],
+)
+def test_a_waiver_does_not_cover_a_failure_that_grows_because_its_limit_moves(
+    up_to: str, limit: str | None, value: float, now: float, decision: Decision
+) -> None:
+    waiver = made(up_to=up_to, **({} if limit is None else {"limit": limit}))
+    assert applies(waiver, replace(FAIL, value=value, limit=now), TODAY) is decision
+
+
+def test_a_waiver_whose_limit_was_cut_says_so_with_both_numbers() -> None:
+    cut = replace(FAIL, limit=5e3)
+    report = under(a_waiver(), result=cut)
+    assert report.exit_code == 5
+    assert kinds(report) == [Kind.OVER_BOUND]
+    assert report.results[0].message.endswith(
+        "; waiver W-2026-014 covers up to 47 kW at a limit of 41.5 kW only; "
+        "the limit moved from 41.5 kW to 5 kW"
+    )
+
+
+def test_a_waiver_without_a_limit_covers_by_its_bound_and_is_asked_for_one() -> None:
+    report = under(a_waiver(limit=None))
+    assert report.exit_code == 0
+    (notice,) = hygiene(report).notices
+    assert notice.kind is Kind.NO_LIMIT
+    assert "add 'limit: 41.5 kW'" in notice.message
+    assert not notice.problem
+
+
+def test_a_limit_that_the_change_writes_into_a_waiver_holds_at_once() -> None:
+    report = reviewed([a_waiver(limit=None)], [a_waiver()])
+    assert (report.exit_code, kinds(report)) == (0, [Kind.PROPOSED])
+    cut = replace(FAIL, limit=5e3)
+    assert reviewed([a_waiver(limit=None)], [a_waiver()], result=cut).exit_code == 5
+
+
+def test_a_limit_that_the_change_rewrites_or_removes_approves_nothing() -> None:
+    cut = replace(FAIL, limit=5e3)
+    for after in (a_waiver(limit="5 kW"), a_waiver(limit=None)):
+        report = reviewed([a_waiver()], [after], result=cut)
+        assert report.exit_code == 5
+        assert Kind.SELF_APPROVED in kinds(report)
+
+
+@pytest.mark.parametrize(
+    ("changes", "limit"),
+    [
+        ({}, "41.5 kW"),
+        ({"match": {"rack": "r*"}}, "40 kW"),
+        ({"up_to": "900 CFM", "match": {"what": "airflow"}}, "1,000 CFM"),
+        ({"up_to": "2 m", "match": {"what": "depth"}}, "1.23456 m"),
+        ({"up_to": "39 kW"}, None),
+        ({"up_to": "3 ports"}, None),
+        ({"match": {"rack": "d12"}}, None),
+        ({"up_to": None}, None),
+    ],
+)
+def test_a_new_waiver_is_about_the_strictest_limit_there_is(
+    changes: dict[str, Any], limit: str | None
+) -> None:
+    other = replace(PASS, subject=Subject("sjc1 rack r13 feed A", ("sites", 0)), limit=40e3 + 1)
+    results = [
+        FAIL,
+        replace(other, limit=40e3, value=39e3),
+        replace(FAIL, what="airflow", value=950.0, limit=1000.0, unit="CFM"),
+        replace(FAIL, what="depth", value=1.5, limit=1.23456, unit="m"),
+        replace(FAIL, what="crew", value=950.0, limit=None, unit="W"),
+    ]
+    waiver = made(**{"limit": None, **changes})
+    assert limit_for(waiver, results) == limit
+
+
+NAMED = st.integers(1, 200)
+
+
+@given(bound=NAMED, approved=NAMED, value=NAMED, limit=NAMED, at_most=st.booleans())
+def test_a_waiver_with_a_limit_never_covers_more_than_was_approved(
+    bound: int, approved: int, value: int, limit: int, *, at_most: bool
+) -> None:
+    assume(value != limit and (value > limit) is at_most)
+    waiver = made(up_to=f"{bound} W", limit=f"{approved} W")
+    result = replace(FAIL, value=float(value), limit=float(limit))
+    sign = 1 if at_most else -1
+    permitted, excess = sign * (bound - approved), sign * (value - limit)
+    covered = (
+        sign * value <= sign * bound
+        and excess <= permitted
+        and excess * approved <= permitted * limit
+    )
+    assert (applies(waiver, result, TODAY) is Decision.COVERS) is covered
+
+
 # --- a report ----------------------------------------------------------------------------------
 
 
@@ -322,7 +449,7 @@ def test_a_covered_failure_is_waived_and_keeps_its_numbers() -> None:
     assert (result.message, result.value, result.limit) == (FAIL.message, 46_200.0, 41_500.0)
     assert hygiene(report).problems == ()
     assert (
-        "waived up to 47 kW by W-2026-014 (dc-power@example.com, DC-1432) until 2026-12-20: "
+        "waived up to 47 kW at a limit of 41.5 kW by W-2026-014 (dc-power@example.com, DC-1432) until 2026-12-20: "
         "burn-in until the second PDU arrives"
     ) in render_text(report, verbose=True)
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import subprocess
 import sys
@@ -10,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from rackwright.provision.doctor import Check, run_doctor
+from rackwright.provision.tools.find import built_shelf
+from rackwright.provision.tools.folder import Shelf
+from rackwright.provision.tools.gobuild import receptor
 
 
 @pytest.fixture
@@ -31,18 +32,10 @@ def script(path: Path, text: str) -> Path:
     return path
 
 
-def install(folder: Path, names: dict[str, str]) -> None:
-    files = {}
+def install(shelf: Shelf, prepared: Path, names: dict[str, str]) -> None:
     for name, text in names.items():
-        content = script(folder / "bin" / name, text).read_bytes()
-        files[name] = {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content)}
-    document = {
-        "schema": "rackwright.tools/v1",
-        "pulumi": "3.259.0",
-        "installed_by": "built",
-        "files": files,
-    }
-    (folder / "manifest.json").write_text(json.dumps(document))
+        script(prepared / name, text)
+    shelf.put(prepared, version="3.259.0")
 
 
 def check(name: str) -> Check:
@@ -115,17 +108,28 @@ def test_pulumi_on_path(machine: Path) -> None:
 
 def test_checksums(machine: Path) -> None:
     assert check("installed tools").detail == f"none in {machine / 'tools'}"
-    install(machine / "tools", {"pulumi": "echo one", "pulumi-language-python": ""})
+    shelf = built_shelf()
+    install(shelf, machine / "new", {"pulumi": "echo one", "pulumi-language-python": ""})
     assert check("installed tools").detail.startswith("2 in ")
     assert check("pulumi").detail.startswith("3.259.0 (tools)")
 
-    script(machine / "tools/bin/pulumi", "echo two")
+    script(shelf.bin / "pulumi", "echo two")
     found = check("installed tools")
     assert found.status == "fail"
-    assert found.detail == f"not as installed in {machine / 'tools/bin'}: pulumi"
+    assert found.detail == f"not as installed in {shelf.bin}: pulumi"
+    assert found.fix == f"delete {shelf.folder}, then rackwright tools install"
 
-    (machine / "tools/bin/pulumi-language-python").unlink()
+    (shelf.bin / "pulumi-language-python").unlink()
     assert check("installed tools").detail.endswith(": pulumi, pulumi-language-python")
+
+
+def test_a_damaged_receptor_says_how_to_mend_it(machine: Path) -> None:
+    shelf = receptor().shelf(machine / "tools")
+    install(shelf, machine / "new", {"receptor": "echo one"})
+    assert check("receptor").status == "ok"
+    script(shelf.bin / "receptor", "echo two")
+    fix = f"delete {shelf.folder}, then rackwright tools install receptor"
+    assert check("installed tools").fix == fix
 
 
 def test_go_is_needed_only_without_pulumi(machine: Path) -> None:

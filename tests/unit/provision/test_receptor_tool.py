@@ -60,7 +60,7 @@ def test_it_is_built_once_and_again_when_it_is_damaged(
     monkeypatch.setenv("VERSION", "1.19.8")
     said: list[str] = []
     path = install_receptor(progress=said.append)
-    assert path == machine / "tools/bin/receptor"
+    assert path.is_relative_to(machine / "tools")
     assert path == find_receptor()
     assert len(said) == 1
     (build,) = builds(machine)

@@ -25,8 +25,14 @@ from rackwright.provision.tools import (
     tools_dir,
     vendor,
 )
-from rackwright.provision.tools import folder as tools_folder
-from rackwright.provision.tools.find import is_supported, version_of
+from rackwright.provision.tools.find import (
+    built_shelf,
+    host_shelf,
+    is_supported,
+    vendor_shelf,
+    version_of,
+)
+from rackwright.provision.tools.folder import Shelf
 
 PINNED = gobuild.pinned_version()
 GO = """#!/bin/sh
@@ -71,8 +77,12 @@ class Machine:
         return self.root / "path"
 
     @property
-    def own(self) -> Path:
-        return self.root / "tools" / "bin"
+    def cli(self) -> Shelf:
+        return built_shelf()
+
+    @property
+    def host(self) -> Shelf:
+        return host_shelf()
 
     def add_go(self) -> None:
         sdk = self.root / "go" / "sdk"
@@ -208,11 +218,11 @@ class TestFind:
         assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
     @pytest.mark.parametrize(
-        "text", ["", "{", "[]", '{"schema": "other"}', '{"schema": "rackwright.tools/v1"}']
+        "text", ["", "{", "[]", '{"schema": "other"}', '{"schema": "rackwright.tools/v2"}']
     )
     def test_damaged_manifest_is_no_installation(self, machine: Machine, text: str) -> None:
-        fake_pulumi(machine.own / "pulumi", f"v{PINNED}")
-        (machine.root / "tools/manifest.json").write_text(text)
+        fake_pulumi(machine.cli.bin / "pulumi", f"v{PINNED}")
+        (machine.cli.folder / "manifest.json").write_text(text)
         assert find_pulumi() is None
 
 
@@ -229,14 +239,14 @@ class TestInstall:
         machine.add_go()
         said: list[str] = []
         tool = install_pulumi(progress=said.append)
-        host = machine.own / "pulumi-language-python"
-        assert tool == PulumiTool(machine.own / "pulumi", PINNED, "built", host)
-        assert find_pulumi() == PulumiTool(machine.own / "pulumi", PINNED, "tools", host)
+        cli, host = machine.cli.bin / "pulumi", machine.host.bin / "pulumi-language-python"
+        assert tool == PulumiTool(cli, PINNED, "built", host)
+        assert find_pulumi() == PulumiTool(cli, PINNED, "tools", host)
         assert "refused" in said[1]
         assert host.read_text().count("pluginCommand(req)") == 1
         assert "req.Program" not in host.read_text()
-        assert {path.name for path in machine.own.iterdir()} == {
-            "pulumi",
+        assert {path.name for path in machine.cli.bin.iterdir()} == {"pulumi"}
+        assert {path.name for path in machine.host.bin.iterdir()} == {
             "pulumi-language-python",
             "pulumi-language-python-exec",
             "pulumi-resource-pulumi-python",
@@ -251,32 +261,32 @@ class TestInstall:
     def test_manifest_records_checksums(self, machine: Machine) -> None:
         machine.add_go()
         install_pulumi(progress=quiet)
-        folder = machine.root / "tools"
-        document = json.loads((folder / "manifest.json").read_text())
-        assert document["schema"] == "rackwright.tools/v1"
-        assert document["pulumi"] == PINNED
+        document = json.loads((machine.cli.folder / "manifest.json").read_text())
+        assert document["schema"] == "rackwright.tools/v2"
+        assert document["key"] == machine.cli.key
+        assert document["compiler"] == "go1.99.0 linux/amd64"
+        assert document["version"] == PINNED
         assert len(document["files"]["pulumi"]["sha256"]) == 64
-        assert tools_folder.damaged(folder, tools_folder.read_manifest(folder)) == ()
+        assert machine.cli.damaged() == ()
 
     def test_damage_of_the_same_size_is_repaired(self, machine: Machine) -> None:
         machine.add_go()
         install_pulumi(progress=quiet)
-        folder = machine.root / "tools"
-        content = (machine.own / "pulumi").read_text()
-        (machine.own / "pulumi").write_text(content.replace("echo", "eCho"))
-        manifest = tools_folder.read_manifest(folder)
-        assert tools_folder.damaged(folder, manifest) == ("pulumi",)
+        path = machine.cli.bin / "pulumi"
+        content = path.read_text()
+        path.write_text(content.replace("echo", "eCho"))
+        assert machine.cli.damaged() == ("pulumi",)
         assert install_pulumi(progress=quiet).origin == "built"
-        assert (machine.own / "pulumi").read_text() == content
+        assert path.read_text() == content
 
     def test_host_alone_is_added_to_a_cli_on_path(self, machine: Machine) -> None:
         machine.add_go()
         path = fake_pulumi(machine.path / "pulumi", "v3.261.0")
         tool = install_pulumi(progress=quiet)
-        host = machine.own / "pulumi-language-python"
+        host = machine.host.bin / "pulumi-language-python"
         assert tool == PulumiTool(path, "3.261.0", "PATH", host)
         assert machine.go_builds() == ["."]
-        assert not (machine.own / "pulumi").exists()
+        assert not machine.cli.folder.exists()
 
     def test_cli_on_path_suffices_without_go(self, machine: Machine) -> None:
         path = fake_pulumi(machine.path / "pulumi", "v3.261.0")
@@ -356,7 +366,7 @@ class TestInstall:
     def test_kill_before_the_manifest_is_no_installation(self, machine: Machine) -> None:
         machine.add_go()
         install_pulumi(progress=quiet)
-        (machine.root / "tools/manifest.json").unlink()
+        (machine.cli.folder / "manifest.json").unlink()
         assert find_pulumi() is None
         assert install_pulumi(progress=quiet).origin == "built"
 
@@ -409,9 +419,10 @@ class TestVendor:
             "    path.chmod(0o755)\n"
         )
         tool = install_pulumi(progress=quiet)
-        host = machine.own / "pulumi-language-python"
-        assert tool == PulumiTool(machine.own / "pulumi", PINNED, "vendor", host)
-        assert len(list(machine.own.iterdir())) == 3
+        own = vendor_shelf().bin
+        host = own / "pulumi-language-python"
+        assert tool == PulumiTool(own / "pulumi", PINNED, "vendor", host)
+        assert len(list(own.iterdir())) == 3
         assert install_pulumi(progress=quiet).origin == "tools"
 
     def test_cli_that_does_not_run_is_refused(

@@ -109,6 +109,7 @@ def test_json_holds_everything() -> None:
         "fingerprint": "0123456789abcdef",
         "waiver": None,
         "baseline_state": None,
+        "recorded": None,
     }
 
 

@@ -20,7 +20,9 @@ def test_what_is_waived_is_shown_when_asked_for() -> None:
     report = Report("atlas", (WAIVED,), 1)
     assert "W-2026-014" not in render_text(report)
     assert "PWR-002 waived" in render_text(report, verbose=True)
-    assert "  waived up to 47 kW by W-2026-014 (" in render_text(report, verbose=True)
+    assert "  waived up to 47 kW at a limit of 41.5 kW by W-2026-014 (" in render_text(
+        report, verbose=True
+    )
 
 
 def test_the_verdict_names_the_waivers() -> None:

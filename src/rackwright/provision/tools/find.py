@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import subprocess
 from collections.abc import Iterator
@@ -10,13 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from rackwright.provision.tools.folder import (
-    CLI,
-    LANGUAGE_HOST,
-    installed,
-    read_manifest,
-    tools_dir,
-)
+from rackwright.provision.tools import gobuild
+from rackwright.provision.tools.folder import CLI, LANGUAGE_HOST, Shelf, tools_dir
 
 Origin = Literal["PATH", "tools", "vendor", "built"]
 OLDEST = (3, 250, 0)
@@ -60,26 +56,45 @@ class Candidate:
 
 def find_pulumi() -> PulumiTool | None:
     """The first Pulumi CLI of a supported version: PATH, ``$PULUMI_HOME/bin``, tools folder."""
-    own = tools_dir() / "bin"
     for candidate in candidates():
-        if candidate.path.parent != own and candidate.supported:
+        # What stands in the tools folder is chosen by its key, also where PATH leads there.
+        if not candidate.path.is_relative_to(tools_dir()) and candidate.supported:
             return PulumiTool(
                 path=candidate.path,
                 version=candidate.version or "",
                 origin=candidate.origin,
                 language_python=_language_host(candidate.path.parent),
             )
-    return find_installed()
+    return _find_installed()
 
 
-def find_installed() -> PulumiTool | None:
+def _find_installed() -> PulumiTool | None:
     """The CLI in the tools folder, or None unless it is complete."""
-    folder = tools_dir()
-    manifest = read_manifest(folder)
-    path = installed(folder, manifest, CLI)
-    if path is None or manifest.pulumi is None or not is_supported(manifest.pulumi):
-        return None
-    return PulumiTool(path, manifest.pulumi, "tools", _language_host(path.parent))
+    for shelf in (vendor_shelf(), built_shelf()):
+        path, version = shelf.program(), shelf.manifest.version
+        if path is not None and version is not None and is_supported(version):
+            return PulumiTool(path, version, "tools", _language_host(path.parent))
+    return None
+
+
+def own_shelves() -> tuple[Shelf, ...]:
+    """Where this version of Rackwright keeps the Pulumi CLI and its language host."""
+    return vendor_shelf(), built_shelf(), host_shelf()
+
+
+def vendor_shelf() -> Shelf:
+    """Where a CLI from the vendor is kept: by its version, which decides what it is."""
+    return Shelf(tools_dir(), CLI, f"{gobuild.pinned_version()}-{platform.machine()}")
+
+
+def built_shelf() -> Shelf:
+    """Where a CLI that was built is kept."""
+    return gobuild.cli().shelf(tools_dir())
+
+
+def host_shelf() -> Shelf:
+    """Where a language host that was built is kept."""
+    return gobuild.language_host().shelf(tools_dir())
 
 
 def candidates() -> Iterator[Candidate]:
@@ -123,11 +138,11 @@ def is_supported(version: str) -> bool:
 
 def _language_host(beside: Path) -> Path | None:
     """The language host beside the CLI, else on PATH, else in the tools folder."""
-    for folder in (beside, *_search_path()):
+    elsewhere = (path for path in _search_path() if not path.is_relative_to(tools_dir()))
+    for folder in (beside, *elsewhere):
         if _is_executable(folder / LANGUAGE_HOST):
             return folder / LANGUAGE_HOST
-    folder = tools_dir()
-    return installed(folder, read_manifest(folder), LANGUAGE_HOST)
+    return host_shelf().program()
 
 
 def _search_path() -> list[Path]:

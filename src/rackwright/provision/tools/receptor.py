@@ -4,37 +4,26 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError
-from rackwright.provision.locks import turn
 from rackwright.provision.tools import gobuild
-from rackwright.provision.tools.folder import (
-    RECEPTOR,
-    commit,
-    damaged,
-    installed,
-    read_manifest,
-    staging,
-    tools_dir,
-)
+from rackwright.provision.tools.built import install_built
+from rackwright.provision.tools.folder import RECEPTOR, tools_dir
+from rackwright.provision.tools.go import Progress, compiler_version
 
 COMPILERS = ("go1.20", "/usr/lib/go-1.20/bin/go", "go1.19", "/usr/lib/go-1.19/bin/go", "go")
 """Where a compiler that builds Receptor may be: its own name, Debian's folder, or the default."""
 
-_FITTING = re.compile(r"go version go1\.(19|20)(\.\d+)? ")
+_FITTING = re.compile(r"go1\.(19|20)(\.\d+)? ")
 """Receptor's quic library refuses 1.21 and newer."""
-
-_ANSWER_WITHIN_S = 30
 
 
 def find_receptor() -> Path | None:
     """The program ``receptor``: that of PATH, else the one in the tools folder, else None."""
     if (found := shutil.which(RECEPTOR)) is not None:
         return Path(found).absolute()
-    folder = tools_dir()
-    return installed(folder, read_manifest(folder), RECEPTOR)
+    return gobuild.receptor().shelf(tools_dir()).program()
 
 
 def need_receptor() -> Path:
@@ -51,68 +40,21 @@ def need_receptor() -> Path:
     return found
 
 
-def install_receptor(*, progress: gobuild.Progress) -> Path:
-    """The program ``receptor``, built into the tools folder where it was missing.
-
-    Two calls at once build it once, and a call that is killed leaves nothing that looks finished.
+def install_receptor(*, progress: Progress) -> Path:
+    """The program ``receptor``, built into the tools folder where there is none on PATH.
 
     Raises:
         ExternalToolError: there is no fitting compiler, or the build failed.
     """
-    folder = tools_dir()
-    if (found := _sound(folder)) is not None:
-        return found
-    try:
-        with turn(folder / "lock", waiting=lambda: progress("waiting for another installation")):
-            if (found := _sound(folder)) is not None:
-                return found
-            compiler = find_compiler()
-            with staging(folder) as workspace:
-                programs = workspace / "receptor-bin"
-                programs.mkdir()
-                gobuild.build_receptor(compiler, workspace, programs, progress)
-                commit(folder, programs, read_manifest(folder))
-    except OSError as error:
-        raise ExternalToolError(
-            f"the tools folder '{folder}' cannot be written: {error.strerror or error}",
-            hint="set RACKWRIGHT_TOOLS_DIR to a folder that you can write",
-        ) from error
-    return folder / "bin" / RECEPTOR
+    if (found := shutil.which(RECEPTOR)) is not None:
+        return Path(found).absolute()
+    return install_built(gobuild.receptor(), tools_dir(), find_compiler, progress)
 
 
-def find_compiler() -> str:
-    """A ``go`` that builds Receptor.
-
-    Raises:
-        ExternalToolError: there is none.
-    """
+def find_compiler() -> str | None:
+    """A ``go`` that builds Receptor, or None."""
     for name in COMPILERS:
         path = shutil.which(name)
-        if path is not None and _FITTING.match(_version(path)):
+        if path is not None and _FITTING.match(compiler_version(path) or ""):
             return path
-    raise ExternalToolError(
-        f"Receptor {gobuild.receptor_version()} is built by Go 1.19 or 1.20, which is not installed",
-        hint=gobuild.RECEPTOR_HINT,
-    )
-
-
-def _sound(folder: Path) -> Path | None:
-    found = find_receptor()
-    if found is not None and found.parent == folder / "bin":
-        return None if RECEPTOR in damaged(folder, read_manifest(folder)) else found
-    return found
-
-
-def _version(path: str) -> str:
-    try:
-        done = subprocess.run(
-            [path, "version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_ANSWER_WITHIN_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout
+    return None

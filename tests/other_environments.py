@@ -1,0 +1,127 @@
+"""Runs the unit tests in another environment than that of `make test`.
+
+python tests/other_environments.py oldest-dependencies   the oldest releases that are admitted
+python tests/other_environments.py next-python           Debian 13 and its Python, as root only
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import venv
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+from rackwright.errors import ExternalToolError
+from rackwright.folders import cache_folder
+from rackwright.lab.base import clear, machine_repository
+from rackwright.lab.system import run
+from rackwright.provision.locks import turn
+from suites import ROOT, read_suites
+
+TOOLS = ("test", "dev")
+"""Extras that users do not install."""
+SUITE = "trixie"
+PACKAGES = ("ca-certificates", "git", "openssh-client", "python3", "python3-venv")
+QUIET = ("--quiet", "--disable-pip-version-check", "--no-compile")
+INSIDE = """\
+mount --bind "$2" "$1/mnt"
+mount --rbind /dev "$1/dev"
+mount -t proc proc "$1/proc"
+for file in /etc/resolv.conf /etc/hosts /etc/ssl/certs/ca-certificates.crt; do
+  cp --dereference "$file" "$1$file"
+done
+exec chroot "$1" /usr/bin/python3 -c "$3"
+"""
+"""Mounts what a root file system needs, in a namespace of its own, and goes there."""
+
+UNIT_TESTS = """\
+import os, subprocess, sys
+os.chdir("/mnt")
+print(sys.version, flush=True)
+python = "/opt/tests/bin/python"
+if not os.path.exists(python):
+    subprocess.run([sys.executable, "-m", "venv", "/opt/tests"], check=True)
+install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+subprocess.run([*install, "--editable", ".[all,test]"], check=True)
+sys.exit(subprocess.run([python, "-m", "pytest", *WORDS]).returncode)
+"""
+
+
+def oldest_dependencies() -> int:
+    """Run the unit tests with the oldest direct dependencies; the exit code of pytest."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    users = [line for name, lines in extras.items() if name not in TOOLS for line in lines]
+    pins = oldest([*project["dependencies"], *users])
+    key = hashlib.sha256("\n".join(pins).encode()).hexdigest()[:12]
+    folder = ROOT / ".rackwright/oldest"
+    python = folder / "bin/python"
+    if not (folder / key).exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        venv.create(folder, with_pip=True)
+        (folder / "constraints.txt").write_text("\n".join(pins))
+        install = (python, "-m", "pip", "install", *QUIET, "-c", folder / "constraints.txt")
+        subprocess.run([*install, "--editable", ".[all,test]"], cwd=ROOT, check=True)
+        (folder / key).touch()
+    return subprocess.run([python, "-m", "pytest", *_words()], cwd=ROOT, check=False).returncode
+
+
+def oldest(requirements: list[str]) -> list[str]:
+    """The oldest release that each of ``requirements`` admits, as constraints for pip."""
+    found = {}
+    for requirement in map(Requirement, requirements):
+        lowest = [one.version for one in requirement.specifier if one.operator == ">="]
+        if lowest:
+            found[requirement.name] = f"{requirement.name}=={lowest[0]}"
+    return sorted(found.values())
+
+
+def next_python() -> int:
+    """Run the unit tests on Debian 13; the exit code of pytest, or 0 where it cannot be had."""
+    if os.geteuid() != 0:
+        print("left out: to make a root file system needs root")
+        return 0
+    key = hashlib.sha256("\n".join(PACKAGES).encode()).hexdigest()[:12]
+    folder = cache_folder("tests") / f"{SUITE}-{key}"
+    with turn(folder.with_suffix(".lock")):
+        if not folder.exists():
+            _debootstrap(folder)
+        code = f"WORDS = {_words()!r}\n{UNIT_TESTS}"
+        unshare = ("unshare", "--mount", "--propagation", "private", "sh", "-euc", INSIDE, "sh")
+        command = (*unshare, str(folder), str(ROOT), code)
+        environment = {**os.environ, "HOME": "/root", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+        return subprocess.run(command, env=environment, check=False).returncode
+
+
+def _debootstrap(folder: Path) -> None:
+    repository, _ = machine_repository()
+    unfinished = folder.with_suffix(".new")
+    clear(unfinished)
+    print(f"installing Debian {SUITE}: about two minutes, once", flush=True)
+    run(
+        *("unshare", "--mount", "--propagation", "private", "debootstrap", "--variant=minbase"),
+        *(f"--include={','.join(PACKAGES)}", SUITE, unfinished, repository),
+        timeout_s=1800,
+    )
+    unfinished.rename(folder)
+
+
+def _words() -> list[str]:
+    """The arguments of pytest for the suites that `make test` runs as a whole."""
+    paths = [path for suite in read_suites() if suite.always for path in suite.paths]
+    return ["-n2", "-q", "-p", "no:cacheprovider", "-m", "not e2e and not bench", *paths]
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(
+            {"oldest-dependencies": oldest_dependencies, "next-python": next_python}[sys.argv[1]]()
+        )
+    except (ExternalToolError, subprocess.CalledProcessError) as error:
+        sys.exit(f"the environment cannot be made: {error}")

@@ -1,0 +1,208 @@
+"""Runs a tier of the tests and says at the end what failed and how to repeat it.
+
+A step that fails does not keep the next one from running. After the deadline in
+``RACKWRIGHT_DEADLINE`` (seconds since the epoch) no test begins, and what was left out is named.
+
+    python tests/run_suites.py test   lint, unit tests and journeys: what `make test` runs
+    python tests/run_suites.py all    everything
+    python tests/run_suites.py ci     `test`, then the suites that the change touches
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from shlex import join
+
+from suites import ROOT, Suite, read_suites, touched
+
+BIN = Path(sys.executable).parent
+VERIFIED = ROOT / ".ci/verified"
+"""The commit at which everything was green the last time."""
+LINTERS = ("lint-types", "lint-ansible", "lint-ruff", "lint-format", "lint-yaml", "lint-spelling")
+"""Targets of the Makefile, the longest first."""
+WORKERS = 2
+OUTCOMES, DEADLINE = "RACKWRIGHT_OUTCOMES", "RACKWRIGHT_DEADLINE"
+UNIT = (f"-n{WORKERS}", "--dist", "loadgroup", "-m", "not e2e and not bench")
+REAL = (f"-n{WORKERS}", "--dist", "loadfile", "--no-loadscope-reorder", "-m", "e2e")
+MANY = (f"-n{WORKERS}", "-m", "(hypothesis or sweep) and not e2e")
+BENCH = ("-m", "bench", "-s")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a step.
+
+    Attributes:
+        name: of the step.
+        repeat: commands that repeat what failed; empty where nothing did.
+        left_out: what did not run for lack of time.
+        seconds: that it took.
+    """
+
+    name: str
+    repeat: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    seconds: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pytest:
+    """One run of pytest.
+
+    Attributes:
+        name: of the step.
+        tests: files, folders or single tests.
+        options: of pytest.
+        environment: variables to add.
+        without: tests that have run already.
+    """
+
+    name: str
+    tests: tuple[str, ...]
+    options: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
+
+
+def main(tier: str) -> int:
+    """Run ``tier``; 0 where nothing failed."""
+    suites = read_suites()
+    always, rest = [s for s in suites if s.always], [s for s in suites if not s.always]
+    outcomes = [*run_lint(), run_pytest(Pytest("unit", _paths(always), UNIT)), run_make("tools")]
+    if tier != "all":
+        journeys = tuple(test for suite in suites for test in suite.journeys)
+        outcomes.append(run_pytest(Pytest("journeys", journeys, REAL)))
+    if tier == "ci":
+        changed = changed_files()
+        rest = rest if changed is None else list(touched(rest, changed))
+        print(f"\n== touched by the change: {', '.join(s.name for s in rest) or 'nothing'}")
+    if tier != "test":
+        outcomes += run_whole(rest, without=journeys if tier == "ci" else ())
+    if tier == "all":
+        many = {"RACKWRIGHT_EXAMPLES": "many"}
+        outcomes.append(run_pytest(Pytest("many examples", _paths(always), MANY, many)))
+        outcomes += map(run_make, ("test-next-python", "test-oldest-dependencies"))
+    return summarise(tier, outcomes)
+
+
+def run_whole(suites: Sequence[Suite], *, without: tuple[str, ...]) -> Iterator[Outcome]:
+    """What became of ``suites``, in which the tests ``without`` have run already."""
+    yield from map(run_make, sorted({need for suite in suites for need in suite.needs}))
+    real = _paths(suite for suite in suites if suite.name != "bench")
+    if real:
+        yield run_pytest(Pytest("end to end", real, (*REAL, "--durations=40"), without=without))
+    if any(suite.name == "bench" for suite in suites):
+        yield run_pytest(Pytest("bench", ("tests/bench",), BENCH, {"RACKWRIGHT_BENCH_RUNS": "1"}))
+
+
+def run_lint() -> list[Outcome]:
+    """What became of each linter; two run at the same time."""
+    with ThreadPoolExecutor(WORKERS) as pool:
+        done = list(pool.map(_quiet_make, LINTERS))
+    for outcome, said in done:
+        print(f"\n== {outcome.name}: {'failed' if outcome.repeat else 'ok'}\n{said}", end="")
+    sys.stdout.flush()
+    return [outcome for outcome, _ in done]
+
+
+def run_make(target: str) -> Outcome:
+    """What became of a target of the Makefile."""
+    print(f"\n== {target}", flush=True)
+    began = time.monotonic()
+    command = ("make", "--no-print-directory", target)
+    code = subprocess.run(command, cwd=ROOT, check=False).returncode
+    return Outcome(target, (join(command),) if code else (), seconds=time.monotonic() - began)
+
+
+def run_pytest(step: Pytest) -> Outcome:
+    """What became of a run of pytest."""
+    print(f"\n== {step.name}", flush=True)
+    if time.time() > float(os.environ.get(DEADLINE, "inf")):
+        return Outcome(step.name, left_out=step.tests)
+    began = time.monotonic()
+    deselected = tuple(f"--deselect={test}" for test in step.without)
+    with tempfile.TemporaryDirectory() as folder:
+        record = Path(folder) / "outcomes"
+        command = (str(BIN / "pytest"), *step.options, *deselected, *step.tests)
+        environment = {**os.environ, **step.environment, OUTCOMES: str(record)}
+        code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+        lines = record.read_text("utf-8").splitlines() if record.exists() else []
+    recorded = [json.loads(line) for line in lines]
+    failed = dict.fromkeys(one["test"] for one in recorded if one["outcome"] == "failed")
+    words = [f"{name}={value}" for name, value in step.environment.items()]
+    repeat = tuple(join([*words, ".venv/bin/pytest", test]) for test in failed)
+    if code and not repeat:  # it found no test, or broke down
+        repeat = (join([*words, ".venv/bin/pytest", *command[1:]]),)
+    left_out = tuple(one["test"] for one in recorded if one["outcome"] == "left out")
+    return Outcome(step.name, repeat, left_out, time.monotonic() - began)
+
+
+def changed_files() -> tuple[str, ...] | None:
+    """Paths that differ from the commit in ``.ci/verified``; None where that is not known."""
+    try:
+        base = VERIFIED.read_text("utf-8").split()[0]
+    except (OSError, IndexError):
+        return None
+    command = ("git", "diff", "--name-only", "--no-renames", "-z", base, "HEAD", "--")
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"everything is touched: {done.stderr.strip()}")
+        return None
+    return tuple(name for name in done.stdout.split("\0") if name)
+
+
+def summarise(tier: str, outcomes: Sequence[Outcome]) -> int:
+    """Print what became of the steps; 1 where one failed, else 0."""
+    print(f"\n== {tier}: {sum(one.seconds for one in outcomes) / 60:.0f} minutes")
+    for one in outcomes:
+        state = "failed" if one.repeat else "not whole" if one.left_out else "ok"
+        print(f"{one.name:<28} {state:<10} {one.seconds:6.0f} s")
+    for one in outcomes:
+        for test in one.left_out:
+            print(f"left out for lack of time: {test}")
+    failures = [command for one in outcomes for command in one.repeat]
+    for command in failures:
+        print(f"failed, repeat it with: {command}")
+    whole = not failures and not any(one.left_out for one in outcomes)
+    if tier == "all" and whole:
+        _record_verified()
+    return 1 if failures else 0
+
+
+def _record_verified() -> None:
+    """Write the commit that is checked out to ``.ci/verified``, unless files differ from it."""
+    git = ("git", "-C", str(ROOT))
+    changed = subprocess.run((*git, "status", "--porcelain"), capture_output=True, check=True)
+    if changed.stdout:
+        print("not recorded in .ci/verified: files differ from the commit that is checked out")
+        return
+    head = subprocess.run((*git, "rev-parse", "HEAD"), capture_output=True, text=True, check=True)
+    VERIFIED.write_text(head.stdout, "utf-8")
+    print(f"recorded in .ci/verified, which is to be committed: {head.stdout.strip()}")
+
+
+def _quiet_make(target: str) -> tuple[Outcome, str]:
+    began = time.monotonic()
+    command = ("make", "--no-print-directory", target)
+    done = subprocess.run(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    repeat = (join(command),) if done.returncode else ()
+    return Outcome(target, repeat, seconds=time.monotonic() - began), done.stdout
+
+
+def _paths(suites: Iterable[Suite]) -> tuple[str, ...]:
+    return tuple(path for suite in suites for path in suite.paths)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,85 @@
+"""The table of suites, ``suites.toml``: which suite a changed path may break."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TABLE = ROOT / "tests/suites.toml"
+EVERYTHING = ("Makefile", ".ci/run", "pyproject.toml", "tests/conftest.py", "tests/suites.toml")
+"""What every suite depends on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Tests that hold one promise.
+
+    Attributes:
+        name: of the suite, in kebab case.
+        promise: what a user may rely on while the suite is green.
+        paths: files or folders of its tests, from the top of the repository.
+        watches: files or folders whose change may break the promise; its tests are watched too.
+        journeys: the tests of it that ``make test`` runs, as pytest names them.
+        needs: targets of the Makefile that install what it drives, besides the Pulumi CLI.
+        always: it is part of ``make test`` as a whole.
+    """
+
+    name: str
+    promise: str
+    paths: tuple[str, ...]
+    watches: tuple[str, ...] = ()
+    journeys: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    always: bool = False
+
+    def is_touched_by(self, path: str) -> bool:
+        """Whether a change of the file ``path`` may break the promise."""
+        watched = (*EVERYTHING, *self.paths, *self.watches)
+        return any(path == one or path.startswith(f"{one}/") for one in watched)
+
+
+def read_suites(table: Path = TABLE) -> tuple[Suite, ...]:
+    """The suites of ``table``, in its order, their groups of paths spelled out."""
+    document = tomllib.loads(table.read_text(encoding="utf-8"))
+    groups = document["groups"]
+    return tuple(
+        Suite(
+            **{
+                key: tuple(value) if isinstance(value, list) else value
+                for key, value in {**entry, "watches": _expand(entry, groups)}.items()
+            }
+        )
+        for entry in document["suite"]
+    )
+
+
+def touched(suites: Iterable[Suite], changed: Collection[str]) -> tuple[Suite, ...]:
+    """The suites that a change of the files ``changed`` may break."""
+    return tuple(suite for suite in suites if any(map(suite.is_touched_by, changed)))
+
+
+def describe(suites: Iterable[Suite]) -> str:
+    """The table of suites and promises, in Markdown."""
+    rows = [
+        f"| {suite.name} | {suite.promise} | {', '.join(f'`{path}`' for path in suite.paths)} | "
+        f"{'whole' if suite.always else 'a journey' if suite.journeys else ''} |\n"
+        for suite in suites
+    ]
+    return "| Suite | Promise | Tests | In `make test` |\n|---|---|---|---|\n" + "".join(rows)
+
+
+def _expand(
+    entry: Mapping[str, Sequence[str]], groups: Mapping[str, Sequence[str]]
+) -> tuple[str, ...]:
+    """The paths that a suite watches, each group replaced by what is in it."""
+    waiting, found = list(entry.get("watches", ())), dict[str, None]()
+    while waiting:
+        path = waiting.pop(0)
+        if path.startswith("@"):
+            waiting += groups[path[1:]]
+        else:
+            found[path] = None
+    return tuple(found)

@@ -1,0 +1,72 @@
+"""What is installed only where it is asked for, and what is said where it is missing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from rackwright.extras import MODULES, missing_extra
+from rackwright.render.blueprints import find_template, write_blueprint
+
+ROOT = Path(__file__).parents[2]
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+
+
+def packages_of(extra: str) -> set[str]:
+    """The packages that an extra names, with those of the extras that it refers to."""
+    wanted = [Requirement(line) for line in EXTRAS[extra]]
+    found = {requirement.name for requirement in wanted}
+    for requirement in wanted:
+        if requirement.name == "rackwright":
+            found |= {name for own in requirement.extras for name in packages_of(own)}
+    return found
+
+
+def test_all_is_every_extra_of_a_user() -> None:
+    assert packages_of("all") >= {
+        name for extra in EXTRAS if extra != "dev" for name in packages_of(extra)
+    }
+
+
+@pytest.mark.parametrize("module", sorted(set(MODULES) - {"google", "grpc", "semver", "werkzeug"}))
+def test_the_extra_of_a_module_names_its_package(module: str) -> None:
+    named = packages_of(MODULES[module])
+    installed = packages_distributions()["boto3" if module == "botocore" else module]
+    assert named & {name.replace("_", "-") for name in installed}
+
+
+@pytest.mark.parametrize(
+    ("verb", "template", "arguments", "module", "extra"),
+    [
+        ("up", "hybrid-h100", ["--target", "local", "--yes"], "pulumi", "aws"),
+        ("configure", "lab", ["--check"], "ansible_runner", "configure"),
+    ],
+)
+def test_a_command_that_lacks_its_extra_says_which(
+    verb: str, template: str, arguments: list[str], module: str, extra: str, tmp_path: Path
+) -> None:
+    hide = f"import sys; sys.modules[{module!r}] = None\n"
+    start = "from rackwright.cli import main; sys.exit(main(sys.argv[1:]))"
+    write_blueprint(find_template(template), tmp_path, {})
+    done = subprocess.run(
+        [sys.executable, "-c", hide + start, verb, tmp_path / "blueprint.yaml", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "RACKWRIGHT_STATE": str(tmp_path / "state")},
+    )
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert f"needs the Python package '{module}', which is not installed" in done.stderr
+    assert f"pip install 'rackwright[{extra}]'" in done.stderr
+
+
+def test_another_missing_module_is_no_extra() -> None:
+    assert missing_extra(ModuleNotFoundError("no", name="rackwright.nothing")) is None
+    assert missing_extra(ModuleNotFoundError("no")) is None

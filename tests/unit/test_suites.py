@@ -1,0 +1,196 @@
+"""The table of suites is whole, and a run of them hides no failure."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+import run_suites
+from run_suites import Outcome, Pytest
+from suites import ROOT, Suite, describe, read_suites, touched
+
+SUITES = read_suites()
+NAMES = {suite.name for suite in SUITES}
+DOCUMENT = ROOT / "tests/README.md"
+BEGIN, END = "<!-- made from suites.toml -->\n", "<!-- end -->\n"
+HELD_BY_UNIT_TESTS = {"src/rackwright/testing"}
+"""Folders that no suite but the unit tests watches, and need not."""
+
+
+def test_every_test_is_in_one_suite() -> None:
+    files = sorted(path for path in (ROOT / "tests").rglob("test_*.py"))
+    assert len(files) > 100
+    paths = [path for suite in SUITES for path in suite.paths]
+    for file in files:
+        name = str(file.relative_to(ROOT))
+        holding = [path for path in paths if name == path or name.startswith(f"{path}/")]
+        assert len(holding) == 1, (name, holding)
+
+
+def test_what_the_table_names_exists() -> None:
+    assert len(NAMES) == len(SUITES)
+    for suite in SUITES:
+        for path in (*suite.paths, *suite.watches):
+            assert (ROOT / path).exists(), (suite.name, path)
+        for journey in suite.journeys:
+            file, _, test = journey.partition("::")
+            assert file in suite.paths
+            assert f"def {test}" in (ROOT / file).read_text()
+
+
+def test_every_package_and_role_is_watched() -> None:
+    folders = [*(ROOT / "src/rackwright").iterdir(), *(ROOT / "roles").iterdir()]
+    names = {str(path.relative_to(ROOT)) for path in folders if path.is_dir()}
+    names = {name for name in names if not name.endswith("__pycache__")} - HELD_BY_UNIT_TESTS
+    assert len(names) > 40
+    watched = {path for suite in SUITES for path in suite.watches}
+    missing = {n for n in names if not any(w == n or w.startswith(f"{n}/") for w in watched)}
+    assert missing == set()
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("roles/nccl/tasks/verify.yml", {"gpu-roles"}),
+        ("roles/ncclx/tasks/verify.yml", set()),
+        ("templates/receptor/head.yml.j2", {"receptor"}),
+        ("tests/e2e/test_nfs_role.py", {"nfs-role"}),
+        ("README.md", set()),
+        ("pyproject.toml", NAMES),
+    ],
+)
+def test_a_change_touches_the_suites_that_watch_it(path: str, names: set[str]) -> None:
+    rest = [suite for suite in SUITES if not suite.always or path == "pyproject.toml"]
+    assert {suite.name for suite in touched(rest, [path])} == names
+
+
+def test_nothing_is_touched_by_no_change() -> None:
+    assert touched([Suite("one", "holds", ("tests",))], []) == ()
+
+
+def test_the_document_lists_the_suites() -> None:
+    text = DOCUMENT.read_text()
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    wanted = f"{before}{BEGIN}{describe(SUITES)}{END}{after}"
+    if os.environ.get("UPDATE_GOLDEN"):
+        DOCUMENT.write_text(wanted)
+        text = wanted
+    assert text == wanted, "make suites-docs writes it anew"
+
+
+TESTS = """\
+import pytest
+
+def test_good(): pass
+def test_bad(): assert False
+@pytest.fixture
+def broken(): raise OSError("no")
+def test_without_its_fixture(broken): pass
+@pytest.mark.skip(reason="no GPU")
+def test_skipped(): pass
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of tests with the hooks of this project's."""
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    hooks = (ROOT / "tests/conftest.py").read_text()
+    (tmp_path / "conftest.py").write_text(hooks)
+    (tmp_path / "test_one.py").write_text(TESTS)
+    return tmp_path
+
+
+def named(words: tuple[str, ...]) -> list[str]:
+    """The tests in the commands that repeat failures, or that were left out."""
+    return sorted(re.sub(r".*(test_\w+\.py)", r"\1", word) for word in words)
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_every_failure_is_listed_with_what_repeats_it(folder: Path, workers: str) -> None:
+    (folder / "test_two.py").write_text("import nothing_of_this_name\n")
+    done = run_suites.run_pytest(Pytest("own", (str(folder),), (workers, "-q")))
+    assert all(command.startswith(".venv/bin/pytest ") for command in done.repeat)
+    assert set(named(done.repeat)) >= {"test_two.py"}
+    (folder / "test_two.py").unlink()
+    done = run_suites.run_pytest(Pytest("own", (str(folder),), (workers, "-q")))
+    assert named(done.repeat) == ["test_one.py::test_bad", "test_one.py::test_without_its_fixture"]
+    assert done.left_out == ()
+
+
+def test_no_test_begins_after_the_deadline(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    late = "import os; os.environ['RACKWRIGHT_DEADLINE'] = '1'\ndef test_last(): pass\n"
+    (folder / "test_two.py").write_text(late)
+    done = run_suites.run_pytest(Pytest("own", (str(folder),), ("-q", "-p", "no:randomly")))
+    assert len(done.left_out) == 5
+    assert done.repeat == ()
+    monkeypatch.setenv("RACKWRIGHT_DEADLINE", str(time.time() - 1))
+    done = run_suites.run_pytest(Pytest("own", (str(folder),), ("-q",)))
+    assert done == Outcome("own", left_out=(str(folder),))
+
+
+def test_a_run_without_a_test_has_failed(folder: Path) -> None:
+    (folder / "test_one.py").unlink()
+    done = run_suites.run_pytest(Pytest("own", (str(folder),), ("-q",)))
+    assert len(done.repeat) == 1
+
+
+def test_a_red_tier_hides_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every step is run although each fails, and each is listed."""
+
+    def fail(step: Pytest) -> Outcome:
+        return Outcome(step.name, (f"repeat {step.name}",))
+
+    monkeypatch.setattr(run_suites, "run_pytest", fail)
+    monkeypatch.setattr(run_suites, "run_make", lambda target: Outcome(target, (f"make {target}",)))
+    monkeypatch.setattr(
+        run_suites, "run_lint", lambda: [Outcome(one, (f"make {one}",)) for one in ("a", "b")]
+    )
+    assert run_suites.main("all") == 1
+    listed = re.findall(r"failed, repeat it with: (.+)", capsys.readouterr().out)
+    assert listed == [
+        "make a", "make b", "repeat unit", "make tools", "make receptor", "repeat end to end",
+        "repeat bench", "repeat many examples", "make test-next-python",
+        "make test-oldest-dependencies",
+    ]  # fmt: skip
+
+
+def test_each_target_that_is_run_is_in_the_makefile() -> None:
+    needs = {need for suite in SUITES for need in suite.needs}
+    targets = {*run_suites.LINTERS, *needs, "tools", "test-next-python", "test-oldest-dependencies"}
+    makefile = (ROOT / "Makefile").read_text()
+    assert {one for one in targets if not re.search(rf"^{one}:", makefile, re.MULTILINE)} == set()
+
+
+def test_what_has_changed_is_asked_from_the_commit_that_was_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *words]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    git("init", "-q")
+    (tmp_path / "kept").write_text("kept")
+    (tmp_path / "moved").write_text("moved")
+    git("add", ".")
+    git("commit", "-qm", "one")
+    verified = tmp_path / "verified"
+    verified.write_text(git("rev-parse", "HEAD"))
+    git("mv", "moved", "with space")
+    git("commit", "-qm", "two")
+    monkeypatch.setattr(run_suites, "ROOT", tmp_path)
+    monkeypatch.setattr(run_suites, "VERIFIED", verified)
+    assert set(run_suites.changed_files() or ()) == {"moved", "with space"}
+    verified.write_text("0" * 40)
+    assert run_suites.changed_files() is None, "nobody knows, so everything is touched"
+    verified.unlink()
+    assert run_suites.changed_files() is None
+
