@@ -18,9 +18,11 @@ class _Loader(yaml.SafeLoader):
     pass
 
 
-_Loader.add_constructor(
-    "!reference", lambda loader, node: _Reference(loader.construct_sequence(node))
-)
+def _reference(loader: _Loader, node: yaml.SequenceNode) -> _Reference:
+    return _Reference(loader.construct_sequence(node))
+
+
+_Loader.add_constructor("!reference", _reference)
 
 
 class Pipeline:
@@ -31,7 +33,7 @@ class Pipeline:
 
     def job(self, name: str) -> dict[str, Any]:
         """A job, with what it extends, and with references resolved in its scripts."""
-        job = self._document[name]
+        job: dict[str, Any] = self._document[name]
         if "extends" in job:
             job = _merged(self.job(job["extends"]), job)
         for key in ("before_script", "script"):

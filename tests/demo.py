@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 RACKWRIGHT = os.environ.get("RACKWRIGHT", "rackwright")
 FOLDER = Path(os.environ.get("DEMO", ".rackwright/demo")).resolve()
@@ -112,7 +113,7 @@ def list_resources(blueprint: Path) -> dict[str, list[str]]:
     session = boto3.Session("embedded", "embedded", region_name="us-east-1")
     endpoint = json.loads(status.stdout)["endpoint"]
 
-    def client(service: str):
+    def client(service: str) -> Any:
         return session.client(service, endpoint_url=endpoint)
 
     ec2, groups = client("ec2"), client("autoscaling").describe_auto_scaling_groups()
@@ -139,7 +140,7 @@ def list_resources(blueprint: Path) -> dict[str, list[str]]:
     return {kind: sorted(items) for kind, items in found.items()}
 
 
-def count_efa(ec2, template: str) -> int:
+def count_efa(ec2: Any, template: str) -> int:
     """Number of EFA interfaces in the newest version of a launch template."""
     versions = ec2.describe_launch_template_versions(
         LaunchTemplateId=template, Versions=["$Latest"]

@@ -81,7 +81,7 @@ def _handler(forge: FakeForge) -> type[BaseHTTPRequestHandler]:
             if failure and not failure.carried_out:
                 self._send(failure.status, failure.body, failure.headers)
                 return
-            token = self.headers.get("PRIVATE-TOKEN") or self.headers.get("Authorization", "")
+            token = self.headers.get("PRIVATE-TOKEN") or self.headers.get("Authorization") or ""
             if token.removeprefix("Bearer ").removeprefix("bearer ") != forge.token:
                 self._send(401, b'{"message": "Bad credentials"}', {})
                 return

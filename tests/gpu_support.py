@@ -233,7 +233,7 @@ def health(machine: GpuMachine, cases: Mapping[str, int]) -> dict[str, tuple[int
 def probe(machine: GpuMachine, gpus: int) -> dict[str, tuple[Outcome, str | None]]:
     """What ``rackwright verify`` finds of the GPUs where so many are expected, by item."""
     (node,) = (host for host in expect(load_plan(blueprint(machine)).plan) if host.name == NODE)
-    true = {"accelerators": gpus, "accelerator model": machine.model}
+    true: dict[str, int | str] = {"accelerators": gpus, "accelerator model": machine.model}
     items = [replace(item, expected=true[item.item]) for item in node.items if item.item in true]
     assert len(items) == len(true)
     asked = HostExpectations(NODE, None, machine.devices, tuple(items)).request

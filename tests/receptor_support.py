@@ -85,7 +85,7 @@ class Mesh:
         place = self.nodes / node
         (place / "data").mkdir(exist_ok=True)
         (place / "tmp").mkdir(exist_ok=True)
-        inside = ()
+        inside: tuple[str, ...] = ()
         if node in WORKERS:
             inside = ("ip", "netns", "exec", self.host(WORKERS[node]).namespace)
         programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

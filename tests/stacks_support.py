@@ -82,11 +82,12 @@ class Engine(mocks.Mocks):
             state["zoneId"] = "Z1"
         return f"{args.name}-id", state
 
-    def call(self, args: mocks.MockCallArgs) -> dict[str, Any]:
+    def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, Any], list[tuple[str, str]]]:
         if args.token == "aws:index/getCallerIdentity:getCallerIdentity":
-            return {"accountId": "123456789012", "id": "123456789012", "arn": "a", "userId": "u"}
+            account = "123456789012"
+            return {"accountId": account, "id": account, "arn": "a", "userId": "u"}, []
         if args.token == "aws:ssm/getParameter:getParameter":
-            return {"value": "ami-00000000000000001", "name": args.args["name"]}
+            return {"value": "ami-00000000000000001", "name": args.args["name"]}, []
         raise AssertionError(f"unexpected call of '{args.token}'")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import ceil
 from typing import Any, ClassVar
 
@@ -31,7 +31,7 @@ class Airflow(Policy):
                     yield _hall(site, row)
 
 
-def _hall(site: SitePlan, row: dict[str, Any]) -> Measure:
+def _hall(site: SitePlan, row: Mapping[str, Any]) -> Measure:
     classes = [r["rack_class"] for r in rows_of(site.rack_classes) if r["hall"] == row["hall"]]
     density = row["density_ratio"] or 1.0
     supply, limit = row["supply_cfm"], row["air_supply_n1_cfm"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from rackwright.plan.contributors import subject
@@ -32,7 +32,7 @@ class LiquidRacks(Policy):
                 yield from _rack(site, row)
 
 
-def _rack(site: SitePlan, row: dict[str, Any]) -> Iterator[Finding]:
+def _rack(site: SitePlan, row: Mapping[str, Any]) -> Iterator[Finding]:
     at = subject(site, row)
     seen = set()
     for device in site.devices_of(row["rack_class"]):
@@ -46,7 +46,7 @@ def _rack(site: SitePlan, row: dict[str, Any]) -> Iterator[Finding]:
                 yield _split(device, where)
 
 
-def _mode(device: dict[str, Any], mode: str, at: Subject) -> Finding:
+def _mode(device: Mapping[str, Any], mode: str, at: Subject) -> Finding:
     entry, medium = device["entry"], device["medium"]
     if mode == "liquid":
         return Finding(at, ok=True, message=f"{entry} ({medium}) is in a liquid-cooled rack")
@@ -61,7 +61,7 @@ def _mode(device: dict[str, Any], mode: str, at: Subject) -> Finding:
 _SPLIT = "split of the heat"
 
 
-def _split(device: dict[str, Any], at: Subject) -> Finding:
+def _split(device: Mapping[str, Any], at: Subject) -> Finding:
     entry, air, liquid = device["entry"], device["heat_air_w"], device["heat_liquid_w"]
     if air is None or liquid is None:
         power = ("published power",) if device["power_w"] is None else ()

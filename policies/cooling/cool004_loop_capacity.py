@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import ceil
 from typing import Any, ClassVar
 
@@ -37,11 +37,11 @@ class LoopCapacity(Policy):
                     yield _approach(row, at)
 
 
-def _classes(site: SitePlan, row: dict[str, Any]) -> list[int]:
+def _classes(site: SitePlan, row: Mapping[str, Any]) -> list[int]:
     return [r["rack_class"] for r in rows_of(site.rack_classes) if r["loop"] == row["loop"]]
 
 
-def _missing(site: SitePlan, row: dict[str, Any]) -> tuple[str, ...]:
+def _missing(site: SitePlan, row: Mapping[str, Any]) -> tuple[str, ...]:
     """What keeps the heat of the loop from being known."""
     classes = _classes(site, row)
     doors = tuple(
@@ -54,7 +54,7 @@ def _missing(site: SitePlan, row: dict[str, Any]) -> tuple[str, ...]:
     return unknowns(site, "heat_liquid_w", classes) + doors
 
 
-def _heat(site: SitePlan, row: dict[str, Any], at: Subject) -> Measure:
+def _heat(site: SitePlan, row: Mapping[str, Any], at: Subject) -> Measure:
     value, limit = row["heat_w"], row["capacity_n1_w"]
     over = is_over(value, limit)
     shares = contributors(site, "heat_liquid_w", _classes(site, row), per_rack=False)
@@ -74,7 +74,7 @@ def _heat(site: SitePlan, row: dict[str, Any], at: Subject) -> Measure:
     )
 
 
-def _flow(site: SitePlan, row: dict[str, Any], at: Subject) -> Measure:
+def _flow(site: SitePlan, row: Mapping[str, Any], at: Subject) -> Measure:
     value, limit = row["flow_lpm"], row["cdu_flow_n1_lpm"]
     over = is_over(value, limit)
     fix = None
@@ -95,7 +95,7 @@ def _flow(site: SitePlan, row: dict[str, Any], at: Subject) -> Measure:
     )
 
 
-def _pipes(site: SitePlan, row: dict[str, Any], at: Subject) -> Measure:
+def _pipes(site: SitePlan, row: Mapping[str, Any], at: Subject) -> Measure:
     value, limit = row["flow_lpm"], row["flow_limit_lpm"]
     rise = None if not is_over(value, limit) else row["rise_k"] * value / limit
     return Measure(
@@ -109,7 +109,7 @@ def _pipes(site: SitePlan, row: dict[str, Any], at: Subject) -> Measure:
     )
 
 
-def _approach(row: dict[str, Any], at: Subject) -> Measure:
+def _approach(row: Mapping[str, Any], at: Subject) -> Measure:
     value, limit = row["approach_k"], row["catalogue_approach_k"]
     missing = []
     if value is None:

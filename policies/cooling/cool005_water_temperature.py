@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -36,7 +36,7 @@ class WaterTemperature(Policy):
                 if row["heat_w"] != 0:
                     yield from self._loop(site, row)
 
-    def _loop(self, site: SitePlan, row: dict[str, Any]) -> Iterator[Measure | Finding]:
+    def _loop(self, site: SitePlan, row: Mapping[str, Any]) -> Iterator[Measure | Finding]:
         name = f"{site.site.name} loop {row['loop']}"
         at = Subject(name, to_path(row["path"]))
         for device in _products(site, row["loop"]):
@@ -48,7 +48,7 @@ class WaterTemperature(Policy):
         yield _above(at, row, "dew_point", row["dew_point_c"], self.dew_point_margin)
 
 
-def _products(site: SitePlan, loop: str) -> Iterator[dict[str, Any]]:
+def _products(site: SitePlan, loop: str) -> Iterator[Mapping[str, Any]]:
     """The liquid-cooled products on a loop, each once."""
     classes = {r["rack_class"] for r in rows_of(site.rack_classes) if r["loop"] == loop}
     seen = set()
@@ -59,7 +59,7 @@ def _products(site: SitePlan, loop: str) -> Iterator[dict[str, Any]]:
             yield device
 
 
-def _water_class(row: dict[str, Any], device: dict[str, Any], at: Subject) -> Finding:
+def _water_class(row: Mapping[str, Any], device: Mapping[str, Any], at: Subject) -> Finding:
     facility, own, entry = row["facility_class"], device["water_class"], device["entry"]
     missing = []
     if facility is None:
@@ -80,7 +80,7 @@ def _water_class(row: dict[str, Any], device: dict[str, Any], at: Subject) -> Fi
     )
 
 
-def _warmest(row: dict[str, Any], device: dict[str, Any], at: Subject) -> Measure:
+def _warmest(row: Mapping[str, Any], device: Mapping[str, Any], at: Subject) -> Measure:
     value, limit = row["supply_c"], device["max_supply_c"]
     return Measure(
         at,
@@ -94,7 +94,7 @@ def _warmest(row: dict[str, Any], device: dict[str, Any], at: Subject) -> Measur
 
 
 def _above(
-    at: Subject, row: dict[str, Any], option: str, base: float | None, margin: float | None
+    at: Subject, row: Mapping[str, Any], option: str, base: float | None, margin: float | None
 ) -> Measure:
     """The supply lies by ``margin`` above ``base``."""
     words = option.replace("_", " ")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from rackwright.model.onprem import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
@@ -28,7 +28,7 @@ class InletTemperature(Policy):
                     yield from _hall(site, row)
 
 
-def _hall(site: SitePlan, row: dict[str, Any]) -> Iterator[Measure]:
+def _hall(site: SitePlan, row: Mapping[str, Any]) -> Iterator[Measure]:
     name, path = f"{site.site.name} hall {row['hall']}", (*to_path(row["path"]), "air")
     inlet, ashrae = row["inlet_c"], row["ashrae_class"]
     at = Subject(name, path)
@@ -61,7 +61,7 @@ def _mended(inlet: float, bounds: Sequence[tuple[float | None, float | None]]) -
     return None if low > high else min(max(inlet, low), high)
 
 
-def _air_cooled(site: SitePlan, hall: str) -> Iterator[dict[str, Any]]:
+def _air_cooled(site: SitePlan, hall: str) -> Iterator[Mapping[str, Any]]:
     """The products of a hall that give heat to the air, each once."""
     seen = set()
     for rack in rows_of(site.rack_classes):

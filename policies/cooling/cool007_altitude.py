@@ -47,7 +47,7 @@ class Altitude(Policy):
                 if row["inlet_c"] is not None:
                     yield self._hall(site, row)
 
-    def _hall(self, site: SitePlan, row: dict[str, Any]) -> Measure:
+    def _hall(self, site: SitePlan, row: Mapping[str, Any]) -> Measure:
         altitude, value, ashrae = site.site.altitude, row["inlet_c"], row["ashrae_class"]
         limit = None
         if altitude is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from rackwright.model.hardware import Connector, fact_value
@@ -37,7 +37,7 @@ class Connectors(Policy):
                     yield from _device(plan, loop, device, at)
 
 
-def _liquid(site: SitePlan, row: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Subject]]:
+def _liquid(site: SitePlan, row: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Subject]]:
     """The liquid-cooled devices of a rack, each group once."""
     seen = set()
     name = subject(site, row).name
@@ -50,7 +50,7 @@ def _liquid(site: SitePlan, row: dict[str, Any]) -> Iterator[tuple[dict[str, Any
 
 
 def _device(
-    plan: Plan, loop: dict[str, Any], device: dict[str, Any], at: Subject
+    plan: Plan, loop: Mapping[str, Any], device: Mapping[str, Any], at: Subject
 ) -> Iterator[Measure | Finding]:
     entry = device["entry"]
     if device["connector"] is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -33,7 +33,7 @@ class Efficiency(Policy):
                 yield _contract(site, row)
 
 
-def _pue(site: SitePlan, row: dict[str, Any]) -> Measure:
+def _pue(site: SitePlan, row: Mapping[str, Any]) -> Measure:
     value, limit, power = row["pue"], site.site.pue_budget, row["it_power_w"]
     fix = None
     if limit is not None and is_over(value, limit):
@@ -54,7 +54,7 @@ def _pue(site: SitePlan, row: dict[str, Any]) -> Measure:
     )
 
 
-def _contract(site: SitePlan, row: dict[str, Any]) -> Measure:
+def _contract(site: SitePlan, row: Mapping[str, Any]) -> Measure:
     value, limit = row["facility_w"], row["contract_w"]
     over = is_over(value, limit)
     shares: tuple[Contributor, ...] = ()

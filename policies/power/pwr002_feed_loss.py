@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from rackwright.plan.model import Plan, SitePlan
@@ -33,9 +33,9 @@ class FeedLoss(Policy):
                 yield _measure(site, names, room, row)
 
 
-def _worst(site: SitePlan) -> Iterator[dict[str, Any]]:
+def _worst(site: SitePlan) -> Iterator[Mapping[str, Any]]:
     """The loss that loads each circuit most; an unknown load is worse than any."""
-    found: dict[tuple[int, str, int], dict[str, Any]] = {}
+    found: dict[tuple[int, str, int], Mapping[str, Any]] = {}
     for row in rows_of(site.losses):
         key = (row["rack_class"], row["feed"], row["pdu"])
         so_far = found.get(key)
@@ -47,7 +47,9 @@ def _worst(site: SitePlan) -> Iterator[dict[str, Any]]:
     yield from found.values()
 
 
-def _measure(site: SitePlan, names: RackNames, room: CircuitRoom, row: dict[str, Any]) -> Measure:
+def _measure(
+    site: SitePlan, names: RackNames, room: CircuitRoom, row: Mapping[str, Any]
+) -> Measure:
     number, value, limit = row["rack_class"], row["implied_w"], row["usable_w"]
     over = is_over(value, limit)
     shares = circuit_contributors(site, number, row["feed"], row["lost"]) if over else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from rackwright.plan.model import Plan, SitePlan
@@ -34,7 +34,7 @@ class LivingSupplies(Policy):
                 yield self._judge(names, row, facts[row["rack_class"], row["entry"]])
 
     def _judge(
-        self, names: RackNames, row: dict[str, Any], facts: dict[str, Any]
+        self, names: RackNames, row: Mapping[str, Any], facts: Mapping[str, Any]
     ) -> Measure | Finding:
         suffix = f"{row['entry']} {row['group']}"
         at = names.subject(row["rack_class"], suffix, path=row["path"])
@@ -77,15 +77,15 @@ def _fix(alive: int | None, needed: int | None, count: int | None) -> str | None
     )
 
 
-def _facts(site: SitePlan) -> dict[tuple[int, str], dict[str, Any]]:
+def _facts(site: SitePlan) -> dict[tuple[int, str], Mapping[str, Any]]:
     return {(row["rack_class"], row["entry"]): row for row in rows_of(site.devices)}
 
 
 def _worst(
-    site: SitePlan, facts: dict[tuple[int, str], dict[str, Any]]
-) -> Iterator[dict[str, Any]]:
+    site: SitePlan, facts: dict[tuple[int, str], Mapping[str, Any]]
+) -> Iterator[Mapping[str, Any]]:
     """The loss that leaves each kind of device the fewest supplies."""
-    found: dict[tuple[int, str, str], dict[str, Any]] = {}
+    found: dict[tuple[int, str, str], Mapping[str, Any]] = {}
     for row in rows_of(site.device_losses):
         if facts[row["rack_class"], row["entry"]]["psu_inlet"] in _WITHOUT_SUPPLIES:
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from rackwright.plan.model import Plan, SitePlan
@@ -44,7 +44,7 @@ def _feed_breakers(site: SitePlan, names: RackNames) -> Iterator[Measure]:
         )
 
 
-def _outlets(site: SitePlan, names: RackNames, row: dict[str, Any]) -> Iterator[Measure]:
+def _outlets(site: SitePlan, names: RackNames, row: Mapping[str, Any]) -> Iterator[Measure]:
     derate = site.site.power.continuous_derate / 100
     at = names.subject(
         row["rack_class"], f"feed {row['feed']} PDU {row['pdu'] + 1}", path=row["path"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from rackwright.plan.contributors import contributors, unknowns
@@ -34,7 +34,7 @@ class SourceBudgets(Policy):
                 yield _contract(site, site.site.power.contract)
 
 
-def _source(site: SitePlan, row: dict[str, Any]) -> Measure:
+def _source(site: SitePlan, row: Mapping[str, Any]) -> Measure:
     survives = row["redundancy"] == "N-1"
     value = row["worst_w"] if survives else row["load_w"]
     lost = row["worst_lost"] if survives else None

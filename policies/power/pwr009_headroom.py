@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -55,14 +55,14 @@ class Headroom(Policy):
             )
 
 
-def _percent(row: dict[str, Any]) -> float | None:
+def _percent(row: Mapping[str, Any]) -> float | None:
     if row["implied_w"] is None or not row["usable_w"]:
         return None
     return float(100 * row["implied_w"] / row["usable_w"])
 
 
-def _worst(site: SitePlan) -> dict[tuple[int, str], dict[str, Any]]:
-    found: dict[tuple[int, str], dict[str, Any]] = {}
+def _worst(site: SitePlan) -> dict[tuple[int, str], Mapping[str, Any]]:
+    found: dict[tuple[int, str], Mapping[str, Any]] = {}
     for table in (site.circuits, site.losses):
         for row in rows_of(table):
             key = (row["rack_class"], row["feed"])

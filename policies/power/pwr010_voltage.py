@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from rackwright.plan.model import Plan, SitePlan
@@ -64,7 +64,7 @@ def _voltages(site: SitePlan) -> dict[int, list[float | None]]:
     return found
 
 
-def _products(site: SitePlan) -> dict[tuple[int, str], dict[str, Any]]:
+def _products(site: SitePlan) -> dict[tuple[int, str], Mapping[str, Any]]:
     return {
         (row["rack_class"], row["entry"]): row
         for row in rows_of(site.devices)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from rackwright.plan.contributors import contributors, subject, unknowns
@@ -31,7 +31,7 @@ class DevicesFit(Policy):
                 yield from _homeless(site, row)
 
 
-def _height(site: SitePlan, row: dict[str, Any]) -> Measure:
+def _height(site: SitePlan, row: Mapping[str, Any]) -> Measure:
     number, value, limit = row["rack_class"], row["used_u"], row["height_u"]
     over = is_over(value, limit)
     shares = contributors(site, "height_u", [number], per_rack=True) if over else ()
@@ -47,7 +47,7 @@ def _height(site: SitePlan, row: dict[str, Any]) -> Measure:
     )
 
 
-def _homeless(site: SitePlan, row: dict[str, Any]) -> Iterator[Finding]:
+def _homeless(site: SitePlan, row: Mapping[str, Any]) -> Iterator[Finding]:
     """What found no free place, by product; a device of unknown height is the measure's matter."""
     found: dict[tuple[str, str], list[float]] = {}
     for device in site.devices_of(row["rack_class"]):

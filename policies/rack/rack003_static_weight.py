@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from rackwright.plan.contributors import contributors, subject, unknowns
@@ -34,7 +34,7 @@ class StaticWeight(Policy):
                     yield _weight(site, row, "dynamic_rating_kg", what)
 
 
-def _weight(site: SitePlan, row: dict[str, Any], rating: str, what: str) -> Measure:
+def _weight(site: SitePlan, row: Mapping[str, Any], rating: str, what: str) -> Measure:
     number, value, limit = row["rack_class"], row["content_kg"], row[rating]
     over = is_over(value, limit)
     rolled = rating == "dynamic_rating_kg"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from rackwright.model.hardware import Node
@@ -36,7 +36,7 @@ class Depth(Policy):
                     yield _depth(site, row, mounted)
 
 
-def _mounted(site: SitePlan, number: int) -> list[dict[str, Any]]:
+def _mounted(site: SitePlan, number: int) -> list[Mapping[str, Any]]:
     """Nodes and switches on the rails of a rack."""
     return [
         device
@@ -45,7 +45,7 @@ def _mounted(site: SitePlan, number: int) -> list[dict[str, Any]]:
     ]
 
 
-def _depth(site: SitePlan, row: dict[str, Any], mounted: list[dict[str, Any]]) -> Measure:
+def _depth(site: SitePlan, row: Mapping[str, Any], mounted: list[Mapping[str, Any]]) -> Measure:
     deepest, allowance, limit = row["deepest_m"], row["cable_allowance_m"], row["rack_depth_m"]
     entries = {device["entry"] for device in mounted}
     missing = [

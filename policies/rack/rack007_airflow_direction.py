@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from rackwright.plan.contributors import subject
@@ -28,7 +28,7 @@ class AirflowDirection(Policy):
                 yield from _groups(site, row)
 
 
-def _groups(site: SitePlan, row: dict[str, Any]) -> Iterator[Finding]:
+def _groups(site: SitePlan, row: Mapping[str, Any]) -> Iterator[Finding]:
     at = subject(site, row)
     seen = set()
     for device in site.devices_of(row["rack_class"]):
@@ -41,7 +41,7 @@ def _groups(site: SitePlan, row: dict[str, Any]) -> Iterator[Finding]:
         yield _judge(device, row["air_direction"], where)
 
 
-def _judge(device: dict[str, Any], rack: str, at: Subject) -> Finding:
+def _judge(device: Mapping[str, Any], rack: str, at: Subject) -> Finding:
     entry, own = device["entry"], device["air_direction"]
     if own is None:
         remedy = "state 'air_direction' of the tier, as ordered"

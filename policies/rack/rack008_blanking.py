@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -41,7 +41,7 @@ class Blanking(Policy):
     def _judge(
         self,
         site: SitePlan,
-        row: dict[str, Any],
+        row: Mapping[str, Any],
         noun: str,
         option: str,
         fix: str,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rackwright.crossguard import server
 from rackwright.crossguard.rules import Resource, ResourceRule, Verdict
 
 
-def require_tokens(resource: Resource):
+def require_tokens(resource: Resource) -> Iterator[Verdict]:
     """Refuse version 1 of the metadata service."""
     if resource.inputs["metadataOptions"]["httpTokens"] != "required":
         yield Verdict("httpTokens is not required")

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from pulumi_policy import EnforcementLevel, PolicyPack, ResourceValidationPolicy
+from pulumi_policy import (
+    EnforcementLevel,
+    PolicyPack,
+    ReportViolation,
+    ResourceValidationArgs,
+    ResourceValidationPolicy,
+)
 
 
-def require_tokens(args, report_violation) -> None:
+def require_tokens(args: ResourceValidationArgs, report_violation: ReportViolation) -> None:
     """Refuse version 1 of the metadata service."""
     if args.resource_type != "aws:ec2/launchTemplate:LaunchTemplate":
         return
     if args.props["metadataOptions"]["httpTokens"] != "required":
-        report_violation("httpTokens is not required")
+        report_violation("httpTokens is not required", None)
 
 
 PolicyPack(

@@ -54,7 +54,7 @@ def cluster(racks: int) -> dict[str, Any]:
     """``racks`` racks of four DGX H100 in rows of twenty, forty rows in a hall."""
     names = [f"c{number:04}" for number in range(1, racks + 1)]
     rows = [names[start : start + RACKS_PER_ROW] for start in range(0, racks, RACKS_PER_ROW)]
-    halls = []
+    halls: list[dict[str, Any]] = []
     for first in range(0, len(rows), ROWS_PER_HALL):
         members = [
             {"name": f"row-{n}", "rack_groups": [rack_group(n, rows[n])]}

@@ -161,7 +161,7 @@ def give_power(cluster: Cluster, name: str) -> None:
     labs.up(cluster.lab, HOSTS, print)
 
 
-BAD = {
+BAD: dict[str, tuple[dict[str, Any], str]] = {
     "base": ({"base_memlock": "lots"}, "base_memlock is 'lots'"),
     "munge": ({"munge_key_file": "/etc/passwd"}, "with mode 0600"),
     "slurm_config": ({"slurm_config_source": "/etc/ssh"}, "holds no slurm.conf"),

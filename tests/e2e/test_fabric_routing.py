@@ -35,24 +35,24 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("engine", ["ftree", "updn", "minhop"])
-def test_a_scalable_unit_is_routed_evenly(engine):
+def test_a_scalable_unit_is_routed_evenly(engine: str) -> None:
     made = route(layout_of(), CATALOGUE, engine)
     assert (made.engine, made.balance, made.complaints) == (engine, 1.0, ())
 
 
-def test_four_units_with_room_for_the_fabric_manager():
+def test_four_units_with_room_for_the_fabric_manager() -> None:
     made = route(layout_of(a_fabric(32, 16), nodes=127), CATALOGUE, "ftree")
     assert made.engine == "ftree"
     assert made.balance is not None
     assert made.balance <= 1.05
 
 
-def test_three_tiers_are_a_fat_tree():
+def test_three_tiers_are_a_fat_tree() -> None:
     made = route(layout_of(three_tiers(2), nodes=256), CATALOGUE, "ftree")
     assert (made.engine, made.complaints) == ("ftree", ())
 
 
-def test_swapped_rails_are_routed_without_a_word_and_found_by_the_plan():
+def test_swapped_rails_are_routed_without_a_word_and_found_by_the_plan() -> None:
     patches = [a_patch("dgx-01", 1, "compute-leaf-2", 1), a_patch("dgx-01", 2, "compute-leaf-1", 1)]
     layout = layout_of(a_fabric(patches=patches))
     made = route(layout, CATALOGUE, "ftree")
@@ -60,7 +60,7 @@ def test_swapped_rails_are_routed_without_a_word_and_found_by_the_plan():
     assert len(misplaced(layout)) == 2
 
 
-def test_a_leaf_that_misses_a_spine_is_not_routed_as_a_fat_tree():
+def test_a_leaf_that_misses_a_spine_is_not_routed_as_a_fat_tree() -> None:
     net = network(layout_of(), CATALOGUE)
     records = net.text.split("\n\n")
     for index, record in enumerate(records):
@@ -75,7 +75,7 @@ def test_a_leaf_that_misses_a_spine_is_not_routed_as_a_fat_tree():
     assert complaints(tables.log)
 
 
-def test_what_ibnetdiscover_sees_of_swapped_rails_is_told():
+def test_what_ibnetdiscover_sees_of_swapped_rails_is_told() -> None:
     patches = [a_patch("dgx-01", 1, "compute-leaf-2", 1), a_patch("dgx-01", 2, "compute-leaf-1", 1)]
     as_built = network(layout_of(a_fabric(patches=patches)), CATALOGUE)
     seen = read_discovery(discover(as_built))
@@ -84,7 +84,7 @@ def test_what_ibnetdiscover_sees_of_swapped_rails_is_told():
     assert differences(layout_of(a_fabric(patches=patches)), CATALOGUE, seen) == ()
 
 
-def test_the_record_is_printed_for_the_blueprint(capsys):
+def test_the_record_is_printed_for_the_blueprint(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fabric", "route", str(builtin_pack() / "fixtures" / "fabric.yaml")]) == 0
     printed = capsys.readouterr().out
     assert re.fullmatch(
@@ -96,22 +96,22 @@ def test_the_record_is_printed_for_the_blueprint(capsys):
     assert printed.split("engine")[1].strip() in recorded
 
 
-def test_two_cables_in_one_port_are_refused_by_the_simulator():
+def test_two_cables_in_one_port_are_refused_by_the_simulator() -> None:
     fabric = a_fabric(patches=[a_patch("dgx-01", 1, "compute-leaf-1", 33)])
     with pytest.raises(ExternalToolError, match="ibsim refused the fabric"):
         route(layout_of(fabric), CATALOGUE, "ftree")
 
 
-def test_an_engine_that_takes_too_long_is_ended():
+def test_an_engine_that_takes_too_long_is_ended() -> None:
     with pytest.raises(ExternalToolError, match="did not route the fabric within"):
         route(layout_of(), CATALOGUE, "ftree", timeout_s=0.001)
 
 
-def test_no_simulator_is_left_behind(tmp_path, monkeypatch):
+def test_no_simulator_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # other tests have simulators as well
     with ThreadPoolExecutor() as pool:
         routed = pool.submit(route, layout_of(), CATALOGUE, "ftree")
-        assert wait_for(lambda: simulators(tmp_path) or routed.done(), 60, 0.01)
+        assert wait_for(lambda: bool(simulators(tmp_path)) or routed.done(), 60, 0.01)
         assert not routed.done(), "it was seen while it ran"
         routed.result()
     with pytest.raises(ExternalToolError):
@@ -119,7 +119,7 @@ def test_no_simulator_is_left_behind(tmp_path, monkeypatch):
     assert not simulators(tmp_path)
 
 
-def simulators(folder):
+def simulators(folder: Path) -> set[str]:
     """Processes called ibsim that work below ``folder``, by their ids."""
     found = set()
     for process in Path("/proc").glob("[0-9]*"):

@@ -76,7 +76,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
 
 
 ARCHIVE = source("2.17.1")
-BUILT: Mapping[str, Any] = {
+BUILT: dict[str, Any] = {
     "nccl_tests_version": "2.17.1",
     "nccl_tests_source": {
         "url": "file:///root/nccl-tests.tar.gz",

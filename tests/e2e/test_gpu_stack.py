@@ -301,7 +301,12 @@ def test_the_acceptance_finds_the_versions_of_the_bill(machine: Machine) -> None
 
 def collected(machine: Machine) -> dict[str, Any]:
     program = Path("roles/acceptance/files/collect.py").read_text()
-    request = {"devices": "dev/nvidia[0-9]*", "mounts": [], "services": [], "slurm_node": None}
+    request: dict[str, Any] = {
+        "devices": "dev/nvidia[0-9]*",
+        "mounts": [],
+        "services": [],
+        "slurm_node": None,
+    }
     machine.on(f"cat > /root/collect.py <<'PROGRAM'\n{program}\nPROGRAM")
     facts = json.loads(machine.on(f"python3 /root/collect.py '{json.dumps(request)}'"))
     assert isinstance(facts, dict)

@@ -153,7 +153,7 @@ def test_rules_that_promtool_refuses_are_not_put_in_place(site: Site, tmp_path: 
     assert site.on("head-1", f"sha256sum {RULES}") == before
 
 
-BAD = {
+BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "retention": ("prometheus", {"prometheus_retention": "forever"}, "is 'forever'; write"),
     "address": ("node_exporter", {"node_exporter_address": "300.1.1.1"}, "on '300.1.1.1' port"),
     "port": ("node_exporter", {"node_exporter_port": 70000}, "port '70000'"),

@@ -62,8 +62,8 @@ def test_workers_change_a_running_cluster_in_waves(mesh: Mesh) -> None:
     assert wait_for(lambda: "hall-2" not in mesh.control.nodes(), 60)
     over = ("--lab", "recep", "--workers", mesh.folder / "workers.yaml")
     rackwright("configure", mesh.blueprint, *over, *words, expect=4)
-    told = run(*mesh.lab.ssh(mesh.host("head-1")), "sinfo -h -N -o '%N %T'", timeout_s=60)
-    assert "drain" not in told, "nothing was drained for a worker that is not there"
+    states = run(*mesh.lab.ssh(mesh.host("head-1")), "sinfo -h -N -o '%N %T'", timeout_s=60)
+    assert "drain" not in states, "nothing was drained for a worker that is not there"
     mesh.start("hall-2")
     assert wait_for(mesh.connected, 30)
 

@@ -52,7 +52,7 @@ class Team:
         return git(self.origin, "rev-parse", "HEAD")
 
     def github(
-        self, workflow: str, name: str, artefacts: Path | None = None, **context: str
+        self, workflow: str, name: str, artefacts: Path | None = None, /, **context: str
     ) -> tuple[int | None, Job]:
         """Run a job of a workflow on the head; its exit code, None when it is skipped."""
         self.jobs += 1

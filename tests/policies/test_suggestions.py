@@ -27,6 +27,7 @@ FAILING = [
     for example in load_examples(policy)
     if example.expect.outcome is Outcome.FAIL
 ]
+POLICIES = sorted({policy for policy, _ in FAILING}, key=lambda policy: policy.id)
 
 
 def suggestions(results: tuple[Result, ...]) -> dict[str, Suggestion]:
@@ -46,9 +47,7 @@ def with_value(data: object, path: Path, value: object) -> object:
     return data | {first: with_value(data.get(first, {}), tuple(rest), value)}
 
 
-@pytest.mark.parametrize(
-    "policy", sorted({p for p, _ in FAILING}, key=lambda p: p.id), ids=lambda policy: policy.id
-)
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.id)
 def test_a_suggested_value_mends_its_finding(policy: type[Policy]) -> None:
     """For every example that fails; in each policy that suggests at all, one example does."""
     found = 0

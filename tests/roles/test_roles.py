@@ -24,7 +24,7 @@ MEASURING = {"node_exporter", "slurm_exporter", "prometheus"}
 """Roles that every cluster asks for that does not turn them down."""
 
 FAMILIES = {"Debian", "Ubuntu", "EL"}
-KINDS = {
+KINDS: dict[str, type | tuple[type, ...]] = {
     "str": str,
     "path": str,
     "int": int,
@@ -51,7 +51,8 @@ def read_if_there(path: Path) -> Any:
 
 def entries_of(role: Path) -> dict[str, dict[str, Any]]:
     """What a playbook may run of the role, by the name of its file of tasks."""
-    return read(role / "meta/argument_specs.yml")["argument_specs"]
+    entries: dict[str, dict[str, Any]] = read(role / "meta/argument_specs.yml")["argument_specs"]
+    return entries
 
 
 def options_of(role: Path) -> dict[str, dict[str, Any]]:

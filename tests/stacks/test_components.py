@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pulumi
@@ -10,8 +11,10 @@ import pytest
 
 from aws_factories import a_file_system, a_group, a_plan
 from rackwright.components import tags
-from rackwright.components.cluster import Cluster
+from rackwright.components.cluster import Cluster, StackKind
 from rackwright.components.tags import SiteArgs
+from rackwright.plan.aws import AwsSitePlan
+from stacks_support import Recording
 
 LOGIN = {"type": "m7i.4xlarge", "image": "ami-0123456789abcdef0", "root_volume": "100 GiB"}
 NETWORK_OUTPUTS = {
@@ -22,6 +25,8 @@ NETWORK_OUTPUTS = {
 }
 STORAGE_OUTPUTS = {"file_systems": {"scratch": {"id": "fs-1"}}}
 
+Record = Callable[..., Recording]
+
 
 def lookup(kind: str, name: str) -> pulumi.Output[Any]:
     outputs = NETWORK_OUTPUTS if kind == "aws-network" else STORAGE_OUTPUTS
@@ -29,11 +34,14 @@ def lookup(kind: str, name: str) -> pulumi.Output[Any]:
 
 
 @pytest.fixture
-def declare(recorded):
-    def run(kind: str, plan, *, protect: bool = True):
+def declare(recorded: Record) -> Record:
+    def run(kind: StackKind, plan: AwsSitePlan, *, protect: bool = True) -> Recording:
         args = SiteArgs(plan=plan, cluster="atlas", owner="ops")
-        spec = {"name": "atlas"}
-        return recorded(lambda: Cluster(kind, args, spec, lookup, protect=protect) and None)
+
+        def program() -> None:
+            Cluster(kind, args, {"name": "atlas"}, lookup, protect=protect)
+
+        return recorded(program)
 
     return run
 
@@ -42,7 +50,7 @@ def a_repository(number: int = 0, **changes: Any) -> dict[str, Any]:
     return {"bucket": "atlas-data", "prefix": f"set{number}", "path": f"/data{number}"} | changes
 
 
-def test_the_root_component_carries_the_blueprint(declare):
+def test_the_root_component_carries_the_blueprint(declare: Record) -> None:
     root = declare("aws-network", a_plan()).one("Cluster")
 
     assert root.type == "rackwright:cluster:Cluster"
@@ -51,7 +59,7 @@ def test_the_root_component_carries_the_blueprint(declare):
     assert (root.inputs["kind"], root.inputs["site"]) == ("aws-network", "use1")
 
 
-def test_every_resource_has_a_parent_and_the_clusters_tags(declare):
+def test_every_resource_has_a_parent_and_the_clusters_tags(declare: Record) -> None:
     seen = declare("aws-network", a_plan()).resources
     seen += declare("aws-storage", a_plan(file_systems=(a_file_system(),))).resources
     seen += declare("aws-cluster", a_plan(login=LOGIN)).resources
@@ -65,7 +73,7 @@ def test_every_resource_has_a_parent_and_the_clusters_tags(declare):
 # --- network
 
 
-def test_the_network_is_a_vpc_with_planned_subnets(declare):
+def test_the_network_is_a_vpc_with_planned_subnets(declare: Record) -> None:
     seen = declare("aws-network", a_plan())
 
     assert seen.one("Vpc").inputs["cidrBlock"] == "10.20.0.0/16"
@@ -77,7 +85,7 @@ def test_the_network_is_a_vpc_with_planned_subnets(declare):
     assert not any(r.inputs["mapPublicIpOnLaunch"] for r in seen.of("Subnet"))
 
 
-def test_the_efa_group_allows_all_traffic_to_and_from_itself(declare):
+def test_the_efa_group_allows_all_traffic_to_and_from_itself(declare: Record) -> None:
     seen = declare("aws-network", a_plan())
 
     for token in ("SecurityGroupIngressRule", "SecurityGroupEgressRule"):
@@ -91,7 +99,7 @@ def test_the_efa_group_allows_all_traffic_to_and_from_itself(declare):
         assert own[0]["ipProtocol"] == "-1"
 
 
-def test_security_groups_hold_no_rules_of_their_own(declare):
+def test_security_groups_hold_no_rules_of_their_own(declare: Record) -> None:
     groups = declare("aws-network", a_plan()).of("SecurityGroup")
     assert groups
     for group in groups:
@@ -99,14 +107,14 @@ def test_security_groups_hold_no_rules_of_their_own(declare):
         assert "egress" not in group.inputs
 
 
-def test_the_default_security_group_is_emptied(declare):
+def test_the_default_security_group_is_emptied(declare: Record) -> None:
     group = declare("aws-network", a_plan()).one("DefaultSecurityGroup")
 
     assert group.inputs["ingress"] == []
     assert group.inputs["egress"] == []
 
 
-def test_only_named_networks_reach_ssh(declare):
+def test_only_named_networks_reach_ssh(declare: Record) -> None:
     seen = declare("aws-network", a_plan(network={"ssh_from": ["10.9.0.0/16"]}, login=LOGIN))
     ssh = [r.inputs for r in seen.of("SecurityGroupIngressRule") if r.inputs.get("fromPort") == 22]
 
@@ -116,7 +124,7 @@ def test_only_named_networks_reach_ssh(declare):
 
 
 @pytest.mark.parametrize(("nat", "count"), [("single", 1), ("per-zone", 2), ("none", 0)])
-def test_nat_gateways(declare, nat, count):
+def test_nat_gateways(declare: Record, nat: str, count: int) -> None:
     plan = a_plan(network={"nat": nat, "availability_zones": ["us-east-1a", "us-east-1b"]})
     seen = declare("aws-network", plan)
 
@@ -126,13 +134,13 @@ def test_nat_gateways(declare, nat, count):
     assert len(through_nat) == (2 if count else 0)
 
 
-def test_intra_subnets_route_nowhere(declare):
+def test_intra_subnets_route_nowhere(declare: Record) -> None:
     names = [r.name for r in declare("aws-network", a_plan()).of("Route")]
 
     assert sorted(names) == ["atlas-use1-private-a-default", "atlas-use1-public-a-default"]
 
 
-def test_endpoints(declare):
+def test_endpoints(declare: Record) -> None:
     seen = declare("aws-network", a_plan(network={"endpoints": ["s3", "ssm"]}))
     gateway = seen.one("VpcEndpoint", "atlas-use1-endpoint-s3").inputs
     interface = seen.one("VpcEndpoint", "atlas-use1-endpoint-ssm").inputs
@@ -146,16 +154,16 @@ def test_endpoints(declare):
     assert interface["securityGroupIds"] == ["atlas-use1-endpoints-id"]
 
 
-def test_the_zone_is_private(declare):
+def test_the_zone_is_private(declare: Record) -> None:
     zone = declare("aws-network", a_plan()).one("Zone")
 
     assert zone.inputs["vpcs"] == [{"vpcId": "atlas-use1-vpc-id"}]
 
 
-def test_the_ground_of_file_systems_is_protected_with_them(declare):
+def test_the_ground_of_file_systems_is_protected_with_them(declare: Record) -> None:
     with_storage = a_plan(file_systems=(a_file_system(),), login=LOGIN)
 
-    def protected(plan, **options):
+    def protected(plan: AwsSitePlan, **options: bool) -> set[str]:
         return {r.name for r in declare("aws-network", plan, **options).resources if r.protect}
 
     assert protected(with_storage) == {
@@ -170,7 +178,7 @@ def test_the_ground_of_file_systems_is_protected_with_them(declare):
 # --- cluster
 
 
-def test_one_fleet_of_fixed_size_per_node_group(declare):
+def test_one_fleet_of_fixed_size_per_node_group(declare: Record) -> None:
     seen = declare("aws-cluster", a_plan(a_group(count=16), a_group(name="spare", count=2)))
 
     assert {
@@ -182,7 +190,7 @@ def test_one_fleet_of_fixed_size_per_node_group(declare):
     }
 
 
-def test_the_deployed_template_is_the_planned_one(declare):
+def test_the_deployed_template_is_the_planned_one(declare: Record) -> None:
     template = declare("aws-cluster", a_plan()).one("LaunchTemplate").inputs
     efa = [nic for nic in template["networkInterfaces"] if nic["interfaceType"] == "efa-only"]
 
@@ -195,7 +203,7 @@ def test_the_deployed_template_is_the_planned_one(declare):
     assert template["placement"] == {"groupName": "atlas-use1-gpu"}
 
 
-def test_a_capacity_block_declares_no_placement_group(declare):
+def test_a_capacity_block_declares_no_placement_group(declare: Record) -> None:
     capacity = {
         "kind": "capacity-block",
         "id": "cr-0123456789abcdef0",
@@ -210,18 +218,18 @@ def test_a_capacity_block_declares_no_placement_group(declare):
     assert "placementGroup" not in seen.one("Group").inputs
 
 
-def test_a_public_parameter_names_the_image(declare):
+def test_a_public_parameter_names_the_image(declare: Record) -> None:
     image = "ssm:/aws/service/deeplearning/ami/x86_64/base/latest/ami-id"
     seen = declare("aws-cluster", a_plan(a_group(image=image)))
 
     assert seen.one("LaunchTemplate").inputs["imageId"] == "ami-00000000000000001"
 
 
-def test_login_nodes_stand_in_public_only_when_reached_from_outside(declare):
+def test_login_nodes_stand_in_public_only_when_reached_from_outside(declare: Record) -> None:
     outside = a_plan(network={"ssh_from": ["203.0.112.0/24"]}, login=LOGIN)
     inside = a_plan(network={"ssh_from": ["10.0.0.0/8"]}, login=LOGIN)
 
-    def of_login(plan):
+    def of_login(plan: AwsSitePlan) -> tuple[str, bool]:
         inputs = declare("aws-cluster", plan).one("Instance", "atlas-use1-login-1").inputs
         return inputs["subnetId"], inputs["associatePublicIpAddress"]
 
@@ -229,7 +237,7 @@ def test_login_nodes_stand_in_public_only_when_reached_from_outside(declare):
     assert of_login(inside) == ("subnet-private", False)
 
 
-def test_the_head_node_has_a_private_name_and_no_ssh_group(declare):
+def test_the_head_node_has_a_private_name_and_no_ssh_group(declare: Record) -> None:
     seen = declare("aws-cluster", a_plan(login=LOGIN))
     head = seen.one("Instance", "atlas-use1-head-1").inputs
 
@@ -238,7 +246,7 @@ def test_the_head_node_has_a_private_name_and_no_ssh_group(declare):
     assert seen.one("Record", "atlas-use1-head-1").inputs["name"] == "head-1.atlas.internal"
 
 
-def test_instances_may_read_their_own_parameters_only(declare):
+def test_instances_may_read_their_own_parameters_only(declare: Record) -> None:
     seen = declare("aws-cluster", a_plan())
     (statement,) = json.loads(seen.one("RolePolicy").inputs["policy"])["Statement"]
 
@@ -252,7 +260,7 @@ def test_instances_may_read_their_own_parameters_only(declare):
     ]
 
 
-def test_the_parameter_tells_the_configuration_step_what_there_is(declare):
+def test_the_parameter_tells_the_configuration_step_what_there_is(declare: Record) -> None:
     plan = a_plan(file_systems=(a_file_system(),))
     parameter = declare("aws-cluster", plan).one("Parameter").inputs
     value = json.loads(parameter["value"])
@@ -266,7 +274,7 @@ def test_the_parameter_tells_the_configuration_step_what_there_is(declare):
 # --- storage
 
 
-def test_the_file_system_is_efa_enabled_with_metadata_and_encryption(declare):
+def test_the_file_system_is_efa_enabled_with_metadata_and_encryption(declare: Record) -> None:
     seen = declare("aws-storage", a_plan(file_systems=(a_file_system(),)))
     system = seen.one("LustreFileSystem").inputs
 
@@ -278,7 +286,7 @@ def test_the_file_system_is_efa_enabled_with_metadata_and_encryption(declare):
     assert system["securityGroupIds"] == ["atlas-use1-lustre-id", "sg-cluster"]
 
 
-def test_without_efa_the_file_system_keeps_to_the_lustre_ports(declare):
+def test_without_efa_the_file_system_keeps_to_the_lustre_ports(declare: Record) -> None:
     seen = declare("aws-storage", a_plan(file_systems=(a_file_system(efa=False),)))
     ingress = [r.inputs for r in seen.of("SecurityGroupIngressRule")]
 
@@ -289,7 +297,7 @@ def test_without_efa_the_file_system_keeps_to_the_lustre_ports(declare):
     ]
 
 
-def test_what_holds_data_is_protected_and_retained(declare):
+def test_what_holds_data_is_protected_and_retained(declare: Record) -> None:
     plan = a_plan(file_systems=(a_file_system(data_repositories=(a_repository(),)),))
     seen = declare("aws-storage", plan)
     precious = [
@@ -302,7 +310,7 @@ def test_what_holds_data_is_protected_and_retained(declare):
     assert (lifted.protect, lifted.retain_on_delete) == (False, True)
 
 
-def test_two_prefixes_share_one_closed_bucket(declare):
+def test_two_prefixes_share_one_closed_bucket(declare: Record) -> None:
     repositories = (a_repository(1), a_repository(2))
     plan = a_plan(file_systems=(a_file_system(data_repositories=repositories),))
     seen = declare("aws-storage", plan)
@@ -322,7 +330,7 @@ def test_two_prefixes_share_one_closed_bucket(declare):
     assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
 
 
-def test_an_existing_bucket_is_left_alone(declare):
+def test_an_existing_bucket_is_left_alone(declare: Record) -> None:
     repository = a_repository(create_bucket=False)
     plan = a_plan(file_systems=(a_file_system(data_repositories=(repository,)),))
     seen = declare("aws-storage", plan)
@@ -331,14 +339,14 @@ def test_an_existing_bucket_is_left_alone(declare):
     assert len(seen.of("DataRepositoryAssociation")) == 1
 
 
-def test_a_site_without_file_systems_has_no_storage_resources(declare):
+def test_a_site_without_file_systems_has_no_storage_resources(declare: Record) -> None:
     assert declare("aws-storage", a_plan()).of("Key") == []
 
 
 # --- stability
 
 
-def test_names_do_not_depend_on_order(declare):
+def test_names_do_not_depend_on_order(declare: Record) -> None:
     first, second = a_group(name="a"), a_group(name="b", count=2)
 
     assert (
@@ -347,7 +355,9 @@ def test_names_do_not_depend_on_order(declare):
     )
 
 
-def test_a_renamed_resource_keeps_its_former_name_as_alias(declare, monkeypatch):
+def test_a_renamed_resource_keeps_its_former_name_as_alias(
+    declare: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tags, "FORMER_NAMES", {"vpc": ("main",)})
     seen = declare("aws-network", a_plan())
 
@@ -358,7 +368,7 @@ def test_a_renamed_resource_keeps_its_former_name_as_alias(declare, monkeypatch)
 # --- the harness itself
 
 
-def test_a_failure_in_an_output_is_never_lost(recorded):
+def test_a_failure_in_an_output_is_never_lost(recorded: Record) -> None:
     def fails() -> None:
         def refuse(value: str) -> str:
             raise AssertionError(f"'{value}' is wrong")
@@ -369,10 +379,15 @@ def test_a_failure_in_an_output_is_never_lost(recorded):
         recorded(fails)
 
 
-def test_a_missing_lookup_fails_the_program(recorded):
+def test_a_missing_lookup_fails_the_program(recorded: Record) -> None:
     def broken(kind: str, name: str) -> pulumi.Output[Any]:
-        return pulumi.Output.from_input({}).apply(lambda outputs: outputs[name])
+        empty: dict[str, Any] = {}
+        return pulumi.Output.from_input(empty).apply(lambda outputs: outputs[name])
 
     args = SiteArgs(plan=a_plan(), cluster="atlas")
+
+    def program() -> None:
+        Cluster("aws-cluster", args, {}, broken)
+
     with pytest.raises(KeyError):
-        recorded(lambda: Cluster("aws-cluster", args, {}, broken) and None)
+        recorded(program)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pulumi
 import pytest
@@ -25,6 +24,9 @@ from stacks_support import Recording
 
 FIXTURE = bundled("policies") / "fixtures" / "aws.yaml"
 REGION = {"aws:region": "us-east-1"}
+Record = Callable[..., Recording]
+Write = Callable[..., Path]
+Refuse = Callable[..., RefusedError]
 NETWORK = "organization/aws-network/atlas-use1"
 STORAGE = "organization/aws-storage/atlas-use1"
 OUTPUTS = {
@@ -57,7 +59,7 @@ class Names(Policy):
 
 
 @pytest.fixture
-def blueprint(tmp_path: Path) -> Callable[..., Path]:
+def blueprint(tmp_path: Path) -> Write:
     """A copy of the fixture with some texts replaced."""
 
     def write(**changes: str) -> Path:
@@ -73,10 +75,12 @@ def blueprint(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def refused(recorded: Callable[..., Any]) -> Callable[..., RefusedError]:
+def refused(recorded: Record) -> Refuse:
     """Runs a program that must be refused before it registers anything."""
 
-    def run(path: Path, *, site: str | None = None, config: dict[str, str] = REGION):
+    def run(
+        path: Path, *, site: str | None = None, config: dict[str, str] = REGION
+    ) -> RefusedError:
         seen = Recording()
         with pytest.raises(RefusedError) as error:
             recorded(inline_program("aws-network", path, (), site), config=config, into=seen)
@@ -86,7 +90,7 @@ def refused(recorded: Callable[..., Any]) -> Callable[..., RefusedError]:
     return run
 
 
-def test_the_root_carries_the_blueprint_that_was_judged(recorded, blueprint):
+def test_the_root_carries_the_blueprint_that_was_judged(recorded: Record, blueprint: Write) -> None:
     seen = recorded(inline_program("aws-network", blueprint()), config=REGION)
     spec = seen.one("Cluster").inputs["spec"]
 
@@ -94,44 +98,48 @@ def test_the_root_carries_the_blueprint_that_was_judged(recorded, blueprint):
     assert spec["sites"][0]["node_groups"][0]["root_volume"] == "500 GiB"
 
 
-def test_a_violation_declares_nothing(refused, blueprint):
+def test_a_violation_declares_nothing(refused: Refuse, blueprint: Write) -> None:
     error = refused(blueprint(**{"L-417A185B: 4096": "L-417A185B: 100"}))
 
     assert error.exit_code == ExitCode.VIOLATION
     assert "AWS-004" in str(error)
 
 
-def test_a_missing_number_declares_nothing(refused, blueprint):
+def test_a_missing_number_declares_nothing(refused: Refuse, blueprint: Write) -> None:
     error = refused(blueprint(**{"        L-417A185B: 4096\n": ""}))
 
     assert error.exit_code == ExitCode.UNKNOWN
 
 
-def test_an_invalid_blueprint_declares_nothing(refused, blueprint):
+def test_an_invalid_blueprint_declares_nothing(refused: Refuse, blueprint: Write) -> None:
     error = refused(blueprint(**{"count: 16": "cuont: 16"}))
 
     assert error.exit_code == ExitCode.USAGE
     assert "did you mean 'count'" in str(error)
 
 
-def test_another_region_is_refused(refused, blueprint):
+def test_another_region_is_refused(refused: Refuse, blueprint: Write) -> None:
     error = refused(blueprint(), config={"aws:region": "us-west-2"})
 
     assert error.exit_code == ExitCode.USAGE
     assert "'us-west-2'" in str(error)
 
 
-def test_a_region_that_is_not_set_is_refused(refused, blueprint, monkeypatch):
+def test_a_region_that_is_not_set_is_refused(
+    refused: Refuse, blueprint: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("AWS_REGION", raising=False)
 
     assert "not set" in str(refused(blueprint(), config={}))
 
 
-def test_an_unknown_site_is_refused(refused, blueprint):
+def test_an_unknown_site_is_refused(refused: Refuse, blueprint: Write) -> None:
     assert "its sites on AWS: 'use1'" in str(refused(blueprint(), site="use2"))
 
 
-def test_an_overlay_is_judged_with_the_blueprint(recorded, blueprint, tmp_path):
+def test_an_overlay_is_judged_with_the_blueprint(
+    recorded: Record, blueprint: Write, tmp_path: Path
+) -> None:
     layer = tmp_path / "small.yaml"
     layer.write_text("sites: [{name: use1, node_groups: [{name: train, count: 4}]}]\n")
     program = inline_program("aws-cluster", blueprint(), (layer,), "use1")
@@ -141,7 +149,7 @@ def test_an_overlay_is_judged_with_the_blueprint(recorded, blueprint, tmp_path):
     assert seen.one("Group").inputs["maxSize"] == 4
 
 
-def test_a_team_s_pack_judges_too(recorded, blueprint, tmp_path):
+def test_a_team_s_pack_judges_too(recorded: Record, blueprint: Write, tmp_path: Path) -> None:
     folder = tmp_path / "pack/house"
     folder.mkdir(parents=True)
     (folder / "acme001_name.py").write_text(PACK)
@@ -157,7 +165,9 @@ def test_a_team_s_pack_judges_too(recorded, blueprint, tmp_path):
     assert seen.resources == []
 
 
-def test_a_stack_puts_up_with_what_its_files_permit(recorded, blueprint, tmp_path):
+def test_a_stack_puts_up_with_what_its_files_permit(
+    recorded: Record, blueprint: Write, tmp_path: Path
+) -> None:
     path = blueprint(**{"L-417A185B: 4096": "L-417A185B: 100"})
     baseline = tmp_path / "baseline.json"
     baseline.write_text(render_baseline(created(check_blueprint(path))))
@@ -168,7 +178,9 @@ def test_a_stack_puts_up_with_what_its_files_permit(recorded, blueprint, tmp_pat
     assert seen.one("Cluster").inputs["spec"]["name"]
 
 
-def test_a_file_that_the_stack_names_has_to_exist(recorded, blueprint, tmp_path):
+def test_a_file_that_the_stack_names_has_to_exist(
+    recorded: Record, blueprint: Write, tmp_path: Path
+) -> None:
     source = StackSource(blueprint(), waivers=tmp_path / "nowhere.yaml")
     seen = Recording()
 
@@ -179,25 +191,27 @@ def test_a_file_that_the_stack_names_has_to_exist(recorded, blueprint, tmp_path)
     assert seen.resources == []
 
 
-def test_the_cluster_refers_to_network_and_storage(recorded, blueprint):
+def test_the_cluster_refers_to_network_and_storage(recorded: Record, blueprint: Write) -> None:
     seen = recorded(inline_program("aws-cluster", blueprint()), config=REGION, stacks=OUTPUTS)
 
     assert seen.one("Group").inputs["vpcZoneIdentifiers"] == ["subnet-private"]
 
 
-def test_a_preview_goes_on_without_outputs_that_are_to_come(recorded, blueprint):
+def test_a_preview_goes_on_without_outputs_that_are_to_come(
+    recorded: Record, blueprint: Write
+) -> None:
     seen = recorded(inline_program("aws-storage", blueprint()), config=REGION, preview=True)
 
     subnet = seen.one("LustreFileSystem").inputs["subnetIds"]
     assert isinstance(subnet, type(pulumi.UNKNOWN))
 
 
-def test_an_update_stops_without_them(recorded, blueprint):
+def test_an_update_stops_without_them(recorded: Record, blueprint: Write) -> None:
     with pytest.raises(pulumi.RunError, match="provision it first"):
         recorded(inline_program("aws-storage", blueprint()), config=REGION)
 
 
-def test_protection_can_be_lifted(recorded, blueprint):
+def test_protection_can_be_lifted(recorded: Record, blueprint: Write) -> None:
     program = inline_program("aws-storage", blueprint())
     lifted = {**REGION, "aws-test:protect": "false"}
 

@@ -8,7 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from pulumi_policy import EnforcementLevel, PolicyPack, ResourceValidationPolicy
+from pulumi_policy import (
+    EnforcementLevel,
+    PolicyPack,
+    ReportViolation,
+    ResourceValidationArgs,
+    ResourceValidationPolicy,
+)
 
 Rule = Callable[[Any], Iterator[str]]
 
@@ -259,15 +265,17 @@ RULES: dict[str, dict[str, Rule]] = {
 """What each rule looks at, by kind of resource."""
 
 
-def validation(rules: dict[str, Rule]) -> Callable[[Any, Callable[[str], None]], None]:
+def validation(
+    rules: dict[str, Rule],
+) -> Callable[[ResourceValidationArgs, ReportViolation], None]:
     """A rule as pulumi-policy calls it; its message is the subject that fails."""
     by_type = {f"plan:index:{kind}": rule for kind, rule in rules.items()}
 
-    def validate(args: Any, report_violation: Callable[[str], None]) -> None:
+    def validate(args: ResourceValidationArgs, report_violation: ReportViolation) -> None:
         rule = by_type.get(args.resource_type)
         found: Iterable[str] = () if rule is None else rule(args.props)
         for subject in dict.fromkeys(found):
-            report_violation(subject)
+            report_violation(subject, None)
 
     return validate
 

@@ -56,7 +56,7 @@ def sound_facts(host: HostExpectations) -> dict[str, Any]:
     facts: dict[str, Any] = {"mounts": {}, "services": {}, "versions": {}, "slurm": {}}
     facts |= {t: {"rates_gbps": [], "inactive": 0} for t in ("infiniband", "ethernet")}
     for item in host.items:
-        value: Any = item.expected
+        value: Any
         match item.rule:
             case Rule.WORD:
                 value = [f"NVIDIA {str(item.expected).upper()} 80GB HBM3"] * 8
@@ -64,6 +64,8 @@ def sound_facts(host: HostExpectations) -> dict[str, Any]:
                 value = item.least
             case Rule.SCHEDULABLE:
                 value = "IDLE"
+            case Rule.EQUAL | Rule.VERSION | Rule.RELEASE:
+                value = item.expected
             case Rule.PORTS:
                 facts[item.key[0]]["rates_gbps"] += [item.rate_gbps] * int(item.expected or 0)
                 continue

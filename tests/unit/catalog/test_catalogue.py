@@ -7,10 +7,11 @@ import re
 import pytest
 
 from factories import CATALOGUE
-from rackwright.catalog.loader import FOLDERS
+from rackwright.catalog.loader import FOLDERS, E
 from rackwright.model.hardware import (
     Cable,
     Confidence,
+    Fact,
     Instance,
     Node,
     Pdu,
@@ -25,7 +26,7 @@ FILES = sorted((bundled("inventory") / "catalog").rglob("*.yaml"))
 EVERYTHING = [(kind, entry_id) for kind in FOLDERS.values() for entry_id in CATALOGUE.ids(kind)]
 
 
-def every(kind):
+def every(kind: type[E]) -> list[E]:
     return [CATALOGUE.get(kind, entry_id) for entry_id in CATALOGUE.ids(kind)]
 
 
@@ -62,7 +63,7 @@ def test_cages_hold_all_logical_ports():
         assert switch.cages.value * switch.ports_per_cage == switch.radix, switch.id
 
 
-def devices():
+def devices() -> list[Node | Switch]:
     return [*every(Node), *every(Switch)]
 
 
@@ -141,15 +142,19 @@ def test_the_liquid_never_takes_more_than_there_is():
 )
 def test_dgx_systems(entry_id, gpus, units, watts, kilograms, cfm, supplies, full):
     node = CATALOGUE.get(Node, entry_id)
+    assert node.accelerators is not None
     assert node.accelerators.count == gpus
     found = [node.height, node.max_power, node.weight, node.airflow]
-    assert [fact.value for fact in found] == [units, watts, kilograms, cfm]
+    assert [fact_value(fact) for fact in found] == [units, watts, kilograms, cfm]
+    assert node.power_supplies is not None
     assert node.power_supplies.count == supplies
-    assert node.power_supplies.full_performance.value == full
+    assert fact_value(node.power_supplies.full_performance) == full
 
 
 def test_the_dgx_h100_gives_off_more_heat_than_it_takes_in_and_says_so():
     node = CATALOGUE.get(Node, "dgx-h100")
+    assert node.heat is not None
+    assert node.max_power is not None
     assert round(node.heat.value / 1000, 1) == 11.3
     assert node.heat.value > node.max_power.value
     assert any("11.3 kW" in note for note in node.notes)
@@ -175,10 +180,13 @@ def test_compute_adapters_of_the_dgx_h100():
 def test_an_nvl72_is_eighteen_hosts_and_a_whole_rack():
     for entry_id in ("gb200-nvl72", "gb300-nvl72"):
         node = CATALOGUE.get(Node, entry_id)
+        assert node.accelerators is not None
         assert (node.hosts, node.accelerators.count) == (18, 72)
         assert node.whole_rack
         assert node.rack_weight_included
-    assert CATALOGUE.get(Node, "gb200-nvl72").liquid.heat.value == 115_000
+    liquid = CATALOGUE.get(Node, "gb200-nvl72").liquid
+    assert liquid is not None
+    assert fact_value(liquid.heat) == 115_000
 
 
 @pytest.mark.parametrize(
@@ -213,7 +221,7 @@ def test_a_shelf_without_one_supply_carries_less():
     for shelf in every(PowerShelf):
         if shelf.rating_n_plus_1 is not None:
             assert shelf.rating_n_plus_1.value < shelf.rating.value
-    assert CATALOGUE.get(PowerShelf, "orv3-hpr-33kw").rating_n_plus_1.value == 27_500
+    assert fact_value(CATALOGUE.get(PowerShelf, "orv3-hpr-33kw").rating_n_plus_1) == 27_500
 
 
 def test_racks_are_as_high_as_they_are_called():
@@ -287,7 +295,7 @@ def test_ec2_instance_types(row):
             assert card.interfaces == int(odd if card.index % 2 else even)
 
 
-def _mib(fact):
+def _mib(fact: Fact[float] | None) -> float | None:
     return None if fact is None else fact.value * 1024
 
 
@@ -312,5 +320,6 @@ def test_cards_take_as_many_efa_interfaces_as_the_type():
 
 
 def test_the_first_card_of_a_b300_takes_no_efa():
-    cards = CATALOGUE.get(Instance, "p6-b300.48xlarge").cards.value
+    cards = fact_value(CATALOGUE.get(Instance, "p6-b300.48xlarge").cards)
+    assert cards is not None
     assert [card.index for card in cards if not card.efa] == [0]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from rackwright.catalog.loader import UnknownEntryError, load_catalogue
+from rackwright.catalog.loader import Catalogue, UnknownEntryError, load_catalogue
 from rackwright.errors import SpecError, SpecErrors
-from rackwright.model.hardware import Node, Pdu, Switch, fact_value
+from rackwright.model.hardware import Connector, Node, Pdu, Switch, fact_value
 
 CONNECTOR = """\
 kind: connector
@@ -19,7 +21,14 @@ sources:
 {more}"""
 
 
-def a_folder(tmp_path, *, file="quick", entry_id="quick", cited="sheet", more=""):
+def a_folder(
+    tmp_path: Path,
+    *,
+    file: str = "quick",
+    entry_id: str = "quick",
+    cited: str = "sheet",
+    more: str = "",
+) -> Catalogue:
     folder = tmp_path / "team" / "connectors"
     folder.mkdir(parents=True)
     text = CONNECTOR.format(id=entry_id, cited=cited, more=more)
@@ -27,15 +36,13 @@ def a_folder(tmp_path, *, file="quick", entry_id="quick", cited="sheet", more=""
     return load_catalogue([folder.parent])
 
 
-def connector(catalogue, entry_id="quick"):
-    from rackwright.model.hardware import Connector
-
+def connector(catalogue: Catalogue, entry_id: str = "quick") -> Connector:
     return catalogue.get(Connector, entry_id)
 
 
 def test_a_teams_entry_stands_beside_the_built_in_ones(tmp_path):
     catalogue = a_folder(tmp_path)
-    assert connector(catalogue).flow.value == 9
+    assert fact_value(connector(catalogue).flow) == 9
     assert connector(catalogue) is connector(catalogue), "an entry is read once"
     assert catalogue.get(Node, "dgx-h100").id == "dgx-h100"
 
@@ -53,6 +60,7 @@ def test_an_id_of_another_kind_is_unknown():
         load_catalogue().get(Switch, "dgx-h100")
     with pytest.raises(UnknownEntryError) as caught:
         load_catalogue().get(Pdu, "zzzzzz")
+    assert caught.value.hint is not None
     assert caught.value.hint.startswith("the catalogue has: pdu-208v-30a, ")
 
 
@@ -72,7 +80,7 @@ def test_no_entry_shadows_another_silently(tmp_path):
 
 def test_one_id_in_two_team_folders(tmp_path):
     one = a_folder(tmp_path / "one")
-    assert connector(one)
+    assert connector(one).id == "quick"
     a_folder(tmp_path / "two")
     with pytest.raises(SpecError, match="twice"):
         load_catalogue([tmp_path / "one" / "team", tmp_path / "two" / "team"])
@@ -112,12 +120,13 @@ def test_an_entry_is_judged_like_a_blueprint(tmp_path, more, message):
         connector(a_folder(tmp_path, more=more))
     (error,) = caught.value.errors
     assert message in error.summary
+    assert error.location is not None
     assert error.location.line == 8
 
 
 def test_a_wrong_entry_hurts_only_those_who_ask_for_it(tmp_path):
     catalogue = a_folder(tmp_path, more="flw: 1\n")
-    assert catalogue.get(Node, "dgx-h100")
+    assert catalogue.get(Node, "dgx-h100").id == "dgx-h100"
     with pytest.raises(SpecErrors):
         list(catalogue.load_all())
 
@@ -136,10 +145,10 @@ def test_patches_change_numbers_and_make_them_unknown():
         {"dgx-h100": {"max_power": {"value": "11 kW", "source": "example"}, "weight": None}}
     )
     node = patched.get(Node, "dgx-h100")
-    assert (node.max_power.value, node.weight) == (11_000, None)
+    assert (fact_value(node.max_power), node.weight) == (11_000, None)
     assert fact_value(node.height) == 8, "what is not named stays"
     assert "resellers" in node.sources
-    assert original.get(Node, "dgx-h100").max_power.value == 10_200
+    assert fact_value(original.get(Node, "dgx-h100").max_power) == 10_200
 
 
 def test_patches_reach_into_parts_and_drop_sources_that_nothing_cites_any_more():
@@ -147,6 +156,7 @@ def test_patches_reach_into_parts_and_drop_sources_that_nothing_cites_any_more()
         {"dgx-h100": {"power_supplies": {"full_performance": None}, "accelerators": None}}
     )
     node = catalogue.get(Node, "dgx-h100")
+    assert node.power_supplies is not None
     assert (node.power_supplies.count, node.power_supplies.full_performance) == (6, None)
     assert node.accelerators is None
     assert "tdp" not in node.sources

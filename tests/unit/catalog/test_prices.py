@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -26,7 +27,7 @@ sources:
 """
 
 
-def a_list(folder, **changes):
+def a_list(folder: Path, **changes: str) -> Path:
     words = {
         "name": "team",
         "offer": "on-demand",
@@ -43,6 +44,7 @@ def a_list(folder, **changes):
 
 def test_a_price_has_everything_that_is_known_about_it(tmp_path):
     price = load_prices(a_list(tmp_path / "p")).find(Offer.ON_DEMAND, "us-east-1", "p5.48xlarge")
+    assert price is not None
     assert price.amount == Decimal("31.5")
     assert (price.currency, price.unit) == ("USD", "instance-hour")
     assert price.source.date == dt.date(2026, 11, 21)
@@ -52,7 +54,9 @@ def test_a_price_has_everything_that_is_known_about_it(tmp_path):
 
 def test_a_decimal_is_read_exactly(tmp_path):
     prices = load_prices(a_list(tmp_path / "p", value="0.1"))
-    assert prices.find(Offer.ON_DEMAND, "us-east-1", "p5.48xlarge").amount == Decimal("0.1")
+    price = prices.find(Offer.ON_DEMAND, "us-east-1", "p5.48xlarge")
+    assert price is not None
+    assert price.amount == Decimal("0.1")
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,9 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().out
 
 
-def test_text_has_totals_groups_and_the_origin_of_every_price(capsys):
+def test_text_has_totals_groups_and_the_origin_of_every_price(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     out = run(capsys, FIXTURE)
     assert out.startswith("ledger: 931.88 USD/h, 8,163,281.66 USD/year\n")
     assert "  dgx                35.94    314,805.60\n" in out
@@ -31,7 +33,9 @@ def test_text_has_totals_groups_and_the_origin_of_every_price(capsys):
     assert "missing" not in out
 
 
-def test_an_unknown_total_is_a_lower_bound_and_says_what_is_missing(capsys):
+def test_an_unknown_total_is_a_lower_bound_and_says_what_is_missing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     out = run(capsys, NO_COSTS)
     assert out.startswith("air: unknown, at least 0.00 USD/h, 0.00 USD/year\n")
     assert "site sjc1 (onprem)  >= 0.00" in out
@@ -39,14 +43,16 @@ def test_an_unknown_total_is_a_lower_bound_and_says_what_is_missing(capsys):
     assert "none is known" in out
 
 
-def test_a_layer_is_put_over_the_blueprint(capsys, tmp_path):
+def test_a_layer_is_put_over_the_blueprint(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     layer = tmp_path / "layer.yaml"
     layer.write_text("costs: {discount: 50 %}\n")
     out = run(capsys, FIXTURE, "--layer", str(layer))
     assert "27.52 USD/instance-hour, 55.04 before the discount;" in out
 
 
-def test_owned_against_rented(capsys):
+def test_owned_against_rented(capsys: pytest.CaptureFixture[str]) -> None:
     out = run(capsys, FIXTURE, "--compare")
     assert "owned against rented, site lab1 against us-east-1:" in out
     assert "  - 32 × H100 of 'dgx' as 4 × p5.48xlarge\n" in out
@@ -57,7 +63,7 @@ def test_owned_against_rented(capsys):
     assert "owning costs" not in out
 
 
-def test_json_is_versioned_exact_and_adds_up(capsys):
+def test_json_is_versioned_exact_and_adds_up(capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(run(capsys, FIXTURE, "--json", "--compare"))
     assert document["schema"] == "rackwright.cost/v1"
     assert document["total"] == {
@@ -76,7 +82,7 @@ def test_json_is_versioned_exact_and_adds_up(capsys):
     assert comparison["matches"][0]["price"]["listed"]["date"] == "2026-01-19"
 
 
-def test_json_of_an_unknown_cost_holds_null(capsys):
+def test_json_of_an_unknown_cost_holds_null(capsys: pytest.CaptureFixture[str]) -> None:
     document = json.loads(run(capsys, NO_COSTS, "--json"))
     assert document["total"]["per_year"] is None
     assert document["total"]["at_least_per_year"] == "0.000000"
@@ -84,12 +90,14 @@ def test_json_of_an_unknown_cost_holds_null(capsys):
     assert "comparisons" not in document
 
 
-def test_a_region_without_a_comparison_is_bad_usage(capsys):
+def test_a_region_without_a_comparison_is_bad_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cost", FIXTURE, "--region", "us-east-1"]) == 2
     assert "--region has no effect without --compare" in capsys.readouterr().err
 
 
-def test_a_bare_number_is_refused_at_its_place(capsys, tmp_path: Path):
+def test_a_bare_number_is_refused_at_its_place(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     layer = tmp_path / "layer.yaml"
     layer.write_text("costs:\n  budget_per_year: 5\n")
     assert main(["cost", FIXTURE, "--layer", str(layer)]) == 2

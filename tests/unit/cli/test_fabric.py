@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +15,7 @@ FIXTURES = builtin_pack() / "fixtures"
 FABRIC = str(FIXTURES / "fabric.yaml")
 
 
-def test_the_list_of_cables(capsys):
+def test_the_list_of_cables(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fabric", "cables", FABRIC]) == ExitCode.CLEAN
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert tuple(rows[0]) == COLUMNS
@@ -33,7 +34,7 @@ def test_the_list_of_cables(capsys):
     assert rows[-1]["to"] == "compute-spine-4"
 
 
-def test_the_fabric_as_ibsim_reads_it(capsys):
+def test_the_fabric_as_ibsim_reads_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fabric", "net", FABRIC]) == ExitCode.CLEAN
     assert capsys.readouterr().out.startswith('caguid=0x10000\nCa\t1 "dgx-01/1"')
 
@@ -48,36 +49,40 @@ def test_the_fabric_as_ibsim_reads_it(capsys):
         (["cables", str(FIXTURES / "air.yaml")], "there is no compute fabric"),
     ],
 )
-def test_a_fabric_that_cannot_be_shown(words, message, capsys):
+def test_a_fabric_that_cannot_be_shown(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["fabric", *words]) == ExitCode.USAGE
     assert message in capsys.readouterr().err
 
 
-def layered(tmp_path, text):
+def layered(tmp_path: Path, text: str) -> list[str]:
     layer = tmp_path / "layer.yaml"
     layer.write_text(f"sites:\n  - name: sjc1\n    {text}\n")
     return ["--layer", str(layer)]
 
 
-def test_hosts_without_a_port_are_told(tmp_path, capsys):
+def test_hosts_without_a_port_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     layer = layered(tmp_path, "node_groups: [{name: dgx, count: 32}]")
     assert main(["fabric", "cables", FABRIC, *layer]) == ExitCode.USAGE
     assert "2 hosts of the fabric 'compute' have no port" in capsys.readouterr().err
 
 
-def test_subnets_are_routed_one_by_one(tmp_path, capsys):
+def test_subnets_are_routed_one_by_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     layer = layered(tmp_path, "fabrics: [{name: compute, subnets: 8}]")
     assert main(["fabric", "route", FABRIC, *layer]) == ExitCode.USAGE
     assert "is 8 subnets" in capsys.readouterr().err
 
 
-def test_an_engine_must_be_chosen(tmp_path, capsys):
+def test_an_engine_must_be_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     layer = layered(tmp_path, "fabrics: [{name: compute, routing_engine: null}]")
     assert main(["fabric", "route", FABRIC, *layer]) == ExitCode.USAGE
     assert "no routing engine is chosen" in capsys.readouterr().err
 
 
-def test_a_hall_is_compared_with_the_plan(tmp_path, capsys):
+def test_a_hall_is_compared_with_the_plan(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["fabric", "net", FABRIC]) == ExitCode.CLEAN
     seen = tmp_path / "seen"
     text = capsys.readouterr().out
@@ -91,7 +96,9 @@ def test_a_hall_is_compared_with_the_plan(tmp_path, capsys):
     assert "compute: 1 cable is not as planned" in printed
 
 
-def test_descriptions_of_a_hall_do_not_steer_the_terminal(tmp_path, capsys):
+def test_descriptions_of_a_hall_do_not_steer_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     seen = tmp_path / "seen"
     seen.write_text(
         'Switch\t1 "S-1"\t# "a\x1b[31m"\n[1]\t"S-2"[1]\nSwitch\t1 "S-2"\t# "b\u202e"\n[1]\t"S-1"[1]\n'
@@ -103,7 +110,9 @@ def test_descriptions_of_a_hall_do_not_steer_the_terminal(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("text", [None, "", "nonsense"])
-def test_a_file_that_is_no_discovery(text, tmp_path, capsys):
+def test_a_file_that_is_no_discovery(
+    text: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     seen = tmp_path / "seen"
     if text is not None:
         seen.write_text(text)

@@ -8,10 +8,10 @@ import pytest
 
 from rackwright.accept.expected import expect
 from rackwright.configure.inventory import build_inventory, host_variables
+from rackwright.errors import SpecErrors
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.policy.packs import builtin_pack
-from rackwright.spec.problems import SpecErrors
 
 FIXTURES = builtin_pack() / "fixtures"
 MEMORY = """\

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,7 +48,7 @@ PATTERNS = (
 
 @pytest.fixture
 def place(place: Workspace) -> Workspace:
-    children = {
+    children: dict[str, dict[str, dict[str, dict[str, Any]]]] = {
         name: {"hosts": {host: {} for host in hosts}}
         for name, hosts in GROUPS.items()
         if name not in {"all", "ungrouped"}

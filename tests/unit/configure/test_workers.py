@@ -96,7 +96,7 @@ def test_servers_come_before_the_hosts_that_wait_for_them() -> None:
         Stage("hosts", {"a": frozenset({"gpu-1", "gpu-2"}), "b": frozenset({"gpu-3", "login-1"})}),
     )
     (only,) = stages(parts, GROUPS, {"gpu-3"})
-    assert (only.name, only.hosts) == ("hosts", {"gpu-3"})
+    assert (only.name, only.hosts) == ("hosts", frozenset({"gpu-3"}))
     assert stages(parts, GROUPS, ()) == ()
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import grpc
 import pytest
+from google.protobuf.empty_pb2 import Empty
 from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
@@ -205,7 +206,7 @@ def test_what_is_no_blueprint_blocks(spec: Any, said: str, stub: Any) -> None:
 
 def configure(stub: Any, **levels: int) -> None:
     """Configure as the engine does: every policy, the named ones changed."""
-    info = stub.GetAnalyzerInfo(analyzer_pb2.google_dot_protobuf_dot_empty__pb2.Empty())
+    info = stub.GetAnalyzerInfo(Empty())
     chosen = {p.name: p.enforcementLevel for p in info.policies} | {
         name.replace("_", "-"): level for name, level in levels.items()
     }

@@ -93,13 +93,15 @@ def test_the_qos_of_the_database_itself_is_known() -> None:
 def test_topologies_by_partition_need_a_release_that_has_them() -> None:
     partitions = [{"name": "gpu", "groups": ["dgx"], "topology": "block"}]
     refuse("need Slurm 25.05; this is 24.11", version="24.11", partitions=partitions)
-    assert Scheduler.model_validate(a_scheduler(partitions=partitions))
+    made = Scheduler.model_validate(a_scheduler(partitions=partitions))
+    assert made.partitions[0].topology == "block"
 
 
 def test_blocks_need_a_release_that_has_them() -> None:
     topology = {"plugin": "block"}
     refuse("topology 'block' needs Slurm 23.11", version="22.05", topology=topology)
-    assert Scheduler.model_validate(a_scheduler(version="23.11", topology=topology))
+    made = Scheduler.model_validate(a_scheduler(version="23.11", topology=topology))
+    assert made.topology.plugin == "block"
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 from aws_factories import INSTANCES, a_file_system, a_group, a_plan, a_site
-from rackwright.plan.aws import AwsPlanError, plan_aws_site
+from rackwright.plan.aws import AwsPlanError, AwsSitePlan, plan_aws_site
 from rackwright.plan.nic import LayoutError, UnknownLayoutError
+from rackwright.plan.problems import PlanProblem
 
 BLOCK = {
     "kind": "capacity-block",
@@ -15,11 +19,11 @@ BLOCK = {
 RESERVATION = {"kind": "reservation", "id": "cr-0123456789abcdef1", "instances": 16}
 
 
-def template(plan, number: int = 0):
+def template(plan: AwsSitePlan, number: int = 0) -> dict[str, Any]:
     return plan.groups[number].launch_template("atlas-use1-gpu", {"team": "ml"})
 
 
-def problems(*groups, **changes):
+def problems(*groups: dict[str, Any], **changes: Any) -> Sequence[PlanProblem]:
     with pytest.raises(AwsPlanError) as error:
         plan_aws_site(a_site(*groups, **changes), ("sites", 0), INSTANCES)
     return error.value.problems

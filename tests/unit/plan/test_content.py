@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from factories import CATALOGUE, some_nodes
+from known import known
 from rackwright.model.hardware import Node
 from rackwright.model.onprem import NodeGroup
 from rackwright.plan.content import Device, describe_device, place_devices, total
@@ -17,7 +19,9 @@ from rackwright.plan.content import Device, describe_device, place_devices, tota
 GROUP = NodeGroup.model_validate(some_nodes())
 
 
-def described(entry: str = "dgx-h100", *, cap=None, rise=None, **patch) -> Device:
+def described(
+    entry: str = "dgx-h100", *, cap: float | None = None, rise: float | None = None, **patch: Any
+) -> Device:
     node = CATALOGUE.patched({entry: patch} if patch else {}).get(Node, entry)
     return describe_device(node, GROUP, "p", kind="node", power_cap=cap, temperature_rise=rise)
 
@@ -121,7 +125,9 @@ PLACED = st.lists(
 def test_devices_never_overlap_and_stay_within_the_rack(nodes, switches, height):
     placed = place_devices(nodes, switches, [], height)
     assert len(placed) == len(nodes) + len(switches)
-    spans = sorted((d.unit_low, d.unit_low + d.height) for d in placed if d.unit_low is not None)
+    spans = sorted(
+        (d.unit_low, d.unit_low + known(d.height)) for d in placed if d.unit_low is not None
+    )
     assert all(one[1] <= two[0] for one, two in pairwise(spans))
     assert all(low >= 1 and top <= height + 1 for low, top in spans)
     assert all(d.fits == (d.unit_low is not None) for d in placed)

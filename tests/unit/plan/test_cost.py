@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,16 +14,18 @@ from hypothesis import strategies as st
 import aws_factories
 import factories
 from examples import share
+from known import known
 from rackwright.catalog.prices import builtin_prices
 from rackwright.model.cluster import Blueprint
 from rackwright.model.prices import Offer, Prices
-from rackwright.plan.cost import summarise
+from rackwright.plan.cost import CostSummary, GroupCost, summarise
 from rackwright.plan.cost_compare import chip, compare, nearest_instance
+from rackwright.plan.cost_lines import CostLine
 from rackwright.plan.expand import expand
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
 
-COSTS = {
+COSTS: dict[str, dict[str, Any]] = {
     "owned": {
         "energy": "0.08 USD/kWh",
         "utilisation": "75 %",
@@ -38,7 +42,7 @@ COSTS = {
 IMAGE = "ami-0123456789abcdef0"
 
 
-def an_aws_site(count: int = 16, **more):
+def an_aws_site(count: int = 16, **more: Any) -> dict[str, Any]:
     server = {"type": "m7i.4xlarge", "image": IMAGE, "root_volume": "200 GiB"}
     return {
         "provider": "aws",
@@ -56,22 +60,22 @@ def an_aws_site(count: int = 16, **more):
     }
 
 
-def a_plan(*sites, costs=COSTS) -> Plan:
+def a_plan(*sites: dict[str, Any], costs: Mapping[str, Any] | None = COSTS) -> Plan:
     document = factories.a_blueprint(*sites, **({} if costs is None else {"costs": costs}))
     return expand(Blueprint.model_validate(document), factories.CATALOGUE)
 
 
-def with_rates(**rates):
+def with_rates(**rates: Any) -> dict[str, Any]:
     costs = copy.deepcopy(COSTS)
     costs["owned"] |= rates
     return {**costs, "owned": {k: v for k, v in costs["owned"].items() if v is not None}}
 
 
-def groups(summary, site=0):
+def groups(summary: CostSummary, site: int = 0) -> dict[str, GroupCost]:
     return {group.name: group for group in summary.sites[site].groups}
 
 
-def lines(summary, kind):
+def lines(summary: CostSummary, kind: str) -> list[CostLine]:
     return [line for line in summary.lines if line.kind == kind]
 
 
@@ -88,7 +92,7 @@ def test_instances_volumes_storage_and_network_of_a_site_on_aws():
         "scratch": Decimal("96768"),  # 38400 × 0.21 × 12
         "network": Decimal("438"),  # (0.045 + 0.005) × 8760
     }
-    assert summary.per_year == sum(found.values())
+    assert summary.per_year == sum(known(amount) for amount in found.values())
     assert summary.per_hour == Decimal("892.915578")
     assert summary.missing == ()
 
@@ -131,10 +135,10 @@ def test_a_block_has_its_own_price_and_no_discount():
     site = an_aws_site(node_groups=[aws_factories.a_group(count=1, capacity=block)])
     summary = summarise(a_plan(site, costs={"discount": "50 %"}))
     block_line, head = lines(summary, "instances")
-    assert block_line.price.amount == Decimal("39.33")
-    assert block_line.price.listed.offer is Offer.CAPACITY_BLOCK
-    assert head.price.amount == Decimal("0.4032")
-    assert head.price.listed.amount == Decimal("0.8064")
+    assert known(block_line.price).amount == Decimal("39.33")
+    assert known(known(block_line.price).listed).offer is Offer.CAPACITY_BLOCK
+    assert known(head.price).amount == Decimal("0.4032")
+    assert known(known(head.price).listed).amount == Decimal("0.8064")
 
 
 def test_reserved_instances_have_their_own_price_and_a_negotiated_discount():
@@ -144,8 +148,8 @@ def test_reserved_instances_have_their_own_price_and_a_negotiated_discount():
     line = lines(summary, "instances")[0]
 
     assert line.what == "2 × p4d.24xlarge reserved for a year"
-    assert line.price.listed.offer is Offer.RESERVED
-    assert line.price.amount == Decimal("13.921094") * Decimal("0.9")
+    assert known(known(line.price).listed).offer is Offer.RESERVED
+    assert known(line.price).amount == Decimal("13.921094") * Decimal("0.9")
 
 
 def test_a_type_without_a_price_for_reserved_instances_is_unknown():
@@ -166,7 +170,8 @@ def test_the_owners_prices_win_and_are_labelled():
         "discount": "50 %",
     }
     summary = summarise(a_plan(an_aws_site(), costs=costs))
-    used = {line.price.item: line.price for line in summary.lines}
+    prices = [known(line.price) for line in summary.lines]
+    used = {price.item: price for price in prices}
     assert used["p5.48xlarge"].amount == 30
     assert used["ebs-gp3"].amount == Decimal("0.05")
     assert used["nat-gateway"].amount == Decimal("0.01")
@@ -195,7 +200,7 @@ def test_energy_hardware_and_opex_of_a_bare_metal_site():
     assert dgx.count == 4
     assert groups(summary)["racks"].amount.per_year == (2_000 + 3 * 3_000) * Decimal("0.24")
     assert groups(summary)["cooling"].amount.per_year == 3 * 40_000 * Decimal("0.24")
-    assert {line.price.origin for line in summary.lines} == {"owner"}
+    assert {known(line.price).origin for line in summary.lines} == {"owner"}
 
 
 def test_switches_are_groups_of_their_own():
@@ -219,7 +224,7 @@ def test_switches_are_groups_of_their_own():
 def test_energy_of_all_groups_is_that_of_the_sites_it_power():
     plan = a_plan(factories.a_site())
     power = plan.onprem[0].totals["it_power_w"][0]
-    energy = sum(line.micros for line in lines(summarise(plan), "energy"))
+    energy = sum(known(line.micros) for line in lines(summarise(plan), "energy"))
     expected = power * 0.75 * 1.35 * 8.760 * 0.08 * 1e6
     assert energy == pytest.approx(expected, abs=1)
 
@@ -239,7 +244,7 @@ def test_a_missing_rate_makes_the_total_unknown_with_a_lower_bound(rates, missin
     assert summary.per_year is None
     assert summary.per_hour is None
     assert summary.missing == (missing,)
-    assert 0 < summary.total.at_least_per_year < whole.per_year
+    assert 0 < summary.total.at_least_per_year < known(whole.per_year)
 
 
 def test_a_missing_pue_and_a_missing_power_are_named():
@@ -270,7 +275,7 @@ def test_an_estimate_is_used_only_where_the_site_allows_them():
 def test_energy_comes_from_the_list_of_a_region():
     costs = with_rates(energy=None, energy_region="US-OH")
     (line,) = lines(summarise(a_plan(factories.a_site(), costs=costs)), "energy")
-    assert line.price.amount == Decimal("0.0790")
+    assert known(line.price).amount == Decimal("0.0790")
     nowhere = with_rates(energy=None, energy_region="US-XX")
     summary = summarise(a_plan(factories.a_site(), costs=nowhere))
     assert summary.missing == ("energy price in 'US-XX' ('energy' of the owned rates in 'costs')",)
@@ -279,9 +284,9 @@ def test_energy_comes_from_the_list_of_a_region():
 def test_rates_of_a_site_win_field_by_field():
     costs = {**COSTS, "sites": {"lab": {"energy": "0.16 USD/kWh", "facility": "1000 USD/year"}}}
     common, own = (summarise(a_plan(factories.a_site(), costs=c)) for c in (COSTS, costs))
-    energy = lines(common, "energy")[0].micros
+    energy = known(lines(common, "energy")[0].micros)
     assert lines(own, "energy")[0].micros == 2 * energy
-    assert own.per_year - common.per_year == Decimal(energy).scaleb(-6) + 1000
+    assert known(own.per_year) - known(common.per_year) == Decimal(energy).scaleb(-6) + 1000
 
 
 def test_a_rack_scale_product_comes_with_its_rack():
@@ -327,8 +332,8 @@ def test_sites_stand_in_the_order_of_the_blueprint():
 @given(count=st.integers(min_value=1, max_value=39), more=st.integers(min_value=1, max_value=400))
 def test_more_instances_never_cost_less(count, more):
     few, many = (summarise(a_plan(an_aws_site(n))) for n in (count, count + more))
-    assert many.per_year > few.per_year
-    assert many.per_hour >= few.per_hour
+    assert known(many.per_year) > known(few.per_year)
+    assert known(many.per_hour) >= known(few.per_hour)
 
 
 @share(0.15)
@@ -346,7 +351,7 @@ def test_more_owned_nodes_never_cost_less(counts, years):
         )
         for n in sorted(counts)
     )
-    assert many.per_year > few.per_year
+    assert known(many.per_year) > known(few.per_year)
 
 
 def test_no_price_at_all_is_unknown_not_free():
@@ -413,9 +418,9 @@ def test_nodes_without_accelerators_are_not_compared():
 def test_the_nearest_type_by_chip(node, instance):
     from rackwright.model.hardware import Node
 
-    wanted = factories.CATALOGUE.get(Node, node).accelerators
+    wanted = known(factories.CATALOGUE.get(Node, node).accelerators)
     found = nearest_instance(wanted, factories.CATALOGUE, builtin_prices(), "us-east-1")
-    assert found.instance_type == instance
+    assert known(found).instance_type == instance
 
 
 def test_how_a_chip_is_mounted_does_not_matter():

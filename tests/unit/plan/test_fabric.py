@@ -8,12 +8,13 @@ from pydantic import ValidationError
 from examples import share
 from fabric_factories import a_fabric, a_patch, a_tier, layout_of, site_of, three_tiers
 from factories import CATALOGUE, a_plan, a_site, some_nodes
+from known import known
 from rackwright.plan.fabric import find_host, find_leaf, topology
 from rackwright.plan.problems import PlanError
 
 
 def test_a_scalable_unit_has_every_host_on_every_leaf():
-    made = topology(site_of(), CATALOGUE)
+    made = known(topology(site_of(), CATALOGUE))
     leaves = [switch for switch in made.switches if switch.tier == 0]
     assert [leaf.name for leaf in leaves] == [f"compute-leaf-{n}" for n in range(1, 9)]
     assert all(len(leaf.nodes) == 32 for leaf in leaves)
@@ -27,7 +28,7 @@ def test_a_scalable_unit_has_every_host_on_every_leaf():
 
 
 def test_four_scalable_units_are_four_groups():
-    made = topology(site_of(a_fabric(32, 16), nodes=127), CATALOGUE)
+    made = known(topology(site_of(a_fabric(32, 16), nodes=127), CATALOGUE))
     assert [len(group.nodes) for group in made.leaf_groups] == [32, 32, 32, 31]
     assert made.leaf_groups[1].leaves[0] == "compute-leaf-09"
     assert made.leaf_groups[1].nodes[0] == "dgx-033"
@@ -36,7 +37,7 @@ def test_four_scalable_units_are_four_groups():
 def test_interface_i_goes_to_leaf_i_on_the_port_of_the_host():
     layout = layout_of(a_fabric(16, 8), nodes=40)
     for host in (0, 31, 32, 39):
-        run = layout.run_of(0, host)
+        run = known(layout.run_of(0, host))
         placed = [run.place(host, interface) for interface in range(8)]
         assert [leaf for leaf, _ in placed] == [8 * (host // 32) + i for i in range(8)]
         assert {port for _, port in placed} == {host % 32 + 1}
@@ -67,8 +68,8 @@ def test_an_nvl72_unit_is_larger_than_a_leaf():
     assert layout.hosts[0].interfaces == 4
     assert layout.endpoints == 576
     assert [run.hosts for run in layout.runs] == [32, 32, 32, 32, 16]
-    assert layout.run_of(0, 40).place(40, 0) == (1, 9)
-    assert layout.run_of(0, 40).place(40, 1) == (6, 9)
+    assert known(layout.run_of(0, 40)).place(40, 0) == (1, 9)
+    assert known(layout.run_of(0, 40)).place(40, 1) == (6, 9)
 
 
 def test_without_rails_a_host_is_on_one_leaf():
@@ -89,7 +90,7 @@ def test_a_pair_of_switches_takes_both_ports_of_each_host():
     }
     layout = layout_of(fabric)
     assert layout.leaf_use == (32, 32)
-    made = topology(layout.site, CATALOGUE, "storage")
+    made = known(topology(layout.site, CATALOGUE, "storage"))
     assert made.leaf_groups[0].leaves == ("storage-top-1", "storage-top-2")
     assert topology(layout.site, CATALOGUE) is None
 
@@ -98,7 +99,8 @@ def test_three_tiers_are_connected_in_pods_and_planes():
     layout = layout_of(three_tiers(), nodes=512)
     assert [layout.up_ports(tier) for tier in range(3)] == [32, 32, 0]
     assert [layout.down_links(tier) for tier in range(3)] == [0, 32, 64]
-    made = {switch.name: switch for switch in topology(layout.site, CATALOGUE).switches}
+    switches = known(topology(layout.site, CATALOGUE)).switches
+    made = {switch.name: switch for switch in switches}
     assert made["compute-spine-033"].children[0] == "compute-leaf-033"
     assert len(made["compute-spine-033"].children) == 32
     assert made["compute-core-01"].children == tuple(
@@ -118,7 +120,7 @@ def test_two_switches_in_a_chassis_are_two():
 
 def test_a_patch_moves_a_host_to_another_leaf():
     patch = {"node": "dgx-32", "interface": 1, "switch": "compute-leaf-2", "port": 33}
-    made = topology(site_of(a_fabric(patches=[patch])), CATALOGUE)
+    made = known(topology(site_of(a_fabric(patches=[patch])), CATALOGUE))
     assert "dgx-32" not in made.switches[0].nodes
     assert [len(group.nodes) for group in made.leaf_groups] == [31, 1]
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -24,7 +25,7 @@ from rackwright.plan.fabric_cables import (
 )
 
 
-def a_link(**changes):
+def a_link(**changes: Any) -> Cables:
     return Cables.model_validate({**some_cables("dgx", "leaf"), **changes})
 
 

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from fabric_factories import a_fabric, a_patch, layout_of
 from factories import CATALOGUE, some_nodes
+from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_cables import wires
-from rackwright.plan.fabric_discovery import Difference, differences, read_discovery
+from rackwright.plan.fabric_discovery import Difference, End, differences, read_discovery
+
+Change = Callable[[dict[End, End]], None]
 
 SEEN = """\
 #
@@ -27,7 +33,7 @@ Switch	64 "S-0000000000011100"		# "MF0;compute-spine-1:MQM9700/U1" enhanced port
 """
 
 
-def tiny(**more):
+def tiny(**more: Any) -> Layout:
     """A host with one interface, a leaf and a spine with one cable."""
     fabric = a_fabric(
         1,
@@ -39,9 +45,9 @@ def tiny(**more):
     return layout_of(fabric, groups=[some_nodes(count=1)])
 
 
-def hall(layout, *changes):
+def hall(layout: Layout, *changes: Change) -> dict[End, End]:
     """What would be seen of the plan, after swapping or removing far ends."""
-    found = {}
+    found: dict[End, End] = {}
     for wire in wires(layout, CATALOGUE):
         lower, upper = (wire.lower, wire.lower_port), (wire.upper, wire.upper_port)
         host = (f"{lower[0]}/{lower[1]}", 1)
@@ -52,8 +58,8 @@ def hall(layout, *changes):
     return found
 
 
-def swap(one, other):
-    def change(found):
+def swap(one: End, other: End) -> Change:
+    def change(found: dict[End, End]) -> None:
         left, right = found[one], found[other]
         found[one], found[other] = right, left
         found[left], found[right] = other, one
@@ -61,15 +67,15 @@ def swap(one, other):
     return change
 
 
-def cut(end):
-    def change(found):
+def cut(end: End) -> Change:
+    def change(found: dict[End, End]) -> None:
         del found[found.pop(end)]
 
     return change
 
 
-def move(end, to):
-    def change(found):
+def move(end: End, to: End) -> Change:
+    def change(found: dict[End, End]) -> None:
         del found[found[end]]
         found[end], found[to] = to, end
 

@@ -10,9 +10,9 @@ from factories import CATALOGUE, some_nodes
 from rackwright.plan.fabric_ibsim import adapter, network
 
 
-def read(text):
+def read(text: str) -> dict[tuple[str, int], tuple[str, int]]:
     """The far end of each port, read back from a net file."""
-    ends, here = {}, None
+    ends, here = {}, ""
     for line in text.splitlines():
         if record := re.match(r'(?:Ca|Switch)\t\d+ "(.+?)"', line):
             here = record.group(1)

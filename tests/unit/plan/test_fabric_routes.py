@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 
 from fabric_factories import a_fabric, layout_of, some_cables
 from factories import CATALOGUE
-from rackwright.plan.fabric_cables import wires
+from rackwright.plan.fabric import Layout
+from rackwright.plan.fabric_cables import Wire, wires
 from rackwright.plan.fabric_routes import balance, complaints, destinations, loaded_engine
 
 GOOD = """\
@@ -30,10 +32,10 @@ Unicast lids [0-268] of switch Lid 18 guid 0x0000000000011010 ('compute-leaf-2')
 """
 
 
-def even(layout, loads=lambda wire: 7):
+def even(layout: Layout, loads: Callable[[Wire], int] = lambda wire: 7) -> dict[str, Counter[int]]:
     """Tables in which every cable between switches leads to the same number of hosts' ports."""
     tiers = {name for tier in layout.tiers for name in tier.names()}
-    routes = {name: Counter() for name in tiers}
+    routes: dict[str, Counter[int]] = {name: Counter() for name in tiers}
     for wire in wires(layout, CATALOGUE):
         if wire.lower in tiers:
             routes[wire.lower][wire.lower_port] = loads(wire)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from factories import CATALOGUE, some_nodes
@@ -9,7 +11,7 @@ from rackwright.model.onprem import NodeGroup
 from rackwright.plan.hosts import host_count, node_hostlist, node_names
 
 
-def a_group(**changes):
+def a_group(**changes: Any) -> NodeGroup:
     return NodeGroup.model_validate(some_nodes(**changes))
 
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from factories import a_source
 from rackwright.model.power import SitePower
-from rackwright.plan.distribution import FeedDemand, Tree, judge_sources
+from rackwright.plan.distribution import FeedDemand, Loads, Tree, judge_sources
 from rackwright.plan.outages import Outages
 
 
-def a_power(*sources: dict) -> SitePower:
+def a_power(*sources: dict[str, Any]) -> SitePower:
     return SitePower.model_validate(
         {"continuous_derate": "80 %", "power_factor": 0.95, "sources": list(sources)}
     )
 
 
-def a_tree(*sources: dict) -> Tree:
+def a_tree(*sources: dict[str, Any]) -> Tree:
     return Tree(a_power(*sources).sources)
 
 
@@ -36,7 +38,7 @@ def shared(sources: list[str], racks: int, *, unknown_after_loss: bool = False) 
 
 
 def worst_by_walking_everything(
-    sources: list[dict], demands: list[FeedDemand]
+    sources: list[dict[str, Any]], demands: list[FeedDemand]
 ) -> dict[str, float | None]:
     """The same question answered the long way: every loss, every source, from the leaves up."""
     tree = a_tree(*sources)
@@ -49,8 +51,10 @@ def worst_by_walking_everything(
             each = demand.without.get(gone) if gone else demand.normal
             for name, watts in zip(demand.sources, each or [None] * 9, strict=False):
                 so_far = leaves.get(name, 0.0)
-                unknown = watts is None or so_far is None
-                leaves[name] = None if unknown else so_far + watts * demand.racks
+                if watts is None or so_far is None:
+                    leaves[name] = None
+                else:
+                    leaves[name] = so_far + watts * demand.racks
         return {n: w for n, w in tree.push_up(leaves, alive).items() if alive[n]}
 
     worst = loads(None)
@@ -63,7 +67,7 @@ def worst_by_walking_everything(
 
 
 @st.composite
-def plants(draw):
+def plants(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[FeedDemand]]:
     """Sources whose parents stand before them, and racks on some of them."""
     names = [f"s{n}" for n in range(draw(st.integers(1, 10)))]
     sources = []
@@ -122,7 +126,7 @@ def test_every_set_of_feeds_that_one_loss_kills_is_found(plant):
 def test_a_loss_on_one_row_says_nothing_about_another_row():
     sources = [a_source("u"), *(a_source(f"r{n}", "u") for n in range(50))]
     tree = a_tree(*sources)
-    normal = {"u": 1_200_000.0, **{f"r{n}": 24_000.0 for n in range(50)}}
+    normal: Loads = {"u": 1_200_000.0, **{f"r{n}": 24_000.0 for n in range(50)}}
     demand = shared(["r0", "r1"], 4)
     changed = Outages(tree).loads_without("r0", normal, [demand])
     assert changed == pytest.approx({"r1": 48_000.0, "u": 1_200_000.0})
@@ -130,7 +134,7 @@ def test_a_loss_on_one_row_says_nothing_about_another_row():
 
 def test_what_an_alternate_takes_over_is_taken_from_the_dead_one():
     tree = a_tree(a_source("u"), a_source("g"), a_source("ups", "u", "g"), a_source("r", "ups"))
-    normal = {"u": 9.0, "g": 0.0, "ups": 9.0, "r": 9.0}
+    normal: Loads = {"u": 9.0, "g": 0.0, "ups": 9.0, "r": 9.0}
     assert Outages(tree).loads_without("u", normal, []) == {"g": 9.0}
 
 

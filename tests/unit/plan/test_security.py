@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from aws_factories import a_file_system, a_site
 from rackwright.plan.security import (
     LUSTRE_PORTS,
+    SecurityRule,
     instance_policy,
     network_rules,
     partition,
@@ -13,7 +16,9 @@ from rackwright.plan.security import (
 )
 
 
-def peers(rules, group, direction):
+def peers(
+    rules: Iterable[SecurityRule], group: str, direction: str
+) -> set[tuple[str, tuple[int, int] | None]]:
     return {(r.peer, r.ports) for r in rules if (r.group, r.direction) == (group, direction)}
 
 

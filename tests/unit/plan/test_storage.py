@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from aws_factories import a_file_system, a_site
+from rackwright.model.aws import LustreFileSystem
 from rackwright.plan.storage import (
     association_args,
     bucket_names,
@@ -13,7 +16,7 @@ from rackwright.plan.storage import (
 )
 
 
-def system(**changes):
+def system(**changes: Any) -> LustreFileSystem:
     return a_site(file_systems=(a_file_system(**changes),)).file_systems[0]
 
 

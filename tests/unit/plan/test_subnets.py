@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from ipaddress import IPv4Network
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aws_factories import a_file_system, a_site
+from rackwright.model.aws import AwsNetwork
 from rackwright.plan.subnets import (
     Demand,
     SubnetError,
@@ -22,7 +24,7 @@ def demand(nodes: int = 16, growth: float = 0, servers: int = 1, file_systems: i
     return Demand(nodes, growth, servers, file_systems)
 
 
-def network(**changes):
+def network(**changes: Any) -> AwsNetwork:
     return a_site(network=changes).network
 
 

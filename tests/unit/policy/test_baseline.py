@@ -148,7 +148,7 @@ def test_a_failure_blocks_when_it_is_worse_than_recorded(
     ],
 )
 def test_less_is_worse_where_a_minimum_is_missed(value: float, state: BaselineState) -> None:
-    short = {"limit": 1000.0, "unit": "CFM"}
+    short: dict[str, Any] = {"limit": 1000.0, "unit": "CFM"}
     report = compared([a_result(value=900.0, **short)], [a_result(value=value, **short)])
     assert report.results[0].baseline_state is state
 
@@ -368,7 +368,7 @@ def test_racks_that_become_alike_keep_the_strictest_of_their_numbers() -> None:
 
 @given(racks=st.sets(st.integers(1, 40), min_size=1))
 def test_a_subject_is_put_together_as_it_was_taken_apart(racks: set[int]) -> None:
-    names = {f"c{number:02}" for number in racks}
+    names = frozenset(f"c{number:02}" for number in racks)
     subject = with_racks("sjc1 racks c[01-40] feed A", names)
     assert split_racks(subject) == ("sjc1 rack feed A", names)
 

@@ -45,7 +45,7 @@ def test_what_is_declared_passes_but_for_the_pin() -> None:
     [(True, True, "the door is shut"), (False, False, "it stands open"),
      (None, None, "whether the door is shut")],
 )  # fmt: skip
-def test_a_declaration_is_yes_no_or_nothing(value: bool, ok: bool, message: str) -> None:
+def test_a_declaration_is_yes_no_or_nothing(value: bool | None, ok: bool, message: str) -> None:
     found = declared(
         Subject("x", ()),
         value=value,

@@ -112,7 +112,11 @@ def test_a_file_that_has_changed_since_is_left_alone(tmp_path: Path) -> None:
     file.write_text("a: {b: 5}\n")
     tree = load_tree(file)
     for text in (b"a: {b: 6}\n", b"a: {b: 5, \xff}", b"[", b""):
-        assert with_edits(suggesting(FOUR), tree, lambda _, text=text: text).revised == ()
+
+        def changed(_: Path, text: bytes = text) -> bytes:
+            return text
+
+        assert with_edits(suggesting(FOUR), tree, changed).revised == ()
 
 
 def test_only_failures_are_looked_at(tmp_path: Path) -> None:
@@ -131,8 +135,8 @@ def test_only_failures_are_looked_at(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [4, Suggestion(["a"], 4), Suggestion((1.5,), 4), Suggestion(("a",), float("nan")),
-     Suggestion(("a",), None)],  # type: ignore[arg-type]
+    [4, Suggestion(["a"], 4), Suggestion((1.5,), 4),  # type: ignore[arg-type]
+     Suggestion(("a",), float("nan")), Suggestion(("a",), None)],  # type: ignore[arg-type]
 )  # fmt: skip
 def test_what_is_no_suggestion_is_an_error_of_the_policy(wrong: Any) -> None:
     report = report_of(a_policy(a_measure(3, 2, suggest=wrong)))

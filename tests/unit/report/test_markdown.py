@@ -41,7 +41,8 @@ def many(count: int, size: int = 1) -> Report:
 
 
 def html(text: str) -> str:
-    return MarkdownIt("gfm-like").render(text)
+    made: str = MarkdownIt("gfm-like").render(text)
+    return made
 
 
 def test_order() -> None:

@@ -148,6 +148,6 @@ def test_silence_of_the_controller_leaves_no_old_values(
 
 
 def test_the_program_runs_by_itself(slurm: Path) -> None:
-    command = [sys.executable, PROGRAM, slurm / "slurm.prom"]
+    command: list[str | Path] = [sys.executable, PROGRAM, slurm / "slurm.prom"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -44,7 +44,8 @@ def test_all_outside_an_edit_is_the_same(
     if lines[number][column - 1] == "[":
         assert spans(text, {(number + 1, column)}) == {}
         column += 1
-    value = data.draw(st.sampled_from([7, True, "4.5 kW", "24.05", "é: # '\"", "", "a, b", "no"]))
+    values: list[int | str] = [7, True, "4.5 kW", "24.05", "é: # '\"", "", "a, b", "no"]
+    value = data.draw(st.sampled_from(values))
     edit = edit_at(text, number + 1, column, value)
     assume(edit.new != edit.old)
     after = applied(text, [edit])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import jinja2
 import pytest
@@ -20,27 +21,28 @@ from rackwright.spec.schema import export_schema
 from rackwright.spec.tree import to_data
 from rackwright.spec.yaml_reader import read_text
 
-KINDS = {"blueprint": Blueprint, **FOLDERS}
+KINDS: dict[str, type[BaseModel]] = {"blueprint": Blueprint, **FOLDERS}
 TEMPLATES = sorted((bundled("templates") / "blueprints").glob("*/blueprint.yaml.j2"))
 
 
-def schema_of(model) -> dict:
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     return export_schema(model, title="T", schema_id="urn:test")
 
 
-def rendered(path: Path) -> dict:
+def rendered(path: Path) -> dict[str, Any]:
     template = jinja2.Template(path.read_text(), undefined=jinja2.StrictUndefined)
     text = template.render(name="demo", region="us-east-1")
-    return to_data(read_text(text, path.name))
+    data: dict[str, Any] = to_data(read_text(text, path.name))
+    return data
 
 
-def errors(document: object, schema: dict | None = None) -> list[str]:
+def errors(document: object, schema: dict[str, Any] | None = None) -> list[str]:
     return [
         e.message for e in Draft7Validator(schema or schema_of(Blueprint)).iter_errors(document)
     ]
 
 
-def every_mapping(value: object):
+def every_mapping(value: object) -> Iterator[dict[str, Any]]:
     if isinstance(value, dict):
         yield value
         for child in value.values():
@@ -102,7 +104,7 @@ def test_the_schema_accepts_every_template(path):
 
 
 @pytest.fixture(scope="module")
-def document() -> dict:
+def document() -> dict[str, Any]:
     return rendered(next(p for p in TEMPLATES if p.parent.name == "hybrid-h100"))
 
 

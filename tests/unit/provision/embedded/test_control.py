@@ -207,7 +207,7 @@ def test_operations_are_named(
 
 
 def test_a_server_that_nobody_uses_ends(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "rackwright.provision.embedded.server", tmp_path]
+    command = [sys.executable, "-m", "rackwright.provision.embedded.server", str(tmp_path)]
     with (tmp_path / "log").open("w") as log:
         done = subprocess.run([*command, "--idle", "0.5"], stderr=log, timeout=60, check=False)
     assert done.returncode == 0

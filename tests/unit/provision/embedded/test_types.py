@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rackwright.provision.embedded.provider import REGISTRY
+from rackwright.provision.embedded.resource import REGISTRY
 from rackwright.provision.embedded.wire import decode
 from unit.provision.embedded.engine import Engine, Made
 
@@ -87,7 +87,7 @@ class World:
         return self.get("aws:route53/zone:Zone", "zone", name=f"{self.name}.internal").id
 
     def logs(self) -> str:
-        return self.get("aws:cloudwatch/logGroup:LogGroup", "logs").outputs["arn"]
+        return str(self.get("aws:cloudwatch/logGroup:LogGroup", "logs").outputs["arn"])
 
     def image(self) -> str:
         filters = [{"name": "name", "values": [AMI]}]
