@@ -10,7 +10,6 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO ?= .rackwright/demo
-COLLECTION := .rackwright/collections/ansible_collections/rackwright/cluster
 
 help: ## Show this list
 	grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
@@ -57,10 +56,6 @@ receptor: $(STAMP) ## Build Receptor into the user's cache, for runs of Ansible 
 	fi
 	$(BIN)/rackwright tools install receptor || [[ $$(id -u) != 0 ]]  # its test needs root as well
 
-collection: ## Link the Ansible collection, for use in this checkout
-	mkdir -p $(COLLECTION)
-	ln -sfn $(CURDIR)/roles $(CURDIR)/src/rackwright/ansible/* $(COLLECTION)/
-
 roles-docs: $(STAMP) ## Write the README of each role anew
 	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/configure/test_roledoc.py
 
@@ -91,4 +86,4 @@ bench: tools ## Measure against peers, as medians
 clean: ## Remove what was built in the tree
 	rm -rf $(VENV) .rackwright dist build .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: help system venv tools receptor collection roles-docs demo lint lint-python lint-ansible test bench clean
+.PHONY: help system venv tools receptor roles-docs demo lint lint-python lint-ansible test bench clean
