@@ -252,11 +252,22 @@ def test_files_that_it_writes_say_who_manages_them(role: Path) -> None:
 
 @each_role
 def test_written_files_have_owner_and_mode(role: Path) -> None:
-    writers = ("ansible.builtin.template", "ansible.builtin.copy")
     for task in tasks_of(role):
-        for arguments in (task[word] for word in writers if word in task):
+        for arguments in written_by(task):
             assert {"owner", "group", "mode"} <= set(arguments), task["name"]
             assert isinstance(arguments["mode"], str), task["name"]
+
+
+def written_by(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The arguments of each file or folder that a task writes."""
+    for word in ("ansible.builtin.template", "ansible.builtin.copy"):
+        if word in task:
+            yield task[word]
+    if several := task.get("rackwright.cluster.files"):
+        shared = {key: value for key, value in several.items() if key != "files"}
+        for entry in several["files"] if isinstance(several["files"], list) else [{}]:
+            if entry.get("state") != "absent":
+                yield {**shared, **entry}
 
 
 @each_role
