@@ -110,11 +110,12 @@ def test_the_folder_is_whole_and_only_the_owner_looks_into_it(tmp_path: Path) ->
 def test_a_worker_finds_roles_and_modules_beside_the_playbook(tmp_path: Path) -> None:
     write_bundle(tmp_path / "sent", content=sent_playbook(PLAYBOOK), secrets={}, inventory={})
     kept = {key: value for key, value in os.environ.items() if not key.startswith("ANSIBLE_")}
-    site = tmp_path / "sent/project" / PLAYBOOK.name
+    site, settings = tmp_path / "sent/project" / PLAYBOOK.name, tmp_path / "ansible.cfg"
+    settings.touch()  # not that of the checkout
     done = subprocess.run(
         [Path(sys.executable).parent / "ansible-playbook", "--syntax-check", "-i", "a,", site],
         cwd=tmp_path,
-        env={**kept, "ANSIBLE_CONFIG": os.devnull},
+        env={**kept, "ANSIBLE_CONFIG": str(settings)},
         capture_output=True,
         text=True,
         check=False,

@@ -71,29 +71,22 @@ class Site:
 
     folder: Path
 
-    def play(self, module: str, arguments: Mapping[str, Any], *words: str) -> dict[str, Any]:
-        """What the module says; one that fails says why in ``msg``."""
-        tasks = [
-            {
-                f"rackwright.cluster.{module}": arguments,
-                "register": "said",
-                "ignore_errors": True,
-                "vars": {"planet": "Mars"},
-            },
-            {
-                "ansible.builtin.copy": {
-                    "content": "{{ said | to_json }}",
-                    "dest": str(self.folder / "said.json"),
-                },
-                "check_mode": False,
-            },
+    def play(self, *tasks: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """What the modules of tasks say, one after the other; one that fails says why in ``msg``."""
+        told = self.folder / "told.json"
+        names = [f"said_{number}" for number in range(len(tasks))]
+        shared = {"ignore_errors": True, "vars": {"planet": "Mars"}}
+        asked = [
+            {**shared, **task, "register": name} for name, task in zip(names, tasks, strict=True)
         ]
-        play = {"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": tasks}
+        content = f"{{{{ [{', '.join(names)}] | to_json }}}}"
+        asked.append({"ansible.builtin.copy": {"content": content, "dest": str(told)}})
+        play = {"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": asked}
         (self.folder / "play.yml").write_text(json.dumps([play]))
         done = subprocess.run(
             [
                 Path(sys.executable).parent / "ansible-playbook",
-                *("-i", "localhost,", self.folder / "play.yml", *words),
+                *("-i", "localhost,", self.folder / "play.yml"),
                 *("-e", f"ansible_python_interpreter={sys.executable}"),
             ],
             env={
@@ -106,8 +99,8 @@ class Site:
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        said: dict[str, Any] = json.loads((self.folder / "said.json").read_text())
-        return {**said, "output": done.stdout}
+        said: list[dict[str, Any]] = json.loads(told.read_text())
+        return said
 
 
 @pytest.fixture
@@ -122,9 +115,13 @@ def site(tmp_path: Path) -> Site:
     return Site(tmp_path)
 
 
+FILES, PROBE = "rackwright.cluster.files", "rackwright.cluster.probe"
+
+
 def files_of(site: Site, **changes: Any) -> dict[str, Any]:
+    """A task that makes a folder and files, and takes one away."""
     etc = site.folder / "etc"
-    return {
+    given = {
         "owner": getpass.getuser(),
         "group": GROUP,
         "mode": "0644",
@@ -135,58 +132,55 @@ def files_of(site: Site, **changes: Any) -> dict[str, Any]:
             {"path": f"{etc}/plain", "copy": "plain"},
             {"path": f"{etc}/old", "template": "planet.conf.j2", "state": "absent"},
         ],
-        **changes,
     }
+    return {FILES: {**given, **changes}}
 
 
 def test_files_are_made_once_and_only_what_is_otherwise_is_mended(site: Site) -> None:
     etc = site.folder / "etc"
-    every = [entry["path"] for entry in files_of(site)["files"]]
-    foreseen = site.play("files", files_of(site), "--check", "--diff")
+    every = [entry["path"] for entry in files_of(site)[FILES]["files"]]
+    check = {**files_of(site), "check_mode": True, "diff": True}
+    look = {PROBE: {"globs": {"all": f"{etc}/*"}}}
+    foreseen, seen, made, again = site.play(check, look, files_of(site), files_of(site))
     assert (foreseen["changed"], foreseen["paths"]) == (True, every)
-    assert "+planet Mars Phobos" in foreseen["output"]
-    assert [path.name for path in etc.iterdir()] == ["old"]
-
-    assert site.play("files", files_of(site))["paths"] == every
+    assert "planet Mars Phobos\n" in [one.get("after") for one in foreseen["diff"]]
+    assert seen["globs"]["all"] == [f"{etc}/old"], "a check changes nothing"
+    assert (made["changed"], made["paths"]) == (True, every)
+    assert (again["changed"], again["paths"]) == (False, [])
     assert (etc / "d/planet.conf").read_text() == "planet Mars \n"
     assert (etc / "moon.conf").read_text() == "planet Mars Phobos\n"
     assert oct((etc / "d").stat().st_mode)[-3:] == "750"
-    again = site.play("files", files_of(site))
-    assert (again["changed"], again["paths"]) == (False, [])
 
     (etc / "plain").chmod(0o600)
     (etc / "moon.conf").write_text("planet Venus\n")
     (etc / "d/planet.conf").unlink()
     (etc / "d/planet.conf").symlink_to(etc / "plain")
-    mended = site.play("files", files_of(site))
+    mended, again = site.play(files_of(site), files_of(site))
     assert mended["paths"] == [f"{etc}/d/planet.conf", f"{etc}/moon.conf", f"{etc}/plain"]
+    assert again["changed"] is False
     assert not (etc / "d/planet.conf").is_symlink()
-    assert site.play("files", files_of(site))["changed"] is False
 
 
-@pytest.mark.parametrize(
-    ("entry", "said"),
-    [
-        ({"path": "/x", "template": "t", "copy": "c"}, "/x: a file needs one of template, copy"),
-        ({"path": "/x"}, "/x: a file needs one of template, copy"),
-        ({"path": "/x", "state": "link"}, "a state of file, directory, absent"),
-        ({"path": "/x", "state": "absent", "content": "x"}, "'content' is no setting of a file"),
-        ({"state": "absent"}, "needs a path"),
-        ({"path": "/x", "copy": "no-such-file"}, "no-such-file"),
-        ({"path": "{etc}/bad", "copy": "plain", "validate": "false %s"}, "/etc/bad: failed to validate"),
-    ],
-)  # fmt: skip
-def test_files_that_cannot_be_are_refused_with_what_is_wrong(
-    site: Site, entry: dict[str, str], said: str
-) -> None:
-    path = entry.get("path", "").replace("{etc}", str(site.folder / "etc"))
-    told = site.play("files", files_of(site, files=[{**entry, **({"path": path} if path else {})}]))
-    assert said in told["msg"]
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"path": "/x", "template": "t", "copy": "c"}, "/x: a file needs one of template, copy"),
+    ({"path": "/x"}, "/x: a file needs one of template, copy"),
+    ({"path": "/x", "state": "link"}, "a state of file, directory, absent"),
+    ({"path": "/x", "state": "absent", "content": "x"}, "'content' is no setting of a file"),
+    ({"state": "absent"}, "needs a path"),
+    ({"path": "/x", "copy": "no-such-file"}, "no-such-file"),
+    ({"path": "/tmp/bad", "copy": "plain", "validate": "false %s"}, "/tmp/bad: failed to validate"),
+]
+"""A file that cannot be, and what is said of it."""
 
 
-def test_a_file_without_rights_is_refused(site: Site) -> None:
-    told = site.play("files", {"files": [{"path": "/x", "copy": "plain", "mode": "0644"}]})
-    assert "/x: owner, group, mode are needed" in told["msg"]
+def test_files_that_cannot_be_are_refused_with_what_is_wrong(site: Site) -> None:
+    without_rights = {FILES: {"files": [{"path": "/x", "copy": "plain", "mode": "0644"}]}}
+    *refused, last = site.play(
+        *(files_of(site, files=[entry]) for entry, _ in WRONG), without_rights
+    )
+    for told, (_, message) in zip(refused, WRONG, strict=True):
+        assert message in told["msg"]
+    assert "/x: owner, group, mode are needed" in last["msg"]
 
 
 def test_a_probe_tells_of_everything_by_its_name_and_changes_nothing(site: Site) -> None:
@@ -197,11 +191,11 @@ def test_a_probe_tells_of_everything_by_its_name_and_changes_nothing(site: Site)
         "texts": {"old": f"{etc}/old", "new": f"{etc}/new"},
         "globs": {"all": f"{etc}/*"},
     }
-    found = site.play("probe", asked, "--check")
+    wrong = {PROBE: {"commands": {"hello": "echo hello"}}}
+    found, refused = site.play({PROBE: asked, "check_mode": True}, wrong)
     assert found["changed"] is False
     assert found["commands"] == {"hello": {"rc": 0, "stdout": "7", "stderr": ""}}
     assert set(found["paths"]) == {"old"}
     assert found["texts"] == {"old": "old\n", "new": None}
     assert found["globs"] == {"all": [f"{etc}/old"]}
-    refused = site.play("probe", {"commands": {"hello": "echo hello"}})
     assert "the command 'hello' is to be a list of words" in refused["msg"]
