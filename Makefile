@@ -11,7 +11,6 @@ BIN := $(VENV)/bin
 CORE := $(VENV)/.core
 STAMP := $(VENV)/.installed
 DEMO ?= .rackwright/demo
-COLLECTION := .rackwright/collections/ansible_collections/rackwright/cluster
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 # Python keeps what it compiles of the modules that are imported: each of some thousand programs that
@@ -73,10 +72,6 @@ receptor: $(STAMP) ## Build Receptor into the user's cache, for runs of Ansible 
 	fi
 	$(BIN)/rackwright tools install receptor || [[ $$(id -u) != 0 ]]  # its test needs root as well
 
-collection: ## Link the Ansible collection, for use in this checkout
-	mkdir -p $(COLLECTION)
-	ln -sfn $(CURDIR)/roles $(CURDIR)/src/rackwright/ansible/* $(COLLECTION)/
-
 roles-docs: $(STAMP) ## Write the README of each role anew
 	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/configure/test_roledoc.py
 
@@ -134,6 +129,6 @@ bench: tools ## Measure against peers, as medians
 clean: ## Remove what was built in the tree
 	rm -rf $(VENV) .rackwright dist build .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: help system venv tools receptor collection roles-docs suites-docs demo lint lint-types \
+.PHONY: help system venv tools receptor roles-docs suites-docs demo lint lint-types \
   lint-ansible lint-ruff lint-format lint-yaml lint-spelling test test-all test-change \
   test-next-python test-oldest-dependencies bench clean

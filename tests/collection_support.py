@@ -12,6 +12,9 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "src/rackwright/ansible"
+COLLECTIONS = ROOT / "collections"
+"""For ``ANSIBLE_COLLECTIONS_PATH`` beside ``ANSIBLE_ROLES_PATH``: modules that roles use."""
+
 IMPORT, INCLUDE = "ansible.builtin.import_role", "ansible.builtin.include_role"
 
 

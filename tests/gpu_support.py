@@ -18,6 +18,7 @@ from typing import Any
 
 import yaml
 
+from collection_support import COLLECTIONS
 from rackwright.accept.compare import Outcome, compare_item
 from rackwright.accept.expected import HostExpectations, expect
 from rackwright.accept.run import read_facts
@@ -61,6 +62,7 @@ class GpuMachine:
                 **os.environ,
                 "PATH": self.path,
                 "ANSIBLE_ROLES_PATH": str(ROLES),
+                "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
                 "ANSIBLE_NOCOLOR": "True",
             },
             capture_output=True,

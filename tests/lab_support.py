@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from collection_support import COLLECTIONS
 from rackwright.lab import lab as labs
 from rackwright.lab.host import Host
 from rackwright.lab.lab import HostSpec, Lab
@@ -31,6 +32,10 @@ LAB_MARKS = [
 
 INTERRUPT = object()
 """What a happening returns after which ``configure`` is interrupted."""
+
+
+Refused = Mapping[str, tuple[str, Mapping[str, Any], str]]
+"""By case a role, variables under which it must refuse, and what it says."""
 
 
 def rackwright(*words: object, expect: int = 0) -> str:
@@ -168,6 +173,7 @@ class Machines:
             env={
                 **os.environ,
                 "ANSIBLE_ROLES_PATH": str(roles.resolve()),
+                "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
                 "ANSIBLE_PIPELINING": "True",
                 "ANSIBLE_NOCOLOR": "True",
             },
@@ -176,6 +182,25 @@ class Machines:
             check=False,
         )
         return Played(done.returncode, done.stdout + done.stderr)
+
+    def check_refusals(self, host: str, refused: Refused, **settings: Any) -> None:
+        """Check what roles say of variables under which they must refuse, in one run on ``host``.
+
+        It stands in the inventory under the name of each case; ``settings`` are those of ``play``.
+        """
+        reached = self.lab.connection(self.host(host))
+        role = {"ansible.builtin.include_role": {"name": "{{ refusing_role }}"}}
+        played = self.play(
+            [{"hosts": "all", "gather_subset": ["min", "hardware"], "tasks": [role]}],
+            hosts={
+                case: {**reached, "refusing_role": name, **variables}
+                for case, (name, variables, _) in refused.items()
+            },
+            **settings,
+        )
+        for case, (_, _, message) in refused.items():
+            assert message in " ".join(played.failure(case).split()), (case, played.output)
+        assert played.changed == 0
 
     def play_roles(self, *names: str, arguments: Sequence[str] = (), **settings: Any) -> Played:
         """Run roles on all hosts; ``settings`` are those of ``play``."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lab_support import LAB_MARKS, Machines, Played, some_machines
+from lab_support import LAB_MARKS, Machines, Played, Refused, some_machines
 from rackwright.lab.lab import HostSpec
 from rackwright.lab.standins.containers import ENROOT, OTHER_PYXIS, PYXIS
 from rackwright.lab.system import run, wait_for
@@ -189,7 +189,7 @@ def test_a_plugin_for_another_slurm_is_never_shown_to_slurm(machine: Machine) ->
     assert machine.on(f"sha256sum {PLUGINS}/pyxis.conf") == before
 
 
-REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
+REFUSED: Refused = {
     "pmix": ("pmix", {"pmix_version": "5.0"}, "offers no libpmix2 5.0, but 4.2.2"),
     "enroot": ("enroot", {"enroot_version": "9.9"}, "offers 0 packages enroot 9.9 among 3.5.0-1"),
     "enroot-path": ("enroot", {"enroot_scratch": "scratch"}, "write an absolute path"),
@@ -199,12 +199,8 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
 """Variables under which a role must refuse, and what it says."""
 
 
-@pytest.mark.parametrize("case", sorted(REFUSED))
-def test_a_role_refuses_what_it_cannot_do(machine: Machine, case: str) -> None:
-    role, variables, message = REFUSED[case]
-    played = machine.play(role, expect=2, **variables)
-    assert message in " ".join(played.failure("gpu-1").split()), played.output
-    assert played.changed == 0
+def test_the_roles_refuse_what_they_cannot_do(machine: Machine) -> None:
+    machine.machines.check_refusals("gpu-1", REFUSED, variables=machine.variables)
 
 
 UNFIT: dict[str, tuple[str, str, str]] = {

@@ -49,7 +49,15 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder, with_pip=True)
     # Compiled is what is imported: all that the SDKs of clouds bring would take a minute.
     quick = ("--quiet", "--no-compile")
-    run(folder / "bin/python", "-m", "pip", "install", *quick, f"{wheel}[configure,local]", cwd=folder)
+    run(
+        folder / "bin/python",
+        "-m",
+        "pip",
+        "install",
+        *quick,
+        f"{wheel}[configure,local]",
+        cwd=folder,
+    )
     return folder / "bin"
 
 

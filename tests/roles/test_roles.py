@@ -262,18 +262,28 @@ def test_files_that_roles_write_say_who_manages_them() -> None:
 
 
 def test_written_files_have_owner_and_mode() -> None:
-    writers = ("ansible.builtin.template", "ansible.builtin.copy")
     written = [
-        (f"{role.name}: {task['name']}", task[word])
+        (f"{role.name}: {task['name']}", arguments)
         for role in ROLES
         for task in tasks_of(role)
-        for word in writers
-        if word in task
+        for arguments in written_by(task)
     ]
     assert len(written) > 50
     for task, arguments in written:
         assert {"owner", "group", "mode"} <= set(arguments), task
         assert isinstance(arguments["mode"], str), task
+
+
+def written_by(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The arguments of each file or folder that a task writes."""
+    for word in ("ansible.builtin.template", "ansible.builtin.copy"):
+        if word in task:
+            yield task[word]
+    if several := task.get("rackwright.cluster.files"):
+        shared = {key: value for key, value in several.items() if key != "files"}
+        for entry in several["files"] if isinstance(several["files"], list) else [{}]:
+            if entry.get("state") != "absent":
+                yield {**shared, **entry}
 
 
 @each_role

@@ -193,4 +193,3 @@ def test_what_has_changed_is_asked_from_the_commit_that_was_verified(
     assert run_suites.changed_files() is None, "nobody knows, so everything is touched"
     verified.unlink()
     assert run_suites.changed_files() is None
-

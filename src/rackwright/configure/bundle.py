@@ -12,6 +12,7 @@ from typing import Any
 
 from rackwright.configure.ansible import KEEPALIVE
 from rackwright.configure.workers import Login
+from rackwright.resources import COLLECTION, bundled
 
 HOSTS = "hosts.json"
 UNPACKED = "{{ playbook_dir | dirname }}"
@@ -68,6 +69,16 @@ def sent_files(
         {name: path for name, path in content.items() if path.exists()},
         {name: path for name, path in secrets.items() if path.exists()},
     )
+
+
+def sent_playbook(playbook: Path) -> dict[str, Path]:
+    """A playbook of the stacks, its roles and their modules, where Ansible looks beside a playbook."""
+    plugins = f"{COLLECTION}/plugins"
+    return {
+        "project": (bundled("stacks") / playbook).parent,
+        "project/roles": bundled("roles"),
+        f"project/collections/{plugins}": bundled("collections") / plugins,
+    }
 
 
 def sent_inventory(

@@ -18,7 +18,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rackwright.configure.bundle import HOSTS, sent_files, sent_inventory, write_bundle
+from rackwright.configure.bundle import (
+    HOSTS,
+    sent_files,
+    sent_inventory,
+    sent_playbook,
+    write_bundle,
+)
 from rackwright.configure.events import Tally, leave_behind, merge, settle
 from rackwright.configure.files import Workspace
 from rackwright.configure.receptor import Control
@@ -45,7 +51,6 @@ from rackwright.configure.workers import (
     too_many_failed,
 )
 from rackwright.errors import ExternalToolError
-from rackwright.resources import bundled
 
 LOOK_EVERY_S = 1.0
 LIST_WITHIN_S = 600.0
@@ -177,8 +182,7 @@ class _Run:
                 hosts[name] = own
         content, secrets = sent_files(self.place.slurm, self.place.munge_key, login)
         inventory = sent_inventory(listing, {**content, **secrets}, hosts, login=login is not None)
-        content["project"] = (bundled("stacks") / self.playbook).parent
-        content["project/roles"] = bundled("roles")
+        content |= sent_playbook(self.playbook)
         write_bundle(self.folder / "bundle", content=content, secrets=secrets, inventory=inventory)
         listed: dict[str, Any] = {
             name: {"hosts": {host: {} for host in sorted(own)}} for name, own in hosts.items()

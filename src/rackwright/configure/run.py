@@ -179,12 +179,17 @@ def ansible_environment() -> Mapping[str, str]:
     found = shutil.which("ansible-playbook", path=f"{beside}{os.pathsep}{os.environ['PATH']}")
     if found is None:
         raise ExternalToolError("ansible-playbook is not installed", hint=install_hint("configure"))
+    others = os.environ.get("ANSIBLE_COLLECTIONS_PATH", COLLECTIONS)
     return {
         "PATH": f"{Path(found).parent}{os.pathsep}{os.environ['PATH']}",
         "ANSIBLE_ROLES_PATH": str(bundled("roles")),
+        "ANSIBLE_COLLECTIONS_PATH": os.pathsep.join([str(bundled("collections")), others]),
         **SETTINGS,
     }
 
+
+COLLECTIONS = "~/.ansible/collections:/usr/share/ansible/collections"
+"""Where Ansible looks for the collections of a team unless it is told."""
 
 SETTINGS: Mapping[str, str] = {
     "ANSIBLE_HOST_KEY_CHECKING": "True",

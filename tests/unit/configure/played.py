@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,26 @@ def files_of(
     }
 
 
+def single_tasks(task: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """A task that writes several files as one for each, of Ansible's own modules; others as they are."""
+    shared = task.get("rackwright.cluster.files")
+    if shared is None:
+        yield task
+        return
+    rights = {key: value for key, value in shared.items() if key != "files"}
+    for entry in shared["files"]:
+        module = "template" if "template" in entry else "copy"
+        own = {
+            key: value
+            for key, value in entry.items()
+            if key not in {"path", "state", "vars", module}
+        }
+        if module in entry:
+            arguments = {**rights, **own, "src": entry[module], "dest": entry["path"]}
+            given = {**task.get("vars", {}), **entry.get("vars", {})}
+            yield {**task, "vars": given, f"ansible.builtin.{module}": arguments}
+
+
 def _borrow(role: str, target: Path, made: Path) -> None:
     """Make a role that only writes the files of ``role``, below ``made`` and a folder of each host."""
     source = bundled("roles") / role
@@ -83,7 +103,8 @@ def _borrow(role: str, target: Path, made: Path) -> None:
         if (source / part).is_dir():
             (target / part).symlink_to(source / part)
     tasks: list[dict[str, Any]] = []
-    for task in yaml.safe_load((source / "tasks/configure.yml").read_text(encoding="utf-8")):
+    given = yaml.safe_load((source / "tasks/configure.yml").read_text(encoding="utf-8"))
+    for task in (one for whole in given for one in single_tasks(whole)):
         writer = next((name for name in WRITERS if name in task), None)
         if writer is None:
             continue

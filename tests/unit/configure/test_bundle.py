@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rackwright.configure.ansible import KEEPALIVE
-from rackwright.configure.bundle import UNPACKED, sent_files, sent_inventory, write_bundle
+from rackwright.configure.bundle import (
+    UNPACKED,
+    sent_files,
+    sent_inventory,
+    sent_playbook,
+    write_bundle,
+)
+from rackwright.configure.run import PLAYBOOK
 from rackwright.configure.workers import Login
 
 LISTING: dict[str, Any] = {
@@ -95,6 +105,22 @@ def test_the_folder_is_whole_and_only_the_owner_looks_into_it(tmp_path: Path) ->
         "hosts.json",
         "project/roles/one/main.yml",
     ]
+
+
+def test_a_worker_finds_roles_and_modules_beside_the_playbook(tmp_path: Path) -> None:
+    write_bundle(tmp_path / "sent", content=sent_playbook(PLAYBOOK), secrets={}, inventory={})
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("ANSIBLE_")}
+    site, settings = tmp_path / "sent/project" / PLAYBOOK.name, tmp_path / "ansible.cfg"
+    settings.touch()  # not that of the checkout
+    done = subprocess.run(
+        [Path(sys.executable).parent / "ansible-playbook", "--syntax-check", "-i", "a,", site],
+        cwd=tmp_path,
+        env={**kept, "ANSIBLE_CONFIG": str(settings)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("with_login", [False, True])

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from collection_support import roles_of
+from collection_support import COLLECTIONS, roles_of
 
 ROOT = Path(__file__).parents[3]
 MEASURING = {
@@ -58,6 +58,7 @@ def said(folder: Path, family: str, offered: str = "") -> str:
         env={
             **os.environ,
             "ANSIBLE_ROLES_PATH": str(ROOT / "roles"),
+            "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
             "ANSIBLE_NOCOLOR": "True",
             "PATH": f"{dnf.parent}:{os.environ['PATH']}",
         },

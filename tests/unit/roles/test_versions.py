@@ -18,6 +18,8 @@ import pytest
 import yaml
 from jinja2 import Environment, meta
 
+from collection_support import COLLECTIONS
+
 ROLES = Path(__file__).parents[3] / "roles"
 WANTED = "3.4.1"
 SAME = ("3.4.1", "3.4.1-1", "1:3.4.1-1", "3.4.1-0ubuntu1~22.04", "3.4.1+cuda12.4", "3.4.1-1.el9")
@@ -131,7 +133,12 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     program = Path(sys.executable).parent / "ansible-playbook"
     done = subprocess.run(
         [program, "-i", folder / "hosts.json", folder / "play.yml"],
-        env={**os.environ, "ANSIBLE_ROLES_PATH": str(ROLES), "ANSIBLE_NOCOLOR": "True"},
+        env={
+            **os.environ,
+            "ANSIBLE_ROLES_PATH": str(ROLES),
+            "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
+            "ANSIBLE_NOCOLOR": "True",
+        },
         capture_output=True,
         text=True,
         check=False,
