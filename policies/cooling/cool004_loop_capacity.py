@@ -32,8 +32,7 @@ class LoopCapacity(Policy):
                     at = Subject(f"{site.site.name} loop {row['loop']}", to_path(row["path"]))
                     yield _heat(site, row, at)
                     yield _flow(site, row, at)
-                    if row["flow_limit_lpm"] is not None:
-                        yield _pipes(site, row, at)
+                    yield _pipes(site, row, at)
                     yield _approach(row, at)
 
 
@@ -98,6 +97,9 @@ def _flow(site: SitePlan, row: dict[str, Any], at: Subject) -> Measure:
 def _pipes(site: SitePlan, row: dict[str, Any], at: Subject) -> Measure:
     value, limit = row["flow_lpm"], row["flow_limit_lpm"]
     rise = None if not is_over(value, limit) else row["rise_k"] * value / limit
+    missing = _missing(site, row)
+    if limit is None:
+        missing += (f"'flow_limit' of the loop '{row['loop']}'",)
     return Measure(
         at,
         value=value,
@@ -105,7 +107,7 @@ def _pipes(site: SitePlan, row: dict[str, Any], at: Subject) -> Measure:
         unit="L/min",
         what="flow of the loop through its piping",
         fix=None if rise is None else f"raise 'temperature_rise' to {rise:.1f} K",
-        missing=_missing(site, row),
+        missing=missing,
     )
 
 

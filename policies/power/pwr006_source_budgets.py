@@ -35,8 +35,7 @@ class SourceBudgets(Policy):
                 if row["idle"]:
                     yield _idle(row, at)
             yield from _areas(site)
-            if site.site.power.contract is not None:
-                yield _contract(site, site.site.power.contract)
+            yield _contract(site, site.site.power.contract)
 
 
 def _source(site: SitePlan, row: dict[str, Any], at: Subject) -> Measure:
@@ -95,12 +94,15 @@ def _idle(row: dict[str, Any], at: Subject) -> Finding:
     )
 
 
-def _contract(site: SitePlan, limit: float) -> Measure:
+def _contract(site: SitePlan, limit: float | None) -> Measure:
     """The IT load alone; what cooling and losses add to it is the matter of COOL-010."""
     (row,) = rows_of(site.totals)
     value = row["it_power_w"]
     over = is_over(value, limit)
     shares = contributors(site, "power_w", per_rack=False) if over else ()
+    missing = unknowns(site, "power_w")
+    if limit is None:
+        missing += ("'contract' of the site's power",)
     return Measure(
         Subject(f"{site.site.name} contract", (*site.path, "power", "contract")),
         value=value,
@@ -111,7 +113,7 @@ def _contract(site: SitePlan, limit: float) -> Measure:
         fix=either(place_fewer(shares, value - limit), provide(value, "W", "a contract"))
         if over
         else None,
-        missing=unknowns(site, "power_w"),
+        missing=missing,
     )
 
 

@@ -161,10 +161,16 @@ class Tree:
 
 
 def check_sources(power: SitePower, path: Path) -> list[PlanProblem]:
-    """Parents that do not exist, and circles."""
+    """Parents and generators that do not exist, and circles."""
     known = {source.name for source in power.sources}
     parents = {source.name: source.fed_by for source in power.sources}
     problems = []
+    if power.generator_acceptance is not None and not any(
+        source.kind == "generator" for source in power.sources
+    ):
+        message = "there are no generators: no source is of the kind 'generator'"
+        hint = "add them to 'sources', and to the 'fed_by' of what they carry"
+        problems.append(PlanProblem((*path, "power", "generator_acceptance"), message, hint))
     for index, source in enumerate(power.sources):
         where = (*path, "power", "sources", index, "fed_by")
         for parent in source.fed_by:
