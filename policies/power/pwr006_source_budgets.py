@@ -77,7 +77,9 @@ def _parents(row: dict[str, Any], at: Subject) -> Finding:
     if row["kind"] == "sts":
         missing = f"{name}: name the two sources that the transfer switch chooses between"
     else:
-        missing = f"{name}: name what feeds this {row['kind']}; power begins at a utility or generator"
+        missing = (
+            f"{name}: name what feeds this {row['kind']}; power begins at a utility or generator"
+        )
     what = f"what carries the load of '{row['source']}'"
     return Finding(at, ok=None, message=what, what=what, missing=(missing,))
 

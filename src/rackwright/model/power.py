@@ -104,7 +104,7 @@ class SitePower(Model):
     capping: bool = False
     """A power-capping controller enforces the budgets."""
     generator_acceptance: Seconds | None = None
-    """Time until the generators carry the load; battery backup must outlast it."""
+    """Time until the generators among the sources carry the load; battery backup must outlast it."""
 
 
 class RackFeed(Model):
