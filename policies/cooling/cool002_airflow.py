@@ -34,7 +34,7 @@ class Airflow(Policy):
 def _hall(site: SitePlan, row: dict[str, Any]) -> Measure:
     classes = [r["rack_class"] for r in rows_of(site.rack_classes) if r["hall"] == row["hall"]]
     density, supply, limit = row["density_ratio"], row["supply_cfm"], row["air_supply_n1_cfm"]
-    value = None if supply is None or density is None else supply / density
+    value = None if supply is None or not density else supply / density
     over = is_over(value, limit)
     shares = contributors(site, "airflow_cfm", classes, per_rack=False) if over else ()
     fix = None
@@ -46,6 +46,8 @@ def _hall(site: SitePlan, row: dict[str, Any]) -> Measure:
     missing = unknowns(site, "airflow_cfm", classes)
     if density is None:
         missing += (f"'altitude' of the site '{site.site.name}'",)
+    elif not density:
+        missing += (f"density of the air at {site.site.altitude:g} m",)
     if limit is None:
         missing += (f"{row['handler']}: published airflow",)
     return Measure(

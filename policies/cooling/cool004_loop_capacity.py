@@ -96,7 +96,7 @@ def _flow(site: SitePlan, row: dict[str, Any], at: Subject) -> Measure:
 
 def _pipes(site: SitePlan, row: dict[str, Any], at: Subject) -> Measure:
     value, limit = row["flow_lpm"], row["flow_limit_lpm"]
-    rise = None if not is_over(value, limit) else row["rise_k"] * value / limit
+    rise = row["rise_k"] * value / limit if limit and is_over(value, limit) else None
     missing = _missing(site, row)
     if limit is None:
         missing += (f"'flow_limit' of the loop '{row['loop']}'",)
@@ -106,7 +106,7 @@ def _pipes(site: SitePlan, row: dict[str, Any], at: Subject) -> Measure:
         limit=limit,
         unit="L/min",
         what="flow of the loop through its piping",
-        fix=None if rise is None else f"raise 'temperature_rise' to {rise:.1f} K",
+        fix="lay larger pipes" if rise is None else f"raise 'temperature_rise' to {rise:.1f} K",
         missing=missing,
     )
 
