@@ -21,7 +21,9 @@ PDU = "pdu-415v-60a-24c19"
 CATALOGUE = load_catalogue()
 
 
-def a_source(name: str, *fed_by: str, kind: str = "ups", **more: Any) -> dict[str, Any]:
+def a_source(name: str, *fed_by: str, kind: str | None = None, **more: Any) -> dict[str, Any]:
+    """A UPS where something feeds it, else a utility, unless a kind is given."""
+    kind = kind or ("ups" if fed_by else "utility")
     return {"name": name, "kind": kind, "fed_by": list(fed_by), **more}
 
 

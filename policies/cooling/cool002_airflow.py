@@ -33,9 +33,8 @@ class Airflow(Policy):
 
 def _hall(site: SitePlan, row: Mapping[str, Any]) -> Measure:
     classes = [r["rack_class"] for r in rows_of(site.rack_classes) if r["hall"] == row["hall"]]
-    density = row["density_ratio"] or 1.0
-    supply, limit = row["supply_cfm"], row["air_supply_n1_cfm"]
-    value = None if supply is None else supply / density
+    density, supply, limit = row["density_ratio"], row["supply_cfm"], row["air_supply_n1_cfm"]
+    value = None if supply is None or not density else supply / density
     over = is_over(value, limit)
     shares = contributors(site, "airflow_cfm", classes, per_rack=False) if over else ()
     fix = None
@@ -45,6 +44,10 @@ def _hall(site: SitePlan, row: Mapping[str, Any]) -> Measure:
         drawn = (value - limit) * row["airflow_cfm"] / value
         fix = either(place_fewer(shares, drawn), f"add {more} × {row['handler']}")
     missing = unknowns(site, "airflow_cfm", classes)
+    if density is None:
+        missing += (f"'altitude' of the site '{site.site.name}'",)
+    elif not density:
+        missing += (f"density of the air at {site.site.altitude:g} m",)
     if limit is None:
         missing += (f"{row['handler']}: published airflow",)
     return Measure(

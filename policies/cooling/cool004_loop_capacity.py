@@ -32,8 +32,7 @@ class LoopCapacity(Policy):
                     at = Subject(f"{site.site.name} loop {row['loop']}", to_path(row["path"]))
                     yield _heat(site, row, at)
                     yield _flow(site, row, at)
-                    if row["flow_limit_lpm"] is not None:
-                        yield _pipes(site, row, at)
+                    yield _pipes(site, row, at)
                     yield _approach(row, at)
 
 
@@ -97,15 +96,18 @@ def _flow(site: SitePlan, row: Mapping[str, Any], at: Subject) -> Measure:
 
 def _pipes(site: SitePlan, row: Mapping[str, Any], at: Subject) -> Measure:
     value, limit = row["flow_lpm"], row["flow_limit_lpm"]
-    rise = None if not is_over(value, limit) else row["rise_k"] * value / limit
+    rise = row["rise_k"] * value / limit if limit and is_over(value, limit) else None
+    missing = _missing(site, row)
+    if limit is None:
+        missing += (f"'flow_limit' of the loop '{row['loop']}'",)
     return Measure(
         at,
         value=value,
         limit=limit,
         unit="L/min",
         what="flow of the loop through its piping",
-        fix=None if rise is None else f"raise 'temperature_rise' to {rise:.1f} K",
-        missing=_missing(site, row),
+        fix="lay larger pipes" if rise is None else f"raise 'temperature_rise' to {rise:.1f} K",
+        missing=missing,
     )
 
 

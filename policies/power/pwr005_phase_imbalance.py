@@ -35,7 +35,7 @@ class PhaseImbalance(Policy):
                 at = Subject(f"{site.site.name} source {row['source']}", to_path(row["path"]))
                 unknown = row["load_w"] is None or row["imbalance"] is None
                 value = None if unknown else 100 * row["imbalance"]
-                missing = ("load of the source",) if unknown else ()
+                missing = site.distribution.missing or ("load of the source",) if unknown else ()
                 worst = value is not None and value > self.fail_percent
                 yield Measure(
                     at,

@@ -28,13 +28,17 @@ class SourceBudgets(Policy):
         """Measures for each source by its redundancy class, each row and hall, and the contract."""
         for site in plan.onprem:
             for row in rows_of(site.sources):
-                yield _source(site, row)
+                at = Subject(f"{site.site.name} source {row['source']}", to_path(row["path"]))
+                yield _source(site, row, at)
+                if row["missing_parents"]:
+                    yield _parents(row, at)
+                if row["idle"]:
+                    yield _idle(row, at)
             yield from _areas(site)
-            if site.site.power.contract is not None:
-                yield _contract(site, site.site.power.contract)
+            yield _contract(site, site.site.power.contract)
 
 
-def _source(site: SitePlan, row: Mapping[str, Any]) -> Measure:
+def _source(site: SitePlan, row: Mapping[str, Any], at: Subject) -> Measure:
     survives = row["redundancy"] == "N-1"
     value = row["worst_w"] if survives else row["load_w"]
     lost = row["worst_lost"] if survives else None
@@ -43,11 +47,11 @@ def _source(site: SitePlan, row: Mapping[str, Any]) -> Measure:
     shares = source_contributors(site, row["source"], lost) if over else ()
     missing = []
     if value is None:
-        missing.append("maximum power of a product that it feeds")
+        missing += site.distribution.missing or ("maximum power of a product that it feeds",)
     if limit is None:
-        missing.append(f"capacity of '{row['source']}'")
+        missing.append(_capacity(site, row["source"]))
     return Measure(
-        Subject(f"{site.site.name} source {row['source']}", to_path(row["path"])),
+        at,
         value=value,
         limit=limit,
         unit="W",
@@ -60,12 +64,47 @@ def _source(site: SitePlan, row: Mapping[str, Any]) -> Measure:
     )
 
 
-def _contract(site: SitePlan, limit: float) -> Measure:
+def _capacity(site: SitePlan, name: str) -> str:
+    """What is missing of the capacity of a source."""
+    if site.distribution.sources[name].modules is None:
+        return f"capacity of '{name}'"
+    return f"'spare' of the modules of '{name}', 0 where every module is needed"
+
+
+def _parents(row: dict[str, Any], at: Subject) -> Finding:
+    """A source whose load nobody carries, as far as the blueprint says."""
+    name = f"'fed_by' of '{row['source']}'"
+    if row["kind"] == "sts":
+        missing = f"{name}: name the two sources that the transfer switch chooses between"
+    else:
+        missing = (
+            f"{name}: name what feeds this {row['kind']}; power begins at a utility or generator"
+        )
+    what = f"what carries the load of '{row['source']}'"
+    return Finding(at, ok=None, message=what, what=what, missing=(missing,))
+
+
+def _idle(row: dict[str, Any], at: Subject) -> Finding:
+    """A source that nothing hangs on: planned for later, or the line to it is forgotten."""
+    return Finding(
+        at,
+        ok=False,
+        message=f"'{row['source']}' feeds nothing: no rack and no other source names it",
+        fix="name it in the 'fed_by' or the 'feeds' of what hangs on it, or take it out",
+        advisory=True,
+        what="something hangs on the source",
+    )
+
+
+def _contract(site: SitePlan, limit: float | None) -> Measure:
     """The IT load alone; what cooling and losses add to it is the matter of COOL-010."""
     (row,) = rows_of(site.totals)
     value = row["it_power_w"]
     over = is_over(value, limit)
     shares = contributors(site, "power_w", per_rack=False) if over else ()
+    missing = unknowns(site, "power_w")
+    if limit is None:
+        missing += ("'contract' of the site's power",)
     return Measure(
         Subject(f"{site.site.name} contract", (*site.path, "power", "contract")),
         value=value,
@@ -76,7 +115,7 @@ def _contract(site: SitePlan, limit: float) -> Measure:
         fix=either(place_fewer(shares, value - limit), provide(value, "W", "a contract"))
         if over
         else None,
-        missing=unknowns(site, "power_w"),
+        missing=missing,
     )
 
 

@@ -29,7 +29,9 @@ class PeakPower(Policy):
                     continue
                 missing = []
                 if row["peak_w"] is None:
-                    missing.append("peak power of a product that it feeds")
+                    missing += site.distribution.missing or (
+                        "peak power of a product that it feeds",
+                    )
                 if row["overload_w"] is None:
                     missing.append("its overload window")
                 yield Measure(

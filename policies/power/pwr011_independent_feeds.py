@@ -41,13 +41,27 @@ class IndependentFeeds(Policy):
                 feeds.setdefault(row["rack_class"], {})[row["feed"]] = row["source"]
             for number, of_rack in feeds.items():
                 if len(of_rack) > 1:
-                    yield _measure(names, number, of_rack, needed)
+                    above = {up for name in of_rack.values() for up in tree.ancestors(name)}
+                    unsure = tree.missing if above.intersection(tree.unfed) else ()
+                    yield _measure(names, number, of_rack, needed, unsure)
 
 
 def _measure(
-    names: RackNames, number: int, feeds: Mapping[str, str], needed: Mapping[str, set[str]]
+    names: RackNames,
+    number: int,
+    feeds: Mapping[str, str],
+    needed: Mapping[str, set[str]],
+    unsure: tuple[str, ...],
 ) -> Measure:
-    """The sources that two feeds cannot do without; ``needed`` lists those of each source."""
+    """The sources that two feeds cannot do without.
+
+    Args:
+        names: of the racks.
+        number: the class of racks.
+        feeds: source of each feed.
+        needed: what each source cannot do without.
+        unsure: what is missing for there to be no others.
+    """
     shared = {
         lost: (a, b)
         for a, b in combinations(sorted(feeds), 2)
@@ -60,9 +74,10 @@ def _measure(
         fix = f"feed {b} from a source that lives without '{lost}'"
     return Measure(
         names.subject(number),
-        value=len(shared),
+        value=None if unsure and not shared else len(shared),
         limit=0,
         unit="shared sources",
         what=what,
         fix=fix,
+        missing=unsure,
     )

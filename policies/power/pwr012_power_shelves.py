@@ -73,9 +73,7 @@ def _capacity(plan: Plan, names: RackNames, number: int, group: RackGroup) -> Me
 
 
 def _has_generator(site: SitePlan) -> bool:
-    power = site.site.power
-    named = any(source.kind == "generator" for source in power.sources)
-    return named or power.generator_acceptance is not None
+    return any(source.kind == "generator" for source in site.site.power.sources)
 
 
 def _backup(

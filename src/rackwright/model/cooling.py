@@ -51,7 +51,7 @@ class CoolingLoop(Model):
     pressure: Kilopascals | None = None
     """Supply pressure at the manifold."""
     flow_limit: LitresPerMinute | None = None
-    """Of the piping, where it is less than the CDUs'."""
+    """Of the piping."""
 
 
 class RackCooling(Model):

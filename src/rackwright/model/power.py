@@ -17,14 +17,20 @@ class Modules(Model):
     count: Annotated[int, Field(gt=0)]
     capacity: Watts
     """Of one module."""
-    spare: Annotated[int, Field(ge=0)] = 0
-    """Modules that may fail without loss: 1 for N+1."""
+    spare: Annotated[int, Field(ge=0)] | None = None
+    """Modules that may fail without loss: 1 for N+1, 0 where every module is needed. Absent, what
+    the plant carries is unknown."""
 
     @model_validator(mode="after")
     def _something_is_left(self) -> Modules:
-        if self.spare >= self.count:
+        if self.spare is not None and self.spare >= self.count:
             raise ValueError(f"{self.spare} spare of {self.count} modules leaves no capacity")
         return self
+
+    @property
+    def needed(self) -> int | None:
+        """Modules that are not spare; None where nobody says how many are."""
+        return None if self.spare is None else self.count - self.spare
 
 
 class Circuit(Model):
@@ -42,6 +48,12 @@ SourceKind = Literal[
     "utility", "generator", "switchgear", "transformer", "ups", "rpp", "panel", "busway", "sts"
 ]
 
+LEAST_PARENTS: dict[SourceKind, int] = {"utility": 0, "generator": 0, "sts": 2}
+"""Parents that an element has by its kind; those that are not listed have at least one.
+
+Power begins at a utility or a generator only, and a transfer switch chooses between two parents.
+"""
+
 
 class PowerSource(Model):
     """One element of the distribution above the racks: utility down to RPP or busway.
@@ -53,7 +65,8 @@ class PowerSource(Model):
     name: Name
     kind: SourceKind
     fed_by: tuple[Name, ...] = ()
-    """Parents. The first one carries the load, the others take over when it is lost."""
+    """Parents. The first one carries the load, the others take over when it is lost. Absent from
+    anything but a utility or a generator, what carries its load is unknown."""
     capacity: Watts | None = None
     """Continuous power it may carry, derating already applied."""
     modules: Modules | None = None
@@ -69,6 +82,11 @@ class PowerSource(Model):
         if len(stated) > 1:
             raise ValueError(f"the capacity is stated {len(stated)} times: {', '.join(stated)}")
         return self
+
+    @property
+    def missing_parents(self) -> int:
+        """How many parents it must have beside those that are named."""
+        return max(0, LEAST_PARENTS.get(self.kind, 1) - len(set(self.fed_by)))
 
 
 class SitePower(Model):
@@ -86,7 +104,7 @@ class SitePower(Model):
     capping: bool = False
     """A power-capping controller enforces the budgets."""
     generator_acceptance: Seconds | None = None
-    """Time until the generators carry the load; battery backup must outlast it."""
+    """Time until the generators among the sources carry the load; battery backup must outlast it."""
 
 
 class RackFeed(Model):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 
+from rackwright.model.onprem import OnPremSite
 from rackwright.model.power import PowerSource, SitePower
 from rackwright.plan.electrical import Legs, circuit_capacity
 from rackwright.plan.model import Path
@@ -14,6 +16,9 @@ from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
 
 Loads = dict[str, float | None]
+
+_NAMED = 3
+"""Unfed sources that a message names; the others are counted."""
 
 _NOISE = 1 + 1e-9
 """Moving a load from feed to feed rounds; a worst case is worse by more than that."""
@@ -38,7 +43,7 @@ class FeedDemand:
 
 @dataclass(frozen=True, slots=True)
 class SourceLoad:
-    """What one source carries in W; None when unknown.
+    """What one source carries in W; None when unknown, also when parents of a source are not named.
 
     Attributes:
         worst: the highest load over the normal state and the loss of any other source.
@@ -55,11 +60,15 @@ class SourceLoad:
 
 
 def capacity_of(source: PowerSource, power: SitePower) -> float | None:
-    """Continuous capacity of ``source`` in W: stated, of the modules without spares, or derated."""
+    """Continuous capacity of ``source`` in W: stated, of the modules without spares, or derated.
+
+    None where it is not stated, or not how many modules are spare.
+    """
     if source.capacity is not None:
         return source.capacity
     if source.modules is not None:
-        return (source.modules.count - source.modules.spare) * source.modules.capacity
+        needed = source.modules.needed
+        return None if needed is None else needed * source.modules.capacity
     if source.circuit is None:
         return None
     circuit = source.circuit
@@ -84,6 +93,26 @@ class Tree:
     def outages(self) -> Outages:
         """The losses of single sources."""
         return Outages(self)
+
+    @cached_property
+    def unfed(self) -> tuple[str, ...]:
+        """The sources that lack parents."""
+        return tuple(name for name, source in self.sources.items() if source.missing_parents)
+
+    @cached_property
+    def unsure(self) -> AbstractSet[str]:
+        """The sources that may carry an unfed one: all that do not hang on every unfed one."""
+        unfed = frozenset(self.unfed)
+        return {name for name in self.sources if unfed and not unfed <= self.ancestors(name)}
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """What keeps loads from being known, in words: the sources that lack parents."""
+        if not self.unfed:
+            return ()
+        first = ", ".join(f"'{name}'" for name in self.unfed[:_NAMED])
+        more = len(self.unfed) - _NAMED
+        return (f"what feeds {first}" + (f" and {more:,} more" if more > 0 else ""),)
 
     def _topological(self) -> list[str]:
         """Children before parents."""
@@ -132,10 +161,16 @@ class Tree:
 
 
 def check_sources(power: SitePower, path: Path) -> list[PlanProblem]:
-    """Parents that do not exist, and circles."""
+    """Parents and generators that do not exist, and circles."""
     known = {source.name for source in power.sources}
     parents = {source.name: source.fed_by for source in power.sources}
     problems = []
+    if power.generator_acceptance is not None and not any(
+        source.kind == "generator" for source in power.sources
+    ):
+        message = "there are no generators: no source is of the kind 'generator'"
+        hint = "add them to 'sources', and to the 'fed_by' of what they carry"
+        problems.append(PlanProblem((*path, "power", "generator_acceptance"), message, hint))
     for index, source in enumerate(power.sources):
         where = (*path, "power", "sources", index, "fed_by")
         for parent in source.fed_by:
@@ -156,7 +191,11 @@ def check_sources(power: SitePower, path: Path) -> list[PlanProblem]:
 
 
 def judge_sources(power: SitePower, tree: Tree, demands: Sequence[FeedDemand]) -> list[SourceLoad]:
-    """The load of every source of ``power``, whose tree is given, normally and at worst."""
+    """The load of every source of ``power``, whose tree is given, normally and at worst.
+
+    An unfed source makes the load unknown of all that may carry it. The worst case of every source
+    is unknown then, for nobody knows what else is lost together with the unfed one.
+    """
     normal = tree.push_up(_leaf_loads(demands), tree.alive(None))
     worst: dict[str, tuple[float | None, str | None]] = {n: (normal[n], None) for n in tree.order}
     users: dict[str, list[FeedDemand]] = {}
@@ -174,13 +213,21 @@ def judge_sources(power: SitePower, tree: Tree, demands: Sequence[FeedDemand]) -
     return [
         SourceLoad(
             name=source.name,
-            load=normal[source.name],
-            worst=worst[source.name][0],
-            worst_lost=worst[source.name][1],
+            load=None if source.name in tree.unsure else normal[source.name],
+            worst=None if tree.unfed else worst[source.name][0],
+            worst_lost=None if tree.unfed else worst[source.name][1],
             capacity=capacity_of(source, power),
         )
         for source in power.sources
     ]
+
+
+def idle_sources(site: OnPremSite) -> AbstractSet[str]:
+    """The sources of ``site`` that feed nothing: neither a rack nor another source."""
+    parents = {parent for source in site.power.sources for parent in source.fed_by}
+    groups = [group for hall in site.halls for row in hall.rows for group in row.rack_groups]
+    feeding = parents | {feed.source for group in groups for feed in group.feeds}
+    return {source.name for source in site.power.sources} - feeding
 
 
 def _leaf_loads(demands: Sequence[FeedDemand]) -> Loads:

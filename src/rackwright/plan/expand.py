@@ -32,6 +32,7 @@ from rackwright.plan.distribution import (
     Tree,
     add_legs,
     check_sources,
+    idle_sources,
     judge_sources,
 )
 from rackwright.plan.electrical import Legs, imbalance, rotate
@@ -308,6 +309,7 @@ def _source_rows(
     judged = judge_sources(site.power, tree, demands)
     peaks = _peaks(tree, classes, built)
     legs = _legs(tree, classes, built)
+    idle = idle_sources(site)
     return [
         {
             "source": load.name,
@@ -319,9 +321,13 @@ def _source_rows(
             "load_w": load.load,
             "worst_w": load.worst,
             "worst_lost": load.worst_lost,
-            "peak_w": peaks[load.name],
-            "imbalance": None if (lines := legs[load.name]) is None else imbalance(lines),
+            "peak_w": None if load.name in tree.unsure else peaks[load.name],
+            "imbalance": None
+            if load.name in tree.unsure or (lines := legs[load.name]) is None
+            else imbalance(lines),
             "ancestors": ",".join(sorted(tree.ancestors(load.name))),
+            "missing_parents": source.missing_parents,
+            "idle": load.name in idle,
         }
         for index, (source, load) in enumerate(zip(site.power.sources, judged, strict=True))
     ]

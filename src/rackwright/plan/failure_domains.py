@@ -117,6 +117,9 @@ class FailureDomains:
         missing = tuple(
             f"{entry}: fewest power supplies that it runs on" for entry in sorted(unsure)
         )
+        above = {name for number in placed for name in self._above(self._feeds.get(number, []))}
+        if above.intersection(self._tree.unfed):
+            missing += self._tree.missing
         known = None if missing else taken[worst]
         return Loss("power source", "power source", worst, known, of, missing=missing)
 

@@ -78,8 +78,11 @@ LOSSES = (
 DEVICE_LOSSES = _columns(_WHOLE, "rack_class devices alive needed_full needed_degraded") | _columns(
     _TEXT, "entry group lost state path"
 )
-SOURCES = _columns(_TEXT, "source kind path redundancy worst_lost ancestors") | _columns(
-    _REAL, "capacity_w overload_w load_w worst_w peak_w imbalance"
+SOURCES = (
+    _columns(_TEXT, "source kind path redundancy worst_lost ancestors")
+    | _columns(_REAL, "capacity_w overload_w load_w worst_w peak_w imbalance")
+    | _columns(_WHOLE, "missing_parents")
+    | _columns(_FLAG, "idle")
 )
 ROWS = _columns(_TEXT, "hall row path") | _columns(
     _REAL, "power_w heat_air_w heat_liquid_w weight_kg power_limit_w"

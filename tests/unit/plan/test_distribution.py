@@ -138,6 +138,33 @@ def test_parents_that_do_not_exist_are_named_with_the_nearest():
     assert problems[0].path == ("sites", 0, "power", "sources", 1, "fed_by")
 
 
+def test_generators_that_accept_load_stand_among_the_sources():
+    """Else the time alone said that there are any, and a site without it was not judged."""
+    power = a_power(a_source("utility")).model_copy(update={"generator_acceptance": 60.0})
+    (problem,) = check_sources(power, ("sites", 0))
+    assert problem.message == "there are no generators: no source is of the kind 'generator'"
+    assert problem.path == ("sites", 0, "power", "generator_acceptance")
+    there = a_power(a_source("utility"), a_source("gen", kind="generator"))
+    assert check_sources(there.model_copy(update={"generator_acceptance": 60.0}), ()) == []
+
+
+def unfed_or_not(*sources: dict) -> tuple[set[str], set[str]]:
+    tree = Tree(a_power(*sources).sources)
+    return set(tree.unfed), set(tree.unsure)
+
+
+def test_every_source_that_does_not_hang_on_an_unfed_one_may_carry_it():
+    plant = [a_source("u"), a_source("other", "u"), a_source("rpp", "ups")]
+    assert unfed_or_not(*plant, a_source("ups", "u")) == (set(), set())
+    unfed = a_source("ups", kind="ups")
+    assert unfed_or_not(*plant, unfed) == ({"ups"}, {"u", "other"})
+    both = a_source("sts", "u", kind="sts")
+    assert unfed_or_not(*plant, unfed, both) == (
+        {"ups", "sts"},
+        {"u", "other", "rpp", "ups", "sts"},
+    )
+
+
 @pytest.mark.parametrize(
     "sources",
     [

@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
+from omissions import paths, without
 from rackwright.errors import Location, SpecErrors
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.model import Subject
@@ -655,3 +656,28 @@ def test_strict_hygiene_fails_what_is_clean_otherwise(
     waiver: dict[str, Any], result: Result, code: int
 ) -> None:
     assert strict(under(waiver, result=result)).exit_code == code
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"up_to": "46 kW"},
+        {"expires": "2026-11-30"},
+        {"expires": "2027-11-30"},
+        {"unknown": True, "up_to": None},
+    ],
+    ids=["over its bound", "expired", "for a year", "for unknowns only"],
+)
+def test_a_waiver_that_does_not_cover_does_not_without_a_part(changes: dict[str, Any]) -> None:
+    """A bound that is left out is none at all, so that the waiver covers no number."""
+    waiver = a_waiver(**changes)
+    assert under(waiver).exit_code is ExitCode.VIOLATION
+    judged_at_all = 0
+    for path in paths(waiver):
+        try:
+            report = under(without(waiver, path))
+        except SpecErrors:
+            continue
+        judged_at_all += 1
+        assert report.exit_code is ExitCode.VIOLATION, path
+    assert judged_at_all > 0
