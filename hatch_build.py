@@ -22,7 +22,7 @@ class ContentHook(BuildHookInterface):  # type: ignore[misc]
         include = build_data["force_include"]
         for folder in FOLDERS:
             include[str(root / folder)] = f"rackwright/_bundled/{folder}"
-        collection = root / "src/rackwright/ansible"
-        for path in (root / "roles", *sorted(collection.iterdir())):
-            if path.name != "__pycache__":
+        include[str(root / "roles")] = f"{COLLECTION}/roles"
+        for path in sorted((root / "src" / COLLECTION).iterdir()):
+            if not path.is_symlink():  # a checkout has a link to the roles
                 include[str(path)] = f"{COLLECTION}/{path.name}"

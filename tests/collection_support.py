@@ -1,4 +1,4 @@
-"""The Ansible collection of the checkout, put together as a wheel has it."""
+"""Ansible with the collection of the checkout, and nothing else of the user's."""
 
 from __future__ import annotations
 
@@ -11,43 +11,31 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ROOT / "src/rackwright/ansible"
-COLLECTIONS = ROOT / "collections"
-"""For ``ANSIBLE_COLLECTIONS_PATH`` beside ``ANSIBLE_ROLES_PATH``: modules that roles use."""
+COLLECTIONS = ROOT / "src"
+"""For ``ANSIBLE_COLLECTIONS_PATH``: modules that roles use, and the roles themselves."""
+SOURCES = COLLECTIONS / "ansible_collections/rackwright/cluster"
 
 IMPORT, INCLUDE = "ansible.builtin.import_role", "ansible.builtin.include_role"
 
 
-def link_collection(folder: Path) -> Path:
-    """A folder for ``ANSIBLE_COLLECTIONS_PATH``: links to the plugins and roles of the checkout."""
-    collection = folder / "ansible_collections/rackwright/cluster"
-    collection.mkdir(parents=True)
-    for path in (ROOT / "roles", *SOURCES.iterdir()):
-        (collection / path.name).symlink_to(path)
-    (folder / "ansible.cfg").touch()
-    return folder
-
-
-def environment(collections: Path) -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Variables for Ansible alone with the collection, whatever the user's own settings are."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("ANSIBLE_")}
     return {
         **kept,
-        "ANSIBLE_COLLECTIONS_PATH": str(collections),
-        "ANSIBLE_CONFIG": str(collections / "ansible.cfg"),
+        "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
+        "ANSIBLE_CONFIG": os.devnull,
         "ANSIBLE_NOCOLOR": "1",
         "ANSIBLE_LOCALHOST_WARNING": "0",
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     }
 
 
-def ansible(
-    collections: Path, command: str, *words: object, **variables: str
-) -> subprocess.CompletedProcess[str]:
+def ansible(command: str, *words: object, **variables: str) -> subprocess.CompletedProcess[str]:
     """``ansible-COMMAND`` of this Python's environment, with more environment variables."""
     return subprocess.run(
         [sys.executable, "-m", "ansible", command, *map(str, words)],
-        env={**environment(collections), **variables},
+        env={**environment(), **variables},
         capture_output=True,
         text=True,
         timeout=120,
@@ -55,10 +43,10 @@ def ansible(
     )
 
 
-def list_inventory(collections: Path, *sources: Path) -> dict[str, Any]:
+def list_inventory(*sources: Path) -> dict[str, Any]:
     """What ``ansible-inventory --list`` prints; nothing may be said on the way."""
     given = [word for source in sources for word in ("-i", source)]
-    done = ansible(collections, "inventory", *given, "--list")
+    done = ansible("inventory", *given, "--list")
     assert done.returncode == 0, done.stderr
     assert not done.stderr, done.stderr
     listed: dict[str, Any] = json.loads(done.stdout)

@@ -79,11 +79,12 @@ def hardware(plan: Plan) -> Counter[tuple[str, ...]]:
     for site in plan.onprem:
         name = site.site.name
         for number, count in site.rack_counts.items():
-            for row in site.devices_of(number):
-                found[name, row["entry"]] += count
-        for row in rows_of(site.feeds):
-            if row["pdu_entry"] is not None:
-                found[name, row["pdu_entry"]] += row["pdus"] * site.rack_counts[row["rack_class"]]
+            for device in site.devices_of(number):
+                found[name, device["entry"]] += count
+        for feed in rows_of(site.feeds):
+            if feed["pdu_entry"] is not None:
+                racks = site.rack_counts[feed["rack_class"]]
+                found[name, feed["pdu_entry"]] += feed["pdus"] * racks
         for hall in site.site.halls:
             found[name, "air handler"] += hall.air.count if hall.air else 0
         for loop in site.site.loops:

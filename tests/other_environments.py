@@ -100,7 +100,7 @@ def next_python() -> int:
 
 
 def _debootstrap(folder: Path) -> None:
-    repository, _ = machine_repository()
+    repository = machine_repository().uri
     unfinished = folder.with_suffix(".new")
     clear(unfinished)
     print(f"installing Debian {SUITE}: about two minutes, once", flush=True)

@@ -78,8 +78,8 @@ def main(tier: str) -> int:
     suites = read_suites()
     always, rest = [s for s in suites if s.always], [s for s in suites if not s.always]
     outcomes = [*run_lint(), run_pytest(Pytest("unit", _paths(always), UNIT)), run_make("tools")]
+    journeys = tuple(test for suite in suites for test in suite.journeys)
     if tier != "all":
-        journeys = tuple(test for suite in suites for test in suite.journeys)
         outcomes.append(run_pytest(Pytest("journeys", journeys, REAL)))
     if tier == "ci":
         changed = changed_files()

@@ -47,10 +47,13 @@ def read_suites(table: Path = TABLE) -> tuple[Suite, ...]:
     groups = document["groups"]
     return tuple(
         Suite(
-            **{
-                key: tuple(value) if isinstance(value, list) else value
-                for key, value in {**entry, "watches": _expand(entry, groups)}.items()
-            }
+            name=entry["name"],
+            promise=entry["promise"],
+            paths=tuple(entry["paths"]),
+            watches=_expand(entry.get("watches", ()), groups),
+            journeys=tuple(entry.get("journeys", ())),
+            needs=tuple(entry.get("needs", ())),
+            always=entry.get("always", False),
         )
         for entry in document["suite"]
     )
@@ -71,11 +74,9 @@ def describe(suites: Iterable[Suite]) -> str:
     return "| Suite | Promise | Tests | In `make test` |\n|---|---|---|---|\n" + "".join(rows)
 
 
-def _expand(
-    entry: Mapping[str, Sequence[str]], groups: Mapping[str, Sequence[str]]
-) -> tuple[str, ...]:
-    """The paths that a suite watches, each group replaced by what is in it."""
-    waiting, found = list(entry.get("watches", ())), dict[str, None]()
+def _expand(watches: Iterable[str], groups: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """The watched paths, each group replaced by what is in it."""
+    waiting, found = list(watches), dict[str, None]()
     while waiting:
         path = waiting.pop(0)
         if path.startswith("@"):

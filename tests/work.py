@@ -6,6 +6,7 @@ import importlib
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -60,5 +61,5 @@ def growth(call: Callable[[int], object], size: int) -> float:
     Of three sizes the first two are taken off, so that what does not depend on the size is no part.
     """
     call(size)
-    one, two, four = (steps_of(lambda n=n: call(n)) for n in (size, 2 * size, 4 * size))
+    one, two, four = (steps_of(partial(call, n)) for n in (size, 2 * size, 4 * size))
     return (four - two) / (two - one)

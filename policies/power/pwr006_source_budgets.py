@@ -45,7 +45,7 @@ def _source(site: SitePlan, row: Mapping[str, Any], at: Subject) -> Measure:
     limit = row["capacity_w"]
     over = is_over(value, limit)
     shares = source_contributors(site, row["source"], lost) if over else ()
-    missing = []
+    missing: list[str] = []
     if value is None:
         missing += site.distribution.missing or ("maximum power of a product that it feeds",)
     if limit is None:
@@ -71,7 +71,7 @@ def _capacity(site: SitePlan, name: str) -> str:
     return f"'spare' of the modules of '{name}', 0 where every module is needed"
 
 
-def _parents(row: dict[str, Any], at: Subject) -> Finding:
+def _parents(row: Mapping[str, Any], at: Subject) -> Finding:
     """A source whose load nobody carries, as far as the blueprint says."""
     name = f"'fed_by' of '{row['source']}'"
     if row["kind"] == "sts":
@@ -84,7 +84,7 @@ def _parents(row: dict[str, Any], at: Subject) -> Finding:
     return Finding(at, ok=None, message=what, what=what, missing=(missing,))
 
 
-def _idle(row: dict[str, Any], at: Subject) -> Finding:
+def _idle(row: Mapping[str, Any], at: Subject) -> Finding:
     """A source that nothing hangs on: planned for later, or the line to it is forgotten."""
     return Finding(
         at,

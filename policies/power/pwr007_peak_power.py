@@ -27,7 +27,7 @@ class PeakPower(Policy):
             for row in rows_of(site.sources):
                 if row["kind"] not in {"ups", "generator"} or row["load_w"] == 0:
                     continue
-                missing = []
+                missing: list[str] = []
                 if row["peak_w"] is None:
                     missing += site.distribution.missing or (
                         "peak power of a product that it feeds",

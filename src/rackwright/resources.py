@@ -1,4 +1,4 @@
-"""Where the content folders (policies, stacks, templates, roles, inventory, collections) lie.
+"""Where the content folders (policies, stacks, templates, roles, inventory) lie.
 
 This module is the only one that knows: in a wheel they are bundled below the package, in a
 checkout they stand at the top of the repository.
@@ -11,12 +11,15 @@ from typing import Literal
 
 from rackwright.errors import RackwrightError
 
-Kind = Literal["policies", "stacks", "templates", "inventory", "roles", "collections"]
+Kind = Literal["policies", "stacks", "templates", "inventory", "roles"]
 
 COLLECTION = "ansible_collections/rackwright/cluster"
 """Where Ansible looks for the collection, below a folder of collections."""
 
 _PACKAGE = Path(__file__).resolve().parent
+
+COLLECTIONS = _PACKAGE.parent
+"""For ``ANSIBLE_COLLECTIONS_PATH``: in a checkout and in a wheel, the collection is beside us."""
 
 
 def bundled(kind: Kind) -> Path:
@@ -28,8 +31,6 @@ def bundled(kind: Kind) -> Path:
     packaged = _PACKAGE / "_bundled" / kind
     if kind == "roles":  # packaged as a collection, so that plain Ansible finds them too
         packaged = _PACKAGE.parent / COLLECTION / "roles"
-    if kind == "collections" and (_PACKAGE.parent / COLLECTION).is_dir():
-        return _PACKAGE.parent
     for folder in (packaged, _PACKAGE.parents[1] / kind):
         if folder.is_dir():
             return folder

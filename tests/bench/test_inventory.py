@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from bench.test_check import write
-from collection_support import ansible, link_collection, list_inventory
+from collection_support import ansible, list_inventory
 from rackwright.configure.files import as_yaml_inventory
 from rackwright.configure.inventory import build_inventory
 from rackwright.plan.load import load_plan
@@ -30,17 +30,16 @@ def processor_time() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def measure(collections: Path, source: Path) -> tuple[float, float]:
+def measure(source: Path) -> tuple[float, float]:
     """Seconds, and seconds of a processor, until Ansible has read ``source`` and shows one host."""
     busy, began = processor_time(), time.perf_counter()
-    done = ansible(collections, "inventory", "-i", source, "--host", "dgx-00001")
+    done = ansible("inventory", "-i", source, "--host", "dgx-00001")
     took = time.perf_counter() - began
     assert json.loads(done.stdout)["rackwright_rack"] == "c0001", done.stderr
     return took, processor_time() - busy
 
 
 def test_reading_and_listing_12500_hosts(tmp_path: Path) -> None:
-    collections = link_collection(tmp_path / "collections")
     blueprint = write(tmp_path, RACKS)
     plugin = {"plugin": "rackwright.cluster.blueprint", "blueprint": str(blueprint)}
     cache = {"cache_plugin": "ansible.builtin.jsonfile", "cache_connection": str(tmp_path / "kept")}
@@ -54,7 +53,7 @@ def test_reading_and_listing_12500_hosts(tmp_path: Path) -> None:
     sources["plugin"].write_text(yaml.safe_dump(plugin))
     sources["plugin, cached"].write_text(yaml.safe_dump({**plugin, **cache, "cache": True}))
     before, began = processor_time(), time.perf_counter()
-    listed = list_inventory(collections, sources["plugin, cached"])  # fills the cache
+    listed = list_inventory(sources["plugin, cached"])  # fills the cache
     whole, listing = time.perf_counter() - began, processor_time() - before
     assert len(listed["_meta"]["hostvars"]) == HOSTS
     print(
@@ -64,7 +63,7 @@ def test_reading_and_listing_12500_hosts(tmp_path: Path) -> None:
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in sources}
     for _ in range(RUNS):
         for name, source in sources.items():  # in turns, so that a busy moment is shared
-            found[name].append(measure(collections, source))
+            found[name].append(measure(source))
     busy = {name: min(run[1] for run in runs) for name, runs in found.items()}
     print(f"read, and one host shown, {RUNS} runs each:")
     for name, runs in found.items():

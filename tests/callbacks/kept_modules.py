@@ -27,8 +27,8 @@ description: Packs are kept in the folder that RACKWRIGHT_KEPT_MODULES names.
 TREE = Path(__file__).parents[2]
 
 SOURCES = (
-    "src/rackwright/ansible/plugins/modules/**/*.py",
-    "src/rackwright/ansible/plugins/module_utils/**/*.py",
+    "src/ansible_collections/rackwright/cluster/plugins/modules/**/*.py",
+    "src/ansible_collections/rackwright/cluster/plugins/module_utils/**/*.py",
     "roles/*/library/**/*.py",
     "roles/*/module_utils/**/*.py",
 )

@@ -73,7 +73,7 @@ def test_the_wheel_holds_every_content_file(wheel: Path) -> None:
         assert not missing, folder
     prefix = "ansible_collections/rackwright/cluster/"
     assert not {f for f in tracked("roles") if prefix + f not in names}
-    sources = "src/rackwright/ansible/"
+    sources = "src/ansible_collections/rackwright/cluster/"
     assert {prefix + f.removeprefix(sources) for f in tracked(sources)} <= names
     assert not [name for name in names if name.startswith("rackwright/ansible/")]
     assert "rackwright/py.typed" in names

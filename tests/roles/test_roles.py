@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from collection_support import INCLUDE, ROOT, ansible, link_collection, roles_of
+from collection_support import INCLUDE, ROOT, ansible, roles_of
 from rackwright.configure.events import LAST_TASK
 
 ROLES = sorted(path for path in (ROOT / "roles").iterdir() if path.is_dir())
@@ -294,7 +294,7 @@ def test_its_files_are_short(role: Path) -> None:
     assert {name: count for name, count in counts.items() if count > LONGEST} == {}
 
 
-def entries_of_site() -> dict[str, dict[str, Any]]:
+def entries_of_site() -> dict[str, Mapping[str, Any]]:
     """How the playbook of a whole site calls each role."""
     plays = read(PLAYBOOKS / "site.yml")
     return {role: entry for play in plays for role, entry in roles_of(play).items()}
@@ -348,31 +348,22 @@ def test_what_every_host_needs_comes_first_and_once() -> None:
     assert (where["users"], where["slurm_config"], where["munge"]) == ("slurm_hosts",) * 3
 
 
-@pytest.fixture(scope="module")
-def collections(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return link_collection(tmp_path_factory.mktemp("collections"))
-
-
 @pytest.mark.parametrize("path", sorted(PLAYBOOKS.glob("*.yml")), ids=lambda path: path.stem)
-def test_the_syntax_of_playbooks(path: Path, collections: Path) -> None:
-    done = check_syntax(collections, path, ANSIBLE_ROLES_PATH=str(ROOT / "roles"))
+def test_the_syntax_of_playbooks(path: Path) -> None:
+    done = check_syntax(path, ANSIBLE_ROLES_PATH=str(ROOT / "roles"))
     assert done.returncode == 0, done.stderr
 
 
-def test_roles_are_found_by_their_names_in_the_collection(
-    collections: Path, tmp_path: Path
-) -> None:
+def test_roles_are_found_by_their_names_in_the_collection(tmp_path: Path) -> None:
     names = [f"rackwright.cluster.{role.name}" for role in ROLES]
     play = {"name": "Every role", "hosts": "all", "roles": names}
     path = tmp_path / "all.yml"
     path.write_text(yaml.safe_dump([play]))
-    assert check_syntax(collections, path).returncode == 0
+    assert check_syntax(path).returncode == 0
     path.write_text(yaml.safe_dump([{**play, "roles": ["rackwright.cluster.nothing"]}]))
-    assert "'rackwright.cluster.nothing' was not found" in check_syntax(collections, path).stderr
+    assert "'rackwright.cluster.nothing' was not found" in check_syntax(path).stderr
 
 
-def check_syntax(
-    collections: Path, playbook: Path, **variables: str
-) -> subprocess.CompletedProcess[str]:
+def check_syntax(playbook: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     words = ("--syntax-check", "-i", "localhost,", playbook)
-    return ansible(collections, "playbook", *words, **variables)
+    return ansible("playbook", *words, **variables)

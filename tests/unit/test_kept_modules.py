@@ -12,8 +12,8 @@ from callbacks.kept_modules import TREE, folder_name
 @pytest.mark.parametrize(
     "path",
     [
-        "src/rackwright/ansible/plugins/modules/probe.py",
-        "src/rackwright/ansible/plugins/module_utils/deep/values.py",
+        "src/ansible_collections/rackwright/cluster/plugins/modules/probe.py",
+        "src/ansible_collections/rackwright/cluster/plugins/module_utils/deep/values.py",
         "roles/base/library/probe.py",
         "roles/base/module_utils/values.py",
     ],
@@ -33,4 +33,4 @@ def test_a_changed_module_is_packed_anew(tmp_path: Path, path: str) -> None:
 
 
 def test_the_tree_is_this_one() -> None:
-    assert (TREE / "src/rackwright/ansible/plugins").is_dir()
+    assert (TREE / "src/ansible_collections/rackwright/cluster/plugins").is_dir()

@@ -43,7 +43,8 @@ def is_never_empty(made: ast.expr, names: Names) -> bool:
         case ast.Constant(value=str(text)):
             return bool(text)
         case ast.Call(func=ast.Name(id="range"), args=limits):
-            numbers = [limit.value for limit in limits if isinstance(limit, ast.Constant)]
+            constants = [limit.value for limit in limits if isinstance(limit, ast.Constant)]
+            numbers = [value for value in constants if isinstance(value, int)]
             return len(numbers) == len(limits) and len(range(*numbers)) > 0
         case ast.Call(func=ast.Name(id="zip"), args=parts, keywords=[ast.keyword(arg="strict")]):
             return any(is_never_empty(part, names) for part in parts)
@@ -82,6 +83,8 @@ def asserts(block: Sequence[ast.stmt], names: Names) -> bool:
                     return True
             case ast.Return():
                 return False
+            case _:
+                pass
     return False
 
 
@@ -113,6 +116,8 @@ def literals(nodes: Iterator[ast.AST]) -> dict[str, ast.expr]:
                 found.setdefault(name, []).append(value)
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
                 found.setdefault(name, []).append(value)
+            case _:
+                pass
     return {name: values[0] for name, values in found.items() if len(values) == 1}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from rackwright.configure.ansible import KEEPALIVE
 from rackwright.configure.workers import Login
-from rackwright.resources import COLLECTION, bundled
+from rackwright.resources import COLLECTION, COLLECTIONS, bundled
 
 HOSTS = "hosts.json"
 UNPACKED = "{{ playbook_dir | dirname }}"
@@ -77,7 +77,7 @@ def sent_playbook(playbook: Path) -> dict[str, Path]:
     return {
         "project": (bundled("stacks") / playbook).parent,
         "project/roles": bundled("roles"),
-        f"project/collections/{plugins}": bundled("collections") / plugins,
+        f"project/collections/{plugins}": COLLECTIONS / plugins,
     }
 
 

@@ -21,7 +21,7 @@ from rackwright.configure.watch import Watcher
 from rackwright.errors import ExternalToolError
 from rackwright.extras import install_hint
 from rackwright.files import write_changed
-from rackwright.resources import bundled
+from rackwright.resources import COLLECTIONS, bundled
 
 PLAYBOOK = Path("baremetal/playbooks/site.yml")
 KEPT_RUNS = 10
@@ -179,16 +179,16 @@ def ansible_environment() -> Mapping[str, str]:
     found = shutil.which("ansible-playbook", path=f"{beside}{os.pathsep}{os.environ['PATH']}")
     if found is None:
         raise ExternalToolError("ansible-playbook is not installed", hint=install_hint("configure"))
-    others = os.environ.get("ANSIBLE_COLLECTIONS_PATH", COLLECTIONS)
+    others = os.environ.get("ANSIBLE_COLLECTIONS_PATH", OF_TEAM)
     return {
         "PATH": f"{Path(found).parent}{os.pathsep}{os.environ['PATH']}",
         "ANSIBLE_ROLES_PATH": str(bundled("roles")),
-        "ANSIBLE_COLLECTIONS_PATH": os.pathsep.join([str(bundled("collections")), others]),
+        "ANSIBLE_COLLECTIONS_PATH": os.pathsep.join([str(COLLECTIONS), others]),
         **SETTINGS,
     }
 
 
-COLLECTIONS = "~/.ansible/collections:/usr/share/ansible/collections"
+OF_TEAM = "~/.ansible/collections:/usr/share/ansible/collections"
 """Where Ansible looks for the collections of a team unless it is told."""
 
 SETTINGS: Mapping[str, str] = {

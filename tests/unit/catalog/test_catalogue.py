@@ -7,6 +7,7 @@ import re
 import pytest
 
 from factories import CATALOGUE
+from known import known
 from rackwright.catalog.loader import FOLDERS, E
 from rackwright.model.hardware import (
     Cable,
@@ -60,7 +61,7 @@ def test_cages_hold_all_logical_ports():
     switches = [switch for switch in every(Switch) if switch.cages is not None]
     assert switches
     for switch in switches:
-        assert switch.cages.value * switch.ports_per_cage == switch.radix, switch.id
+        assert known(switch.cages).value * switch.ports_per_cage == switch.radix, switch.id
 
 
 def devices() -> list[Node | Switch]:
@@ -90,15 +91,15 @@ def test_living_supplies_are_ordered():
     }
     assert ladders["dgx-b200"] == [3, 5, 6]
     for name, ladder in ladders.items():
-        known = [count for count in ladder if count is not None]
-        assert known == sorted(known), name
-        assert known[0] >= 1, name
+        counts = [count for count in ladder if count is not None]
+        assert counts == sorted(counts), name
+        assert counts[0] >= 1, name
 
 
 def test_typical_is_below_maximum_is_below_peak():
     ladders = {
         device.id: [
-            fact_value(power)
+            power.value
             for power in (device.typical_power, device.max_power, device.peak_power)
             if power is not None
         ]
@@ -124,9 +125,13 @@ def test_ranges_have_two_ends_in_order():
 
 def test_the_liquid_never_takes_more_than_there_is():
     cooled = [device for device in devices() if device.liquid is not None]
-    measured = [device for device in cooled if device.liquid.heat and device.max_power]
+    measured = {
+        device.id: (device.liquid.heat.value, device.max_power.value)
+        for device in devices()
+        if device.liquid and device.liquid.heat and device.max_power
+    }
     assert measured
-    assert [d.id for d in measured if d.liquid.heat.value > d.max_power.value] == []
+    assert [name for name, (heat, power) in measured.items() if heat > power] == []
     assert [device.id for device in cooled if device.medium == "air"] == []
 
 
@@ -211,7 +216,7 @@ def test_a_pdus_name_says_its_rating():
 def test_branches_of_a_pdu_carry_its_outlets():
     rated = [pdu for pdu in every(Pdu) if pdu.branch_rating is not None]
     assert rated
-    assert [pdu.id for pdu in rated if pdu.branch_rating.value > pdu.current.value] == []
+    assert [pdu.id for pdu in rated if known(pdu.branch_rating).value > pdu.current.value] == []
     kinds = {pdu.id: [outlet.type for outlet in pdu.outlets or ()] for pdu in every(Pdu)}
     assert any(kinds.values())
     assert [name for name, found in kinds.items() if len(found) != len(set(found))] == []
@@ -227,13 +232,13 @@ def test_a_shelf_without_one_supply_carries_less():
 def test_racks_are_as_high_as_they_are_called():
     heights = {rack.id: rack.height.value for rack in every(RackType)}
     assert heights
-    assert heights == {name: int(re.search(r"(\d+)u", name).group(1)) for name in heights}
+    assert heights == {name: int(known(re.search(r"(\d+)u", name)).group(1)) for name in heights}
 
 
 def test_older_fibre_reaches_less_far():
     multimode = [cable for cable in every(Cable) if cable.reach_om3 is not None]
     assert {cable.medium for cable in multimode} == {"mmf"}
-    assert [c.id for c in multimode if c.reach_om3.value > c.reach.value] == []
+    assert [c.id for c in multimode if known(c.reach_om3).value > c.reach.value] == []
 
 
 def test_copper_reaches_five_metres_at_most():
@@ -311,12 +316,15 @@ def test_what_the_ec2_table_knows_the_catalogue_knows(row):
 
 
 def test_cards_take_as_many_efa_interfaces_as_the_type():
-    known = [entry for entry in every(Instance) if entry.cards and entry.efa_interfaces]
-    assert known
-    for entry in known:
-        able = [card for card in entry.cards.value if card.efa]
-        assert len(able) == entry.efa_interfaces.value, entry.id
-        assert [card.index for card in entry.cards.value] == list(range(len(entry.cards.value)))
+    counts = {
+        entry.id: (entry.cards.value, entry.efa_interfaces.value)
+        for entry in every(Instance)
+        if entry.cards and entry.efa_interfaces
+    }
+    assert counts
+    for name, (cards, interfaces) in counts.items():
+        assert len([card for card in cards if card.efa]) == interfaces, name
+        assert [card.index for card in cards] == list(range(len(cards)))
 
 
 def test_the_first_card_of_a_b300_takes_no_efa():

@@ -131,7 +131,7 @@ def test_power_supplies(entry_id):
 
 
 def test_heat_that_contradicts_the_power_is_explained():
-    def contradicts(entry):
+    def contradicts(entry: Device) -> bool:
         heat, power = fact_value(entry.heat), fact_value(entry.max_power)
         return heat is not None and power is not None and abs(heat - power) > 0.05 * power
 

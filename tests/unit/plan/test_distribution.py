@@ -148,7 +148,7 @@ def test_generators_that_accept_load_stand_among_the_sources():
     assert check_sources(there.model_copy(update={"generator_acceptance": 60.0}), ()) == []
 
 
-def unfed_or_not(*sources: dict) -> tuple[set[str], set[str]]:
+def unfed_or_not(*sources: dict[str, Any]) -> tuple[set[str], set[str]]:
     tree = Tree(a_power(*sources).sources)
     return set(tree.unfed), set(tree.unsure)
 

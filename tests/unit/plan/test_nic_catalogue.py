@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from rackwright.model.hardware import Instance
+from rackwright.model.hardware import Instance, fact_value
 from rackwright.plan.nic import LayoutError, NoEfaError, UnknownLayoutError, efa_count, nic_layout
 from rackwright.resources import bundled
 
@@ -74,5 +74,5 @@ def test_the_catalogues_count_is_that_of_the_cards():
     known = {name: entry for name, entry in TYPES.items() if entry.cards and entry.efa_interfaces}
     assert known
     assert {name: efa_count(nic_layout(entry)) for name, entry in known.items()} == {
-        name: entry.efa_interfaces.value for name, entry in known.items()
+        name: fact_value(entry.efa_interfaces) for name, entry in known.items()
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from rackwright.policy.engine import Result
 from rackwright.render.blueprints import find_template, write_blueprint
 
 
-def power_results(*sources: dict, **more: object) -> list[Result]:
+def power_results(*sources: dict[str, Any], **more: object) -> list[Result]:
     """What PWR-006 says about a site of one rack with these sources."""
     report = check_data(a_blueprint(a_site(power={"sources": list(sources), **more})))
     return [result for result in report.results if result.policy == "PWR-006"]

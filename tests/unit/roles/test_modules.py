@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.rackwright.cluster.plugins.modules import probe
 from collection_support import COLLECTIONS
-from rackwright.ansible.plugins.modules import probe
 
 GROUP = grp.getgrgid(os.getgid()).gr_name
 

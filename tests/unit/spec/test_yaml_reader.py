@@ -284,7 +284,7 @@ LINES = st.lists(
 )  # fmt: skip
 
 
-def placed(item):
+def placed(item: Any) -> Any:
     """The value of an item with the position of each part."""
     value = item.value
     if isinstance(value, dict):
@@ -294,7 +294,7 @@ def placed(item):
     return item.line, item.column, value
 
 
-def reading(text):
+def reading(text: str) -> Any:
     """What a text is read as: its parts with their positions, or its mistakes with theirs."""
     try:
         return placed(read_text(text, "b.yaml"))
