@@ -30,7 +30,7 @@ def bundled(kind: Kind) -> Path:
     """
     packaged = _PACKAGE / "_bundled" / kind
     if kind == "roles":  # packaged as a collection, so that plain Ansible finds them too
-        packaged = _PACKAGE.parent / COLLECTION / "roles"
+        packaged = (COLLECTIONS / COLLECTION / "roles").resolve()  # a checkout has a link
     for folder in (packaged, _PACKAGE.parents[1] / kind):
         if folder.is_dir():
             return folder

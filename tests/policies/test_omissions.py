@@ -81,7 +81,10 @@ ASKED = {
 }
 """Fields by which an owner asks for more than hardware does, and what holds without them."""
 
-EXPLAINED = BUILT | ASKED
+GONE = {"sites[].tags*": "a password that stood there stands there no more"}
+"""Fields that are themselves what is refused."""
+
+EXPLAINED = BUILT | ASKED | GONE
 """A star stands for all that begins like this."""
 
 

@@ -142,7 +142,7 @@ def test_a_variable_without_a_default_is_required_or_asked_for() -> None:
                 guarded = rf"\b{name}(\.\w+|\[[^]]+\])* *(is (not )?defined|\| *default)"
                 unguarded += [] if re.search(guarded, code) else [name]
     assert unguarded == [], "they may be absent, and nothing asks for that"
-    assert optional > 50
+    assert optional > 30
 
 
 @each_role

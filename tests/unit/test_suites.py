@@ -98,9 +98,10 @@ def test_skipped(): pass
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder of tests with the hooks of this project's."""
-    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of tests with the hooks of this project's, as if no pytest ran yet."""
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {ROOT / 'tests'}\n")
     hooks = (ROOT / "tests/conftest.py").read_text()
     (tmp_path / "conftest.py").write_text(hooks)
     (tmp_path / "test_one.py").write_text(TESTS)

@@ -88,7 +88,7 @@ def test_the_role_knows_every_file_that_it_may_have_to_remove() -> None:
     role = bundled("roles") / "slurm_config"
     known = yaml.safe_load((role / "vars/main.yml").read_text(encoding="utf-8"))
     assert known["slurm_config_names"] == list(FILES)
-    assert f"'\\A{HEADER} '" in (role / "tasks/configure.yml").read_text(encoding="utf-8")
+    assert f"is match('{HEADER} ')" in (role / "tasks/configure.yml").read_text(encoding="utf-8")
 
 
 def test_topology_yaml_and_conf_hold_the_same_blocks() -> None:

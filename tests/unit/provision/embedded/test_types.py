@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import rackwright.provision.embedded.provider  # noqa: F401 - loads every type
 from rackwright.provision.embedded.resource import REGISTRY
 from rackwright.provision.embedded.wire import decode
 from unit.provision.embedded.engine import Engine, Made
