@@ -6,6 +6,7 @@ configure need more, which ``pyproject.toml`` lists by extra.
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Mapping
 
 from rackwright.errors import ExternalToolError
@@ -32,13 +33,25 @@ def install_hint(*extras: str) -> str:
     return f"pip install 'rackwright[{','.join(extras)}]'"
 
 
+def require(extra: str) -> None:
+    """Say what is missing of an extra before anything is started that only it can end.
+
+    Raises:
+        ExternalToolError: a module of the extra is not installed; how to install it.
+    """
+    for module, needed in MODULES.items():
+        if needed == extra and importlib.util.find_spec(module) is None:
+            raise _missing(module)
+
+
 def missing_extra(error: ModuleNotFoundError) -> ExternalToolError | None:
     """The failure to show where a module of an extra is missing; None for any other module."""
     module = (error.name or "").partition(".")[0]
-    extra = MODULES.get(module)
-    if extra is None:
-        return None
+    return _missing(module) if module in MODULES else None
+
+
+def _missing(module: str) -> ExternalToolError:
     return ExternalToolError(
         f"this command needs the Python package '{module}', which is not installed",
-        hint=install_hint(extra),
+        hint=install_hint(MODULES[module]),
     )

@@ -65,6 +65,7 @@ def test_a_command_that_lacks_its_extra_says_which(
     assert done.returncode == 4, done.stdout + done.stderr
     assert f"needs the Python package '{module}', which is not installed" in done.stderr
     assert f"pip install 'rackwright[{extra}]'" in done.stderr
+    assert not (tmp_path / "state/local/embedded-aws").exists(), "nothing was started"
 
 
 def test_another_missing_module_is_no_extra() -> None:

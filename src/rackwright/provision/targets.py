@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from rackwright.errors import UsageError
+from rackwright.extras import require
 from rackwright.folders import state_folder
 
 TargetName = Literal["local", "aws"]
@@ -45,7 +46,11 @@ def open_target(name: TargetName, *, state: Path | None = None) -> Target:
 
     Raises:
         UsageError: the environment lacks what AWS needs.
+        ExternalToolError: an extra is not installed.
     """
+    require("aws")
+    if name == "local":
+        require("local")
     folder = (state or state_folder()) / name
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return _open_local(folder) if name == "local" else _open_aws(folder)
