@@ -19,11 +19,11 @@ os.environ["RACKWRIGHT_KEPT_MODULES"] = str(cache_folder("tests") / "modules")
 os.environ["ANSIBLE_CALLBACK_PLUGINS"] = str(Path(__file__).with_name("callbacks"))
 
 LONGEST = (
-    "test_waves", "test_configure", "test_receptor", "test_containers", "test_workflows",
+    "test_waves", "test_configure", "test_provision", "test_receptor", "test_containers", "test_workflows",
     "test_gpu_stack", "test_user_roles", "test_storage_roles", "test_accept", "test_fabric_roles",
     "test_observability", "test_grafana", "test_qos", "test_failover", "test_wheel",
 )  # fmt: skip
-"""Files whose tests take minutes; they come first, so that no worker has one of them left in the end."""
+"""Journeys, and files whose tests take minutes: no worker has one of them left in the end."""
 
 MEASURED = "measured"
 OUTCOMES, DEADLINE = "RACKWRIGHT_OUTCOMES", "RACKWRIGHT_DEADLINE"

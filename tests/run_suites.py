@@ -63,14 +63,14 @@ class Pytest:
         tests: files, folders or single tests.
         options: of pytest.
         environment: variables to add.
-        without: tests that have run already.
+        by_file: what failed is repeated by its file, whose tests share a lab and go on from each other.
     """
 
     name: str
     tests: tuple[str, ...]
     options: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
-    without: tuple[str, ...] = ()
+    by_file: bool = False
 
 
 def main(tier: str) -> int:
@@ -78,15 +78,15 @@ def main(tier: str) -> int:
     suites = read_suites()
     always, rest = [s for s in suites if s.always], [s for s in suites if not s.always]
     outcomes = [*run_lint(), run_pytest(Pytest("unit", _paths(always), UNIT)), run_make("tools")]
-    journeys = tuple(test for suite in suites for test in suite.journeys)
-    if tier != "all":
-        outcomes.append(run_pytest(Pytest("journeys", journeys, REAL)))
     if tier == "ci":
         changed = changed_files()
         rest = rest if changed is None else list(touched(rest, changed))
         print(f"\n== touched by the change: {', '.join(s.name for s in rest) or 'nothing'}")
-    if tier != "test":
-        outcomes += run_whole(rest, without=journeys if tier == "ci" else ())
+    whole = [] if tier == "test" else rest
+    journeys = tuple(test for suite in suites if suite not in whole for test in suite.journeys)
+    if journeys:
+        outcomes.append(run_pytest(Pytest("journeys", journeys, REAL)))
+    outcomes += run_whole(whole)
     if tier == "all":
         many = {"RACKWRIGHT_EXAMPLES": "many"}
         outcomes.append(run_pytest(Pytest("many examples", _paths(always), MANY, many)))
@@ -94,12 +94,12 @@ def main(tier: str) -> int:
     return summarise(tier, outcomes)
 
 
-def run_whole(suites: Sequence[Suite], *, without: tuple[str, ...]) -> Iterator[Outcome]:
-    """What became of ``suites``, in which the tests ``without`` have run already."""
+def run_whole(suites: Sequence[Suite]) -> Iterator[Outcome]:
+    """What became of ``suites``."""
     yield from map(run_make, sorted({need for suite in suites for need in suite.needs}))
     real = _paths(suite for suite in suites if suite.name != "bench")
     if real:
-        yield run_pytest(Pytest("end to end", real, (*REAL, "--durations=40"), without=without))
+        yield run_pytest(Pytest("end to end", real, (*REAL, "--durations=40"), by_file=True))
     if any(suite.name == "bench" for suite in suites):
         yield run_pytest(Pytest("bench", ("tests/bench",), BENCH, {"RACKWRIGHT_BENCH_RUNS": "1"}))
 
@@ -129,17 +129,22 @@ def run_pytest(step: Pytest) -> Outcome:
     if time.time() > float(os.environ.get(DEADLINE, "inf")):
         return Outcome(step.name, left_out=step.tests)
     began = time.monotonic()
-    deselected = tuple(f"--deselect={test}" for test in step.without)
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "outcomes"
-        command = (str(BIN / "pytest"), *step.options, *deselected, *step.tests)
+        command = (str(BIN / "pytest"), *step.options, *step.tests)
         environment = {**os.environ, **step.environment, OUTCOMES: str(record)}
         code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
         lines = record.read_text("utf-8").splitlines() if record.exists() else []
     recorded = [json.loads(line) for line in lines]
-    failed = dict.fromkeys(one["test"] for one in recorded if one["outcome"] == "failed")
+    failed = list(dict.fromkeys(one["test"] for one in recorded if one["outcome"] == "failed"))
     words = [f"{name}={value}" for name, value in step.environment.items()]
     repeat = tuple(join([*words, ".venv/bin/pytest", test]) for test in failed)
+    if step.by_file:
+        files = [test.partition("::")[0] for test in failed]
+        repeat = tuple(
+            f"{join(['.venv/bin/pytest', file])}  # {test.removeprefix(f'{file}::')}"
+            for file, test in zip(files, failed, strict=True)
+        )
     if code and not repeat:  # it found no test, or broke down
         repeat = (join([*words, ".venv/bin/pytest", *command[1:]]),)
     left_out = tuple(one["test"] for one in recorded if one["outcome"] == "left out")

@@ -53,7 +53,8 @@ class Cluster(Machines):
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Machines of a lab that nobody has configured."""
     folder = tmp_path_factory.mktemp("configure")
     with some_machines(folder, "conf", "10.213.8.0/24", HOSTS) as machines:
         made = Cluster(machines.lab, folder)
@@ -61,14 +62,25 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield made
 
 
-def test_bare_machines_become_a_cluster_that_runs_jobs(
-    cluster: Cluster, measured: Callable[[str], None]
-) -> None:
-    made = cluster.configure()
-    assert {name for name, host in made["hosts"].items() if host["failure"] is None} == {
+@pytest.fixture(scope="module")
+def first(bare: Cluster) -> Any:
+    """What the first run of ``configure`` tells."""
+    return bare.configure()
+
+
+@pytest.fixture(scope="module")
+def cluster(bare: Cluster, first: Any) -> Cluster:
+    """Machines that are configured."""
+    assert {name for name, host in first["hosts"].items() if host["failure"] is None} == {
         spec.name for spec in HOSTS
     }
-    measured(", ".join(f"{role} {seconds} s" for role, seconds in made["roles"].items()))
+    return bare
+
+
+def test_bare_machines_become_a_cluster_that_runs_jobs(
+    first: Any, cluster: Cluster, measured: Callable[[str], None]
+) -> None:
+    measured(", ".join(f"{role} {seconds} s" for role, seconds in first["roles"].items()))
 
     names = cluster.on("login-1", "srun -N2 hostname").split()
     assert sorted(names) == ["gpu-1", "gpu-2"]

@@ -164,6 +164,33 @@ def test_a_red_tier_hides_nothing(
     ]  # fmt: skip
 
 
+def test_what_a_change_touches_runs_whole_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A journey is part of its suite, whose other tests go on from it."""
+    ran: list[Pytest] = []
+
+    def record(step: Pytest) -> Outcome:
+        ran.append(step)
+        return Outcome(step.name)
+
+    monkeypatch.setattr(run_suites, "run_pytest", record)
+    monkeypatch.setattr(run_suites, "run_make", Outcome)
+    monkeypatch.setattr(run_suites, "run_lint", list)
+    monkeypatch.setattr(run_suites, "changed_files", lambda: ("tests/e2e/test_configure.py",))
+    assert run_suites.main("ci") == 0
+    _, journeys, touched = ran
+    assert touched.tests == ("tests/e2e/test_configure.py",)
+    assert [test for test in journeys.tests if "configure" in test] == []
+    assert len(journeys.tests) == sum(len(suite.journeys) for suite in SUITES) - 1
+
+
+def test_what_shares_a_lab_is_repeated_by_its_file(folder: Path) -> None:
+    done = run_suites.run_pytest(Pytest("own", (str(folder),), ("-q",), by_file=True))
+    assert [command.partition("  # ")[2] for command in done.repeat] == [
+        "test_bad", "test_without_its_fixture"
+    ]  # fmt: skip
+    assert all(command.partition("  # ")[0].endswith("test_one.py") for command in done.repeat)
+
+
 def test_each_target_that_is_run_is_in_the_makefile() -> None:
     needs = {need for suite in SUITES for need in suite.needs}
     targets = {*run_suites.LINTERS, *needs, "tools", "test-next-python", "test-oldest-dependencies"}
