@@ -17,6 +17,6 @@ def describe_parameters(policy: type[Policy]) -> Iterator[str]:
     for name, schema in properties.items():
         field = policy.model_fields[name]
         default = "required" if field.is_required() else f"default {field.default!r}"
-        bounds = [f"{word} {schema[key]}" for key, word in _BOUNDS.items() if key in schema]
+        bounds = [f"{word} {schema[key]:g}" for key, word in _BOUNDS.items() if key in schema]
         text = " ".join(schema.get("description", "").split())
         yield f"Parameter {name}: {', '.join([default, *bounds])}. {text}".rstrip()
