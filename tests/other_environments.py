@@ -27,9 +27,10 @@ from suites import ROOT, read_suites
 TOOLS = ("test", "dev")
 """Extras that users do not install."""
 SUITE = "trixie"
-PACKAGES = ("ca-certificates", "git", "openssh-client", "python3", "python3-venv")
+PACKAGES = ("ca-certificates", "git", "openssh-client", "patch", "python3", "python3-venv")
 QUIET = ("--quiet", "--disable-pip-version-check", "--no-compile")
 INSIDE = """\
+mount --bind "$1" "$1"
 mount --bind "$2" "$1/mnt"
 mount --rbind /dev "$1/dev"
 mount -t proc proc "$1/proc"
@@ -38,7 +39,10 @@ for file in /etc/resolv.conf /etc/hosts /etc/ssl/certs/ca-certificates.crt; do
 done
 exec chroot "$1" /usr/bin/python3 -c "$3"
 """
-"""Mounts what a root file system needs, in a namespace of its own, and goes there."""
+"""Mounts what a root file system needs, in a namespace of its own, and goes there.
+
+It is mounted on itself, since a root that is no mount cannot be made private by what runs in it.
+"""
 
 UNIT_TESTS = """\
 import os, subprocess, sys
