@@ -10,12 +10,10 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-import polars as pl
-
 from rackwright.catalog.loader import Catalogue, load_catalogue
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.expand import expand
-from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.model import Plan, Row, SitePlan, Table
 
 PDU = "pdu-415v-60a-24c19"
 CATALOGUE = load_catalogue()
@@ -128,9 +126,18 @@ def a_site_plan(catalogue: Catalogue | None = None, **more: Any) -> SitePlan:
     return a_plan(a_site(**more), catalogue=catalogue).onprem[0]
 
 
-def only(table: pl.DataFrame, **where: Any) -> dict[str, Any]:
-    """The one row of ``table`` whose columns have these values."""
-    for column, value in where.items():
-        table = table.filter(pl.col(column) == value)
-    (row,) = table.iter_rows(named=True)
+def where(table: Table, **values: Any) -> Table:
+    """The rows of a table with these values."""
+    wanted = values.items()
+    return [row for row in table if all(row[column] == value for column, value in wanted)]
+
+
+def column(table: Table, name: str) -> list[Any]:
+    """The values of one column."""
+    return [row[name] for row in table]
+
+
+def only(table: Table, **values: Any) -> Row:
+    """The one row of a table with these values."""
+    (row,) = where(table, **values)
     return row

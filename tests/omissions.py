@@ -19,7 +19,6 @@ from rackwright.errors import RackwrightError
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.expand import expand
 from rackwright.plan.model import Plan
-from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Enforcement, Policy
 from rackwright.policy.engine import Result, evaluate
 from rackwright.policy.packs import load_packs
@@ -81,7 +80,7 @@ def hardware(plan: Plan) -> Counter[tuple[str, ...]]:
         for number, count in site.rack_counts.items():
             for device in site.devices_of(number):
                 found[name, device["entry"]] += count
-        for feed in rows_of(site.feeds):
+        for feed in site.feeds:
             if feed["pdu_entry"] is not None:
                 racks = site.rack_counts[feed["rack_class"]]
                 found[name, feed["pdu_entry"]] += feed["pdus"] * racks

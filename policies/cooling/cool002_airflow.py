@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import rows_of, to_path
+from rackwright.plan.tables import to_path
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import either, place_fewer
 from rackwright.policy.racks import is_over
@@ -26,13 +26,13 @@ class Airflow(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each hall with heat in its air and air handlers."""
         for site in plan.onprem:
-            for row in rows_of(site.halls):
+            for row in site.halls:
                 if row["handler"] is not None and row["heat_air_w"] != 0:
                     yield _hall(site, row)
 
 
 def _hall(site: SitePlan, row: Mapping[str, Any]) -> Measure:
-    classes = [r["rack_class"] for r in rows_of(site.rack_classes) if r["hall"] == row["hall"]]
+    classes = [r["rack_class"] for r in site.rack_classes if r["hall"] == row["hall"]]
     density, supply, limit = row["density_ratio"], row["supply_cfm"], row["air_supply_n1_cfm"]
     value = None if supply is None or not density else supply / density
     over = is_over(value, limit)

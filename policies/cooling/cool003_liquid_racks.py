@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from rackwright.plan.contributors import subject
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import rows_of, to_path
+from rackwright.plan.tables import to_path
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.report.quantities import format_quantity
 
@@ -28,7 +28,7 @@ class LiquidRacks(Policy):
         A second one tells how its heat is split, where there is liquid to take it.
         """
         for site in plan.onprem:
-            for row in rows_of(site.rack_classes):
+            for row in site.rack_classes:
                 yield from _rack(site, row)
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import rows_of, to_path
+from rackwright.plan.tables import to_path
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import either, place_fewer
 from rackwright.policy.racks import is_over
@@ -27,7 +27,7 @@ class LoopCapacity(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures of heat, flow and approach for each loop that carries heat."""
         for site in plan.onprem:
-            for row in rows_of(site.loops):
+            for row in site.loops:
                 if row["heat_w"] != 0:
                     at = Subject(f"{site.site.name} loop {row['loop']}", to_path(row["path"]))
                     yield _heat(site, row, at)
@@ -37,7 +37,7 @@ class LoopCapacity(Policy):
 
 
 def _classes(site: SitePlan, row: Mapping[str, Any]) -> list[int]:
-    return [r["rack_class"] for r in rows_of(site.rack_classes) if r["loop"] == row["loop"]]
+    return [r["rack_class"] for r in site.rack_classes if r["loop"] == row["loop"]]
 
 
 def _missing(site: SitePlan, row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -45,7 +45,7 @@ def _missing(site: SitePlan, row: Mapping[str, Any]) -> tuple[str, ...]:
     classes = _classes(site, row)
     doors = tuple(
         f"'rear_door_capacity' of racks {r['racks']}"
-        for r in rows_of(site.rack_classes)
+        for r in site.rack_classes
         if r["loop"] == row["loop"]
         and r["mode"] == "rear-door"
         and r["rear_door_capacity_w"] is None

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from rackwright.model.units import Kelvin
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import rows_of, to_path
+from rackwright.plan.tables import to_path
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.racks import is_over
 
@@ -32,7 +32,7 @@ class WaterTemperature(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each product on a loop, and measures of the loop's supply temperature."""
         for site in plan.onprem:
-            for row in rows_of(site.loops):
+            for row in site.loops:
                 if row["heat_w"] != 0:
                     yield from self._loop(site, row)
 
@@ -50,9 +50,9 @@ class WaterTemperature(Policy):
 
 def _products(site: SitePlan, loop: str) -> Iterator[Mapping[str, Any]]:
     """The liquid-cooled products on a loop, each once."""
-    classes = {r["rack_class"] for r in rows_of(site.rack_classes) if r["loop"] == loop}
+    classes = {r["rack_class"] for r in site.rack_classes if r["loop"] == loop}
     seen = set()
-    for device in rows_of(site.devices):
+    for device in site.devices:
         on_loop = device["rack_class"] in classes and device["medium"] != "air"
         if on_loop and device["entry"] not in seen:
             seen.add(device["entry"])

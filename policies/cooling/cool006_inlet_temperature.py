@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from rackwright.model.onprem import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import rows_of, to_path
+from rackwright.plan.tables import to_path
 from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
 
 
@@ -23,7 +23,7 @@ class InletTemperature(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures against both ends of each range, for each hall with air handlers."""
         for site in plan.onprem:
-            for row in rows_of(site.halls):
+            for row in site.halls:
                 if row["inlet_c"] is not None:
                     yield from _hall(site, row)
 
@@ -64,7 +64,7 @@ def _mended(inlet: float, bounds: Sequence[tuple[float | None, float | None]]) -
 def _air_cooled(site: SitePlan, hall: str) -> Iterator[Mapping[str, Any]]:
     """The products of a hall that give heat to the air, each once."""
     seen = set()
-    for rack in rows_of(site.rack_classes):
+    for rack in site.rack_classes:
         for device in site.devices_of(rack["rack_class"]) if rack["hall"] == hall else ():
             cooled = device["kind"] in {"node", "switch"} and device["heat_air_w"] != 0
             if cooled and device["entry"] not in seen:

@@ -11,7 +11,7 @@ from rackwright.model.cooling import AirClass
 from rackwright.model.onprem import ASHRAE_ALLOWABLE
 from rackwright.model.units import Metres
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import rows_of, to_path
+from rackwright.plan.tables import to_path
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.racks import is_over
 
@@ -43,7 +43,7 @@ class Altitude(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each hall with air handlers."""
         for site in plan.onprem:
-            for row in rows_of(site.halls):
+            for row in site.halls:
                 if row["inlet_c"] is not None:
                     yield self._hall(site, row)
 

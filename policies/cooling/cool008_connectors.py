@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from rackwright.model.hardware import Connector, fact_value
 from rackwright.plan.contributors import subject
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import rows_of, to_path
+from rackwright.plan.tables import to_path
 from rackwright.plan.thermal import coolant_flow
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.racks import is_over
@@ -28,8 +28,8 @@ class Connectors(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Three measures for each group of liquid-cooled devices on a loop."""
         for site in plan.onprem:
-            loops = {row["loop"]: row for row in rows_of(site.loops)}
-            for row in rows_of(site.rack_classes):
+            loops = {row["loop"]: row for row in site.loops}
+            for row in site.rack_classes:
                 loop = loops.get(row["loop"])
                 if loop is None:
                     continue
@@ -41,7 +41,7 @@ def _liquid(site: SitePlan, row: Mapping[str, Any]) -> Iterator[tuple[Mapping[st
     """The liquid-cooled devices of a rack, each group once."""
     seen = set()
     name = subject(site, row).name
-    for device in rows_of(site.devices):
+    for device in site.devices:
         if device["rack_class"] != row["rack_class"] or device["medium"] == "air":
             continue
         if device["path"] not in seen:

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from rackwright.plan.contributors import subject
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
 MEASURES = (
@@ -30,7 +29,7 @@ class Leaks(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two findings for each class of racks with liquid."""
         for site in plan.onprem:
-            for row in rows_of(site.rack_classes):
+            for row in site.rack_classes:
                 if row["has_liquid"]:
                     for option, noun in MEASURES:
                         yield _judge(subject(site, row), option, noun, present=row[option])

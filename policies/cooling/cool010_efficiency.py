@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
-from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import either, place_fewer, provide
 from rackwright.policy.racks import is_over
@@ -28,7 +27,7 @@ class Efficiency(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two measures for each site: PUE and facility power."""
         for site in plan.onprem:
-            for row in rows_of(site.totals):
+            for row in site.totals:
                 yield _pue(site, row)
                 yield _contract(site, row)
 

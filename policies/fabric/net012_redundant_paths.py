@@ -97,10 +97,9 @@ class RedundantPaths(Policy):
 def _feeds(found: FabricAt, tier: int) -> int | None:
     """Feeds with a power supply of the switch that has the fewest; None where it is not known."""
     path = to_text((*found.path, "tiers", tier))
-    devices = found.site.devices
-    rows = devices.filter((devices["kind"] == "switch") & (devices["path"] == path))
     counts = [
-        sum(1 for psus in text.split(",") if int(psus) > 0) if text else None
-        for text in rows["psus"].to_list()
+        sum(1 for psus in row["psus"].split(",") if int(psus) > 0) if row["psus"] else None
+        for row in found.site.devices
+        if row["kind"] == "switch" and row["path"] == path
     ]
     return None if not counts or None in counts else min(c for c in counts if c is not None)

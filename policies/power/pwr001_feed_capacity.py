@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from rackwright.plan.model import Plan
 from rackwright.plan.power_shares import circuit_contributors
-from rackwright.plan.tables import rows_of
 from rackwright.plan.what_if import CircuitRoom
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, held, hold, provide
@@ -29,7 +28,7 @@ class FeedCapacity(Policy):
         for site in plan.onprem:
             names = RackNames(site)
             room = CircuitRoom(site, plan.catalogue, after_losses=False)
-            for row in rows_of(site.circuits):
+            for row in site.circuits:
                 number, value, limit = row["rack_class"], row["implied_w"], row["usable_w"]
                 over = is_over(value, limit)
                 shares = circuit_contributors(site, number, row["feed"]) if over else ()

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.power_shares import circuit_contributors
-from rackwright.plan.tables import rows_of
 from rackwright.plan.what_if import CircuitRoom
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, held, hold, provide
@@ -36,7 +35,7 @@ class FeedLoss(Policy):
 def _worst(site: SitePlan) -> Iterator[Mapping[str, Any]]:
     """The loss that loads each circuit most; an unknown load is worse than any."""
     found: dict[tuple[int, str, int], Mapping[str, Any]] = {}
-    for row in rows_of(site.losses):
+    for row in site.losses:
         key = (row["rack_class"], row["feed"], row["pdu"])
         so_far = found.get(key)
         if so_far is None or (

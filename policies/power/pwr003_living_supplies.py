@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.racks import RackNames
 
@@ -78,7 +77,7 @@ def _fix(alive: int | None, needed: int | None, count: int | None) -> str | None
 
 
 def _facts(site: SitePlan) -> dict[tuple[int, str], Mapping[str, Any]]:
-    return {(row["rack_class"], row["entry"]): row for row in rows_of(site.devices)}
+    return {(row["rack_class"], row["entry"]): row for row in site.devices}
 
 
 def _worst(
@@ -86,7 +85,7 @@ def _worst(
 ) -> Iterator[Mapping[str, Any]]:
     """The loss that leaves each kind of device the fewest supplies."""
     found: dict[tuple[int, str, str], Mapping[str, Any]] = {}
-    for row in rows_of(site.device_losses):
+    for row in site.device_losses:
         if facts[row["rack_class"], row["entry"]]["psu_inlet"] in _WITHOUT_SUPPLIES:
             continue
         key = (row["rack_class"], row["entry"], row["group"])

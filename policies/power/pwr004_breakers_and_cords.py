@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.racks import RackNames
 
@@ -26,12 +25,12 @@ class BreakersAndCords(Policy):
         for site in plan.onprem:
             names = RackNames(site)
             yield from _feed_breakers(site, names)
-            for row in rows_of(site.circuits):
+            for row in site.circuits:
                 yield from _outlets(site, names, row)
 
 
 def _feed_breakers(site: SitePlan, names: RackNames) -> Iterator[Measure]:
-    for row in rows_of(site.feeds):
+    for row in site.feeds:
         if row["circuit_current_a"] is None or row["current_a"] is None:
             continue
         yield Measure(

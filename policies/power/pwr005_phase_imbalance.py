@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.tables import rows_of, to_path
+from rackwright.plan.tables import to_path
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 
 
@@ -29,7 +29,7 @@ class PhaseImbalance(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure, and a warning step, for each source that carries load."""
         for site in plan.onprem:
-            for row in rows_of(site.sources):
+            for row in site.sources:
                 if row["load_w"] == 0:
                     continue
                 at = Subject(f"{site.site.name} source {row['source']}", to_path(row["path"]))

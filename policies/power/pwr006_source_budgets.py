@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
 from rackwright.plan.power_shares import source_contributors
-from rackwright.plan.tables import rows_of, to_path
+from rackwright.plan.tables import to_path
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, place_fewer, provide
 from rackwright.policy.racks import is_over
@@ -27,7 +27,7 @@ class SourceBudgets(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for each source by its redundancy class, each row and hall, and the contract."""
         for site in plan.onprem:
-            for row in rows_of(site.sources):
+            for row in site.sources:
                 at = Subject(f"{site.site.name} source {row['source']}", to_path(row["path"]))
                 yield _source(site, row, at)
                 if row["missing_parents"]:
@@ -98,7 +98,7 @@ def _idle(row: Mapping[str, Any], at: Subject) -> Finding:
 
 def _contract(site: SitePlan, limit: float | None) -> Measure:
     """The IT load alone; what cooling and losses add to it is the matter of COOL-010."""
-    (row,) = rows_of(site.totals)
+    (row,) = site.totals
     value = row["it_power_w"]
     over = is_over(value, limit)
     shares = contributors(site, "power_w", per_rack=False) if over else ()
@@ -121,7 +121,7 @@ def _contract(site: SitePlan, limit: float | None) -> Measure:
 
 def _areas(site: SitePlan) -> Iterator[Measure]:
     for table, noun, key in ((site.rows, "row", "row"), (site.halls, "hall", "hall")):
-        for row in rows_of(table):
+        for row in table:
             value, limit = row["power_w"], row["power_limit_w"]
             if limit is None:
                 continue
@@ -141,11 +141,9 @@ def _areas(site: SitePlan) -> Iterator[Measure]:
 
 def _nodes(site: SitePlan, key: str, name: str) -> tuple[Contributor, ...]:
     """Devices of a row or hall by product."""
-    counts = {
-        row["rack_class"]: row["count"] for row in rows_of(site.rack_classes) if row[key] == name
-    }
+    counts = {row["rack_class"]: row["count"] for row in site.rack_classes if row[key] == name}
     found: dict[tuple[str, float], int] = {}
-    for row in rows_of(site.devices):
+    for row in site.devices:
         if row["rack_class"] in counts and row["power_w"]:
             entry = (row["entry"], row["power_w"])
             found[entry] = found.get(entry, 0) + counts[row["rack_class"]]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.tables import rows_of, to_path
+from rackwright.plan.tables import to_path
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import provide
 
@@ -24,7 +24,7 @@ class PeakPower(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each UPS and generator that carries load."""
         for site in plan.onprem:
-            for row in rows_of(site.sources):
+            for row in site.sources:
                 if row["kind"] not in {"ups", "generator"} or row["load_w"] == 0:
                     continue
                 missing: list[str] = []

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.plan.model import Plan
-from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.racks import RackNames
 
@@ -25,7 +24,7 @@ class OutletCount(Policy):
         """A measure for each type of outlet that is used on each PDU."""
         for site in plan.onprem:
             names = RackNames(site)
-            for row in rows_of(site.circuits):
+            for row in site.circuits:
                 suffix = f"feed {row['feed']} PDU {row['pdu'] + 1}"
                 at = names.subject(row["rack_class"], suffix, path=row["path"])
                 for kind in ("c13", "c19"):

@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.racks import RackNames
 
@@ -64,7 +63,7 @@ def _percent(row: Mapping[str, Any]) -> float | None:
 def _worst(site: SitePlan) -> dict[tuple[int, str], Mapping[str, Any]]:
     found: dict[tuple[int, str], Mapping[str, Any]] = {}
     for table in (site.circuits, site.losses):
-        for row in rows_of(table):
+        for row in table:
             key = (row["rack_class"], row["feed"])
             so_far = found.get(key)
             value = _percent(row)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.racks import RackNames
 
@@ -58,7 +57,7 @@ class OutletVoltage(Policy):
 
 def _voltages(site: SitePlan) -> dict[int, list[float | None]]:
     found: dict[int, list[float | None]] = {}
-    for row in rows_of(site.feeds):
+    for row in site.feeds:
         if row["pdu_entry"] is not None:
             found.setdefault(row["rack_class"], []).append(row["outlet_voltage_v"])
     return found
@@ -67,6 +66,6 @@ def _voltages(site: SitePlan) -> dict[int, list[float | None]]:
 def _products(site: SitePlan) -> dict[tuple[int, str], Mapping[str, Any]]:
     return {
         (row["rack_class"], row["entry"]): row
-        for row in rows_of(site.devices)
+        for row in site.devices
         if row["kind"] in {"node", "switch"} and row["psu_inlet"] not in _NO_CORD
     }

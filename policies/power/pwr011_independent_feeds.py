@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from rackwright.model.power import SourceKind
 from rackwright.plan.model import Plan
-from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.racks import RackNames
 
@@ -37,7 +36,7 @@ class IndependentFeeds(Policy):
                     for name in dead:
                         needed.setdefault(name, set()).add(lost)
             feeds: dict[int, dict[str, str]] = {}
-            for row in rows_of(site.feeds):
+            for row in site.feeds:
                 feeds.setdefault(row["rack_class"], {})[row["feed"]] = row["source"]
             for number, of_rack in feeds.items():
                 if len(of_rack) > 1:

@@ -9,7 +9,7 @@ from rackwright.model.hardware import PowerShelf, fact_value
 from rackwright.model.onprem import RackGroup
 from rackwright.model.power import RackShelves
 from rackwright.plan.model import Path, Plan, SitePlan
-from rackwright.plan.tables import rows_of, to_path
+from rackwright.plan.tables import to_path
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import provide
 from rackwright.policy.racks import RackNames
@@ -31,7 +31,7 @@ class PowerShelves(Policy):
         """Measures for each class of racks with shelves."""
         for site in plan.onprem:
             names = RackNames(site)
-            for row in rows_of(site.rack_classes):
+            for row in site.rack_classes:
                 group = _group(plan, to_path(row["path"]))
                 if group.shelves is None:
                     continue

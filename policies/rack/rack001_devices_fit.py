@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import rows_of, to_path
+from rackwright.plan.tables import to_path
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import place_fewer
 from rackwright.policy.racks import is_over
@@ -26,7 +26,7 @@ class DevicesFit(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each class of racks, and a finding for products without a place."""
         for site in plan.onprem:
-            for row in rows_of(site.rack_classes):
+            for row in site.rack_classes:
                 yield _height(site, row)
                 yield from _homeless(site, row)
 

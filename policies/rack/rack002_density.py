@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.model import Plan
-from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, held_in, place_fewer, provide
 from rackwright.policy.racks import is_over
@@ -26,7 +25,7 @@ class Density(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each class of racks."""
         for site in plan.onprem:
-            for row in rows_of(site.rack_classes):
+            for row in site.rack_classes:
                 number, value, limit = row["rack_class"], row["power_w"], row["power_limit_w"]
                 over = is_over(value, limit)
                 shares = contributors(site, "power_w", [number], per_rack=True) if over else ()

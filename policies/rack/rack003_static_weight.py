@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, held_in, place_fewer, provide
 from rackwright.policy.racks import is_over
@@ -27,7 +26,7 @@ class StaticWeight(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure at rest for each class of racks, and one in motion where a rating is known."""
         for site in plan.onprem:
-            for row in rows_of(site.rack_classes):
+            for row in site.rack_classes:
                 yield _weight(site, row, "static_rating_kg", "weight of the content")
                 if row["dynamic_rating_kg"] is not None:
                     what = "weight of the content when the rack is rolled"

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from rackwright.model.onprem import Floor
 from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.model import Contributor, Plan, SitePlan
-from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, place_fewer, provide
 from rackwright.policy.racks import is_over
@@ -37,7 +36,7 @@ class FloorLoad(Policy):
         """Three measures for each class of racks: on a caster, rolled, and over the footprint."""
         for site in plan.onprem:
             floors = {hall.name: hall.floor for hall in site.site.halls}
-            for row in rows_of(site.rack_classes):
+            for row in site.rack_classes:
                 for load in LOADS:
                     yield _load(site, row, floors, *load)
 

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.model import Plan
-from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.racks import is_over
 
@@ -30,7 +29,7 @@ class CenterOfMass(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each class of racks."""
         for site in plan.onprem:
-            for row in rows_of(site.rack_classes):
+            for row in site.rack_classes:
                 number, value = row["rack_class"], row["center_of_mass_u"]
                 limit = self.share * row["height_u"]
                 over = is_over(value, limit)

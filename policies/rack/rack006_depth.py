@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from rackwright.model.hardware import Node
 from rackwright.plan.contributors import subject, unknowns
 from rackwright.plan.model import Contributor, Plan, SitePlan
-from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import either, provide
 from rackwright.policy.racks import is_over
@@ -26,7 +25,7 @@ class Depth(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each class of racks that is not a product of its own."""
         for site in plan.onprem:
-            for row in rows_of(site.rack_classes):
+            for row in site.rack_classes:
                 mounted = _mounted(site, row["rack_class"])
                 if mounted and not any(
                     plan.catalogue.get(Node, device["entry"]).whole_rack

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from rackwright.plan.contributors import subject
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import rows_of, to_path
+from rackwright.plan.tables import to_path
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 
 
@@ -24,7 +24,7 @@ class AirflowDirection(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each group of devices in each class of racks."""
         for site in plan.onprem:
-            for row in rows_of(site.rack_classes):
+            for row in site.rack_classes:
                 yield from _groups(site, row)
 
 

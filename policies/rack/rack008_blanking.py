@@ -10,7 +10,6 @@ from pydantic import Field
 from rackwright.model.units import Watts
 from rackwright.plan.contributors import subject, unknowns
 from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.tables import rows_of
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.report.quantities import format_quantity
 
@@ -32,7 +31,7 @@ class Blanking(Policy):
         """Two findings for each class of racks: panels and containment."""
         for site in plan.onprem:
             airs = {hall.name: hall.air for hall in site.site.halls}
-            for row in rows_of(site.rack_classes):
+            for row in site.rack_classes:
                 air = airs[row["hall"]]
                 contained = None if air is None else air.containment != "none"
                 yield self._judge(site, row, *_PANELS, present=row["blanking"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from rackwright.plan.model import Contributor, SitePlan, Subject
+from rackwright.plan.model import Contributor, Row, SitePlan, Subject
 from rackwright.plan.tables import to_path
 
 NAMES = {
@@ -59,7 +59,7 @@ def subject(site: SitePlan, row: Mapping[str, Any], suffix: str = "") -> Subject
     return Subject(name, to_path(row["path"]))
 
 
-def _devices(site: SitePlan, classes: Iterable[int] | None) -> Iterator[tuple[dict[str, Any], int]]:
+def _devices(site: SitePlan, classes: Iterable[int] | None) -> Iterator[tuple[Row, int]]:
     """Device rows, each with the number of racks of its class."""
     racks = site.rack_counts
     for number in racks if classes is None else sorted(set(classes)):

@@ -18,7 +18,7 @@ from rackwright.model.prices import Offer, Prices
 from rackwright.plan import money
 from rackwright.plan.cost_lines import CostLine, Kind, UsedPrice
 from rackwright.plan.model import Path, SitePlan
-from rackwright.plan.tables import rows_of, to_path
+from rackwright.plan.tables import to_path
 
 RATES = "the owned rates in 'costs'"
 
@@ -151,7 +151,7 @@ def _groups(site: SitePlan, catalogue: Catalogue) -> list[_Group]:
         group.count += count
         return group
 
-    for row in rows_of(site.rack_classes):
+    for row in site.rack_classes:
         # A rack-scale product is bought with its rack and its power shelves.
         whole = _holds_whole_rack(site, row["rack_class"], catalogue)
         if not whole:

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import polars as pl
-
 from rackwright.catalog.loader import Catalogue, UnknownEntryError
 from rackwright.model.aws import AwsSite
 from rackwright.model.cluster import Blueprint
@@ -252,13 +250,13 @@ def _tabulate(
     built: Sequence[racks.Rack],
     catalogue: Catalogue,
 ) -> SitePlan:
-    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _SCHEMAS}
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _COLUMNS}
     for number, (cls, rack) in enumerate(zip(classes, built, strict=True)):
         where = tables.to_text(cls.group.path)
-        made = racks.class_row(rack, cls, site)
-        rows["rack_classes"].append({**made, "racks": compress_hostlist(cls.racks)})
+        own = racks.class_row(rack, cls, site)
+        rows["rack_classes"].append({**own, "racks": compress_hostlist(cls.racks)})
         rows["racks"] += [
-            {"rack": name, "hall": made["hall"], "row": made["row"], "position": position}
+            {"rack": name, "hall": own["hall"], "row": own["row"], "position": position}
             for name, position in zip(cls.racks, cls.positions, strict=True)
         ]
         lost, fates = racks.loss_rows(rack, where)
@@ -276,17 +274,17 @@ def _tabulate(
             row["rack_class"] = number
     tree = Tree(site.power.sources)
     rows["sources"] = _source_rows(site, path, tree, classes, built)
-    frames = {name: tables.frame(rows[name], schema) for name, schema in _SCHEMAS.items()}
-    table = frames["rack_classes"]
-    frames["rows"] = tables.frame(row_rows(site, path, table), tables.ROWS)
-    frames["halls"] = tables.frame(hall_rows(site, path, table, catalogue), tables.HALLS)
-    frames["loops"] = tables.frame(loop_rows(site, path, table, catalogue), tables.LOOPS)
+    made = {name: tables.table(rows[name], columns) for name, columns in _COLUMNS.items()}
+    racks_made = made["rack_classes"]
+    made["rows"] = tables.table(row_rows(site, path, racks_made), tables.ROWS)
+    made["halls"] = tables.table(hall_rows(site, path, racks_made, catalogue), tables.HALLS)
+    made["loops"] = tables.table(loop_rows(site, path, racks_made, catalogue), tables.LOOPS)
     counts = _count(site, catalogue)
-    frames["totals"] = tables.frame([totals_row(site, table, counts)], tables.TOTALS)
-    return SitePlan(site=site, path=path, distribution=tree, **frames)
+    made["totals"] = tables.table([totals_row(site, racks_made, counts)], tables.TOTALS)
+    return SitePlan(site=site, path=path, distribution=tree, **made)
 
 
-_SCHEMAS: Mapping[str, Mapping[str, Any]] = {
+_COLUMNS: Mapping[str, tables.Columns] = {
     "racks": tables.RACKS,
     "rack_classes": tables.RACK_CLASSES,
     "devices": tables.DEVICES,
@@ -388,8 +386,3 @@ def _count(site: OnPremSite, catalogue: Catalogue) -> dict[str, int]:
         if entry.accelerators is not None:
             counts["accelerators"] += group.count * entry.accelerators.count
     return counts
-
-
-def column(table: pl.DataFrame, name: str) -> list[Any]:
-    """The values of one column."""
-    return table[name].to_list()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
-
-import polars as pl
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import AirHandler, Cdu, fact_value
 from rackwright.model.onprem import OnPremSite
-from rackwright.plan.model import Path
+from rackwright.plan.model import Path, Row, Table
 from rackwright.plan.tables import to_text
 from rackwright.plan.thermal import LEAKAGE, density_ratio, without_largest
 
@@ -18,26 +17,35 @@ _SUMMED = ("power_w", "heat_air_w", "heat_liquid_w", "airflow_cfm", "flow_lpm", 
            "air_into_loop_w")  # fmt: skip
 
 
-def _sums(classes: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Sums over racks by ``keys``; null as soon as one rack's value is."""
-    exact = [
-        pl.when(pl.col(name).is_null().any())
-        .then(None)
-        .otherwise((pl.col(name) * pl.col("count")).sum())
-        .alias(name)
-        for name in _SUMMED
-    ]
-    densest = pl.col("heat_air_w").max().alias("densest_air_w")
-    table = classes.group_by(keys, maintain_order=True).agg(*exact, densest)
-    return {tuple(row[key] for key in keys): row for row in table.iter_rows(named=True)}
+def _sums(classes: Table, *keys: str) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Sums over racks by ``keys``; None as soon as one rack's value is."""
+    grouped: dict[tuple[Any, ...], list[Row]] = {}
+    for row in classes:
+        grouped.setdefault(tuple(row[key] for key in keys), []).append(row)
+    return {
+        key: {
+            **{name: _sum(name, rows) for name in _SUMMED},
+            "densest_air_w": max(
+                (row["heat_air_w"] for row in rows if row["heat_air_w"] is not None), default=None
+            ),
+        }
+        for key, rows in grouped.items()
+    }
+
+
+def _sum(name: str, rows: Sequence[Row]) -> float | None:
+    values = [(row[name], row["count"]) for row in rows]
+    if any(value is None for value, _ in values):
+        return None
+    return math.fsum(value * count for value, count in values)
 
 
 _NOTHING: dict[str, Any] = {**dict.fromkeys(_SUMMED, 0.0), "densest_air_w": 0.0}
 
 
-def row_rows(site: OnPremSite, path: Path, classes: pl.DataFrame) -> list[dict[str, Any]]:
+def row_rows(site: OnPremSite, path: Path, classes: Table) -> list[dict[str, Any]]:
     """The rows of table ``rows``."""
-    sums = _sums(classes, ["hall", "row"])
+    sums = _sums(classes, "hall", "row")
     return [
         {
             **sums.get((hall.name, row.name), _NOTHING),
@@ -52,10 +60,10 @@ def row_rows(site: OnPremSite, path: Path, classes: pl.DataFrame) -> list[dict[s
 
 
 def hall_rows(
-    site: OnPremSite, path: Path, classes: pl.DataFrame, catalogue: Catalogue
+    site: OnPremSite, path: Path, classes: Table, catalogue: Catalogue
 ) -> list[dict[str, Any]]:
     """The rows of table ``halls``: heat and airflow against the air handlers less one."""
-    sums = _sums(classes, ["hall"])
+    sums = _sums(classes, "hall")
     density = None if site.altitude is None else density_ratio(site.altitude)
     found = []
     for h, hall in enumerate(site.halls):
@@ -89,10 +97,10 @@ def hall_rows(
 
 
 def loop_rows(
-    site: OnPremSite, path: Path, classes: pl.DataFrame, catalogue: Catalogue
+    site: OnPremSite, path: Path, classes: Table, catalogue: Catalogue
 ) -> list[dict[str, Any]]:
     """The rows of table ``loops``: heat and flow against the CDUs less one."""
-    sums = _sums(classes.filter(pl.col("loop").is_not_null()), ["loop"])
+    sums = _sums([row for row in classes if row["loop"] is not None], "loop")
     found = []
     for index, loop in enumerate(site.loops):
         here = sums.get((loop.name,), _NOTHING)
@@ -126,17 +134,14 @@ def loop_rows(
     return found
 
 
-def totals_row(
-    site: OnPremSite, classes: pl.DataFrame, counts: Mapping[str, int]
-) -> dict[str, Any]:
+def totals_row(site: OnPremSite, classes: Table, counts: Mapping[str, int]) -> dict[str, Any]:
     """The row of table ``totals``."""
-    everything = classes.with_columns(pl.lit("site").alias("site"))
-    here = _sums(everything, ["site"]).get(("site",), _NOTHING)
+    here = _sums(classes).get((), _NOTHING)
     power = here["power_w"]
     return {
         **here,
         **counts,
-        "racks": int(classes["count"].sum()),
+        "racks": sum(row["count"] for row in classes),
         "it_power_w": power,
         "facility_w": None if power is None or site.pue is None else power * site.pue,
         "pue": site.pue,

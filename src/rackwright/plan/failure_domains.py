@@ -13,8 +13,8 @@ from typing import Any, Literal
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.fabric import Layout, layouts_of
-from rackwright.plan.model import SitePlan
-from rackwright.plan.tables import rows_of, to_text
+from rackwright.plan.model import SitePlan, Table
+from rackwright.plan.tables import to_text
 
 Kind = Literal["rack", "power source", "leaf", "CDU"]
 
@@ -63,9 +63,9 @@ class FailureDomains:
     def __init__(self, site: SitePlan, catalogue: Catalogue, ignored: AbstractSet[str]) -> None:
         self._site = site
         self._ignored = ignored
-        self._classes = {row["rack_class"]: row for row in rows_of(site.rack_classes)}
+        self._classes = {row["rack_class"]: row for row in site.rack_classes}
         self._feeds: dict[int, list[str]] = {}
-        for row in rows_of(site.feeds):
+        for row in site.feeds:
             self._feeds.setdefault(row["rack_class"], []).append(row["source"])
         self._tree = site.distribution
         self._layouts = layouts_of(site.site, catalogue)
@@ -84,7 +84,7 @@ class FailureDomains:
         classes = {number for group in groups for number in self._placed(group)}
         return sum(self._classes[number]["count"] for number in classes)
 
-    def _placed(self, group: int) -> Mapping[int, Sequence[dict[str, Any]]]:
+    def _placed(self, group: int) -> Mapping[int, Table]:
         """The devices of a group in one rack of each class."""
         path = to_text((*self._site.path, "node_groups", group))
         found = {
@@ -93,13 +93,13 @@ class FailureDomains:
         }
         return {number: rows for number, rows in found.items() if rows}
 
-    def _rack(self, placed: Mapping[int, Sequence[dict[str, Any]]], of: int) -> Loss:
+    def _rack(self, placed: Mapping[int, Table], of: int) -> Loss:
         fullest = max(placed, key=lambda number: len(placed[number]))
         racks = sum(self._classes[number]["count"] for number in placed)
         name = f"rack of {self._classes[fullest]['racks']}"
         return Loss("rack", "rack", name, len(placed[fullest]), of, count=racks)
 
-    def _source(self, placed: Mapping[int, Sequence[dict[str, Any]]], of: int) -> Loss:
+    def _source(self, placed: Mapping[int, Table], of: int) -> Loss:
         """The worst source: nodes whose living power supplies are too few for them."""
         taken: dict[str, int] = {}
         unsure: dict[str, None] = {}
@@ -146,7 +146,7 @@ class FailureDomains:
                 if hosts.group.name == name:
                     yield _leaf(layout, index)
 
-    def _cdus(self, placed: Mapping[int, Sequence[dict[str, Any]]], of: int) -> Iterator[Loss]:
+    def _cdus(self, placed: Mapping[int, Table], of: int) -> Iterator[Loss]:
         """A loop dies with one of its CDUs when the others do not carry it."""
         on_loop: dict[str, int] = {}
         for number, rows in placed.items():
@@ -154,7 +154,7 @@ class FailureDomains:
             wet = sum(row["medium"] != "air" for row in rows)
             if loop is not None and wet:
                 on_loop[loop] = on_loop.get(loop, 0) + wet * self._classes[number]["count"]
-        for row in rows_of(self._site.loops):
+        for row in self._site.loops:
             if row["loop"] not in on_loop:
                 continue
             missing = tuple(

@@ -8,8 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from rackwright.catalog.loader import Catalogue
     from rackwright.model.cluster import Blueprint
     from rackwright.model.onprem import OnPremSite
@@ -18,6 +16,11 @@ if TYPE_CHECKING:
     from rackwright.plan.distribution import Tree
 
 Path = tuple[str | int, ...]
+
+Row = Mapping[str, Any]
+"""A row of a table by column, which nobody changes: all who read the table share it."""
+
+Table = Sequence[Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,35 +55,34 @@ class SitePlan:
 
     site: OnPremSite
     path: Path
-    racks: pl.DataFrame = field(repr=False)
-    rack_classes: pl.DataFrame = field(repr=False)
-    devices: pl.DataFrame = field(repr=False)
-    feeds: pl.DataFrame = field(repr=False)
-    circuits: pl.DataFrame = field(repr=False)
-    losses: pl.DataFrame = field(repr=False)
-    device_losses: pl.DataFrame = field(repr=False)
-    sources: pl.DataFrame = field(repr=False)
-    rows: pl.DataFrame = field(repr=False)
-    halls: pl.DataFrame = field(repr=False)
-    loops: pl.DataFrame = field(repr=False)
-    totals: pl.DataFrame = field(repr=False)
+    racks: Table = field(repr=False)
+    rack_classes: Table = field(repr=False)
+    devices: Table = field(repr=False)
+    feeds: Table = field(repr=False)
+    circuits: Table = field(repr=False)
+    losses: Table = field(repr=False)
+    device_losses: Table = field(repr=False)
+    sources: Table = field(repr=False)
+    rows: Table = field(repr=False)
+    halls: Table = field(repr=False)
+    loops: Table = field(repr=False)
+    totals: Table = field(repr=False)
     distribution: Tree = field(repr=False)
     """Its power sources."""
 
-    def devices_of(self, rack_class: int) -> Sequence[dict[str, Any]]:
+    def devices_of(self, rack_class: int) -> Table:
         """The rows of ``devices`` in one rack of a class."""
         return self._devices_by_class.get(rack_class, ())
 
     @cached_property
     def rack_counts(self) -> Mapping[int, int]:
         """Number of racks by rack class."""
-        table = self.rack_classes
-        return dict(zip(table["rack_class"].to_list(), table["count"].to_list(), strict=True))
+        return {row["rack_class"]: row["count"] for row in self.rack_classes}
 
     @cached_property
-    def _devices_by_class(self) -> Mapping[int, Sequence[dict[str, Any]]]:
-        found: dict[int, list[dict[str, Any]]] = {}
-        for row in self.devices.iter_rows(named=True):
+    def _devices_by_class(self) -> Mapping[int, Table]:
+        found: dict[int, list[Row]] = {}
+        for row in self.devices:
             found.setdefault(row["rack_class"], []).append(row)
         return found
 

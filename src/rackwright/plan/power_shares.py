@@ -6,14 +6,13 @@ from collections.abc import Iterable
 
 from rackwright.plan.distribution import Tree
 from rackwright.plan.model import Contributor, SitePlan
-from rackwright.plan.tables import rows_of
 
 
 def circuit_contributors(
     site: SitePlan, rack_class: int, feed: str, lost: str | None = None
 ) -> tuple[Contributor, ...]:
     """What each kind of device of one rack puts on ``feed`` when feed ``lost`` is dead, in W."""
-    feeds = [row["feed"] for row in rows_of(site.feeds) if row["rack_class"] == rack_class]
+    feeds = [row["feed"] for row in site.feeds if row["rack_class"] == rack_class]
     dead = {feeds.index(lost)} if lost in feeds else set()
     return _merge(_shares(site, rack_class, feeds.index(feed), dead, 1))
 
@@ -25,9 +24,9 @@ def source_contributors(
     tree = site.distribution
     alive = tree.alive(lost)
     feeds: dict[int, list[str]] = {}
-    for row in rows_of(site.feeds):
+    for row in site.feeds:
         feeds.setdefault(row["rack_class"], []).append(row["source"])
-    counts = dict(site.rack_classes.select("rack_class", "count").iter_rows())
+    counts = site.rack_counts
     found: list[Contributor] = []
     for rack_class, sources in feeds.items():
         dead = {n for n, name in enumerate(sources) if not alive[name]}
@@ -50,7 +49,7 @@ def _shares(
     site: SitePlan, rack_class: int, feed: int, dead: set[int], racks: int
 ) -> list[Contributor]:
     found = []
-    for row in rows_of(site.devices.filter(site.devices["rack_class"] == rack_class)):
+    for row in site.devices_of(rack_class):
         if row["psus"] is None or row["power_w"] is None:
             continue
         psus = [int(part) for part in row["psus"].split(",")]

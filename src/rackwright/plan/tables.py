@@ -8,20 +8,19 @@ unknown, never a default. ``devices.psus`` is the number of power supplies on ea
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-import polars as pl
+from rackwright.plan.model import Path, Table
 
-from rackwright.plan.model import Path
+_TEXT, _REAL, _WHOLE, _FLAG = str, float, int, bool
 
-_TEXT, _REAL, _WHOLE, _FLAG = pl.String, pl.Float64, pl.Int64, pl.Boolean
+Columns = Mapping[str, type]
 
 
-def _columns(kind: Any, names: str) -> dict[str, Any]:
+def _columns(kind: type, names: str) -> dict[str, type]:
     return dict.fromkeys(names.split(), kind)
 
 
@@ -111,10 +110,17 @@ TOTALS = _columns(_WHOLE, "accelerators nodes hosts racks") | _columns(
 )
 
 
-def frame(rows: Sequence[Mapping[str, Any]], schema: Mapping[str, Any]) -> pl.DataFrame:
-    """The rows as a table with exactly the columns of ``schema``."""
-    columns = {name: [row.get(name) for row in rows] for name in schema}
-    return pl.DataFrame(columns, schema=dict(schema), strict=False)
+def table(rows: Iterable[Mapping[str, Any]], columns: Columns) -> Table:
+    """The rows with exactly ``columns``, each value of its column's type; nobody can change them."""
+    return tuple(
+        MappingProxyType(
+            {
+                name: None if (value := row.get(name)) is None else kind(value)
+                for name, kind in columns.items()
+            }
+        )
+        for row in rows
+    )
 
 
 def to_text(path: Path) -> str:
@@ -126,24 +132,3 @@ def to_text(path: Path) -> str:
 def to_path(text: str) -> Path:
     """The inverse of ``to_text``."""
     return tuple(int(part) if part.isdigit() else part for part in text.split("/")) if text else ()
-
-
-Row = Mapping[str, Any]
-"""A row of a table by column, which nobody changes: all who read the table share it."""
-
-_rows: dict[int, tuple[weakref.ref[pl.DataFrame], tuple[Row, ...]]] = {}
-
-
-def rows_of(table: pl.DataFrame) -> Sequence[Row]:
-    """The rows of a table as mappings.
-
-    A dozen rules read each table of racks, so its rows are made once and live as long as it does.
-    """
-    key = id(table)
-    known = _rows.get(key)
-    if known is None:  # an entry goes with its table, so no other can have its place
-        rows = tuple(map(MappingProxyType, table.iter_rows(named=True)))
-        forget = _rows.pop
-        known = (weakref.ref(table, lambda _: forget(key)), rows)
-        _rows[key] = known
-    return known[1]

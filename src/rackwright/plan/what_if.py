@@ -79,11 +79,11 @@ class CircuitRoom:
 
 def _describe(site: SitePlan, rack_class: int, loads: Sequence[Load]) -> RackClass:
     """The class as it was assigned, read back from the tables."""
-    (row,) = site.rack_classes.filter(site.rack_classes["rack_class"] == rack_class).to_dicts()
+    (row,) = [row for row in site.rack_classes if row["rack_class"] == rack_class]
     path = to_path(row["path"])
     hall, line, group = (int(path[n]) for n in (-5, -3, -1))
     found: Any = site.site.halls[hall].rows[line].rack_groups[group]
-    paths = site.devices.filter(site.devices["rack_class"] == rack_class)["path"].to_list()
+    paths = [device["path"] for device in site.devices_of(rack_class)]
     content = [(index, paths.count(to_text(load.path))) for index, load in enumerate(loads)]
     return RackClass(
         PlacedGroup(found, hall, line, path, ()),

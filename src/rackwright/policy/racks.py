@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rackwright.plan.model import SitePlan, Subject
-from rackwright.plan.tables import rows_of, to_path
+from rackwright.plan.tables import to_path
 
 
 class RackNames:
@@ -14,7 +14,7 @@ class RackNames:
 
     def __init__(self, site: SitePlan) -> None:
         self._site = site.site.name
-        self._rows = {row["rack_class"]: row for row in rows_of(site.rack_classes)}
+        self._rows = {row["rack_class"]: row for row in site.rack_classes}
 
     def row(self, rack_class: int) -> Mapping[str, Any]:
         """The row of a class."""

@@ -17,7 +17,6 @@ from rackwright.model.names import expand_hostlist
 from rackwright.model.onprem import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.tables import rows_of
 
 Row = Mapping[str, Any]
 
@@ -59,12 +58,12 @@ def export(blueprint: Path, *, every_rack: bool = True) -> dict[str, Any]:
     for site in plan.onprem:
         name, power = site.site.name, site.site.power
         found["racks"] += _racks(plan, site, every_rack=every_rack)
-        found["sources"] += [_pick(row, SOURCE, site=name) for row in rows_of(site.sources)]
+        found["sources"] += [_pick(row, SOURCE, site=name) for row in site.sources]
         found["rows"] += [
-            _pick(row, ("row", "power_w", "power_limit_w"), site=name) for row in rows_of(site.rows)
+            _pick(row, ("row", "power_w", "power_limit_w"), site=name) for row in site.rows
         ]
-        found["halls"] += [_hall(row, name) for row in rows_of(site.halls)]
-        (totals,) = rows_of(site.totals)
+        found["halls"] += [_hall(row, name) for row in site.halls]
+        (totals,) = site.totals
         found["sites"].append(
             {
                 "site": name,
@@ -102,11 +101,11 @@ def _by(table: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
 def _racks(plan: Plan, site: SitePlan, *, every_rack: bool) -> Iterator[dict[str, Any]]:
     """Every rack by itself; equal ones differ by name only."""
     halls = {hall.name: hall for hall in site.site.halls}
-    inlets = {row["hall"]: row["inlet_c"] for row in rows_of(site.halls)}
+    inlets = {row["hall"]: row["inlet_c"] for row in site.halls}
     feeds = _feeds(site)
-    alive = _by(rows_of(site.device_losses), "rack_class", "entry", "group")
+    alive = _by(site.device_losses, "rack_class", "entry", "group")
     derate = site.site.power.continuous_derate / 100
-    for row in rows_of(site.rack_classes):
+    for row in site.rack_classes:
         hall, number = halls[row["hall"]], row["rack_class"]
         floor = hall.floor
         nodes = [
@@ -144,10 +143,10 @@ def _device(device: Row, losses: Iterable[Row]) -> dict[str, Any]:
 
 def _feeds(site: SitePlan) -> dict[int, list[dict[str, Any]]]:
     """The feeds of each class of racks, with their circuits and what each loss does to them."""
-    circuits = _by(rows_of(site.circuits), "rack_class", "feed")
-    losses = _by(rows_of(site.losses), "rack_class", "feed", "pdu")
+    circuits = _by(site.circuits, "rack_class", "feed")
+    losses = _by(site.losses, "rack_class", "feed", "pdu")
     found: dict[int, list[dict[str, Any]]] = {}
-    for row in rows_of(site.feeds):
+    for row in site.feeds:
         number, feed = row["rack_class"], row["feed"]
         mine = [
             _pick(

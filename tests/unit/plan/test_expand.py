@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,10 +21,12 @@ from factories import (
     a_site,
     a_site_plan,
     a_source,
+    column,
     only,
     some_feeds,
     some_nodes,
     three_lanes,
+    where,
 )
 from known import known
 from rackwright.plan.model import SitePlan
@@ -49,18 +52,18 @@ def test_power_of_four_dgx_h100_on_three_feeds():
 def test_each_lost_feed_leaves_both_others_at_one_and_a_half_times_the_load():
     plan = a_site_plan()
     assert len(plan.losses) == 6
-    for row in plan.losses.iter_rows(named=True):
+    for row in plan.losses:
         assert row["lost"] != row["feed"]
         assert row["load_w"] == pytest.approx(20_400)
         assert row["implied_w"] == pytest.approx(22_950)
-    for row in plan.device_losses.iter_rows(named=True):
+    for row in plan.device_losses:
         assert (row["devices"], row["alive"], row["state"]) == (4, 4, "full")
 
 
 def test_two_feeds_leave_an_h100_degraded():
     group = a_rack_group(feeds=some_feeds("AB"))
     plan = a_site_plan(halls=[a_hall(rows=[a_row(group)])])
-    rows = list(plan.device_losses.iter_rows(named=True))
+    rows = list(plan.device_losses)
     assert len(rows) == 2, "either feed may be lost"
     for row in rows:
         assert (row["alive"], row["needed_full"], row["state"]) == (3, 4, "degraded")
@@ -69,10 +72,9 @@ def test_two_feeds_leave_an_h100_degraded():
 def test_two_pdus_on_a_feed_share_it_and_are_lost_one_by_one():
     group = a_rack_group(feeds=some_feeds("ABC", pdus=2))
     plan = a_site_plan(halls=[a_hall(rows=[a_row(group)])])
-    assert plan.circuits["load_w"].to_list() == pytest.approx([6_800] * 6)
-    kinds = plan.losses["lost_kind"].value_counts().sort("lost_kind").rows()
-    assert kinds == [("feed", 12), ("pdu", 30)]
-    assert "A/2" in plan.losses["lost"].to_list()
+    assert column(plan.circuits, "load_w") == pytest.approx([6_800] * 6)
+    assert Counter(column(plan.losses, "lost_kind")) == {"feed": 12, "pdu": 30}
+    assert "A/2" in column(plan.losses, "lost")
 
 
 def test_heat_is_the_published_one_because_it_is_larger_than_the_input():
@@ -95,7 +97,7 @@ def test_nodes_stand_from_the_bottom_and_switches_hang_from_the_top():
     fabric = {"name": "compute", "role": "compute", "tiers": [tier]}
     plan = a_site_plan(fabrics=[fabric])
     units = {
-        kind: plan.devices.filter(kind=kind)["unit_low"].to_list() for kind in ("node", "switch")
+        kind: column(where(plan.devices, kind=kind), "unit_low") for kind in ("node", "switch")
     }
     assert units == {"node": [1, 9, 17, 25], "switch": [48, 47]}
     row = only(plan.rack_classes)
@@ -108,12 +110,12 @@ def test_nodes_stand_from_the_bottom_and_switches_hang_from_the_top():
 
 def test_a_start_unit_is_honoured():
     plan = a_site_plan(node_groups=[some_nodes(start_unit="10 U")])
-    assert plan.devices.filter(kind="node")["unit_low"].to_list() == [10, 18, 26, 34]
+    assert column(where(plan.devices, kind="node"), "unit_low") == [10, 18, 26, 34]
 
 
 def test_what_does_not_fit_is_kept_and_marked():
     plan = a_site_plan(node_groups=[some_nodes(count=7, per_rack=7)])
-    assert plan.devices.filter(kind="node")["fits"].to_list() == [True] * 6 + [False]
+    assert column(where(plan.devices, kind="node"), "fits") == [True] * 6 + [False]
     assert only(plan.rack_classes)["power_w"] == pytest.approx(7 * 10_200)
 
 
@@ -160,16 +162,14 @@ def test_racks_with_equal_content_are_one_class():
         halls=[a_hall(rows=[a_row(a_rack_group("c[01-04]"))])],
         node_groups=[some_nodes(count=10, racks="c[01-04]")],
     )
-    classes = [
-        (r["racks"], r["count"], r["power_w"]) for r in plan.rack_classes.iter_rows(named=True)
-    ]
+    classes = [(r["racks"], r["count"], r["power_w"]) for r in plan.rack_classes]
     assert classes == [
         ("c[01-02]", 2, pytest.approx(40_800)),
         ("c03", 1, pytest.approx(20_400)),
         ("c04", 1, 0),
     ]
-    assert plan.racks["rack"].to_list() == ["c01", "c02", "c03", "c04"]
-    assert plan.racks["position"].to_list() == [0, 1, 2, 3]
+    assert column(plan.racks, "rack") == ["c01", "c02", "c03", "c04"]
+    assert column(plan.racks, "position") == [0, 1, 2, 3]
 
 
 def test_a_power_cap_lowers_power_and_heat_in_proportion():
@@ -279,7 +279,7 @@ UNKNOWN = {
 def test_an_unknown_number_is_null_wherever_it_would_be_used(field):
     plan = a_site_plan(CATALOGUE.patched({"dgx-h100": {field: None}}))
     columns = [(table, column) for table, names in UNKNOWN[field].items() for column in names]
-    found = {pair: set(getattr(plan, pair[0])[pair[1]].to_list()) for pair in columns}
+    found = {pair: set(column(getattr(plan, pair[0]), pair[1])) for pair in columns}
     assert found == {pair: {None} for pair in columns}
 
 
@@ -296,24 +296,24 @@ def test_an_unknown_airflow_follows_from_the_rise_or_stays_unknown():
 
 def test_unknown_supplies_hide_the_loads_of_the_feeds():
     plan = a_site_plan(CATALOGUE.patched({"dgx-h100": {"power_supplies": None}}))
-    assert set(plan.device_losses["state"].to_list()) == {"unknown"}
-    assert set(plan.feeds["load_w"].to_list()) == {None}
-    assert set(plan.sources["load_w"].to_list()) == {None}
+    assert set(column(plan.device_losses, "state")) == {"unknown"}
+    assert set(column(plan.feeds, "load_w")) == {None}
+    assert set(column(plan.sources, "load_w")) == {None}
 
 
 def test_unknown_outlets_and_altitude_and_pue_are_null():
     site = a_site(halls=[a_hall(rows=[a_row(a_rack_group(feeds=some_feeds(pdu="pdu-208v-30a")))])])
     del site["altitude"], site["pue"]
     plan = a_plan(site, catalogue=CATALOGUE.patched({"pdu-208v-30a": {"outlets": None}})).onprem[0]
-    assert set(plan.circuits["c19_available"].to_list()) == {None}
+    assert set(column(plan.circuits, "c19_available")) == {None}
     assert only(plan.halls)["density_ratio"] is None
     assert only(plan.totals)["facility_w"] is None
 
 
 def test_a_feed_without_rating_has_no_usable_power():
     plan = a_plan(a_liquid_site()).onprem[0]
-    assert set(plan.feeds["usable_w"].to_list()) == {None}
-    assert set(plan.feeds["load_w"].to_list()) == {66_000}
+    assert set(column(plan.feeds, "usable_w")) == {None}
+    assert set(column(plan.feeds, "load_w")) == {66_000}
 
 
 def test_an_unknown_node_hides_the_total_but_not_the_other_racks():
@@ -368,8 +368,8 @@ def test_every_reference_that_leads_nowhere_is_reported_at_its_place():
 
 def test_chosen_supplies_are_honoured():
     plan = a_site_plan(node_groups=[some_nodes(psus_per_feed={"A": 4, "B": 2})])
-    assert set(plan.devices.filter(kind="node")["psus"].to_list()) == {"4,2,0"}
-    assert plan.feeds["load_w"].to_list() == pytest.approx([27_200, 13_600, 0])
+    assert set(column(where(plan.devices, kind="node"), "psus")) == {"4,2,0"}
+    assert column(plan.feeds, "load_w") == pytest.approx([27_200, 13_600, 0])
 
 
 @pytest.mark.parametrize(
@@ -430,14 +430,10 @@ def a_big_site() -> dict[str, Any]:
 def summary(plan: SitePlan) -> tuple[Any, ...]:
     """Everything of a site that no order of writing may change."""
     strip = {"rack_class", "path", "racks", "source", "center_of_mass_u", "heaviest_top_u", "fits"}
-    rows = [
-        {k: _rounded(v) for k, v in row.items() if k not in strip}
-        for row in plan.rack_classes.iter_rows(named=True)
-    ]
+    rows = [{k: _rounded(v) for k, v in row.items() if k not in strip} for row in plan.rack_classes]
     totals = {k: _rounded(v) for k, v in only(plan.totals).items()}
     halls = {
-        row["hall"]: {k: _rounded(v) for k, v in row.items() if k != "path"}
-        for row in plan.halls.iter_rows(named=True)
+        row["hall"]: {k: _rounded(v) for k, v in row.items() if k != "path"} for row in plan.halls
     }
     return totals, halls, sorted(rows, key=str)
 
@@ -460,11 +456,11 @@ def test_the_order_of_writing_changes_no_sum(data):
         part[:] = data.draw(st.permutations(part))
     after = a_plan(shuffled).onprem[0]
     assert summary(after) == summary(before)
-    for row in before.sources.iter_rows(named=True):
+    for row in before.sources:
         other = only(after.sources, source=row["source"])
         assert other["capacity_w"] == row["capacity_w"]
-    ups = before.sources.filter(kind="ups")["load_w"].sum()
-    assert after.sources.filter(kind="ups")["load_w"].sum() == pytest.approx(ups)
+    ups = sum(column(where(before.sources, kind="ups"), "load_w"))
+    assert sum(column(where(after.sources, kind="ups"), "load_w")) == pytest.approx(ups)
 
 
 @given(st.permutations([0, 1, 2]))
@@ -484,9 +480,7 @@ def test_one_more_node_never_lowers_a_load(count):
             halls=[a_hall(rows=[a_row(a_rack_group("c[01-03]"))])],
             node_groups=[some_nodes(count=nodes, racks="c[01-03]")],
         )
-        sources = {
-            r["source"]: (r["load_w"], r["worst_w"]) for r in plan.sources.iter_rows(named=True)
-        }
+        sources = {r["source"]: (r["load_w"], r["worst_w"]) for r in plan.sources}
         return sources, only(plan.totals)["it_power_w"], only(plan.halls)["heat_air_w"]
 
     before, after = loads(count), loads(count + 1)
@@ -524,7 +518,7 @@ def test_fixtures_are_at_the_place_of_their_own_rack_group():
     )
     for number in range(2):
         path = only(plan.rack_classes, rack_class=number)["path"]
-        pdus = plan.devices.filter(kind="pdu", rack_class=number)["path"].to_list()
+        pdus = column(where(plan.devices, kind="pdu", rack_class=number), "path")
         assert pdus == [path] * 3
 
 
