@@ -16,6 +16,7 @@ from rackwright import __version__
 from rackwright.errors import RackwrightError, SpecErrors, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.extras import missing_extra
+from rackwright.streams import guard, guarded
 
 VERBS: dict[str, tuple[str, str]] = {
     "init": ("rackwright.cli.init", "write a blueprint from a template"),
@@ -60,12 +61,19 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; its exit code."""
+    if arguments is None:  # this process is ours, to its last traceback
+        guard()
+        return _main(sys.argv[1:])
+    with guarded():
+        return _main(arguments)
+
+
+def _main(arguments: Sequence[str]) -> int:
     # What is read and planned is a tree: looking for cycles in millions of objects again and again
     # would take a third of the time of a check.
     gc.set_threshold(1_000_000, 20, 100)
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in words
-    words = [word for word in words if word != "--debug"]
+    debug = "--debug" in arguments
+    words = [word for word in arguments if word != "--debug"]
     try:
         code = _run(words)
         sys.stdout.flush()

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from rackwright.errors import Location
+from rackwright.harmless import harmless_json
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.hygiene import Hygiene, Kind, Permission
@@ -19,7 +20,7 @@ SCHEMA = "rackwright.check/v2"
 
 def render_json(report: Report) -> str:
     """The whole report; additions keep the version, removals and changes raise it."""
-    return "".join(_parts(to_document(report)))
+    return harmless_json("".join(_parts(to_document(report))))
 
 
 def _parts(document: dict[str, Any]) -> Iterator[str]:
