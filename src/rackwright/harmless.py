@@ -22,7 +22,7 @@ from typing import Any
 
 _STEERING = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters, but not tabs and ends of lines
-    "\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufff9-\ufffb"
     "\U000e0000-\U000e007f"  # no width, another direction, another line
     "\ud800-\udfff]"  # no text at all
     "|\r(?!\n)"
@@ -100,6 +100,11 @@ def harmless_json(text: str) -> str:
 def harmless_xml(text: str) -> str:
     """A document of XML that says the same, and holds nothing that is obeyed."""
     return _escaped(text, lambda sign: f"&#{ord(sign)};")
+
+
+def harmless_diagnostic(text: str) -> str:
+    """``text`` for Pulumi's engine, which takes ``<{%`` and what follows for a colour."""
+    return harmless(text.replace("<{%", "<\\x7b%"))
 
 
 def json_text(
