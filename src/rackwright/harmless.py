@@ -27,11 +27,14 @@ _STEERING = re.compile(
     "\ud800-\udfff]"  # no text at all
     "|\r(?!\n)"
 )
-_WIDTHLESS = "\x80-\U0010ffff"
-"""All beyond ASCII: some has no width in one language or another, and none is part of a command."""
-_MARK = re.compile(rf"#[{_WIDTHLESS}]*#[A-Za-z{_WIDTHLESS}]*\[")
-_BEGIN = re.compile(rf"\n[\t {_WIDTHLESS}]*:[{_WIDTHLESS}]*:")
-_BEGUN = re.compile(rf"(?:#[{_WIDTHLESS}]*(?:#[A-Za-z{_WIDTHLESS}]*)?|^[\t {_WIDTHLESS}]*:?)\Z")
+# All beyond ASCII counts as without width: some of it is, in one language or another, and none is
+# part of a command. The sets say what is not in them, which is compiled in no time.
+_NO_WIDTH = r"[^\x00-\x7f]"
+_LETTER = r"[^\x00-@\[-`{-\x7f]"
+_BLANK = r"[^\x00-\x08\n-\x1f!-\x7f]"
+_MARK = re.compile(rf"#{_NO_WIDTH}*#{_LETTER}*\[")
+_BEGIN = re.compile(rf"\n{_BLANK}*:{_NO_WIDTH}*:")
+_BEGUN = re.compile(rf"(?:#{_NO_WIDTH}*(?:#{_LETTER}*)?|^{_BLANK}*(?::{_NO_WIDTH}*)?)\Z")
 """The end of a line so far with which more text could make a command."""
 
 _WRITTEN = "."

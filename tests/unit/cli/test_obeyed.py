@@ -39,7 +39,7 @@ def as_verb(monkeypatch: pytest.MonkeyPatch) -> RunAsVerb:
     def run(body: Callable[[], object]) -> int:
         module = ModuleType("verb_of_a_test")
         module.configure = lambda parser, verb: None  # type: ignore[attr-defined]
-        module.run = lambda arguments: (body() and 0) or 0  # type: ignore[attr-defined]
+        module.run = lambda arguments: int(body() is not None)  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, module.__name__, module)
         monkeypatch.setitem(VERBS, "test", (module.__name__, "what a test does"))
         return main(["test"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pulumi
 import pytest
 from google.protobuf.struct_pb2 import Struct
 from hypothesis import example, given
@@ -27,7 +28,7 @@ def printed(message: str) -> str:
 
 
 def test_a_diagnostic_of_a_rule() -> None:
-    rule = ResourceRule("AWS-999", "title", (), lambda resource: [Verdict(EVIL)])
+    rule = ResourceRule("AWS-999", "title", frozenset(), lambda resource: iter([Verdict(EVIL)]))
     request: Any = analyzer_pb2.AnalyzeRequest(type="a:b:C", urn="u", properties=Struct())
     [found] = Analyzer(rules=[rule]).Analyze(request, None).diagnostics
     assert "stop-commands" in found.message
@@ -69,7 +70,7 @@ def test_the_refusal_of_a_native_project(
         raise RefusedError(EVIL, 5)
 
     monkeypatch.setattr(program, "_read_config", read)
-    monkeypatch.setattr(program.pulumi.log, "error", said.append)
+    monkeypatch.setattr(pulumi.log, "error", said.append)
     with pytest.raises(SystemExit) as ended:
         program.run("aws-network")
     assert ended.value.code == 5
