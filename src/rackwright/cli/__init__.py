@@ -55,6 +55,10 @@ MOST_ERRORS = 50
 class _Parser(argparse.ArgumentParser):
     """Reports bad usage as an error of our own, with our exit code."""
 
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.color = False  # newer versions write escape sequences, which would be shown
+
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, hint=f"'{self.prog} --help' shows how it is used")
 
@@ -63,7 +67,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; its exit code."""
     if arguments is None:  # this process is ours, to its last traceback
         guard()
-        return _main(sys.argv[1:])
+        try:
+            return _main(sys.argv[1:])
+        except Exception:  # noqa: BLE001 - shown whole, which only --debug asks for
+            import traceback
+
+            traceback.print_exc()  # in no colours, which newer interpreters put into their own
+            return int(ExitCode.CRASH)
     with guarded():
         return _main(arguments)
 

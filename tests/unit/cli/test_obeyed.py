@@ -277,6 +277,7 @@ def test_a_traceback(tmp_path: Path) -> None:
     name = str(tmp_path / f"{LEGACY}\n::error::x.yaml")
     command = [sys.executable, "-m", "rackwright", "check", name, "--debug"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
     assert "Traceback" in done.stderr
     assert obeyed(done.stderr) == []
 
