@@ -34,9 +34,16 @@ def _parts(document: dict[str, Any]) -> Iterator[str]:
     yield ',\n  "results": ['
     if results:
         yield "\n    "
-        yield b",\n    ".join(map(to_json, results)).decode()
+        yield ",\n    ".join(map(_line, results))
         yield "\n  "
     yield "]\n}\n"
+
+
+def _line(result: dict[str, Any]) -> str:
+    try:
+        return to_json(result).decode()
+    except ValueError:  # a name of a file that is no text
+        return json.dumps(result, ensure_ascii=False, separators=(",", ":"))
 
 
 def to_document(report: Report) -> dict[str, Any]:

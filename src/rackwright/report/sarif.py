@@ -216,9 +216,10 @@ def _physical(where: Location) -> dict[str, Any]:
 
 def _artifact(file: str) -> dict[str, Any]:
     """The file; one outside the repository is a ``file:`` URI."""
+    name = quote(file, errors="surrogateescape")  # of bytes that are no text as well
     if file.startswith("/"):
-        return {"uri": f"file://{quote(file)}"}
-    return {"uri": quote(file), "uriBaseId": "%SRCROOT%"}
+        return {"uri": f"file://{name}"}
+    return {"uri": name, "uriBaseId": "%SRCROOT%"}
 
 
 def _properties(result: Result) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from log_readers import obeyed, obeyed_by_github
+from log_readers import obeyed, obeyed_by_github, obeyed_by_others
 from rackwright.cli import VERBS, main
 from rackwright.errors import ExternalToolError
 from rackwright.render.blueprints import find_template, write_blueprint
@@ -68,6 +68,16 @@ def test_the_name_of_a_blueprint_s_group(blueprint: Path, capsys: Shown) -> None
 def test_the_name_of_a_file(words: list[str], tmp_path: Path, capsys: Shown) -> None:
     main([*words, str(tmp_path / f"{LEGACY}\n::error::x\x1b[0m.yaml")])
     assert obeyed(everything(capsys)) == []
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "gitlab", "github", "md"])
+def test_the_name_of_a_file_that_is_no_text(form: str, blueprint: Path, capsys: Shown) -> None:
+    name = os.fsdecode(b"\xff.yaml")
+    blueprint.rename(name)
+    words = ["check", name, "--layer", "five-per-rack.yaml", "--format", form]
+    assert main([*words, "--output", f"{form}=a"]) == 5
+    assert obeyed_by_others(everything(capsys)) == []
+    assert Path("a").read_text()
 
 
 def test_a_word_of_the_command_line(capsys: Shown) -> None:
