@@ -6,13 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rackwright.exit_codes import ExitCode
-
-
-def visible(text: str) -> str:
-    """``text`` on one line, with escapes for what would steer a terminal or cannot be seen."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+from rackwright.harmless import visible
 
 
 def _lines(text: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from xml.etree import ElementTree as ET
 
 from rackwright.accept.compare import Acceptance, HostAcceptance, ItemResult, Outcome
+from rackwright.harmless import harmless_xml, json_text
 
 SCHEMA = "rackwright.verify/v1"
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e\u00a1-\ud7ff\ue000-\ufffd]")
@@ -73,7 +73,7 @@ def render_json(
         "not_judged": sorted(not_judged),
         "drained": dict(sorted(drained.items())),
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json_text(document)
 
 
 def render_junit(acceptance: Acceptance) -> str:
@@ -86,7 +86,8 @@ def render_junit(acceptance: Acceptance) -> str:
     for name, count in totals.items():
         root.set(name, str(count))
     ET.indent(root)
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+    text = harmless_xml(ET.tostring(root, encoding="unicode"))
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
 
 
 def _suite(root: ET.Element, host: HostAcceptance) -> dict[str, int]:

@@ -16,6 +16,7 @@ from rackwright import __version__
 from rackwright.errors import RackwrightError, SpecErrors, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.extras import missing_extra
+from rackwright.streams import guard, guarded
 
 VERBS: dict[str, tuple[str, str]] = {
     "init": ("rackwright.cli.init", "write a blueprint from a template"),
@@ -54,18 +55,35 @@ MOST_ERRORS = 50
 class _Parser(argparse.ArgumentParser):
     """Reports bad usage as an error of our own, with our exit code."""
 
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.color = False  # newer versions write escape sequences, which would be shown
+
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, hint=f"'{self.prog} --help' shows how it is used")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; its exit code."""
+    if arguments is None:  # this process is ours, to its last traceback
+        guard()
+        try:
+            return _main(sys.argv[1:])
+        except Exception:  # noqa: BLE001 - shown whole, which only --debug asks for
+            import traceback
+
+            traceback.print_exc()  # in no colours, which newer interpreters put into their own
+            return int(ExitCode.CRASH)
+    with guarded():
+        return _main(arguments)
+
+
+def _main(arguments: Sequence[str]) -> int:
     # What is read and planned is a tree: looking for cycles in millions of objects again and again
     # would take a third of the time of a check.
     gc.set_threshold(1_000_000, 20, 100)
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in words
-    words = [word for word in words if word != "--debug"]
+    debug = "--debug" in arguments
+    words = [word for word in arguments if word != "--debug"]
     try:
         code = _run(words)
         sys.stdout.flush()

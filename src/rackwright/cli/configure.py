@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ from rackwright.cli.hosts import add_hosts, check_hosts, connections, watcher
 from rackwright.cli.judging import add_gate, gate_of, refused_by
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -193,4 +193,4 @@ def _as_json(tally: Tally, kept: Mapping[str, str], seconds: float) -> str:
         },
         "quarantine": dict(sorted(kept.items())),
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json_text(document)

@@ -13,6 +13,8 @@ from rackwright.cli.arguments import add_blueprint
 from rackwright.cli.concessions import add_today, files_of
 from rackwright.cli.packs import add_isolated, refuse_outside
 from rackwright.errors import RackwrightError, UsageError
+from rackwright.harmless import COLOURS, harmless
+from rackwright.streams import show
 
 if TYPE_CHECKING:
     from rackwright.diff.compare import Comparison
@@ -77,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     for output_form, path in outputs:
         _write(path, _render(comparison, output_form, arguments, colour=False))
     colour = _wants_colour(arguments.color)
-    sys.stdout.write(_render(comparison, form, arguments, colour=colour))
+    show(_render(comparison, form, arguments, colour=colour), COLOURS if colour else None)
     if comparison.refused:
         sys.stderr.write("hint: '--accept FIELD' lets a change destroy data\n")
     return int(comparison.exit_code)
@@ -121,7 +123,7 @@ def _write_failure(error: RackwrightError, outputs: Sequence[tuple[str, Path]]) 
 
     for form, path in outputs:
         if form == "md":
-            _write(path, uncompared_markdown(error))
+            _write(path, harmless(uncompared_markdown(error)))
 
 
 def _parse_output(text: str) -> tuple[str, Path]:
@@ -149,14 +151,15 @@ def _render(
     if form == "md":
         from rackwright.diff.markdown import render_markdown
 
-        return render_markdown(comparison)
+        return harmless(render_markdown(comparison))
     if form == "comment":
         from rackwright.diff.markdown import render_comment
 
-        return render_comment(comparison)
+        return harmless(render_comment(comparison))
     from rackwright.diff.text import render_text
 
-    return render_text(comparison, verbose=arguments.verbose, colour=colour)
+    text = render_text(comparison, verbose=arguments.verbose, colour=colour)
+    return harmless(text, COLOURS if colour else None)
 
 
 def _wants_colour(choice: str) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import json_text
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -22,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     checks = run_doctor()
     if arguments.json:
         document = {"schema": "rackwright.doctor/v1", "checks": [asdict(check) for check in checks]}
-        print(json.dumps(document, indent=2))
+        sys.stdout.write(json_text(document))
     else:
         for check in checks:
             print(f"{check.status:<4} {check.name}: {check.detail}")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rackwright.cli.arguments import add_blueprint
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import visible
 
 if TYPE_CHECKING:
     from rackwright.catalog.loader import Catalogue
@@ -138,17 +139,12 @@ def _compare(layout: Layout, catalogue: Catalogue, path: Path) -> int:
         ) from None
     found = differences(layout, catalogue, discovered)
     for difference in found:
-        print(f"{_plain(difference.cable)}: {_plain(difference.message)}")
-        print(f"  fix: {_plain(difference.fix)}")
+        print(f"{visible(difference.cable)}: {visible(difference.message)}")
+        print(f"  fix: {visible(difference.fix)}")
     noun = "cable is" if len(found) == 1 else "cables are"
     count = f"{len(found)} {noun} not as planned" if found else "every cable is as planned"
     print(f"{layout.fabric.name}: {count}")
     return ExitCode.VIOLATION if found else ExitCode.CLEAN
-
-
-def _plain(text: str) -> str:
-    """``text`` without anything that steers a terminal: descriptions come from the hall."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def _route(layout: Layout, catalogue: Catalogue, engine: str | None, timeout: float) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
 from rackwright.cli.arguments import add_blueprint
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import json_text
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         if found is None:
             hint = did_you_mean(arguments.host, made["_meta"]["hostvars"])
             raise UsageError(f"there is no host '{arguments.host}'", hint=hint)
-        sys.stdout.write(json.dumps(found, indent=2, sort_keys=True) + "\n")
+        sys.stdout.write(json_text(found, sort_keys=True))
     else:
-        sys.stdout.write(json.dumps(made, indent=1) + "\n")
+        sys.stdout.write(json_text(made, indent=1))
     return ExitCode.CLEAN

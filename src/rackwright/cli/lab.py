@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import json_text
 
 if TYPE_CHECKING:
     from rackwright.lab.lab import HostSpec, Lab
@@ -107,7 +107,7 @@ def _status(lab: Lab, *, as_json: bool) -> int:
         for host in lab.hosts()
     ]
     if as_json:
-        print(json.dumps({"schema": "rackwright.lab/v1", "hosts": found}, indent=2))
+        sys.stdout.write(json_text({"schema": "rackwright.lab/v1", "hosts": found}))
     else:
         for host in found:
             state = "runs" if host["running"] else "is off"

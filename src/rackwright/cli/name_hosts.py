@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 
 from rackwright.cli.arguments import add_aws_site, add_blueprint
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import json_text
 
 SCHEMA = "rackwright.hosts/v1"
 
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
             "records": done.records,
             "nodes": groups,
         }
-        sys.stdout.write(json.dumps(made, indent=2, sort_keys=True) + "\n")
+        sys.stdout.write(json_text(made, sort_keys=True))
     else:
         would = "to name" if arguments.check else "named"
         change = "to change" if arguments.check else "changed"

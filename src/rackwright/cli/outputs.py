@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,12 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.errors import Location, RackwrightError, UsageError
+from rackwright.harmless import ANNOTATIONS, COLOURS, harmless
 from rackwright.report.formats import DOCUMENTED, FOR_FORGES, FORMATS, Context, renderer
+from rackwright.streams import show
 
 if TYPE_CHECKING:
     from rackwright.policy.api import Policy
     from rackwright.policy.engine import Report
 
+_SHOWN = frozenset({"text", "md"})
 _LONGEST_DELTA = 1_000_000
 _LINK = re.compile(r"https://[A-Za-z0-9.:-]+/[A-Za-z0-9._/-]+")
 
@@ -100,8 +102,10 @@ def write_report(
         if output.path:
             write_file(output.path, text)
         else:
-            after.append(text)
-    sys.stdout.write("".join([main, *after]))
+            after.append((output, text))
+    show(main, own_in(form, colour=colour))
+    for output, text in after:
+        show(text, own_in(output.form))
 
 
 def write_failure(error: RackwrightError, outputs: Sequence[Output], *, blueprint: Path) -> None:
@@ -121,11 +125,11 @@ def write_failure(error: RackwrightError, outputs: Sequence[Output], *, blueprin
     texts = {"md": failure_markdown, "github": failure_annotations}
     for output in outputs:
         if make := texts.get(output.form):
-            text = make(error, file, place)
+            text = harmless(make(error, file, place), own_in(output.form))
             if output.path:
                 write_file(output.path, text)
             else:
-                sys.stdout.write(text)
+                show(text, own_in(output.form))
 
 
 def run_link(environment: Mapping[str, str]) -> str | None:
@@ -145,7 +149,16 @@ def _render(report: Report, form: str, context: Context) -> str:
         cwd, root = _places(context.file)
         report = relative_to(report, root=root, cwd=cwd)
         context = replace(context, file=own_path(context.file, root=root, cwd=cwd))
-    return renderer(form)(report, context)
+    text = renderer(form)(report, context)
+    # Files of these forms are shown as well, by whatever prints them in a job.
+    return harmless(text, own_in(form, colour=context.colour)) if form in _SHOWN else text
+
+
+def own_in(form: str, *, colour: bool = False) -> re.Pattern[str] | None:
+    """What is our own in a report of ``form``, and meant to be obeyed."""
+    if form == "github":
+        return ANNOTATIONS
+    return COLOURS if form == "text" and colour else None
 
 
 def _places(file: str) -> tuple[Path, Path]:

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.errors import UsageError, visible
+from rackwright.errors import UsageError
+from rackwright.harmless import visible
 
 if TYPE_CHECKING:
     from rackwright.policy.api import Policy

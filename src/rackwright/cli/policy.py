@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from rackwright.cli.arguments import add_packs
 from rackwright.cli.packs import current_id
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import json_text
 
 if TYPE_CHECKING:
     from rackwright.policy.api import Policy
@@ -187,4 +187,4 @@ def _load(packs: Sequence[Path]) -> Sequence[type[Policy]]:
 
 
 def _write_json(schema: str, **content: Any) -> None:
-    sys.stdout.write(json.dumps({"schema": schema, **content}, indent=2) + "\n")
+    sys.stdout.write(json_text({"schema": schema, **content}))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import json_text
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -81,4 +81,4 @@ def _documents() -> dict[str, dict[str, Any]]:
 
 
 def _dump(document: object) -> str:
-    return json.dumps(document, indent=2, sort_keys=True) + "\n"
+    return json_text(document, sort_keys=True)

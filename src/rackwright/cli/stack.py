@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         nodes = None if namings is None else {one.group: one.as_data() for one in namings}
         text = engine.render_json(outcomes, endpoint=target.endpoint, nodes=nodes)
-        sys.stdout.write(text + "\n")
+        sys.stdout.write(text)
     else:
         sys.stdout.write(_render(verb, site, outcomes, target.endpoint))
         sys.stdout.writelines(f"{line}\n" for line in _hosts(namings))

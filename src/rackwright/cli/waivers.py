@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
@@ -15,6 +14,7 @@ from rackwright.cli.concessions import add_judging, add_today, choice_of
 from rackwright.cli.packs import current_id
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import json_text
 
 if TYPE_CHECKING:
     from rackwright.policy.engine import Report
@@ -101,7 +101,7 @@ def _list(arguments: argparse.Namespace) -> int:
             for waiver in waivers
         ]
         document = {"schema": "rackwright.waivers/v1", "today": str(today), "waivers": rows}
-        sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_text(document))
         return ExitCode.CLEAN
     sys.stdout.write("".join(_row(waiver, today) for waiver in waivers) or "there are no waivers\n")
     return ExitCode.CLEAN
@@ -129,7 +129,7 @@ def _check(arguments: argparse.Namespace) -> int:
     assert report.hygiene is not None  # noqa: S101 - it was judged with waivers
     if arguments.json:
         document = {"schema": "rackwright.waivers/v1", **hygiene_document(report.hygiene)}
-        sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_text(document))
     else:
         from rackwright.policy.api import Outcome
 

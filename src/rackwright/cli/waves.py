@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import TYPE_CHECKING
 
 from rackwright.cli.hosts import connections, say
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -296,7 +296,7 @@ def _foresee(arguments: argparse.Namespace, progress: Progress, crew: AnsibleCre
             "failures": {name: tally.hosts[name].failure for name in tally.failed},
             "out_of_service": {name: state.reason or state.state for name, state in out.items()},
         }
-        sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_text(document))
     else:
         lines = []
         for number, wave in enumerate(progress.waves, start=1):
@@ -400,4 +400,4 @@ def _as_json(
         "drained": {node: reasons[-1] for node, reasons in sorted(progress.drained.items())},
         "quarantine": dict(sorted(kept.items())),
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json_text(document)

@@ -9,6 +9,8 @@ from typing import Protocol, TextIO
 
 from rackwright.configure.live import Line, View
 from rackwright.configure.plain import cells, cut, plain
+from rackwright.harmless import REDRAWING
+from rackwright.streams import show
 
 REDRAW_AFTER_S = 0.1
 LOG_AFTER_S, HOLD_S = 30.0, 2.0
@@ -70,7 +72,7 @@ class Terminal:
             self._open = False
 
     def _put(self, text: str) -> None:
-        self.stream.write(text)
+        show(text, REDRAWING, self.stream)
         self.stream.flush()
 
     def _width(self) -> int:

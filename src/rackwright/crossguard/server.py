@@ -21,6 +21,8 @@ from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc, plugin_pb2
 from rackwright import __version__
 from rackwright.crossguard.decode import decode, has_unknown
 from rackwright.crossguard.rules import RULES, Resource, ResourceRule
+from rackwright.harmless import harmless_diagnostic
+from rackwright.streams import guard
 
 if TYPE_CHECKING:
     from rackwright.policy.concessions import Concessions
@@ -215,7 +217,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
             policyName=policy,
             policyPackName=PACK,
             policyPackVersion=__version__,
-            message=message,
+            message=harmless_diagnostic(message),
             urn=urn,
             enforcementLevel=level,
         )
@@ -261,6 +263,7 @@ def serve(*, rules: Sequence[ResourceRule] = RULES, packs: Sequence[Path] = ()) 
     without them nothing is waived. ``RACKWRIGHT_CONFIG`` names the team's ``rackwright.yaml``, whose
     packs judge as well. They come from who runs the engine, never from the program.
     """
+    guard()
     concessions = _concessions(os.environ)
     packs = (*packs, *_team_packs(os.environ))
     server = grpc.server(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rackwright.errors import Location
+from rackwright.harmless import visible
 from rackwright.model.names import expand_hostlist
 from rackwright.plan.load import LoadedPlan
 from rackwright.spec.tree import Path, Tree
@@ -310,6 +311,5 @@ def _flow(value: Any) -> str:
 
 def shorten(text: str) -> str:
     """``text`` in one line that fits a table, without what would steer a terminal."""
-    line = " ".join(text.split())
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    shown = visible(" ".join(text.split()))
     return shown if len(shown) <= LONGEST_VALUE else shown[: LONGEST_VALUE - 1] + "…"

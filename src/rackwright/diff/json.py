@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Any
 
@@ -15,6 +14,7 @@ from rackwright.diff.findings import Findings
 from rackwright.diff.results import Pair
 from rackwright.diff.revisions import Side
 from rackwright.errors import Location
+from rackwright.harmless import json_text
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
 
@@ -23,7 +23,7 @@ SCHEMA = "rackwright.diff/v1"
 
 def render_json(comparison: Comparison) -> str:
     """The whole comparison; additions keep the version, removals and changes raise it."""
-    return json.dumps(to_document(comparison), indent=2, ensure_ascii=False) + "\n"
+    return json_text(to_document(comparison))
 
 
 def to_document(comparison: Comparison) -> dict[str, Any]:

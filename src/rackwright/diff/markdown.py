@@ -9,6 +9,7 @@ from rackwright.diff.budgets import Budget
 from rackwright.diff.compare import Comparison
 from rackwright.diff.generated import TOO_LONG, FileChange
 from rackwright.diff.results import Pair
+from rackwright.harmless import visible
 from rackwright.report.escaping import code, prose, shortened
 from rackwright.report.markdown import LARGEST, LONGEST, marker
 
@@ -230,10 +231,7 @@ def _runs(line: str) -> list[str]:
 
 
 def _line(line: str) -> str:
-    kept = "".join(
-        c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in line
-    )
-    return shortened(kept, LONGEST)
+    return shortened(visible(line, "\t"), LONGEST)
 
 
 def _words(text: str) -> str:

@@ -10,6 +10,7 @@ from rackwright.diff.budgets import Budget
 from rackwright.diff.compare import Comparison
 from rackwright.diff.generated import TOO_LONG
 from rackwright.diff.results import Pair
+from rackwright.harmless import visible
 from rackwright.report.escaping import shortened
 from rackwright.report.wording import printable
 
@@ -175,6 +176,4 @@ def _files(comparison: Comparison, *, verbose: bool) -> str:
 
 def printable_line(line: str) -> str:
     """A line of a generated file, its blanks kept, without what would steer a terminal."""
-    return "".join(
-        c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in line
-    )
+    return visible(line, "\t")

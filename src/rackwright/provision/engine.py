@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 from rackwright.errors import ExternalToolError, UsageError
+from rackwright.harmless import json_text
 from rackwright.provision.locks import clear_dead_locks, exclusive
 from rackwright.provision.progress import Progress
 from rackwright.provision.targets import Target
@@ -330,7 +331,7 @@ def render_json(
         endpoint: base URL of the embedded AWS.
         nodes: hosts of each node group with their addresses; None where they are not known.
     """
-    return json.dumps(
+    return json_text(
         {
             "nodes": nodes,
             "schema": "rackwright.stack/v1",
@@ -347,7 +348,6 @@ def render_json(
                 for o in outcomes
             ],
         },
-        indent=2,
         sort_keys=True,
         default=str,
     )

@@ -16,6 +16,8 @@ import pulumi
 
 from rackwright.errors import RackwrightError
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import harmless_diagnostic
+from rackwright.streams import guarded
 
 if TYPE_CHECKING:
     from rackwright.plan.aws import AwsSitePlan
@@ -30,7 +32,7 @@ class RefusedError(pulumi.RunError):
     """The stack declares nothing: its blueprint is invalid or violates a policy."""
 
     def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(message)
+        super().__init__(harmless_diagnostic(message))
         self.exit_code = exit_code
 
 
@@ -61,12 +63,13 @@ def run(kind: StackKind) -> None:
     paths), ``packs`` (folders of more policies), ``waivers`` and ``baseline`` (files; without them
     nothing is waived) and ``protect`` (storage, true unless set) are read from the stack.
     """
-    try:
-        declare_stack(kind, _read_config())
-    except RefusedError as refused:
-        pulumi.log.error(str(refused))
-        sys.stdout.flush()
-        sys.exit(refused.exit_code)
+    with guarded():
+        try:
+            declare_stack(kind, _read_config())
+        except RefusedError as refused:
+            pulumi.log.error(str(refused))
+            sys.stdout.flush()
+            sys.exit(refused.exit_code)
 
 
 def inline_program(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
+from rackwright.harmless import json_text
 from rackwright.model.prices import CURRENCY
 from rackwright.plan.cost import NOT_COUNTED, CostSummary
 from rackwright.plan.cost_aws import TERMS
@@ -69,7 +69,7 @@ def render_json(
     }
     if comparisons is not None:
         document["comparisons"] = [_comparison(comparison) for comparison in comparisons]
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json_text(document)
 
 
 def amount_text(amount: Amount) -> str:

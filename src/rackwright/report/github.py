@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from rackwright.harmless import harmless
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.hygiene import Notice
 from rackwright.report.formats import Context
@@ -63,7 +64,7 @@ def command(kind: str, properties: Mapping[str, str], text: str) -> str:
 
 def _data(text: str) -> str:
     """``text``, escaped as the message of a workflow command."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return harmless(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import Any
 
+from rackwright.harmless import json_text
 from rackwright.policy.api import Outcome, Severity
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.hygiene import Notice
@@ -30,7 +30,7 @@ def render_gitlab(report: Report, context: Context) -> str:
     ]
     if report.hygiene:
         found += [_of_waiver(notice, seen) for notice in report.hygiene.problems]
-    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+    return json_text(found)
 
 
 def _issue(result: Result, file: str, seen: dict[str, int]) -> dict[str, Any]:

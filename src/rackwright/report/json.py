@@ -9,6 +9,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from rackwright.errors import Location
+from rackwright.harmless import harmless_json
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.hygiene import Hygiene, Kind, Permission
@@ -19,7 +20,7 @@ SCHEMA = "rackwright.check/v2"
 
 def render_json(report: Report) -> str:
     """The whole report; additions keep the version, removals and changes raise it."""
-    return "".join(_parts(to_document(report)))
+    return harmless_json("".join(_parts(to_document(report))))
 
 
 def _parts(document: dict[str, Any]) -> Iterator[str]:
@@ -33,9 +34,16 @@ def _parts(document: dict[str, Any]) -> Iterator[str]:
     yield ',\n  "results": ['
     if results:
         yield "\n    "
-        yield b",\n    ".join(map(to_json, results)).decode()
+        yield ",\n    ".join(map(_line, results))
         yield "\n  "
     yield "]\n}\n"
+
+
+def _line(result: dict[str, Any]) -> str:
+    try:
+        return to_json(result).decode()
+    except ValueError:  # a name of a file that is no text
+        return json.dumps(result, ensure_ascii=False, separators=(",", ":"))
 
 
 def to_document(report: Report) -> dict[str, Any]:

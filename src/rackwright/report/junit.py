@@ -6,6 +6,7 @@ import re
 from itertools import groupby
 from xml.etree import ElementTree as ET
 
+from rackwright.harmless import harmless_xml
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.hygiene import Hygiene
@@ -35,7 +36,8 @@ def render_junit(report: Report, context: Context) -> str:
     for name, count in totals.items():
         root.set(name, str(count))
     ET.indent(root)
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+    text = harmless_xml(ET.tostring(root, encoding="unicode"))
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
 
 
 def _hygiene(root: ET.Element, hygiene: Hygiene | None) -> dict[str, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
@@ -10,6 +9,7 @@ from urllib.parse import quote
 from rackwright import __version__
 from rackwright.errors import Location
 from rackwright.exit_codes import ExitCode
+from rackwright.harmless import json_text
 from rackwright.policy.api import Outcome, Severity
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.hygiene import BaselineState, Permission
@@ -68,7 +68,7 @@ def render_sarif(report: Report, context: Context) -> str:
         "properties": {"policies": report.policies, "exitCode": int(report.exit_code)},
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json_text(document)
 
 
 def _level(result: Result) -> str:
@@ -216,9 +216,10 @@ def _physical(where: Location) -> dict[str, Any]:
 
 def _artifact(file: str) -> dict[str, Any]:
     """The file; one outside the repository is a ``file:`` URI."""
+    name = quote(file, errors="surrogateescape")  # of bytes that are no text as well
     if file.startswith("/"):
-        return {"uri": f"file://{quote(file)}"}
-    return {"uri": quote(file), "uriBaseId": "%SRCROOT%"}
+        return {"uri": f"file://{name}"}
+    return {"uri": name, "uriBaseId": "%SRCROOT%"}
 
 
 def _properties(result: Result) -> dict[str, Any]:

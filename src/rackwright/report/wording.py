@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rackwright.harmless import visible
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Result
 from rackwright.policy.hygiene import BaselineState, Lowered, Permission
@@ -30,7 +31,7 @@ def printable(text: str) -> str:
     if text.isprintable() and "  " not in text:
         return text
     line = " ".join(text.split())
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    return visible(line)
 
 
 def lowered_line(rule: Lowered) -> str:

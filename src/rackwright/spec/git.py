@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from rackwright.errors import ExternalToolError, RackwrightError, UsageError, visible
+from rackwright.errors import ExternalToolError, RackwrightError, UsageError
+from rackwright.harmless import visible
 from rackwright.spec.git_command import find_top, refuse_nested, run_git, said
 
 LARGEST_FILE = 16 * 1024 * 1024

@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from rackwright.errors import ExternalToolError, UsageError, visible
+from rackwright.errors import ExternalToolError, UsageError
+from rackwright.harmless import visible
 
 TIMEOUT = 60
 """Seconds after which git is given up."""

@@ -10,7 +10,8 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from rackwright.errors import UsageError, visible
+from rackwright.errors import UsageError
+from rackwright.harmless import visible
 
 
 def refuse_links(paths: Iterable[Path]) -> None:

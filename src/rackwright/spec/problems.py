@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rackwright.errors import SpecError, SpecErrors, visible
+from rackwright.errors import SpecError, SpecErrors
+from rackwright.harmless import visible
 from rackwright.spec.suggest import did_you_mean, nearest
 from rackwright.spec.tree import Path, Tree
 from rackwright.spec.typewalk import Place, names, walk

@@ -16,7 +16,8 @@ from typing import Any
 
 import yaml
 
-from rackwright.errors import Location, SpecError, SpecErrors, visible
+from rackwright.errors import Location, SpecError, SpecErrors
+from rackwright.harmless import visible
 from rackwright.spec.tree import Entry, Item
 
 LARGEST_FILE = 16 * 1024 * 1024

@@ -27,7 +27,9 @@ def test_no_name_can_issue_a_command() -> None:
     lines = render_github(Report("atlas", (HOSTILE,), 1), CONTEXT).splitlines()
     assert [line.partition(" ")[0] for line in lines] == ["::error", "::notice"]
     properties = lines[0].partition(" ")[2].partition("::")[0]
-    assert properties.startswith("file=a%2Cb%3Ac%25%0A%3A%3Aerror%3A%3Ax.yaml,line=1,col=1,title=")
+    assert properties.startswith(
+        r"file=a%2Cb%3Ac%25%0A%3A\x3aerror%3A%3Ax.yaml,line=1,col=1,title="
+    )
     assert properties.count(",") == 3
     assert all(line.isprintable() for line in lines)
 

@@ -1,0 +1,98 @@
+"""stdout and stderr as people and runners read them: all that is written goes through one place."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+from rackwright.harmless import Line, harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LOCK = threading.RLock()
+"""Held while something is written, by which ever thread."""
+_TOGETHER = Line()
+"""The line of both streams, where they go to one file."""
+
+
+class Guarded:
+    """A stream of text in which nothing of others is obeyed."""
+
+    def __init__(self, stream: TextIO, before: Callable[[], object] | None = None) -> None:
+        self._stream = stream
+        self._before = before
+        self._line = Line()
+
+    def write(self, text: str) -> int:
+        """Write ``text``; nothing in it is obeyed."""
+        return self.write_own(text, None)
+
+    def write_own(self, text: str, keep: re.Pattern[str] | None) -> int:
+        """Write ``text``; what ``keep`` matches in it is our own, and obeyed."""
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        with _LOCK:
+            if self._before:
+                self._before()
+            # It is harmless after what this stream has written, and after what the other has.
+            head, end, rest = harmless(text, keep, self._line).partition("\n")
+            self._stream.write(harmless(head + end, keep, _TOGETHER) + rest)
+            if end:
+                _TOGETHER.go_on(self._line)
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write each of ``lines``."""
+        for line in lines:
+            self.write(line)
+
+    def flush(self) -> None:
+        """Let go of what was written."""
+        with _LOCK:
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def show(text: str, keep: re.Pattern[str] | None = None, stream: TextIO | None = None) -> None:
+    """Write ``text``, in which what ``keep`` matches is our own, on ``stream``, else on stdout."""
+    out = sys.stdout if stream is None else stream
+    if isinstance(out, Guarded):
+        out.write_own(text, keep)
+    else:
+        out.write(harmless(text, keep))
+
+
+@contextlib.contextmanager
+def guarded() -> Iterator[None]:
+    """Guard stdout and stderr meanwhile."""
+    before = sys.stdout, sys.stderr
+    guard()
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def guard() -> None:
+    """Guard stdout and stderr from now on; what is guarded already stays as it is."""
+    out = sys.stdout
+    if not isinstance(out, Guarded):
+        sys.stdout = cast("TextIO", Guarded(out))
+    if not isinstance(sys.stderr, Guarded):
+        sys.stderr = cast("TextIO", Guarded(sys.stderr, before=lambda: _let_go(out)))
+
+
+def _let_go(stream: TextIO) -> None:
+    """Flush ``stream``, so that lines stay whole where both streams go to one file.
+
+    What cannot be written is kept, and said where it is flushed by its own writer.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        stream.flush()
