@@ -26,7 +26,7 @@ from rackwright.policy.team import TeamConfig
 from rackwright.policy.waivers import WaiverFile
 from rackwright.render.blueprints import find_template, write_blueprint
 
-WRITTEN = (
+WRITTEN: tuple[type[BaseModel], ...] = (
     Blueprint,
     *FOLDERS.values(),
     PriceList,
@@ -88,7 +88,7 @@ def _texts(schema: Any, at: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def accepts(schema: Mapping[str, Any], value: str) -> bool:
     try:
-        SchemaValidator(schema).validate_python(value)  # type: ignore[arg-type]
+        SchemaValidator(dict(schema)).validate_python(value)
     except ValidationError:
         return False
     return True
