@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import errno
 import gc
 import importlib
 import os
@@ -44,8 +43,6 @@ VERBS: dict[str, tuple[str, str]] = {
     "doctor": ("rackwright.cli.doctor", "say what is missing and how to mend it"),
 }
 """Module and summary of each verb."""
-
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 MOST_ERRORS = 50
 """Most mistakes of a blueprint that are shown."""
@@ -87,17 +84,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, ModuleNotFoundError) and (missing := missing_extra(error)):
             _show(missing)
             return int(missing.exit_code)
-        if isinstance(error, OSError) and error.errno and error.errno in _FULL:
-            _close_stdout()
-            sys.stderr.write(
-                f"error: the output cannot be written: {os.strerror(error.errno).lower()}\n"
-            )
-            return int(ExitCode.EXTERNAL)
+        if isinstance(error, OSError):
+            return _fail(error)
         sys.stderr.write(
             f"error: rackwright failed: {type(error).__name__}: {error}\n"
             "  hint: run it again with --debug and report the traceback\n"
         )
         return int(ExitCode.CRASH)
+
+
+def _fail(error: OSError) -> int:
+    """Say what the system refuses; the exit code."""
+    from rackwright.faults import FULL, system_fault
+
+    if error.errno in FULL and error.filename is None and _output_fails():
+        _close_stdout()
+        reason = os.strerror(error.errno or 0).lower()
+        sys.stderr.write(f"error: the output cannot be written: {reason}\n")
+    else:
+        _show(system_fault(error))
+    return int(ExitCode.EXTERNAL)
+
+
+def _output_fails() -> bool:
+    """Whether it is stdout that takes no more: what it did not take is still to be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return True
+    return False
 
 
 def _close_stdout() -> None:

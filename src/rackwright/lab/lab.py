@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rackwright.errors import ExternalToolError, StateError, UsageError
+from rackwright.faults import damaged, read_state
 from rackwright.files import write_changed
 from rackwright.folders import state_folder
 from rackwright.lab import host as hosts
@@ -37,6 +38,9 @@ READY_S = 90.0
 
 KEY_BYTES, PUBLIC_KEY_BYTES = 300, 70
 """What the files of a pair of keys have at least."""
+
+
+_MEND = 'write into it a list of the lab\'s hosts, like [{"name": "gpu1", "devices": 8}]'
 
 
 @dataclass(frozen=True)
@@ -82,11 +86,13 @@ class Lab:
 
     def hosts(self) -> tuple[Host, ...]:
         """The hosts that it has."""
+        path = self.folder / "hosts.json"
+        listed = read_state(path, mend=_MEND)
         try:
-            listed = json.loads((self.folder / "hosts.json").read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return ()
-        return tuple(self._host(i, HostSpec(h["name"], h["devices"])) for i, h in enumerate(listed))
+            specs = [HostSpec(str(one["name"]), int(one["devices"])) for one in listed or ()]
+        except (KeyError, TypeError, ValueError):
+            raise damaged(path, mend=_MEND) from None
+        return tuple(self._host(index, spec) for index, spec in enumerate(specs))
 
     def ssh(self, host: Host) -> list[str]:
         """The words of an ssh command to ``host``, without what it shall run."""
@@ -137,8 +143,10 @@ def open_lab(name: str = "lab", network: str = "10.77.0.0/24") -> Lab:
     folder = state_folder() / "lab" / name
     kept = folder / "network"
     try:
-        parsed = ipaddress.IPv4Network(kept.read_text() if kept.exists() else network)
+        parsed = ipaddress.IPv4Network(kept.read_text("utf-8") if kept.exists() else network)
     except ValueError as error:
+        if kept.exists():
+            raise damaged(kept, mend=f"write the lab's network into it, like {network}") from None
         raise UsageError(f"'{network}' is no network: {error}") from None
     if parsed.num_addresses < FIRST_ADDRESS + LARGEST + 1:
         raise UsageError(f"'{parsed}' is too small for a lab", hint="use a /24")
@@ -160,7 +168,7 @@ def up(lab: Lab, wanted: Sequence[HostSpec], say: Callable[[str], None]) -> tupl
         _make_network(lab)
         serve(packages, str(lab.controller.ip), lab.folder)
         _make_keys(lab, wanted)
-        (lab.folder / "base").write_text(str(base), encoding="utf-8")
+        write_changed(lab.folder / "base", str(base))
         made = lab.hosts()
         for host in made:
             if not host.root.is_mount():
@@ -238,7 +246,7 @@ def _exclusive(lab: Lab) -> Iterator[None]:
 
 def _make_network(lab: Lab) -> None:
     lab.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    (lab.folder / "network").write_text(str(lab.network), encoding="utf-8")
+    write_changed(lab.folder / "network", str(lab.network))
     limit = Path("/proc/sys/fs/inotify/max_user_instances")
     if int(limit.read_text()) < INOTIFY_INSTANCES:
         limit.write_text(str(INOTIFY_INSTANCES))
@@ -302,7 +310,7 @@ def _make_keys(lab: Lab, wanted: Sequence[HostSpec]) -> None:
     in_use = (lab.folder / "base").exists()  # written when all keys are there
     make_key(lab.key, f"lab {lab.name}", in_use=in_use)
     listed = [{"name": spec.name, "devices": spec.devices} for spec in wanted]
-    (lab.folder / "hosts.json").write_text(json.dumps(listed), encoding="utf-8")
+    write_changed(lab.folder / "hosts.json", json.dumps(listed))
     lines = []
     for host in lab.hosts():
         host.folder.mkdir(parents=True, exist_ok=True)
