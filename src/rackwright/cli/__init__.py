@@ -6,7 +6,9 @@ import argparse
 import difflib
 import gc
 import importlib
+import io
 import os
+import stat
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -107,12 +109,16 @@ def _fail(error: OSError) -> int:
 
 
 def _output_fails() -> bool:
-    """Whether it is stdout that takes no more: what it did not take is still to be written."""
+    """Whether it is stdout that takes no more; what it did not take is no longer in its buffer."""
     try:
-        sys.stdout.flush()
+        descriptor = sys.stdout.fileno()
+        os.write(descriptor, b"")
+        is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        return is_file and os.fstatvfs(descriptor).f_bavail == 0
+    except io.UnsupportedOperation:
+        return False
     except OSError:
         return True
-    return False
 
 
 def _close_stdout() -> None:
