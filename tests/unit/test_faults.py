@@ -180,7 +180,7 @@ def test_a_process_that_cannot_be_found_again_is_ended(
     def full(path: Path, _: str) -> bool:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
-    monkeypatch.setattr(control.subprocess, "Popen", begin)
+    monkeypatch.setattr(subprocess, "Popen", begin)
     monkeypatch.setattr(control, "write_changed", full)
     with pytest.raises(OSError, match="No space left"):
         control.start(tmp_path)

@@ -152,7 +152,7 @@ def _listed(place: Workspace) -> Collection[str]:
         case None:
             return ()
         case {"all": {"hosts": {**hosts}}}:
-            return hosts
+            return tuple(map(str, hosts))
         case _:
             raise damaged(place.inventory, mend=mend)
 
