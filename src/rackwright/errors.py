@@ -86,6 +86,13 @@ class ExternalToolError(RackwrightError):
     exit_code = ExitCode.EXTERNAL
 
 
+class StateError(RackwrightError):
+    """What Rackwright keeps on this machine is damaged, or cannot be read or written."""
+
+    code = "state"
+    exit_code = ExitCode.EXTERNAL
+
+
 class PolicyLoadError(RackwrightError):
     """A policy file cannot be loaded."""
 

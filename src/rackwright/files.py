@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -19,6 +21,25 @@ def write_changed(path: Path, content: str | bytes, mode: int = 0o644) -> bool:
     data = content.encode("utf-8") if isinstance(content, str) else content
     if _is(path, data, mode):
         return False
+    with named(path):
+        _write(path, data, mode)
+    return True
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Let an error of the system say that it is about ``path``, not about a draft or about nothing.
+
+    The system does not say which file a write was for.
+    """
+    try:
+        yield
+    except OSError as error:
+        error.filename, error.filename2 = str(path), None
+        raise
+
+
+def _write(path: Path, data: bytes, mode: int) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     partial.unlink(missing_ok=True)
     try:
@@ -31,7 +52,6 @@ def write_changed(path: Path, content: str | bytes, mode: int = 0o644) -> bool:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
-    return True
 
 
 def _is(path: Path, data: bytes, mode: int) -> bool:

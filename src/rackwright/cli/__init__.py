@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import errno
 import gc
 import importlib
+import io
 import os
+import stat
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -45,8 +46,6 @@ VERBS: dict[str, tuple[str, str]] = {
     "doctor": ("rackwright.cli.doctor", "say what is missing and how to mend it"),
 }
 """Module and summary of each verb."""
-
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 MOST_ERRORS = 50
 """Most mistakes of a blueprint that are shown."""
@@ -105,17 +104,39 @@ def _main(arguments: Sequence[str]) -> int:
         if isinstance(error, ModuleNotFoundError) and (missing := missing_extra(error)):
             _show(missing)
             return int(missing.exit_code)
-        if isinstance(error, OSError) and error.errno and error.errno in _FULL:
-            _close_stdout()
-            sys.stderr.write(
-                f"error: the output cannot be written: {os.strerror(error.errno).lower()}\n"
-            )
-            return int(ExitCode.EXTERNAL)
+        if isinstance(error, OSError):
+            return _fail(error)
         sys.stderr.write(
             f"error: rackwright failed: {type(error).__name__}: {error}\n"
             "  hint: run it again with --debug and report the traceback\n"
         )
         return int(ExitCode.CRASH)
+
+
+def _fail(error: OSError) -> int:
+    """Say what the system refuses; the exit code."""
+    from rackwright.faults import FULL, system_fault
+
+    if error.errno in FULL and error.filename is None and _output_fails():
+        _close_stdout()
+        reason = os.strerror(error.errno or 0).lower()
+        sys.stderr.write(f"error: the output cannot be written: {reason}\n")
+    else:
+        _show(system_fault(error))
+    return int(ExitCode.EXTERNAL)
+
+
+def _output_fails() -> bool:
+    """Whether it is stdout that takes no more; what it did not take is no longer in its buffer."""
+    try:
+        descriptor = sys.stdout.fileno()
+        os.write(descriptor, b"")
+        is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        return is_file and os.fstatvfs(descriptor).f_bavail == 0
+    except io.UnsupportedOperation:
+        return False
+    except OSError:
+        return True
 
 
 def _close_stdout() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Collection, Mapping
@@ -13,6 +12,7 @@ from typing import Any
 from rackwright.configure.ansible import KEEPALIVE
 from rackwright.configure.workers import Login
 from rackwright.resources import COLLECTION, COLLECTIONS, bundled
+from rackwright.secret_files import write_secret
 
 HOSTS = "hosts.json"
 UNPACKED = "{{ playbook_dir | dirname }}"
@@ -50,9 +50,7 @@ def write_bundle(
     for name, source in secrets.items():
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(source.read_bytes())
+        write_secret(target, source.read_bytes())
     (folder / HOSTS).write_text(json.dumps(inventory), encoding="utf-8")
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import datetime as dt
 import ipaddress
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from rackwright.configure.workers import Workers
-from rackwright.errors import UsageError
-from rackwright.files import write_changed
+from rackwright.errors import StateError, UsageError
+from rackwright.secret_files import Secret, is_whole, keep_secret, write_secret
 
 AUTHORITY_DAYS, NODE_DAYS = 3650, 825
 """How long certificates hold: of the authority, and of a node."""
@@ -28,6 +29,9 @@ NODE_NAME = "1.3.6.1.4.1.2312.19.1"
 
 SIGNING_BITS = 3072
 """Receptor signs with RSA only; 3072 bits are as strong as the curve of the certificates."""
+
+KEY_BYTES, CERTIFICATE_BYTES = 1000, 100
+"""What a file of a key that signs, and of any key or certificate, has at least."""
 
 AUTHORITY = "authority"
 """Folder of the authority's key, which no node needs."""
@@ -44,37 +48,44 @@ def make_credentials(workers: Workers, folder: Path, *, renew: bool = False) -> 
     Raises:
         ModuleNotFoundError: the extra 'workers' is not installed.
         UsageError: a node is called as the authority's folder.
+        StateError: what nodes trust is damaged.
     """
     nodes = [workers.head.node, *(worker.node for worker in workers.workers)]
     if AUTHORITY in nodes:
         raise UsageError(f"'{AUTHORITY}' cannot be the name of a node: its folder is taken")
-    authority = _Authority(folder / AUTHORITY, workers.head.node)
+    trusted = any((folder / node / "node.crt").exists() for node in nodes)
+    authority = _Authority(folder / AUTHORITY, workers.head.node, trusted=trusted)
     made = []
     for node in nodes:
         place = _folder(folder / node)
-        if renew or not (place / "node.crt").exists():
+        if renew or not all(_is_pem(place / name) for name in ("node.key", "node.crt")):
             authority.issue(node, place, workers.head.address if node == nodes[0] else None)
             made.append(node)
         shutil.copyfile(folder / AUTHORITY / "ca.crt", place / "ca.crt")
     signing = folder / nodes[0] / "signing.key"
-    if not signing.exists():
-        _write(signing, make_signing_key())
+    mend = "remove it, run this again and give every worker its new 'signing.pub'"
+    keep_secret(signing, make_signing_key, Secret("the key that signs", KEY_BYTES, mend))
+    public = _public_part(_load(signing, _load_key, mend))
     for node in nodes[1:]:
-        _write(folder / node / "signing.pub", _public_part(signing.read_bytes()))
+        write_secret(folder / node / "signing.pub", public)
     return tuple(made)
 
 
 class _Authority:
-    """A certificate authority, made when its folder is empty."""
+    """A certificate authority, made when nodes do not trust one yet."""
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, *, trusted: bool) -> None:
         from cryptography import x509
         from cryptography.hazmat.primitives.asymmetric import ec
 
         key_file, certificate = _folder(folder) / "ca.key", folder / "ca.crt"
-        if key_file.exists() and certificate.exists():
-            self._key = _load_key(key_file.read_bytes())
-            self._certificate = x509.load_pem_x509_certificate(certificate.read_bytes())
+        if trusted or (_is_pem(key_file) and _is_pem(certificate)):
+            mend = (
+                "put it back from a backup; without one nobody can make more certificates that "
+                f"the nodes trust: remove '{folder.parent}' and give every node what is made anew"
+            )
+            self._key = _load(key_file, _load_key, mend)
+            self._certificate = _load(certificate, x509.load_pem_x509_certificate, mend)
             return
         self._key = ec.generate_private_key(ec.SECP256R1())
         subject = _name(f"Receptor of {name}")
@@ -85,8 +96,8 @@ class _Authority:
             .add_extension(usage, critical=True)
             .sign(self._key, _hash())
         )
-        _write(key_file, _pem(self._key))
-        _write(certificate, _certificate_pem(self._certificate))
+        write_secret(key_file, _pem(self._key))
+        write_secret(certificate, _certificate_pem(self._certificate))
 
     def issue(self, node: str, folder: Path, address: str | None) -> None:
         """Write key and certificate of ``node``; ``address`` is where a client dials it."""
@@ -110,8 +121,8 @@ class _Authority:
             .add_extension(x509.SubjectAlternativeName(names), critical=False)
             .sign(self._key, _hash())
         )
-        _write(folder / "node.key", _pem(key))
-        _write(folder / "node.crt", _certificate_pem(certificate))
+        write_secret(folder / "node.key", _pem(key))
+        write_secret(folder / "node.crt", _certificate_pem(certificate))
 
 
 def make_signing_key() -> bytes:
@@ -121,11 +132,11 @@ def make_signing_key() -> bytes:
     return _pem(rsa.generate_private_key(public_exponent=65537, key_size=SIGNING_BITS))
 
 
-def _public_part(pem: bytes) -> bytes:
+def _public_part(key: Any) -> bytes:
     """The public key that belongs to a private one."""
     from cryptography.hazmat.primitives import serialization
 
-    public = _load_key(pem).public_key()
+    public = key.public_key()
     form = serialization.PublicFormat.SubjectPublicKeyInfo
     return bytes(public.public_bytes(serialization.Encoding.PEM, form))
 
@@ -220,6 +231,20 @@ def _folder(path: Path) -> Path:
     return path
 
 
-def _write(path: Path, content: bytes) -> None:
-    """Write a file that only its owner reads, whole or not at all."""
-    write_changed(path, content, 0o600)
+def _is_pem(path: Path) -> bool:
+    return is_whole(path, CERTIFICATE_BYTES)
+
+
+def _load(path: Path, read: Callable[[bytes], Any], mend: str) -> Any:
+    """What ``read`` makes of the file.
+
+    Raises:
+        StateError: it is missing or damaged.
+    """
+    try:
+        return read(path.read_bytes())
+    except FileNotFoundError:
+        fault = "missing"
+    except ValueError:
+        fault = "damaged"
+    raise StateError(f"'{path}' is {fault}", hint=mend)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,9 +14,19 @@ from rackwright.files import write_changed
 from rackwright.folders import state_folder
 from rackwright.plan.model import Plan
 from rackwright.render.slurm import render_slurm
+from rackwright.secret_files import Secret, keep_secret
 
 MUNGE_KEY_BYTES = 1024
 PASSWORD_BYTES = 24
+
+MUNGE_LEAST_BYTES, PASSWORD_LEAST = 32, 12
+"""Shortest key that MUNGE takes, and password that the role takes; a team may put its own there."""
+
+_MUNGE_MEND = (
+    "put '/etc/munge/munge.key' of a host in its place; where there is none, remove it and "
+    "configure every host, so that all get the same new key"
+)
+_GRAFANA_MEND = "remove it; the next run gives Grafana's administrator a new password"
 
 
 @dataclass(frozen=True)
@@ -76,8 +85,10 @@ def prepare(
 
     Raises:
         PlanError: a generated file lacks a number.
+        StateError: a secret that hosts may have is cut short.
     """
     made = build_inventory(plan)
+    in_use = place.inventory.exists()  # Ansible runs only after it is written
     shared: dict[str, Any] = {}
     if plan.blueprint.scheduler is not None:
         place.slurm.mkdir(exist_ok=True)
@@ -87,10 +98,23 @@ def prepare(
         for name, text in files.items():
             write_changed(place.slurm / name, text)
         shared["slurm_config_source"] = str(place.slurm)
-        shared["munge_key_file"] = _keep(place.munge_key, secrets.token_bytes(MUNGE_KEY_BYTES))
+        shared["munge_key_file"] = str(
+            keep_secret(
+                place.munge_key,
+                lambda: secrets.token_bytes(MUNGE_KEY_BYTES),
+                Secret("the MUNGE key", least=MUNGE_LEAST_BYTES, mend=_MUNGE_MEND),
+                in_use=in_use,
+            )
+        )
     if "grafana_version" in made.get("monitoring", {}).get("vars", {}):
-        password = f"{secrets.token_urlsafe(PASSWORD_BYTES)}\n".encode()
-        shared["grafana_admin_password_file"] = _keep(place.grafana_password, password)
+        shared["grafana_admin_password_file"] = str(
+            keep_secret(
+                place.grafana_password,
+                lambda: secrets.token_urlsafe(PASSWORD_BYTES).encode() + b"\n",
+                Secret("the password of Grafana", least=PASSWORD_LEAST, mend=_GRAFANA_MEND),
+                in_use=in_use,
+            )
+        )
     document = as_yaml_inventory(made, shared, connections or {})
     place.inventory.parent.mkdir(exist_ok=True)
     write_changed(place.inventory, json.dumps(document, indent=1))
@@ -121,15 +145,3 @@ def as_yaml_inventory(
     }
     top = inventory["all"].get("vars", {})
     return {"all": {"hosts": hosts, "vars": {**top, **shared}, "children": children}}
-
-
-def _keep(path: Path, secret: bytes) -> str:
-    """The path of a secret that only this user can read; one that is there stays."""
-    path.parent.mkdir(exist_ok=True, mode=0o700)
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return str(path)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(secret)
-    return str(path)

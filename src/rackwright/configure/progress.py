@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from rackwright.configure.waves import Kind, Wave
 from rackwright.errors import RackwrightError
+from rackwright.files import write_changed
 
 SCHEMA = "rackwright.waves/v1"
 
@@ -92,12 +92,7 @@ def save(progress: Progress, path: Path) -> None:
         "failed": dict(sorted(progress.failed.items())),
         "drained": dict(sorted(progress.drained.items())),
     }
-    fresh = path.with_suffix(".new")
-    with fresh.open("w", encoding="utf-8") as file:
-        json.dump(document, file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+    write_changed(path, json.dumps(document, indent=1))
 
 
 def load(path: Path) -> Progress | None:
@@ -110,7 +105,7 @@ def load(path: Path) -> Progress | None:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except ValueError:
+    except (ValueError, RecursionError):
         document = None
     try:
         return _read(document)

@@ -20,6 +20,7 @@ from rackwright.configure.patterns import hosts_of
 from rackwright.configure.watch import Watcher
 from rackwright.errors import ExternalToolError
 from rackwright.extras import install_hint
+from rackwright.faults import damaged, read_state
 from rackwright.files import write_changed
 from rackwright.resources import COLLECTIONS, bundled
 
@@ -146,20 +147,28 @@ def remember(
 
 def _listed(place: Workspace) -> Collection[str]:
     """The hosts of the inventory that was written last."""
-    try:
-        document = json.loads(place.inventory.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return ()
-    hosts: Mapping[str, Any] = document["all"]["hosts"]
-    return hosts
+    mend = "remove it; the next run writes it anew"
+    match read_state(place.inventory, mend=mend):
+        case None:
+            return ()
+        case {"all": {"hosts": {**hosts}}}:
+            return tuple(map(str, hosts))
+        case _:
+            raise damaged(place.inventory, mend=mend)
 
 
 def read_quarantine(place: Workspace) -> dict[str, str]:
-    """The hosts in quarantine, with the reason."""
-    try:
-        found: dict[str, str] = json.loads(place.quarantine.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    """The hosts in quarantine, with the reason.
+
+    Raises:
+        StateError: nobody can tell.
+    """
+    mend = "remove it and configure every host, which finds again what fails"
+    found = read_state(place.quarantine, mend=mend)
+    if found is None:
         return {}
+    if not isinstance(found, dict) or not all(isinstance(why, str) for why in found.values()):
+        raise damaged(place.quarantine, mend=mend)
     return found
 
 

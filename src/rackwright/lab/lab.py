@@ -12,8 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from rackwright.errors import ExternalToolError, UsageError
+from rackwright.errors import ExternalToolError, StateError, UsageError
+from rackwright.faults import damaged, read_state
+from rackwright.files import write_changed
 from rackwright.folders import state_folder
 from rackwright.lab import host as hosts
 from rackwright.lab.base import make_base
@@ -21,6 +24,7 @@ from rackwright.lab.host import Host
 from rackwright.lab.repository import make_repository, serve, source, stop
 from rackwright.lab.system import check_machine, run, wait_for
 from rackwright.provision.locks import exclusive
+from rackwright.secret_files import Secret, is_whole, keep_secret
 
 NAME = re.compile(r"[a-z][a-z0-9]{0,5}")
 FIRST_ADDRESS = 10
@@ -31,6 +35,12 @@ INOTIFY_INSTANCES = 4096
 """What many systemds on one kernel need; with Debian's 128 the 22nd host hangs."""
 
 READY_S = 90.0
+
+KEY_BYTES, PUBLIC_KEY_BYTES = 300, 70
+"""What the files of a pair of keys have at least."""
+
+
+_MEND = 'write into it a list of the lab\'s hosts, like [{"name": "gpu1", "devices": 8}]'
 
 
 @dataclass(frozen=True)
@@ -76,11 +86,13 @@ class Lab:
 
     def hosts(self) -> tuple[Host, ...]:
         """The hosts that it has."""
+        path = self.folder / "hosts.json"
+        listed = read_state(path, mend=_MEND)
         try:
-            listed = json.loads((self.folder / "hosts.json").read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return ()
-        return tuple(self._host(i, HostSpec(h["name"], h["devices"])) for i, h in enumerate(listed))
+            specs = [HostSpec(str(one["name"]), int(one["devices"])) for one in listed or ()]
+        except (KeyError, TypeError, ValueError):
+            raise damaged(path, mend=_MEND) from None
+        return tuple(self._host(index, spec) for index, spec in enumerate(specs))
 
     def ssh(self, host: Host) -> list[str]:
         """The words of an ssh command to ``host``, without what it shall run."""
@@ -131,8 +143,10 @@ def open_lab(name: str = "lab", network: str = "10.77.0.0/24") -> Lab:
     folder = state_folder() / "lab" / name
     kept = folder / "network"
     try:
-        parsed = ipaddress.IPv4Network(kept.read_text() if kept.exists() else network)
+        parsed = ipaddress.IPv4Network(kept.read_text("utf-8") if kept.exists() else network)
     except ValueError as error:
+        if kept.exists():
+            raise damaged(kept, mend=f"write the lab's network into it, like {network}") from None
         raise UsageError(f"'{network}' is no network: {error}") from None
     if parsed.num_addresses < FIRST_ADDRESS + LARGEST + 1:
         raise UsageError(f"'{parsed}' is too small for a lab", hint="use a /24")
@@ -154,7 +168,7 @@ def up(lab: Lab, wanted: Sequence[HostSpec], say: Callable[[str], None]) -> tupl
         _make_network(lab)
         serve(packages, str(lab.controller.ip), lab.folder)
         _make_keys(lab, wanted)
-        (lab.folder / "base").write_text(str(base), encoding="utf-8")
+        write_changed(lab.folder / "base", str(base))
         made = lab.hosts()
         for host in made:
             if not host.root.is_mount():
@@ -232,7 +246,7 @@ def _exclusive(lab: Lab) -> Iterator[None]:
 
 def _make_network(lab: Lab) -> None:
     lab.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    (lab.folder / "network").write_text(str(lab.network), encoding="utf-8")
+    write_changed(lab.folder / "network", str(lab.network))
     limit = Path("/proc/sys/fs/inotify/max_user_instances")
     if int(limit.read_text()) < INOTIFY_INSTANCES:
         limit.write_text(str(INOTIFY_INSTANCES))
@@ -267,18 +281,41 @@ def _is_foreign(lab: Lab) -> bool:
     return alias.strip() not in {"", _mark(lab)}
 
 
+def make_key(key: Path, comment: str, *, in_use: bool) -> None:
+    """A pair of keys of ssh at ``key``, unless there is one.
+
+    Raises:
+        StateError: what is there is damaged, and hosts have it.
+    """
+    public = key.with_suffix(".pub")
+    mend = "remove the lab and boot it anew: rackwright lab down"
+
+    def make() -> bytes:
+        # The program writes in place, so that who kills it leaves half a pair.
+        with TemporaryDirectory(prefix=".key.", dir=key.parent) as scratch:
+            made = Path(scratch) / "key"
+            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", str(made))
+            write_changed(public, made.with_suffix(".pub").read_bytes())
+            return made.read_bytes()
+
+    if not is_whole(public, PUBLIC_KEY_BYTES):
+        if in_use and key.exists():
+            raise StateError(f"'{public}' is missing or cut short", hint=mend)
+        key.unlink(missing_ok=True)
+    keep_secret(key, make, Secret("the key of ssh", KEY_BYTES, mend), in_use=in_use)
+
+
 def _make_keys(lab: Lab, wanted: Sequence[HostSpec]) -> None:
     """Keys of root and of every host, made once."""
-    if not lab.key.exists():
-        run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", f"lab {lab.name}", "-f", lab.key)
+    in_use = (lab.folder / "base").exists()  # written when all keys are there
+    make_key(lab.key, f"lab {lab.name}", in_use=in_use)
     listed = [{"name": spec.name, "devices": spec.devices} for spec in wanted]
-    (lab.folder / "hosts.json").write_text(json.dumps(listed), encoding="utf-8")
+    write_changed(lab.folder / "hosts.json", json.dumps(listed))
     lines = []
     for host in lab.hosts():
         host.folder.mkdir(parents=True, exist_ok=True)
         key = host.folder / "ssh_host_ed25519_key"
-        if not key.exists():
-            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", host.name, "-f", key)
+        make_key(key, host.name, in_use=in_use and key.exists())
         public = key.with_suffix(".pub").read_text().split()
         lines.append(f"{host.address.ip},{host.name} {public[0]} {public[1]}\n")
     lab.known_hosts.write_text("".join(lines), encoding="utf-8")

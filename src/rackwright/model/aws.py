@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from rackwright.model.base import Model
+from rackwright.model.base import MaybeEmpty, Model
 from rackwright.model.names import Name
 from rackwright.model.storage import Workload
 from rackwright.model.units import Gibibytes, MegabytesPerSecondPerTebibyte, Percent
@@ -93,7 +93,7 @@ class DataRepository(Model):
     """An S3 prefix linked into a file system."""
 
     bucket: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")]
-    prefix: str = ""
+    prefix: MaybeEmpty = ""
     path: Annotated[str, Field(pattern=r"^/.*$")]
     """Where it appears in the file system."""
     create_bucket: bool = True
@@ -153,7 +153,7 @@ class AwsSite(Model):
     login: AwsServer | None = None
     file_systems: tuple[LustreFileSystem, ...] = ()
     limits: Limits | None = None
-    tags: dict[str, str] = Field(default_factory=dict)
+    tags: dict[str, MaybeEmpty] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _names_differ(self) -> AwsSite:

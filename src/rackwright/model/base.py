@@ -7,9 +7,9 @@ import inspect
 import textwrap
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -17,8 +17,24 @@ _NO_SCHEMAS = frozenset({"metadata", "serialization", "default"})
 """What a schema of pydantic holds beside the schemas of its parts."""
 
 
+TEXT = r"^\S([\s\S]*\S)?$"
+"""A text with no blanks around it; so is each that has neither a pattern nor a type of its own."""
+
+PROSE = r"^\S([\s\S]*\S)?\n?$"
+"""The same, with a line break at the end, as blocks of text in YAML have."""
+
+Prose = Annotated[str, Field(min_length=1, pattern=PROSE)]
+"""Sentences for people to read."""
+
+EMPTY_OR_TEXT = r"^(\S([\s\S]*\S)?)?$"
+"""The same as ``TEXT``, or nothing."""
+
+MaybeEmpty = Annotated[str, Field(min_length=0, pattern=EMPTY_OR_TEXT)]
+"""A text that has a meaning when it is empty; a test lists the fields, with the meaning."""
+
+
 class Model(BaseModel):
-    """A frozen model that refuses unknown keys and non-finite numbers.
+    """A frozen model that refuses unknown keys, non-finite numbers and blank texts.
 
     The text below a field describes it in JSON Schemas. Pydantic's own ``use_attribute_docstrings``
     reads every source file at every start; here they are read when a schema is asked for.
@@ -36,7 +52,7 @@ class Model(BaseModel):
     def __get_pydantic_core_schema__(
         cls, source: type[BaseModel], handler: GetCoreSchemaHandler, /
     ) -> CoreSchema:
-        """Its schema, in which ``true`` and ``"4"`` are no numbers."""
+        """Its schema, in which ``true`` and ``"4"`` are no numbers, and ``""`` is no text."""
         made = handler(source)
         _be_strict(made)
         return made
@@ -55,13 +71,19 @@ class Model(BaseModel):
 
 
 def _be_strict(schema: Any) -> None:
-    """Let the numbers of ``schema`` be given as numbers; inner models have seen to theirs."""
+    """Let numbers in ``schema`` be given as numbers and texts not be blank.
+
+    Texts in lists and keys of mappings are among them. Inner models have seen to theirs.
+    """
     parts: Iterable[Any] = ()
     if isinstance(schema, list):
         parts = schema
     elif isinstance(schema, dict) and isinstance(schema.get("type"), str):
         if schema["type"] in {"int", "float"}:
             schema["strict"] = True
+        elif schema["type"] == "str" and "pattern" not in schema:
+            schema.setdefault("min_length", 1)  # for words of its own when a text is empty
+            schema["pattern"] = TEXT
         parts = (part for key, part in schema.items() if key not in _NO_SCHEMAS)
     elif isinstance(schema, dict):  # schemas by name, like those of fields
         parts = schema.values()

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from rackwright.model.aws import AwsSite
-from rackwright.model.base import Model
+from rackwright.model.base import Model, Prose
 from rackwright.model.cost import Costs
 from rackwright.model.interconnect import Interconnect
 from rackwright.model.names import Name
@@ -28,7 +28,7 @@ class PolicySetting(Model):
     """Absent, the policy's own default."""
     parameters: dict[str, Any] = {}
     """Values for the policy's parameters, validated by the policy."""
-    reason: str | None = None
+    reason: Prose | None = None
     """Why this cluster differs; required when the enforcement is lowered."""
     owner: str | None = None
     """Who answers for it; absent, the blueprint's owner."""

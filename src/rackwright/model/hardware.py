@@ -13,7 +13,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import Field, model_validator
 
-from rackwright.model.base import Model
+from rackwright.model.base import Model, Prose
 from rackwright.model.units import (
     Amperes,
     Celsius,
@@ -53,7 +53,7 @@ class Confidence(StrEnum):
 class Source(Model):
     """Where numbers come from."""
 
-    title: str
+    title: Prose
     """The document, precise enough to be found again."""
     date: date
     """When the document was published or read."""
@@ -66,7 +66,7 @@ class Fact(Model, Generic[T]):
     value: T
     source: str
     """Key of the entry's ``sources``."""
-    note: str | None = None
+    note: Prose | None = None
 
 
 class Airflow(StrEnum):
@@ -157,9 +157,9 @@ class Entry(Model):
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$")]
     vendor: str
     name: str
-    description: str | None = None
+    description: Prose | None = None
     sources: dict[str, Source]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Prose, ...] = ()
     """Contradictions in the sources, and what was decided."""
 
     @model_validator(mode="after")

@@ -17,7 +17,7 @@ from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_va
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from rackwright.model.base import Model
+from rackwright.model.base import Model, Prose
 from rackwright.model.hardware import Confidence, Fact, Source
 
 CURRENCY = "USD"
@@ -131,7 +131,7 @@ class PriceList(Model):
     prices: dict[str, Fact[Annotated[Decimal, Field(ge=0)]]]
     """By item: an instance type, a kind of storage, a customer class, a catalogue id."""
     sources: dict[str, Source]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Prose, ...] = ()
 
     @model_validator(mode="after")
     def _sources_match_prices(self) -> PriceList:

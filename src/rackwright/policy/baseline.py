@@ -23,7 +23,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from rackwright.model.base import Model
+from rackwright.model.base import MaybeEmpty, Model
 from rackwright.plan.model import Subject
 from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.engine import Report, Result, fingerprint, order_of
@@ -46,13 +46,13 @@ class Entry(Model):
     """Id of the rule."""
     at: str
     """The subject, as reports name it."""
-    what: str = ""
+    what: MaybeEmpty = ""
     """What is measured; empty for a rule without a number."""
     value: float | None = None
     """The value that is put up with, in ``unit``."""
     limit: float | None = None
     """The limit when it was recorded."""
-    unit: str = ""
+    unit: MaybeEmpty = ""
     """Unit of both."""
 
     @model_validator(mode="after")

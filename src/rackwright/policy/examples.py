@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from rackwright.catalog.loader import Catalogue, load_catalogue
 from rackwright.errors import SpecError, SpecErrors
-from rackwright.model.base import Model
+from rackwright.model.base import MaybeEmpty, Model
 from rackwright.model.cluster import PolicySetting
 from rackwright.plan.load import LoadedPlan, plan_tree
 from rackwright.policy.api import TOLERANCE, Outcome, Policy
@@ -40,9 +40,9 @@ class Expectation(Model):
     """
 
     outcome: Outcome
-    at: str = ""
+    at: MaybeEmpty = ""
     """Text in the name of the subject."""
-    what: str = ""
+    what: MaybeEmpty = ""
     """Text in what is measured or in the message."""
     value: float | str | None = None
     limit: float | str | None = None

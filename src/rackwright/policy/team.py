@@ -21,8 +21,8 @@ from rackwright.errors import (
     SpecError,
     SpecErrors,
     UsageError,
-    visible,
 )
+from rackwright.harmless import visible
 from rackwright.model.base import Model
 from rackwright.policy.concessions import read_base
 from rackwright.policy.digest import pack_digest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
 from rackwright.errors import ExternalToolError, UsageError
+from rackwright.files import write_changed
 from rackwright.harmless import json_text
 from rackwright.provision.locks import clear_dead_locks, exclusive
 from rackwright.provision.progress import Progress
@@ -80,6 +82,7 @@ class _Options:
 
 _ENCRYPTION = ("secrets_provider", "encrypted_key", "encryption_salt")
 _PLAIN = _Options()
+_KILLED = re.compile(r"code: -(\d+)")
 
 
 def preview(
@@ -130,6 +133,8 @@ def status(site: Site, target: Target) -> list[Outcome]:
                 outputs = _plain(stack.outputs())
         except automation.StackNotFoundError:
             continue
+        except automation.CommandError as error:
+            raise tool_error(kind, site, "status", error) from None
         unchanged = sum(1 for r in resources if r.get("custom"))
         outcomes.append(Outcome(kind, {}, unchanged, {}, outputs))
     return outcomes
@@ -168,7 +173,7 @@ def _run(
     except automation.StackNotFoundError:
         return Outcome(kind, {}, 0, {}, {})
     except automation.CommandError as error:
-        raise _tool_error(kind, site, action, error) from None
+        raise tool_error(kind, site, action, error) from None
 
 
 def _run_engine(
@@ -255,7 +260,7 @@ def _save_encryption(stack: automation.Stack, file: Path) -> None:
     The engine's workspace is made anew for each run, and with it the salt of a passphrase.
     """
     settings = stack.workspace.stack_settings(stack.name)
-    file.write_text(json.dumps({name: getattr(settings, name) for name in _ENCRYPTION}))
+    write_changed(file, json.dumps({name: getattr(settings, name) for name in _ENCRYPTION}))
 
 
 def _load_encryption(stack: automation.Stack, file: Path) -> None:
@@ -266,7 +271,10 @@ def _load_encryption(stack: automation.Stack, file: Path) -> None:
     """
     try:
         saved = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        saved = saved if isinstance(saved, Mapping) else None
+    except (OSError, ValueError, RecursionError):
+        saved = None
+    if saved is None:
         raise UsageError(f"'{file}' cannot be read", hint="make the plan again") from None
     settings = stack.workspace.stack_settings(stack.name)
     for name in _ENCRYPTION:
@@ -307,15 +315,24 @@ def _plain(outputs: Mapping[str, automation.OutputValue]) -> dict[str, Any]:
     return {name: "[secret]" if out.secret else out.value for name, out in outputs.items()}
 
 
-def _tool_error(
+def tool_error(
     kind: str, site: Site, action: str, error: automation.CommandError
 ) -> ExternalToolError:
-    lines = [line for line in str(error).splitlines() if "error:" in line.lower()]
-    detail = (lines[-1] if lines else str(error).strip().splitlines()[-1]).strip()
+    """What the engine said last, or that something killed it."""
+    told = [line.strip() for line in str(error).splitlines()]
+    lines = [line for line in told if "error:" in line.lower()]
+    if killed := next((m for line in told if (m := _KILLED.fullmatch(line))), None):
+        detail = f"something killed the engine (signal {killed.group(1)})"
+    else:
+        detail = next(iter([*reversed(lines), *filter(_says_something, reversed(told))]), "no word")
     return ExternalToolError(
         f"'{action}' of stack '{kind}/{site.stack}' failed: {detail}",
         hint=f"mend the cause and run 'rackwright {action}' again; it goes on where it stopped",
     )
+
+
+def _says_something(line: str) -> bool:
+    return bool(line) and line not in {"stdout:", "stderr:"}
 
 
 def render_json(

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError
+from rackwright.files import named
 
 
 @contextmanager
@@ -24,16 +25,17 @@ def exclusive(path: Path, *, what: str) -> Iterator[None]:
     with path.open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             file.seek(0)
             holder = file.read().strip() or "unknown"
             raise ExternalToolError(
                 f"{what} is being changed by process {holder}",
                 hint="wait until it has ended, then try again",
             ) from None
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+        with named(path):
+            file.truncate(0)
+            file.write(str(os.getpid()))
+            file.flush()
         yield
 
 
@@ -44,7 +46,7 @@ def turn(path: Path, *, waiting: Callable[[], None] = lambda: None) -> Iterator[
     with path.open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             waiting()
             fcntl.flock(file, fcntl.LOCK_EX)
         yield

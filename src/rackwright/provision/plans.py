@@ -14,6 +14,7 @@ from typing import Any
 
 from rackwright import __version__
 from rackwright.errors import UsageError
+from rackwright.files import write_changed
 
 SEAL = "seal.json"
 SCHEMA = "rackwright.plan/v1"
@@ -43,7 +44,7 @@ def prepare(folder: Path) -> None:
 def seal(folder: Path, *, stack: str, blueprint: str) -> None:
     """Write down what the plans in ``folder`` were made of."""
     document = {**_identity(stack, blueprint), "plans": _plans(folder)}
-    (folder / SEAL).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    write_changed(folder / SEAL, json.dumps(document, indent=2) + "\n")
 
 
 def verify(folder: Path, *, stack: str, blueprint: str) -> None:
@@ -54,7 +55,7 @@ def verify(folder: Path, *, stack: str, blueprint: str) -> None:
     """
     try:
         found = json.loads((folder / SEAL).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         found = None
     if not isinstance(found, Mapping):
         raise UsageError(

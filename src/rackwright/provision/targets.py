@@ -11,8 +11,12 @@ from typing import Literal
 from rackwright.errors import UsageError
 from rackwright.extras import require
 from rackwright.folders import state_folder
+from rackwright.secret_files import Secret, keep_secret
 
 TargetName = Literal["local", "aws"]
+
+PASSPHRASE_BYTES = 32
+"""Random bytes of a passphrase; its text is longer."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ def _open_local(folder: Path) -> Target:
         endpoint=embedded.endpoint,
         environment={
             "PULUMI_HOME": str(folder / "pulumi-home"),
-            "PULUMI_CONFIG_PASSPHRASE_FILE": str(_passphrase_file(folder)),
+            "PULUMI_CONFIG_PASSPHRASE_FILE": str(passphrase_file(folder)),
             "PULUMI_DEBUG_PROVIDERS": f"aws:{embedded.provider_port}",
             # The provider is attached; without this the engine looks for its plugin on the network.
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
@@ -97,13 +101,19 @@ def _open_aws(folder: Path) -> Target:
     return Target(name="aws", state=folder, backend=backend, environment={})
 
 
-def _passphrase_file(folder: Path) -> Path:
-    """A file with a random passphrase that only this user can read, made once."""
-    path = folder / "passphrase"
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secrets.token_urlsafe(32))
-    return path
+def passphrase_file(folder: Path) -> Path:
+    """A file with a random passphrase that only this user can read, made once.
+
+    Raises:
+        StateError: it is cut short, and stacks in ``folder`` are encrypted with what it was.
+    """
+    mend = (
+        "put it back from a backup; without one nobody can read the stacks: remove "
+        f"'{folder}', which holds nothing but the embedded AWS of this machine, and provision again"
+    )
+    return keep_secret(
+        folder / "passphrase",
+        lambda: secrets.token_urlsafe(PASSPHRASE_BYTES).encode(),
+        Secret("the passphrase of the stacks", least=PASSPHRASE_BYTES, mend=mend),
+        in_use=any((folder / "pulumi/.pulumi/stacks").rglob("*.json*")),
+    )

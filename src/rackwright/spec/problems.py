@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.harmless import visible
+from rackwright.model.base import EMPTY_OR_TEXT, PROSE, TEXT
 from rackwright.spec.suggest import did_you_mean, nearest
 from rackwright.spec.tree import Path, Tree
 from rackwright.spec.typewalk import Place, names, walk
@@ -19,6 +20,7 @@ _EXPECTED: Mapping[str, str] = {
     **dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "a mapping"),
     **dict.fromkeys(("tuple_type", "list_type"), "a list"),
     "string_type": "text",
+    "string_too_short": "text of {min_length:,} or more characters",
     **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number"),
     **dict.fromkeys(("float_type", "float_parsing"), "a number"),
     **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
@@ -158,6 +160,10 @@ def _explain(detail: Mapping[str, Any]) -> _Explanation:
         return message, _near(str(context["tag"]), words)
     if kind == "union_tag_not_found":
         return f"{context['discriminator']} is missing", None
+    if kind in {"string_too_short", "string_pattern_mismatch"} and not str(given).strip():
+        return "the text is empty", "leave the key out, or say something"
+    if kind == "string_pattern_mismatch" and context["pattern"] in {EMPTY_OR_TEXT, PROSE, TEXT}:
+        return f"{_quote(given)} has blanks around it", None
     if kind == "string_pattern_mismatch":
         return f"{_quote(given)} does not match {context['pattern']}", None
     if kind in _EXPECTED:

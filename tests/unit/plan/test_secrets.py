@@ -109,7 +109,7 @@ def test_every_repetition_is_bounded() -> None:
 
 def test_a_hostile_text_is_looked_at(tmp_path: Path) -> None:
     hostile = {
-        f"t{n}": unit * (60_000 // len(unit))
+        f"t{n}": (unit * (60_000 // len(unit))).strip()
         for n, unit in enumerate(
             ("a", "eyJa", "a://", "a://b:", "password", "$6$a", "-----BEGIN ", "x ")
         )

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError
+from rackwright.files import write_changed
 from rackwright.folders import state_folder
 from rackwright.processes import started
 from rackwright.provision.locks import turn
@@ -24,6 +25,8 @@ _PID = "server.pid"
 _READY = "ready.json"
 _LOG = "server.log"
 _STATE = "state.pickle"
+FAILED, HINT = "rackwright cannot start: ", " | hint: "
+"""How the process says in its log why it ends."""
 _START_LIMIT_S = 90.0
 _STOP_LIMIT_S = 30.0
 _POLL_S = 0.05
@@ -161,6 +164,7 @@ def _launch(folder: Path) -> Embedded:
     (folder / _READY).unlink(missing_ok=True)
     log = folder / _LOG
     with log.open("ab") as output:
+        began = output.tell()
         process = subprocess.Popen(
             [sys.executable, "-m", "rackwright.provision.embedded.server", str(folder)],
             stdin=subprocess.DEVNULL,
@@ -172,21 +176,37 @@ def _launch(folder: Path) -> Embedded:
         )
     _CHILDREN[process.pid] = process
     record = {"pid": process.pid, "started": started(process.pid)}
-    (folder / _PID).write_text(json.dumps(record), encoding="utf-8")
+    try:
+        write_changed(folder / _PID, json.dumps(record))
+    except OSError:
+        process.kill()  # nobody would find it again
+        _CHILDREN.pop(process.pid).wait()
+        raise
     deadline = time.monotonic() + _START_LIMIT_S
     while time.monotonic() < deadline:
         running = _running(folder)
         if running is not None:
             return running
         if process.poll() is not None:
-            raise ExternalToolError(
-                f"the embedded AWS ended at once with status {process.returncode}",
-                hint=f"its log is '{log}'",
-            )
+            raise _ended(log, began, process.returncode)
         time.sleep(_POLL_S)
     _end(folder)
     raise ExternalToolError(
         f"the embedded AWS was not ready within {_START_LIMIT_S:.0f} s", hint=f"its log is '{log}'"
+    )
+
+
+def _ended(log: Path, began: int, status: int) -> ExternalToolError:
+    """Why the process has ended: what it said last in its part of the log."""
+    with log.open("rb") as file:
+        file.seek(began)
+        text = file.read().decode("utf-8", "replace")
+    said = [line.removeprefix(FAILED) for line in text.splitlines() if line.startswith(FAILED)]
+    if said:
+        summary, _, hint = said[-1].partition(HINT)
+        return ExternalToolError(f"the embedded AWS does not start: {summary}", hint=hint or None)
+    return ExternalToolError(
+        f"the embedded AWS ended at once with status {status}", hint=f"its log is '{log}'"
     )
 
 

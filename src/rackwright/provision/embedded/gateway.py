@@ -16,6 +16,7 @@ from xml.sax.saxutils import escape
 from moto.core.base_backend import BackendDict
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
+from rackwright.faults import damaged
 from rackwright.provision.embedded import snapshot
 from rackwright.provision.embedded.operations import Book, Fault, Operation, identify
 
@@ -43,10 +44,21 @@ class StateFile:
         self._thread.start()
 
     def load(self) -> int:
-        """Returns how many backends the file held; a missing file holds none."""
+        """Returns how many backends the file held; a missing file holds none.
+
+        Raises:
+            StateError: it is damaged, or written in another format.
+        """
         if not self._path.exists():
             return 0
-        return snapshot.load_backends(self._path.read_bytes())
+        try:
+            return snapshot.load_backends(self._path.read_bytes())
+        except OSError:
+            raise
+        except Exception:  # noqa: BLE001 - a damaged pickle raises whatever it likes
+            _LOG.exception("the state in '%s' cannot be read", self._path)
+            mend = "remove it and the folder 'pulumi' with its stacks, and provision again"
+            raise damaged(self._path, mend=mend) from None
 
     def save(self) -> None:
         """Returns once a write that began after this call has reached the disk.

@@ -13,7 +13,11 @@ import time
 from pathlib import Path
 from types import FrameType
 
-from rackwright.provision.embedded import amis
+from rackwright.errors import RackwrightError
+from rackwright.exit_codes import ExitCode
+from rackwright.faults import system_fault
+from rackwright.files import write_changed
+from rackwright.provision.embedded import amis, control
 
 LOOPBACK = "127.0.0.1"
 STATE = "state.pickle"
@@ -26,7 +30,7 @@ _LOG = logging.getLogger("rackwright.provision.embedded")
 def _prepare(folder: Path) -> None:
     """Sets what moto reads at import, before anything imports it."""
     images = folder / "amis.json"
-    images.write_text(amis.moto_images(), encoding="utf-8")
+    write_changed(images, amis.moto_images())
     os.environ["MOTO_AMIS_PATH"] = str(images)
     for name in list(os.environ):
         if name.startswith("AWS_") or (name.startswith("MOTO_") and name != "MOTO_AMIS_PATH"):
@@ -77,9 +81,7 @@ def serve(folder: Path, idle_s: float = IDLE_S) -> None:
     signal.signal(signal.SIGTERM, finish)
     signal.signal(signal.SIGINT, finish)
     ready = {"endpoint": endpoint, "pid": os.getpid(), "provider_port": provider.port}
-    temporary = folder / f"{READY}.new"
-    temporary.write_text(json.dumps(ready), encoding="utf-8")
-    temporary.replace(folder / READY)
+    write_changed(folder / READY, json.dumps(ready))
     _LOG.info("ready: %s, provider on port %d", endpoint, provider.port)
     http.serve_forever()
     provider.stop()
@@ -101,6 +103,11 @@ def main(arguments: list[str] | None = None) -> int:
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     try:
         serve(options.folder, options.idle)
+    except (RackwrightError, OSError) as error:
+        told = error if isinstance(error, RackwrightError) else system_fault(error)
+        hint = f"{control.HINT}{told.hint}" if told.hint else ""
+        sys.stderr.write(f"{control.FAILED}{told.summary}{hint}\n")
+        return int(ExitCode.EXTERNAL)
     except Exception:  # noqa: BLE001 - the log is where the starter looks
         _LOG.exception("the embedded AWS could not go on")
         return 1

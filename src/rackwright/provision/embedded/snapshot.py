@@ -17,6 +17,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from moto.backends import get_backend
 from moto.core.base_backend import BackendDict
 
+from rackwright.files import named
+
 FORMAT = 1
 _RLOCK = type(threading.RLock())
 _LOCK = type(threading.Lock())
@@ -84,11 +86,12 @@ def load_backends(data: bytes) -> int:
 def write_atomically(path: Path, data: bytes) -> None:
     """Writes the file so that a reader, or the next start, sees all of it or the old one."""
     temporary = path.with_name(path.name + ".new")
-    with open(temporary, "wb", opener=_private) as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    with named(path):
+        with open(temporary, "wb", opener=_private) as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
 
 
 def _private(path: str, flags: int) -> int:

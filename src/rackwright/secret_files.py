@@ -1,0 +1,139 @@
+"""Files that hold a secret: of one owner, whole or not there, and never overwritten by chance."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rackwright.errors import StateError
+from rackwright.files import named
+
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+"""What a file system answers that has no hard links."""
+
+
+@dataclass(frozen=True)
+class Secret:
+    """What a file is for.
+
+    Attributes:
+        what: its name in messages.
+        least: bytes that it has at least when it is whole.
+        mend: what to do where it is not whole, and others rely on it.
+    """
+
+    what: str
+    least: int
+    mend: str
+
+
+def keep_secret(
+    path: Path, make: Callable[[], bytes], secret: Secret, *, in_use: bool = True
+) -> Path:
+    """``path``, with the secret that it has, or with a new one that ``make`` returns.
+
+    Who makes it at the same time uses the same: the first one stays.
+
+    Args:
+        path: where it is kept; its folder is made for the owner alone.
+        make: makes a new one.
+        secret: what it is.
+        in_use: something may rely on the secret that is there, so that a damaged one is refused;
+            otherwise it is made anew.
+
+    Raises:
+        StateError: the secret that is there is not whole.
+        OSError: it cannot be read or written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if (fault := _fault(path, secret.least)) is None:
+        path.chmod(0o600)
+        return path
+    if path.exists():
+        if in_use or not path.is_file():
+            raise StateError(f"{secret.what} in '{path}' is {fault}", hint=secret.mend)
+        write_secret(path, make())
+    else:
+        content = make()
+        with _draft(path, content) as draft:
+            _link(draft, path)
+    return path
+
+
+def write_secret(path: Path, content: bytes) -> None:
+    """Let ``path`` hold ``content``, for its owner alone; a reader sees the former file or this one.
+
+    Raises:
+        OSError: it cannot be written; the former file is still there.
+    """
+    with _draft(path, content) as draft:
+        draft.replace(path)
+        _sync(path.parent)
+
+
+def is_whole(path: Path, least: int) -> bool:
+    """Whether ``path`` is a file of ``least`` bytes or more."""
+    return _fault(path, least) is None
+
+
+def _fault(path: Path, least: int) -> str | None:
+    """What is wrong with the file; None where nothing is."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return "no file"
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return "missing"
+    if not content.strip():
+        return "blank" if content else "empty"
+    return f"cut short: {len(content):,} bytes" if len(content) < least else None
+
+
+@contextmanager
+def _draft(path: Path, content: bytes) -> Iterator[Path]:
+    """A file beside ``path`` with ``content``, on the disk; whoever is killed leaves no more."""
+    with named(path):
+        descriptor, name = tempfile.mkstemp(
+            prefix=f".{path.name}.", suffix=".part", dir=path.parent
+        )
+        draft = Path(name)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            yield draft
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def _link(draft: Path, path: Path) -> None:
+    """Give ``draft`` the name ``path`` as well, unless another maker was first."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if not path.exists():  # who makes it in this very moment is overwritten
+            draft.replace(path)
+    _sync(path.parent)
+
+
+def _sync(folder: Path) -> None:
+    """Let the names in ``folder`` be on the disk, where the file system can do that."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+    finally:
+        os.close(descriptor)
