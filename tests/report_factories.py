@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -158,3 +159,25 @@ HYGIENE = Hygiene(
 )
 EXCEPTED = Report("atlas", (REGRESSED, WAIVED, KNOWN, PREVIEW, PASS), 3, hygiene=HYGIENE)
 LAPSED = Report("atlas", (WAIVED, PASS), 2, hygiene=replace(HYGIENE, strict=True))
+
+
+def file_name(text: str) -> str:
+    """``text``, as far as it can be the name of a file."""
+    return re.sub("[\0\ud800-\udc7f\udd00-\udfff]", "", text) or "a"
+
+
+def a_report_with(text: str) -> Report:
+    """A report with ``text`` wherever a blueprint, a policy or a waiver can put one."""
+    failed = replace(
+        FAIL,
+        title=text,
+        subject=Subject(text, ()),
+        location=Location(file_name(text), 1, 1),
+        message=text,
+        what=text,
+        fix=text,
+        contributors=(Contributor(text, 1, 2.0),),
+    )
+    assert WAIVED.waiver
+    waived = replace(WAIVED, waiver=replace(WAIVED.waiver, reason=text, owner=text, ticket=text))
+    return Report(text, (failed, waived), 1)

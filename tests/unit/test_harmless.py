@@ -7,7 +7,6 @@ import io
 import json
 import re
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import cast
 from xml.etree import ElementTree as ET
@@ -28,13 +27,11 @@ from rackwright.harmless import (
     json_text,
     visible,
 )
-from rackwright.plan.model import Contributor, Subject
-from rackwright.policy.engine import Report
 from rackwright.report.failure import failure_annotations
 from rackwright.report.formats import FORMATS
 from rackwright.report.wording import printable
 from rackwright.streams import Guarded, guarded
-from report_factories import FAIL, WAIVED
+from report_factories import a_report_with, file_name
 
 PIECES = [
     *(
@@ -154,34 +151,12 @@ def test_xml_says_the_same(text: str) -> None:
     assert harmless(made) == made
 
 
-def file_name(text: str) -> str:
-    """``text``, as far as it can be the name of a file."""
-    return re.sub("[\0\ud800-\udc7f\udd00-\udfff]", "", text) or "a"
-
-
-def a_report(text: str) -> Report:
-    """A report with ``text`` wherever a blueprint, a policy or a waiver can put one."""
-    failed = replace(
-        FAIL,
-        title=text,
-        subject=Subject(text, ()),
-        location=Location(file_name(text), 1, 1),
-        message=text,
-        what=text,
-        fix=text,
-        contributors=(Contributor(text, 1, 2.0),),
-    )
-    assert WAIVED.waiver
-    waived = replace(WAIVED, waiver=replace(WAIVED.waiver, reason=text, owner=text, ticket=text))
-    return Report(text, (failed, waived), 1)
-
-
 @given(MEANT_BADLY, st.sampled_from(FORMATS), st.booleans())
 @example("##[stop-commands]x", "json", False)
 @example("##[stop-commands]x", "text", True)
-def test_every_form_of_a_report(text: str, form: str, colour: bool) -> None:
+def test_every_form_of_a_report_with(text: str, form: str, colour: bool) -> None:
     out = io.StringIO()
-    report = a_report(text)
+    report = a_report_with(text)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(sys, "stdout", out)
         with guarded():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import jsonschema
@@ -12,13 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from rackwright.errors import Location
-from rackwright.plan.model import Contributor, Subject
-from rackwright.policy.engine import Report
 from rackwright.report.escaping import code, prose
 from rackwright.report.formats import FORMATS, Context, renderer
 from rackwright.report.markdown import LARGEST
-from report_factories import FAIL, GOLDEN, HOSTILE_TEXT, WAIVED
+from report_factories import GOLDEN, HOSTILE_TEXT, a_report_with
 
 MEANT_BADLY = st.lists(
     st.one_of(
@@ -37,27 +33,10 @@ HTML = MarkdownIt("gfm-like")
 PLAIN = {"p", "h3", "h4", "ul", "li", "strong", "code", "br", "details", "summary"}
 
 
-def a_report(text: str) -> Report:
-    """A report with ``text`` wherever a blueprint, a policy or a waiver can put one."""
-    failed = replace(
-        FAIL,
-        title=text,
-        subject=Subject(text, ()),
-        location=Location(text or "a", 1, 1),
-        message=text,
-        what=text,
-        fix=text,
-        contributors=(Contributor(text, 1, 2.0),),
-    )
-    assert WAIVED.waiver
-    waived = replace(WAIVED, waiver=replace(WAIVED.waiver, reason=text, owner=text, ticket=text))
-    return Report(text, (failed, waived), 1)
-
-
 @given(MEANT_BADLY)
 @example(HOSTILE_TEXT)
 def test_every_form(text: str) -> None:
-    report, context = a_report(text), Context(file="site/atlas.yaml")
+    report, context = a_report_with(text), Context(file="site/atlas.yaml")
     made = {form: renderer(form)(report, context) for form in FORMATS}
     json.loads(made["json"])
     SARIF.validate(json.loads(made["sarif"]))
@@ -70,7 +49,7 @@ def test_every_form(text: str) -> None:
 @given(MEANT_BADLY)
 @example(HOSTILE_TEXT)
 def test_the_comment(text: str) -> None:
-    comment = renderer("md")(a_report(text), Context(file="site/atlas.yaml"))
+    comment = renderer("md")(a_report_with(text), Context(file="site/atlas.yaml"))
     assert len(comment.encode()) <= LARGEST
     assert set(re.findall(r"</?([a-z0-9]+)", HTML.render(comment))) <= PLAIN
     bare = re.sub(r"<!--.*?-->|(`+)[^`].*?\1|&#8203;", " ", comment)
