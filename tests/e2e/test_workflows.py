@@ -257,9 +257,14 @@ def test_what_violates_is_neither_planned_nor_previewed(
 LESS = {"  accounting: {host: head-1}\n": "", "name: head, role: head": "name: head, role: storage"}
 
 
+NOT_THERE = "10.213.60.250 gpu-1 gpu-2 gpu-3 gpu-4 login-1"
+"""Nodes whose names are known, as at every site, and that are off: slurmctld looks all names up."""
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="the lab needs root")
 def test_hosts_are_configured_after_a_rehearsal(forge: FakeForge, tmp_path: Path) -> None:
     with some_machines(tmp_path / "lab", "gate", "10.213.60.0/24", [HostSpec("head-1")]) as made:
+        made.on("head-1", f"echo {NOT_THERE} >> /etc/hosts")
         team = a_team(tmp_path, tmp_path / "state", forge, made.lab_blueprint(LESS).read_text())
         hosts = {"hosts": {"head-1": made.lab.connection(made.host("head-1"))}}
         (team.origin / "hosts.json").write_text(json.dumps({"all": hosts}))
