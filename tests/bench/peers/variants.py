@@ -42,6 +42,8 @@ def _break_sites(site: dict[str, Any], rows: list[dict[str, Any]]) -> None:
     rows[11]["power_limit"] = "700 kW"
     (rpp,) = [source for source in power["sources"] if source["name"] == "rpp-a-12"]
     rpp["circuit"]["current"] = "400 A"
+    # Row 3 has two feeds, and no UPS and panel of a third that would feed nothing.
+    power["sources"] = [one for one in power["sources"] if not one["name"].endswith("-c-3")]
 
 
 def _break_racks(groups: list[dict[str, Any]]) -> None:
