@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import time
 from collections.abc import Callable
 from functools import partial
@@ -17,6 +18,11 @@ from rackwright.folders import cache_folder
 
 os.environ["RACKWRIGHT_KEPT_MODULES"] = str(cache_folder("tests") / "modules")
 os.environ["ANSIBLE_CALLBACK_PLUGINS"] = str(Path(__file__).with_name("callbacks"))
+
+# What runs in the background of a shell ignores interrupts, and so does what it starts: what tests
+# interrupt would go on for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LONGEST = (
     "test_waves", "test_configure", "test_provision", "test_receptor", "test_containers", "test_workflows",
