@@ -24,5 +24,6 @@ class ContentHook(BuildHookInterface):  # type: ignore[misc]
             include[str(root / folder)] = f"rackwright/_bundled/{folder}"
         include[str(root / "roles")] = f"{COLLECTION}/roles"
         for path in sorted((root / "src" / COLLECTION).iterdir()):
-            if not path.is_symlink():  # a checkout has a link to the roles
+            # A checkout has a link to the roles.
+            if not path.is_symlink() and path.name != "__pycache__":
                 include[str(path)] = f"{COLLECTION}/{path.name}"
