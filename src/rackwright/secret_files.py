@@ -16,6 +16,7 @@ from rackwright.files import named
 
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 """What a file system answers that has no hard links."""
+_MISSING = "missing"
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,13 @@ def keep_secret(
     if (fault := _fault(path, secret.least)) is None:
         path.chmod(0o600)
         return path
-    if path.exists():
-        if in_use or not path.is_file():
-            raise StateError(f"{secret.what} in '{path}' is {fault}", hint=secret.mend)
-        write_secret(path, make())
-    else:
-        content = make()
-        with _draft(path, content) as draft:
+    if fault == _MISSING:  # decided once: another maker may be done by now
+        with _draft(path, make()) as draft:
             _link(draft, path)
+    elif in_use or not path.is_file():
+        raise StateError(f"{secret.what} in '{path}' is {fault}", hint=secret.mend)
+    else:
+        write_secret(path, make())
     return path
 
 
@@ -89,7 +89,7 @@ def _fault(path: Path, least: int) -> str | None:
             return "no file"
         content = path.read_bytes()
     except FileNotFoundError:
-        return "missing"
+        return _MISSING
     if not content.strip():
         return "blank" if content else "empty"
     return f"cut short: {len(content):,} bytes" if len(content) < least else None

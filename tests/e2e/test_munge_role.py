@@ -68,7 +68,7 @@ def test_a_first_host_whose_munge_is_stopped_is_left_behind_by_itself(site: Site
         failed, fine = site.verify()
     finally:
         site.machines.on("gpu-1", "systemctl start munge")
-    assert set(failed) == {"gpu-1"}
+    assert set(failed) == {"gpu-1"}, failed
     assert "Failed to access" in failed["gpu-1"]
     assert fine == {"gpu-2", "head-1"}
 
@@ -81,7 +81,7 @@ def test_a_controller_with_a_key_of_its_own_is_left_behind_by_itself(site: Site)
         failed, fine = site.verify()
     finally:
         site.machines.on("head-1", f"cp -a /root/kept {KEY} && systemctl restart munge")
-    assert set(failed) == {"head-1"}
+    assert set(failed) == {"head-1"}, failed
     assert f"{KEY} of head-1 is not that of the cluster" in failed["head-1"]
     assert fine == {"gpu-1", "gpu-2"}
 
@@ -94,7 +94,7 @@ def test_a_daemon_with_a_former_key_is_told_from_the_others(site: Site) -> None:
         failed, fine = site.verify()
     finally:
         site.machines.on("gpu-2", "systemctl restart munge")
-    assert set(failed) == {"gpu-2"}
+    assert set(failed) == {"gpu-2"}, failed
     assert "Invalid credential" in failed["gpu-2"]
     assert fine == {"gpu-1", "head-1"}
 
@@ -102,6 +102,6 @@ def test_a_daemon_with_a_former_key_is_told_from_the_others(site: Site) -> None:
 def test_a_first_host_that_is_down_is_left_behind_by_itself(site: Site) -> None:
     switch_off(site.machines.host("gpu-1"))
     failed, fine = site.verify()
-    assert set(failed) == {"gpu-1"}
+    assert set(failed) == {"gpu-1"}, failed
     assert "UNREACHABLE!" in failed["gpu-1"]
     assert fine == {"gpu-2", "head-1"}

@@ -246,6 +246,36 @@ def test_no_host_of_a_playbook_fails_for_all() -> None:
             assert not {"run_once", "any_errors_fatal"} & set(entry), f"{name}: {entry['name']}"
 
 
+SETS = re.compile(r"\| (?:union|intersect|difference|symmetric_difference)(?P<open>\()")
+ORDERED = re.compile(
+    r"[)]* ?(?:\| (?:sort|length|union|intersect|difference|symmetric_difference)\b|== \[\])"
+)
+
+
+def test_what_a_filter_of_sets_gives_is_sorted_or_counted() -> None:
+    """They give texts in an order of their own in each run, so the first one is any."""
+    paths = [path for role in ROLES for path in role.rglob("*") if path.suffix in {".yml", ".j2"}]
+    seen = 0
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        for found in SETS.finditer(text):
+            seen += 1
+            rest = " ".join(after_brackets(text[found.start("open") :]).split())
+            where = f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, found.start()) + 1}"
+            assert ORDERED.match(rest), where
+    assert seen > 40
+
+
+def after_brackets(text: str) -> str:
+    """What comes after the bracket that closes the first one of ``text``."""
+    depth = 0
+    for index, sign in enumerate(text):
+        depth += (sign == "(") - (sign == ")")
+        if depth == 0:
+            return text[index + 1 :]
+    raise AssertionError(text)
+
+
 def test_files_that_roles_write_say_who_manages_them() -> None:
     # JSON has no comments.
     paths = [
