@@ -59,7 +59,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Judge; the exit code is the verdict."""
     from rackwright.plan.load import load_plan
     from rackwright.policy.gate import open_gate
-    from rackwright.policy.packs import load_packs
     from rackwright.policy.suggested import with_edits
     from rackwright.spec.suggest import did_you_mean
 
@@ -78,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
             isolated=arguments.isolated,
             layers=arguments.layer,
         )
-        policies = load_packs(gate.packs)
+        policies = gate.rules
         known = [policy.id for policy in policies]
         only = tuple(current_id(name, policies) for name in arguments.only)
         for policy in only:

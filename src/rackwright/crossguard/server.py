@@ -78,13 +78,13 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
 
     def GetAnalyzerInfo(self, request: Any, context: Any) -> Any:  # noqa: N802
         """Every policy of the pack, with the enforcement that holds unless configured."""
-        from rackwright.policy.packs import load_packs
+        from rackwright.policy.pack_process import judging_rules
 
         info = analyzer_pb2.AnalyzerInfo(
             name=PACK, displayName="Rackwright", version=__version__, supportsConfig=True
         )
         titles = {BLUEPRINT: "The blueprint is valid, and known before anything is created"}
-        titles |= {policy.id: policy.title for policy in load_packs(self._packs)}
+        titles |= {policy.id: policy.title for policy in judging_rules(self._packs)}
         titles |= {rule.id: rule.title for rule in self._rules}
         levels = self._defaults()
         info.policies.extend(
@@ -104,11 +104,12 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
 
         The engine names every policy; only levels that differ from the pack's own are a choice.
         """
-        from rackwright.policy.packs import former_ids, load_packs
+        from rackwright.policy.pack_process import judging_rules
+        from rackwright.policy.packs import former_ids
         from rackwright.policy.renames import renaming
 
         defaults = self._defaults()
-        table = former_ids(load_packs(self._packs))
+        table = former_ids(judging_rules(self._packs))
         self._chosen = {}
         chosen = sorted(request.policyConfig.items(), key=lambda item: item[0] not in table)
         for given, config in chosen:  # the new id has the last word
@@ -155,9 +156,9 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
 
     def _defaults(self) -> dict[str, Level]:
         """The enforcement of every policy as the pack has it."""
-        from rackwright.policy.packs import load_packs
+        from rackwright.policy.pack_process import judging_rules
 
-        levels = {p.id: _LEVELS[p.enforcement.value] for p in load_packs(self._packs)}
+        levels = {p.id: _LEVELS[p.enforcement.value] for p in judging_rules(self._packs)}
         return {
             BLUEPRINT: analyzer_pb2.MANDATORY,
             **levels,

@@ -14,11 +14,11 @@ from rackwright.errors import Location
 from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint, PolicySetting
 from rackwright.policy.api import Enforcement, Policy, Profile
+from rackwright.policy.base_packs import BasePack, State, base_packs
 from rackwright.policy.concessions import read_base
 from rackwright.policy.hygiene import Kind, Lowered, Notice
 from rackwright.policy.sets import SETS, Regime, Standing, regime_for, standing, standing_with
 from rackwright.policy.settings import STRENGTH, fitting
-from rackwright.policy.team import Listed, dropped_packs
 from rackwright.spec.loader import tree_of, validate
 from rackwright.spec.tree import Item, Tree
 
@@ -65,17 +65,26 @@ class Approval:
     Attributes:
         ref: its name.
         asked: what its version of the blueprint asks for; None where it has none.
-        dropped: packs that it lists and the change does not.
+        listed: the packs that it lists.
+        isolated: no pack of the change judges, so that all of these do.
     """
 
     ref: str
     asked: Asked | None
-    dropped: tuple[Listed, ...] = ()
+    listed: tuple[BasePack, ...] = ()
+    isolated: bool = False
 
     @property
     def packs(self) -> tuple[Path, ...]:
-        """The folders of dropped packs that still judge."""
-        return tuple(pack.folder for pack in self.dropped if pack.folder)
+        """The folders of packs that judge as the base has them, and only so."""
+        alone = tuple(State) if self.isolated else (State.DROPPED,)
+        return tuple(pack.folder for pack in self.listed if pack.folder and pack.state in alone)
+
+    @property
+    def edited(self) -> tuple[Path, ...]:
+        """The folders of packs that judge as the base has them, and as the change does."""
+        edited = () if self.isolated else (State.EDITED,)
+        return tuple(pack.folder for pack in self.listed if pack.folder and pack.state in edited)
 
 
 def asked_by(blueprint: Blueprint, tree: Tree) -> Asked:
@@ -95,27 +104,27 @@ def read_approval(
         blueprint: the file.
         layers: files over it.
         ref: a revision of the blueprint's repository.
-        isolated: let no pack of the repository judge, as ``packs_for``.
+        isolated: let no pack of the change judge, as ``packs_for``.
 
     Raises:
         SpecErrors: a file of the revision cannot be read as YAML, or its settings are not valid.
         RackwrightError: the revision cannot be read.
     """
-    dropped = dropped_packs(blueprint, ref, isolated=isolated)
+    listed = base_packs(blueprint, ref, isolated=isolated)
     items: dict[Path, Item] = {}
     for path in (blueprint, *layers):
         item = read_base(path, ref, blueprint)
         if item is not None:
             items[path] = item
     if blueprint not in items:
-        return Approval(ref, None, dropped)
+        return Approval(ref, None, listed, isolated)
     tree = tree_of(list(items.values()))
     if isinstance(tree.data, dict):
         kept = {key: tree.data[key] for key in _Settings.model_fields if key in tree.data}
         tree = Tree(tree.root, kept, tree.files)
     found = validate(tree, _Settings).value
     regime = regime_for(found.profile, found.policy_set)
-    return Approval(ref, Asked(found.policies, regime, tree), dropped)
+    return Approval(ref, Asked(found.policies, regime, tree), listed, isolated)
 
 
 @dataclass(frozen=True)
@@ -165,7 +174,7 @@ def hold(
         )
     approved = fitting(chosen, base.settings)
     standings = {
-        policy.id: _stricter(base.standing(policy), head.standing(policy)) for policy in chosen
+        policy.id: stricter(base.standing(policy), head.standing(policy)) for policy in chosen
     }
     regime = Regime(
         max(base.regime.profile, head.regime.profile, key=_PROFILES.index),
@@ -180,7 +189,8 @@ def hold(
     )
 
 
-def _stricter(base: Standing, head: Standing) -> Standing:
+def stricter(base: Standing, head: Standing) -> Standing:
+    """The one of two that lets less pass."""
     one, other = STRENGTH[base.enforcement], STRENGTH[head.enforcement]
     return base if other < one or (other == one and head.preview) else head
 
@@ -201,12 +211,9 @@ def _notices(
             return f"the blueprint is new, so nobody has approved that; by itself it is {stays}"
         return f"'{ref}' decides: it stays {stays} until the change is merged"
 
-    for pack in approval.dropped:
-        rules = f"they do not: {pack.why}"
-        if pack.folder:
-            rules = "they judge still, until the change is merged"
-        text = f"the pack is not listed in this change; '{ref}' has its rules judge, and {rules}"
-        yield Notice(Kind.LOWERED, pack.path, "", text, pack.location)
+    for pack in approval.listed:
+        if text := _pack_text(pack, ref, isolated=approval.isolated):
+            yield Notice(Kind.LOWERED, pack.path, "", text, pack.location)
     for name, order in (("profile", _PROFILES), ("policy_set", SETS)):
         was, now = getattr(base.regime, name), getattr(head.regime, name)
         if order.index(now) < order.index(was):
@@ -231,6 +238,24 @@ def _notices(
         if changed:
             text = f"other parameters in this change{why}: {changed}; {effect('as it is there')}"
             yield Notice(Kind.LOWERED, policy, policy, text, place)
+
+
+def _pack_text(pack: BasePack, ref: str, *, isolated: bool) -> str:
+    """What is said of a pack of ``ref``; nothing where it judges as it did."""
+    if pack.state is State.DROPPED:
+        rules = "they judge still, until the change is merged"
+        if pack.folder is None:
+            rules = f"they do not: {pack.why}"
+        return f"the pack is not listed in this change; '{ref}' has its rules judge, and {rules}"
+    if pack.state is State.EDITED and pack.folder:
+        also = "" if isolated else "as the change has them, and "
+        until = "until the change is merged"
+        return (
+            f"the pack is edited in this change; its rules judge {also}as '{ref}' has them, {until}"
+        )
+    if pack.state is State.EDITED:
+        return f"the pack is another one in this change; that of '{ref}' does not judge: {pack.why}"
+    return f"the pack does not judge: {pack.why}" if isolated and pack.folder is None else ""
 
 
 def _sets(asked: Asked, policy: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -11,12 +11,14 @@ from typing import Any
 
 from rackwright.errors import Location
 from rackwright.plan.load import LoadedPlan, load_data, load_plan
-from rackwright.policy.api import Policy
+from rackwright.policy.api import Enforcement, Policy
 from rackwright.policy.asked import Approval, asked_by, hold
 from rackwright.policy.concessions import Concessions, concede
+from rackwright.policy.edited import base_versions, worse_of_both
 from rackwright.policy.engine import Report, evaluate
 from rackwright.policy.hygiene import Hygiene, Notice
-from rackwright.policy.packs import former_ids, load_packs
+from rackwright.policy.pack_process import judged_apart, judging_rules
+from rackwright.policy.packs import former_ids
 from rackwright.policy.renames import (
     Table,
     current,
@@ -24,6 +26,7 @@ from rackwright.policy.renames import (
     renamed_settings,
     renamed_waivers,
 )
+from rackwright.policy.sets import Standing
 from rackwright.policy.settings import configure
 
 
@@ -72,7 +75,7 @@ def check_plan(
         lenient: pass over settings that do not fit the policies, as those of an older revision may.
     """
     blueprint = loaded.plan.blueprint
-    known = load_packs(packs)
+    known = judging_rules(packs)
     table = former_ids(known)
     head, renamed = renamed_settings(asked_by(blueprint, loaded.tree), table)
     if approval is not None and approval.asked is not None:
@@ -92,7 +95,17 @@ def check_plan(
     def locate(path: tuple[str | int, ...]) -> Location | None:
         return loaded.tree.locate(path)
 
-    report = evaluate(loaded.plan, held.policies, held.standings, locate, held.regime)
+    def judge(policies: Sequence[Policy], standings: Mapping[str, Standing]) -> Report:
+        disabled = Enforcement.DISABLED
+        silent = {name for name, one in standings.items() if one.enforcement is disabled}
+        looked = judged_apart(policies, silent, loaded.tree.data)
+        return evaluate(loaded.plan, looked, standings, locate, held.regime)
+
+    if approval is not None and approval.edited:
+        base_rules, standings = base_versions(held, approval, table, loaded.tree, only)
+        report = worse_of_both(judge(held.policies, standings), judge(base_rules, standings))
+    else:
+        report = judge(held.policies, held.standings)
     report = replace(report, lowered=held.lowered)
     if concessions is not None:
         severities = {policy.id: policy.severity for policy in known}

@@ -13,7 +13,7 @@ MOST_FILES = 10_000
 LARGEST_PACK = 64 * 1024 * 1024
 """Bytes of all files of a pack together."""
 
-_LEFT_OUT = frozenset({".git", "__pycache__"})
+LEFT_OUT = frozenset({".git", "__pycache__"})
 """Names of what is not read of a pack: history, and bytecode, which its loader does not use."""
 
 
@@ -51,7 +51,7 @@ def _names(folder: Path) -> list[str]:
         prefix = waiting.pop()
         with os.scandir(folder / prefix) as entries:
             for entry in entries:
-                if entry.name in _LEFT_OUT:
+                if entry.name in LEFT_OUT:
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(f"{prefix}{entry.name}/")

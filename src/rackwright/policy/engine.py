@@ -25,6 +25,7 @@ from rackwright.policy.api import (
     Suggestion,
 )
 from rackwright.policy.excess import Mark, beyond
+from rackwright.policy.exchange import RuleFailedError
 from rackwright.policy.hygiene import BaselineState, Hygiene, Lowered, Permission
 from rackwright.policy.sets import STRICTEST, Regime, Standing
 from rackwright.policy.sets import standing as standing_of
@@ -171,13 +172,20 @@ def _run(policy: Policy, standing: Standing, plan: Plan, locate: Locate) -> Iter
     blueprint = Subject(plan.blueprint.name, ())
     try:
         found = [_result(policy, standing, item, locate) for item in policy.check(plan)]
+    except RuleFailedError as error:
+        return [_bare(policy, standing, Outcome.ERROR, blueprint, str(error))]
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a policy that raises must never pass
-        text = f"the policy failed{_where(error, policy)}: {type(error).__name__}: {error}"
-        text = " ".join(text.split())
+        text = failure_text(error, policy)
         return [_bare(policy, standing, Outcome.ERROR, blueprint, text)]
     if found:
         return found
     return [_bare(policy, standing, Outcome.NOT_APPLICABLE, blueprint, "nothing to judge")]
+
+
+def failure_text(error: BaseException, policy: Policy) -> str:
+    """How ``policy`` failed, in one line: where in its file, and with what."""
+    text = f"the policy failed{_where(error, policy)}: {type(error).__name__}: {error}"
+    return " ".join(text.split())
 
 
 def _where(error: BaseException, policy: Policy) -> str:
@@ -283,11 +291,15 @@ _WEIGHT = {
 }
 
 
+def gravity_of(result: Result) -> tuple[bool, int]:
+    """How grave a result is; what is less comes first."""
+    return not result.blocks, _WEIGHT[result.outcome]
+
+
 def order_of(result: Result) -> tuple[object, ...]:
     """The key by which the results of a report are sorted."""
     return (
-        not result.blocks,
-        _WEIGHT[result.outcome],
+        *gravity_of(result),
         result.policy,
         result.subject.name,
         result.what,

@@ -11,10 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rackwright.plan.load import LoadedPlan
+from rackwright.policy.api import Policy
 from rackwright.policy.asked import Approval, read_approval
 from rackwright.policy.check import check_plan
 from rackwright.policy.concessions import Choice, Concessions, read_concessions
+from rackwright.policy.digest import pack_digest
 from rackwright.policy.engine import Report
+from rackwright.policy.pack_process import judging_rules, team_rules
+from rackwright.policy.packs import former_ids
 from rackwright.policy.team import packs_for
 from rackwright.spec.links import refuse_links
 
@@ -32,6 +36,19 @@ class Gate:
     packs: tuple[Path, ...] = ()
     concessions: Concessions | None = None
     approval: Approval | None = None
+
+    @property
+    def rules(self) -> tuple[type[Policy], ...]:
+        """Every rule that judges, once; those that a change deletes are among them.
+
+        Raises:
+            PolicyLoadError: a pack cannot be loaded.
+        """
+        found = judging_rules(self.packs)
+        edited = self.approval.edited if self.approval else ()
+        known = {rule.id for rule in found} | former_ids(found).keys()
+        deleted = [rule for pack in edited for rule in team_rules(pack) if rule.id not in known]
+        return (*found, *deleted)
 
     def judge(self, loaded: LoadedPlan, *, only: Sequence[str] = ()) -> Report:
         """The report about a plan; ``only`` are the ids that judge, empty means all.
@@ -81,6 +98,14 @@ def open_gate(
 
 
 def all_packs(packs: tuple[Path, ...], approval: Approval | None) -> tuple[Path, ...]:
-    """``packs``, and those that a change may not drop."""
+    """``packs``, and those that a change may not drop.
+
+    Raises:
+        PolicyLoadError: one of them cannot be read.
+    """
     kept = approval.packs if approval else ()
-    return (*packs, *(folder for folder in kept if folder not in packs))
+    if not kept:
+        return packs
+    # Who names the base's own pack, checked out beside the repository, names it a second time.
+    known = {pack_digest(folder) for folder in packs}
+    return (*packs, *(folder for folder in kept if pack_digest(folder) not in known))

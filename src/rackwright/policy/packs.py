@@ -1,4 +1,6 @@
-"""Loading of policy packs: folders of rule files, the built-in one like any team's.
+"""Loading of policy packs into this process: the built-in one, and a team's for those who write it.
+
+What judges beside the built-in rules is loaded by ``pack_process``, each pack in a process.
 
 A pack holds ``<family>/<id>_<slug>.py`` with a ``.md`` and an ``.examples.yaml`` beside it. Files
 are loaded by path under synthetic names, so that no pack can shadow a module. A Python file that is
@@ -47,11 +49,12 @@ def load_packs(folders: Sequence[Path] = ()) -> tuple[type[Policy], ...]:
 @lru_cache(maxsize=8)
 def _load_all(folders: tuple[Path, ...]) -> tuple[type[Policy], ...]:
     teams = (policy for folder in folders for policy in load_pack(folder))
-    return _unique((*_load_builtin(), *teams))
+    return unique((*builtin_rules(), *teams))
 
 
 @lru_cache(maxsize=1)
-def _load_builtin() -> tuple[type[Policy], ...]:
+def builtin_rules() -> tuple[type[Policy], ...]:
+    """Every policy of the built-in pack, sorted by id."""
     return load_pack(builtin_pack())
 
 
@@ -72,10 +75,15 @@ def load_pack(folder: Path) -> tuple[type[Policy], ...]:
             hint="rules are files like 'power/acme001_busway.py'",
         )
     trusted = folder.resolve() == builtin_pack().resolve()
-    return _unique(_load_file(path, trusted=trusted) for path in files)
+    return unique(_load_file(path, trusted=trusted) for path in files)
 
 
-def _unique(policies: Iterable[type[Policy]]) -> tuple[type[Policy], ...]:
+def unique(policies: Iterable[type[Policy]]) -> tuple[type[Policy], ...]:
+    """``policies`` sorted by id.
+
+    Raises:
+        PolicyLoadError: two have or had the same id.
+    """
     by_id: dict[str, type[Policy]] = {}
     for policy in policies:
         if policy.id in by_id:
@@ -134,8 +142,9 @@ def is_rule(stem: str) -> bool:
 
 
 def policy_file(policy: type[Policy]) -> Path:
-    """The file that ``policy`` was loaded from."""
-    return Path(inspect.getfile(policy))
+    """The file that ``policy`` was loaded from, here or in the process of its pack."""
+    apart: Path | None = getattr(policy, "file", None)
+    return apart or Path(inspect.getfile(policy))
 
 
 def documentation(policy: type[Policy]) -> Path:
@@ -184,11 +193,21 @@ def _load_file(path: Path, *, trusted: bool) -> type[Policy]:
     where = Location(str(path), 1, 1)
     if len(found) != 1:
         raise PolicyLoadError(f"a rule file defines one policy, not {len(found)}", location=where)
-    _check_contract(found[0], path, where)
+    check_contract(found[0], path, where)
     return found[0]
 
 
-def _check_contract(policy: type[Policy], path: Path, where: Location) -> None:
+def check_contract(policy: type[Policy], path: Path, where: Location) -> None:
+    """Refuse a rule that is not what the engine relies on.
+
+    Args:
+        policy: the rule.
+        path: the file that it is in.
+        where: the place that is told.
+
+    Raises:
+        PolicyLoadError: something is missing, or does not fit its file.
+    """
     for attribute, kind in _CONTRACT:
         if not isinstance(getattr(policy, attribute, None), kind):
             raise PolicyLoadError(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -24,11 +23,10 @@ from rackwright.errors import (
 )
 from rackwright.harmless import visible
 from rackwright.model.base import Model
-from rackwright.policy.concessions import read_base
 from rackwright.policy.digest import pack_digest
 from rackwright.policy.installed import installed_pack
 from rackwright.spec import git
-from rackwright.spec.loader import load, tree_of, validate
+from rackwright.spec.loader import load
 from rackwright.spec.tree import Tree
 
 NAME = "rackwright.yaml"
@@ -87,12 +85,12 @@ class PackPin(Model):
             PolicyLoadError: the package is not installed in its version.
         """
         if self.package is not None and self.version is not None:
-            return _real(installed_pack(self.package, self.version))
-        return _real(top / self.name)
+            return real(installed_pack(self.package, self.version))
+        return real(top / self.name)
 
     def is_at(self, top: Path) -> Path | str:
         """The same for the same pack, whether it is there or not."""
-        return _real(top / self.path) if self.path is not None else self.name.lower()
+        return real(top / self.path) if self.path is not None else self.name.lower()
 
 
 class TeamConfig(Model):
@@ -106,13 +104,13 @@ def find_config(blueprint: Path) -> Path | None:
 
     It lies beside the blueprint, or above it inside the same git repository.
     """
-    found = (folder / NAME for folder in _folders(blueprint))
+    found = (folder / NAME for folder in config_folders(blueprint))
     return next((path for path in found if path.is_file()), None)
 
 
-def _folders(blueprint: Path) -> list[Path]:
+def config_folders(blueprint: Path) -> list[Path]:
     """The folder of ``blueprint`` and those above it inside the same git repository."""
-    folder = _real(blueprint).parent
+    folder = real(blueprint).parent
     chain = [folder, *folder.parents]
     top = next((n for n, above in enumerate(chain) if (above / ".git").exists()), 0)
     return chain[: top + 1]
@@ -139,7 +137,7 @@ def packs_for(
     if config is not None and config.is_symlink():
         raise UsageError(f"'{config}' is a link", hint="put the file itself there")
     listed = () if config is None else team_packs(config)
-    folders = [_real(folder) for folder in more]
+    folders = [real(folder) for folder in more]
     return (*(folder for folder in listed if folder not in folders), *folders)
 
 
@@ -149,9 +147,9 @@ def _refuse_inside(blueprint: Path, packs: Sequence[Path]) -> None:
     The change that is judged wrote them, or where they lead. Without a repository around it, the
     blueprint's folder stands for one.
     """
-    tops = {_top(_real(blueprint)), _real(_top(_plain(blueprint))), _top(_plain(blueprint))}
+    tops = {_top(real(blueprint)), real(_top(_plain(blueprint))), _top(_plain(blueprint))}
     for pack in packs:
-        places = (_plain(pack), _real(pack))
+        places = (_plain(pack), real(pack))
         if any(place.is_relative_to(top) for place in places for top in tops):
             raise UsageError(
                 f"the pack '{visible(str(pack))}' is of the repository that is judged",
@@ -172,11 +170,11 @@ def team_packs(config: Path) -> tuple[Path, ...]:
         SpecErrors: the file is not valid, or a pack is not what it is pinned to.
     """
     loaded = load(config, TeamConfig)
-    top = _real(config).parent
+    top = real(config).parent
     folders: list[Path] = []
     errors: list[SpecError] = []
     for index, pin in enumerate(loaded.value.packs):
-        folder, error = _checked(pin, top, index, loaded.tree)
+        folder, error = checked_pin(pin, top, index, loaded.tree)
         if error is None and folder in folders:
             error = SpecError(
                 f"packs: '{pin.name}' is listed twice",
@@ -191,78 +189,17 @@ def team_packs(config: Path) -> tuple[Path, ...]:
     return tuple(folders)
 
 
-def _listed_now(config: Path | None, *, isolated: bool) -> set[Path | str]:
-    """The packs that ``config`` lists; of an isolated one that cannot be read, none."""
-    if config is None or config.is_symlink():
-        return set()
-    top = _real(config).parent
-    try:
-        return {pin.is_at(top) for pin in load(config, TeamConfig).value.packs}
-    except SpecErrors:
-        if isolated:
-            return set()
-        raise
-
-
-@dataclass(frozen=True)
-class Listed:
-    """A pack that a base revision lists.
-
-    Attributes:
-        path: its folder or package, as it is written there.
-        folder: where it is now, as it was pinned; None where it does not judge.
-        why: why it does not.
-    """
-
-    path: str
-    folder: Path | None
-    location: Location | None
-    why: str = ""
-
-
-def dropped_packs(blueprint: Path, ref: str, *, isolated: bool = False) -> tuple[Listed, ...]:
-    """The packs that ``ref`` lists for ``blueprint`` and the files as they are now do not.
-
-    Args:
-        blueprint: the file.
-        ref: a revision of its repository.
-        isolated: let none of them judge.
-
-    Raises:
-        SpecErrors: the revision's configuration is not valid.
-        RackwrightError: the revision cannot be read.
-    """
-    now = _listed_now(find_config(blueprint), isolated=isolated)
-    for folder in _folders(blueprint):
-        item = read_base(folder / NAME, ref, blueprint)
-        if item is not None:
-            break
-    else:
-        return ()
-    loaded = validate(tree_of([item]), TeamConfig)
-    found = []
-    for index, pin in enumerate(loaded.value.packs):
-        if pin.is_at(folder) not in now:
-            where, why = None, "isolated, no pack of the repository does"
-            if not isolated:
-                where, problem = _checked(pin, folder, index, loaded.tree)
-                why = problem.summary if problem else ""
-            place = loaded.tree.locate(("packs", index, pin.key))
-            found.append(Listed(pin.name, None if why else where, place, why))
-    return tuple(found)
-
-
 def _plain(path: Path) -> Path:
     """``path`` from the root, with the links that are in it."""
     return Path(os.path.abspath(path))  # noqa: PTH100 - resolves no link
 
 
-def _real(path: Path) -> Path:
+def real(path: Path) -> Path:
     """``path`` without links; unlike ``Path.resolve``, links that go round are no error."""
     return Path(os.path.realpath(path))
 
 
-def _checked(
+def checked_pin(
     pin: PackPin, top: Path, index: int, tree: Tree
 ) -> tuple[Path | None, SpecError | None]:
     """The folder of a pack, where there is one, and why it cannot be used, if so."""

@@ -6,7 +6,10 @@ that a revision of somebody else can be looked at. A name is taken where it mean
 
 from __future__ import annotations
 
+import io
+import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError, RackwrightError, UsageError
@@ -80,6 +83,53 @@ def read_at(repository: Path, revision: str, path: str) -> bytes:
             f"'{path}' at '{revision}' is larger than {LARGEST_FILE // 2**20} MiB"
         )
     return _git(repository, "cat-file", "blob", identity)
+
+
+def files_at(
+    repository: Path, revision: str, folder: str, *, most: int, largest: int
+) -> Iterator[tuple[str, bytes]]:
+    """The files in ``folder`` at ``revision``: the path of each from the folder, and its content.
+
+    Args:
+        repository: a folder in the repository.
+        revision: any name of a commit that git understands.
+        folder: from the top of the repository, with ``/``; ``.`` is the top.
+        most: number of files that are read.
+        largest: bytes of all of them together.
+
+    Raises:
+        RevisionError: there is no such commit.
+        FileMissingError: the commit has no such folder.
+        UnreadableFileError: the folder holds a link or a submodule, or more than may be read.
+        ExternalToolError: git is missing or failed.
+    """
+    commit = resolve(repository, revision)
+    prefix = "" if folder == "." else f"{folder}/"
+    within = (prefix,) if prefix else ()
+    listed = _git(repository, "ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--", *within)
+    entries = [entry.partition(b"\t") for entry in listed.split(b"\0") if entry]
+    if not entries:
+        raise FileMissingError(f"there is no folder '{folder}' at '{revision}'")
+    names, identities, size = [], [], 0
+    for facts, _, path in entries:
+        mode, _, identity, length = facts.decode("ascii").split()
+        name = os.fsdecode(path)
+        if mode not in _REGULAR or not {"", ".", "..", ".git"}.isdisjoint(name.split("/")):
+            raise UnreadableFileError(f"'{visible(name)}' at '{revision}' is not a regular file")
+        names.append(name.removeprefix(prefix))
+        identities.append(identity)
+        size += int(length)
+    if len(names) > most or size > largest:
+        raise UnreadableFileError(
+            f"'{visible(folder)}' at '{revision}' has more than {most:,} files, or than "
+            f"{largest // 2**20} MiB"
+        )
+    asked = "".join(f"{identity}\n" for identity in identities).encode()
+    answers = io.BytesIO(_git(repository, "cat-file", "--batch", given=asked))
+    for name in names:
+        content = answers.read(int(answers.readline().split()[-1]))
+        answers.read(1)  # the line break after it
+        yield name, content
 
 
 def resolve(repository: Path, revision: str) -> str:
@@ -176,8 +226,8 @@ def top_of(folder: Path) -> Path:
     return top
 
 
-def _git(repository: Path, *arguments: str) -> bytes:
-    done = run_git(repository, *arguments)
+def _git(repository: Path, *arguments: str, given: bytes = b"") -> bytes:
+    done = run_git(repository, *arguments, given=given)
     if done.returncode:
         raise ExternalToolError(f"git {arguments[0]} failed", hint=said(done.stderr))
     return done.stdout

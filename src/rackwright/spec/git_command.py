@@ -59,15 +59,17 @@ _FOREIGN = (b"dubious ownership", b"unsafe repository")
 """What git says where the files belong to another user: today's words, and those of 2.35."""
 
 
-def run_git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    """How a git command ended that reads the repository of ``folder``.
+def run_git(
+    folder: Path, *arguments: str, given: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
+    """How a git command ended that reads the repository of ``folder``; its input is ``given``.
 
     Raises:
         UsageError: the folder is in no repository that can be trusted.
         ExternalToolError: git is missing or takes too long.
     """
     top = find_top(folder)
-    return _run(top, _git_dir(top), *arguments)
+    return _run(top, _git_dir(top), *arguments, given=given)
 
 
 def find_top(folder: Path) -> Path:
@@ -176,9 +178,11 @@ def _common_dir(top: Path) -> Path | None:
     return Path(os.path.realpath(top / _path(done.stdout)))
 
 
-def _run(top: Path, git_dir: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+def _run(
+    top: Path, git_dir: Path, *arguments: str, given: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
     named = (f"--git-dir={git_dir}", f"--work-tree={top}")
-    return _call(top, (*named, *arguments), _environment() | _ENVIRONMENT)
+    return _call(top, (*named, *arguments), _environment() | _ENVIRONMENT, given)
 
 
 def _environment() -> dict[str, str]:
@@ -187,13 +191,13 @@ def _environment() -> dict[str, str]:
 
 
 def _call(
-    top: Path, words: Sequence[str], environment: Mapping[str, str]
+    top: Path, words: Sequence[str], environment: Mapping[str, str], given: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
     command = ["git", "-C", str(top), *_OPTIONS, *words]
     try:
         return subprocess.run(
             command,
-            stdin=subprocess.DEVNULL,
+            input=given,
             capture_output=True,
             env=environment,
             timeout=TIMEOUT,
