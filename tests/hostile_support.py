@@ -1,9 +1,7 @@
-"""Pull requests of somebody hostile, in a team's repository, and how ``rackwright`` ends on them."""
+"""A team's repository, to which tests write pull requests of somebody hostile."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import resource
 import shutil
@@ -15,38 +13,12 @@ from functools import cache
 from pathlib import Path
 
 from ci_team import git
-from rackwright.cli import main
+from cli_support import Ended, run_here
 from rackwright.render.blueprints import find_template, write_blueprint
-from rackwright.spec import git_command
 
 MEMORY = 1536 * 1024 * 1024
 """Address space in bytes; a check of the example takes a third of it."""
 BLUEPRINT = "demo/blueprint.yaml"
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
-
-    def refused(self, *words: str) -> None:
-        """It was bad input, told in words that no terminal obeys."""
-        said = f"{self.code}\n{self.out[-2000:]}\n{self.err[-2000:]}"
-        assert self.code == 2, said
-        for word in words:
-            assert word in self.err, said
-        assert len(self.err) < 20_000
-        self.harmless()
-
-    def harmless(self) -> None:
-        """No traceback, and nothing that steers a terminal or turns a line around."""
-        for text in (self.out, self.err):
-            assert "Traceback" not in text
-            assert "rackwright failed" not in text
-            assert all(line.isprintable() for line in text.split("\n"))
 
 
 @dataclass(frozen=True)
@@ -75,7 +47,7 @@ class Repository:
         self.file.write_text(text.replace(old, new, 1), encoding="utf-8")
 
     def run(self, *arguments: str) -> Ended:
-        return (_run_limited if self.limited else _run_here)(self.top, arguments)
+        return (_run_limited if self.limited else run_here)(self.top, *arguments)
 
     def check(self, *arguments: str) -> Ended:
         return self.run("check", "--isolated", *(arguments or (BLUEPRINT,)))
@@ -103,27 +75,7 @@ def _first_commit() -> tuple[Path, tempfile.TemporaryDirectory[str]]:
     return top, made
 
 
-def _run_here(folder: Path, arguments: tuple[str, ...]) -> Ended:
-    git_command._git_dir.cache_clear()  # kept while a process lives, and a command is one elsewhere
-    written = io.BytesIO(), io.BytesIO()
-    # As pipes are: what cannot be encoded cannot be written to stdout.
-    out, err = (
-        io.TextIOWrapper(raw, encoding="utf-8", errors=errors, newline="\n")
-        for raw, errors in zip(written, ("strict", "backslashreplace"), strict=True)
-    )
-    with (
-        contextlib.chdir(folder),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        code = main(arguments)
-    out.flush()
-    err.flush()
-    said = [raw.getvalue().decode() for raw in written]
-    return Ended(code, *said)
-
-
-def _run_limited(folder: Path, arguments: tuple[str, ...]) -> Ended:
+def _run_limited(folder: Path, *arguments: str) -> Ended:
     done = subprocess.run(
         [sys.executable, "-m", "rackwright", *arguments],
         cwd=folder,

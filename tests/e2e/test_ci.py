@@ -19,6 +19,7 @@ import yaml
 from ci_gitlab import Pipeline, run_script
 from ci_runner import Job
 from ci_team import BLUEPRINT, commit, git, github_environment
+from cli_support import run_here
 from forge_fake import Failure, FakeForge, a_forge
 from planted import plant
 from rackwright.render.blueprints import find_template, write_blueprint
@@ -72,6 +73,13 @@ def reordered(text: str) -> str:
         return item
 
     return yaml.safe_dump(turned(yaml.safe_load(text)), sort_keys=False)
+
+
+def broken_rules(repository: Path) -> list[str]:
+    """What the blueprint of the change breaks, as it is judged by itself."""
+    found = run_here(repository, "check", BLUEPRINT, "--json")
+    assert found.code == 5, found.err
+    return sorted({r["policy"] for r in json.loads(found.out)["results"] if r["blocks"]})
 
 
 def a_job(repository: Path, forge: FakeForge, *, fork: bool = False) -> Job:
@@ -191,13 +199,10 @@ def test_a_change_does_not_switch_off_the_rules_that_it_breaks(
     repository: Path, forge: FakeForge
 ) -> None:
     commit(repository, one_more_per_rack)
-    words = [f"{BIN}/rackwright", "check", BLUEPRINT, "--json"]
-    found = subprocess.run(words, cwd=repository, capture_output=True, text=True, check=False)
-    rules = sorted({r["policy"] for r in json.loads(found.stdout)["results"] if r["blocks"]})
+    rules = broken_rules(repository)
     off = {rule: {"enforcement": "disabled", "reason": "the rack holds five"} for rule in rules}
     commit(repository, lambda text: f"{text}\n{yaml.safe_dump({'policies': off})}")
-    alone = subprocess.run(words, cwd=repository, capture_output=True, text=True, check=False)
-    assert (found.returncode, alone.returncode) == (5, 0)
+    assert run_here(repository, "check", BLUEPRINT).code == 0  # what the change says of itself
     job = a_job(repository, forge, fork=True)
     code, outputs = check(job)
     assert (code, outputs["result"]) == (5, "refused"), job.log
@@ -221,10 +226,10 @@ def test_a_planted_repository_is_not_the_base(
 ) -> None:
     """It holds what the change wants as long approved, and lies where git looks first."""
     commit(repository, one_more_per_rack)
-    words = [f"{BIN}/rackwright", "check", BLUEPRINT, "--json"]
-    found = subprocess.run(words, cwd=repository, capture_output=True, text=True, check=False)
-    rules = {r["policy"] for r in json.loads(found.stdout)["results"] if r["blocks"]}
-    off = {rule: {"enforcement": "disabled", "reason": "the rack holds five"} for rule in rules}
+    off = {
+        rule: {"enforcement": "disabled", "reason": "the rack holds five"}
+        for rule in broken_rules(repository)
+    }
     commit(repository, lambda text: f"{text}\n{yaml.safe_dump({'policies': off})}")
     plant(repository / "site")
     git(repository, "add", "--all")
@@ -466,15 +471,10 @@ def test_what_the_target_branch_has_revoked_since_does_not_hold(
     repository: Path, forge: FakeForge
 ) -> None:
     commit(repository, one_more_per_rack)
-    found = subprocess.run(
-        [f"{BIN}/rackwright", "check", BLUEPRINT, "--json"],
-        cwd=repository,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    rules = {r["policy"] for r in json.loads(found.stdout)["results"] if r["blocks"]}
-    off = {rule: {"enforcement": "advisory", "reason": "the rack holds five"} for rule in rules}
+    off = {
+        rule: {"enforcement": "advisory", "reason": "the rack holds five"}
+        for rule in broken_rules(repository)
+    }
     git(repository, "switch", "--quiet", "main")
     commit(repository, lambda text: f"{text}\n{yaml.safe_dump({'policies': off})}")
     git(repository, "switch", "--quiet", "change")

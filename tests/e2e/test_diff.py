@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
+from ci_team import git
+from cli_support import Ended, run_here
 from rackwright.render.blueprints import find_template, write_blueprint
 
 pytestmark = pytest.mark.e2e
@@ -26,10 +25,7 @@ class Team:
     top: Path
 
     def git(self, *arguments: str) -> str:
-        names = ["user.name=t", "user.email=t@example.com", "commit.gpgsign=false"]
-        options = [word for name in names for word in ("-c", name)]
-        command = ["git", "-C", str(self.top), *options, *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        return git(self.top, *arguments)
 
     def propose(self, branch: str, change: Callable[[str], str]) -> None:
         """A branch from main with one commit; main stays checked out."""
@@ -42,23 +38,15 @@ class Team:
         self.git("commit", "--quiet", "--all", "--message", branch)
         self.git("checkout", "--quiet", "main")
 
-    def diff(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "rackwright", "diff", *arguments]
-        return subprocess.run(
-            command,
-            cwd=self.top,
-            env={**os.environ, "NO_COLOR": "1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    def diff(self, *arguments: str) -> Ended:
+        return run_here(self.top, "diff", *arguments)
 
     def document(self, *arguments: str) -> dict[str, Any]:
         done = self.diff(*arguments, "--json")
-        found: dict[str, Any] = json.loads(done.stdout)
+        found: dict[str, Any] = json.loads(done.out)
         refused = any(update["action"] == "refused" for update in found["updates"])
-        assert bool(done.stderr) == refused
-        assert found["exit_code"] == done.returncode
+        assert bool(done.err) == refused
+        assert found["exit_code"] == done.code
         return found
 
 
@@ -115,11 +103,11 @@ def test_the_comment_and_the_text_show_the_same_budget(team: Team) -> None:
     done = team.diff(
         "main...topic", BLUEPRINT, "--format", "comment", "--output", "text=out/diff.txt"
     )
-    assert done.returncode == 5
-    assert done.stdout.startswith(
+    assert done.code == 5
+    assert done.out.startswith(
         "<!-- rackwright:pr:demo-blueprint.yaml -->\n### rackwright: atlas: 1 blocking"
     )
-    assert "| 40.8 kW | **51 kW** | 45 kW | **-6 kW** | RACK-002 blocks |" in done.stdout
+    assert "| 40.8 kW | **51 kW** | 45 kW | **-6 kW** | RACK-002 blocks |" in done.out
     text = (team.top / "out" / "diff.txt").read_text(encoding="utf-8")
     assert "40.8 kW" in text
     assert "RACK-002 blocks" in text
@@ -164,7 +152,7 @@ def test_a_file_that_is_only_reordered_is_no_change(
         "unchanged": found["findings"]["unchanged"],
     }
     assert not any(finding["blocks"] for finding in found["findings"]["unchanged"])
-    assert team.diff("main..topic", BLUEPRINT).stdout == ("atlas, main → topic: nothing changes\n")
+    assert team.diff("main..topic", BLUEPRINT).out == ("atlas, main → topic: nothing changes\n")
 
 
 def test_another_order_of_feeds_is_told_with_what_it_moves(team: Team) -> None:
@@ -198,8 +186,8 @@ def test_replacing_storage_is_refused_although_every_policy_passes(team: Team) -
     found = team.document("main..topic", BLUEPRINT, *accepted)
     assert found["exit_code"] == 0
     done = team.diff("main..topic", BLUEPRINT, "--accept", "sites.cloud.network.nat")
-    assert done.returncode == 2
-    assert "nothing is refused at" in done.stderr
+    assert done.code == 2
+    assert "nothing is refused at" in done.err
 
 
 def test_the_working_tree_layers_and_the_checkout_itself(team: Team) -> None:
@@ -231,8 +219,8 @@ def test_a_new_and_a_deleted_blueprint(team: Team) -> None:
     gone = team.document(f"main..{empty}", BLUEPRINT)
     assert gone["exit_code"] == 5  # a file system with its data would go
     done = team.diff(f"{empty}..{empty}", BLUEPRINT)
-    assert done.returncode == 2
-    assert "there is no 'demo/blueprint.yaml' at" in done.stderr
+    assert done.code == 2
+    assert "there is no 'demo/blueprint.yaml' at" in done.err
 
 
 def test_a_waiver_of_the_change_itself_does_not_count(team: Team) -> None:
@@ -269,9 +257,9 @@ def test_a_waiver_of_the_change_itself_does_not_count(team: Team) -> None:
 def test_mistakes_and_bad_usage_end_with_two(team: Team) -> None:
     team.propose("topic", lambda text: text.replace("pue: 1.35", "pue: 0.5"))
     done = team.diff("main..topic", BLUEPRINT)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"topic:{BLUEPRINT}:")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"topic:{BLUEPRINT}:")
     for arguments in (["main..nowhere"], ["--pager..main"], ["main..topic", "--layer", "x.yaml"]):
         done = team.diff(*arguments, BLUEPRINT)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert "Traceback" not in done.stderr
+        assert (done.code, done.out) == (2, "")
+        assert "Traceback" not in done.err
