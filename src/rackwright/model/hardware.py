@@ -34,6 +34,9 @@ from rackwright.model.units import (
 
 T = TypeVar("T")
 
+_SOME: Any = Field(ge=1)
+"""Of what a product is there to give: how many more are needed is worked out by dividing by it."""
+
 
 class Confidence(StrEnum):
     """How well a number is founded."""
@@ -299,9 +302,9 @@ class PowerShelf(Entry):
     """An ORv3 or MGX power shelf that feeds a busbar."""
 
     kind: Literal["power-shelf"]
-    rating: Fact[Watts]
+    rating: Fact[Annotated[Watts, _SOME]]
     supplies: Annotated[int, Field(gt=0)]
-    rating_n_plus_1: Fact[Watts] | None = None
+    rating_n_plus_1: Fact[Annotated[Watts, _SOME]] | None = None
     """Usable power with one supply lost."""
     backup: Fact[Seconds] | None = None
     """Battery backup at full load."""
@@ -328,10 +331,10 @@ class Cdu(Entry):
     """A coolant distribution unit."""
 
     kind: Literal["cdu"]
-    capacity: Fact[Watts]
+    capacity: Fact[Annotated[Watts, _SOME]]
     approach: Fact[Kelvin] | None = None
     """Supply minus facility-water temperature at which ``capacity`` holds."""
-    flow: Fact[LitresPerMinute] | None = None
+    flow: Fact[Annotated[LitresPerMinute, _SOME]] | None = None
     power: Fact[Watts] | None = None
     in_rack: bool = False
     height: Fact[RackUnits] | None = None
@@ -342,10 +345,10 @@ class AirHandler(Entry):
     """A CRAH, CRAC or fan-wall unit."""
 
     kind: Literal["air-handler"]
-    capacity: Fact[Watts]
+    capacity: Fact[Annotated[Watts, _SOME]]
     """Sensible cooling at ``return_temperature``."""
     return_temperature: Fact[Celsius] | None = None
-    airflow: Fact[CubicFeetPerMinute] | None = None
+    airflow: Fact[Annotated[CubicFeetPerMinute, _SOME]] | None = None
     power: Fact[Watts] | None = None
 
 
