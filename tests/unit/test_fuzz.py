@@ -1,6 +1,7 @@
 """Documents that are changed by chance are taken or refused in words, in bounded memory and time.
 
-A fixed sample is tried by default; ``RACKWRIGHT_EXAMPLES=many`` tries 15,000, others each time. A failure names the case and the command that repeats it.
+A fixed sample is tried by default; ``RACKWRIGHT_EXAMPLES=many`` tries 15,000, others each time. A
+failure names the case and the command that repeats it.
 """
 
 from __future__ import annotations
