@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lab_support import LAB_MARKS, Machines, Played, Refused, some_machines
+from lab_support import LAB_MARKS, Machines, Played, some_machines
 from rackwright.lab.lab import HostSpec
 from rackwright.lab.system import wait_for
 
@@ -125,32 +125,3 @@ def test_a_configuration_that_amtool_refuses_is_not_put_in_place(
     played = watch.play(expect=2, roles=tmp_path)
     assert "failed to validate" in played.failure("head-1"), played.output
     assert watch.on(f"sha256sum {FILE}") == before
-
-
-REFUSED: Refused = {
-    "receiver": (
-        "alertmanager",
-        {"alertmanager_critical": "nobody"},
-        "there is no receiver nobody among",
-    ),
-    "inline": (
-        "alertmanager",
-        {"alertmanager_global": {"smtp_auth_password": "x"}},
-        "smtp_auth_password in the receivers would be readable",
-    ),
-    "secret": (
-        "alertmanager",
-        {"alertmanager_secrets": {"token": "/etc/passwd"}},
-        "with mode 0600",
-    ),
-    "address": (
-        "alertmanager",
-        {"alertmanager_address": "everywhere"},
-        "cannot listen on 'everywhere'",
-    ),
-}
-"""Variables under which the role must refuse, and what it says."""
-
-
-def test_the_role_refuses_what_it_cannot_do(watch: Watch) -> None:
-    watch.machines.check_refusals("head-1", REFUSED, variables=watch.variables)

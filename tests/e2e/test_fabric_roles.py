@@ -92,44 +92,6 @@ def simulate(machines: Machines, at: str, clients: Mapping[str, str], fabric: st
     machines.on(at, ready)
 
 
-REFUSED: Mapping[str, tuple[dict[str, Any], str]] = {
-    "of-ufm": (
-        a_manager(routing_engine="ar_ftree"),
-        "opensm has no routing engine 'ar_ftree' for the subnet 'compute'; it is of UFM",
-    ),
-    "priority": (a_manager(priority=16), "the priority of 'compute' is 16; it goes from 0 to 15"),
-    "two-subnets-one-port": (
-        {**a_manager(), "opensm_instances": [SUBNET, {**SUBNET, "name": "storage"}]},
-        "for the subnet 'storage'",
-    ),
-    "no-port-of-a-member": (
-        a_manager(partitions=[{"name": "jobs", "pkey": 1, "hosts": ["unknown"]}]),
-        "the partition 'jobs' has 1 hosts of which opensm_guids gives no port: stranger",
-    ),
-    "one-p-key-twice": (
-        a_manager(partitions=[{"name": "a", "pkey": 1}, {"name": "b", "pkey": 1}]),
-        "have the P_Keys 1, 1",
-    ),
-    "no-key": (a_manager(m_key=True), "the blueprint asks for the m_key of compute"),
-    "own-setting": (
-        {**a_manager(), "opensm_settings": {"sm_priority": 3}},
-        "'sm_priority' cannot be in opensm_settings",
-    ),
-}
-
-
-def test_what_opensm_cannot_do_is_refused_before_anything_is_installed(machines: Machines) -> None:
-    before = machines.on("master", "dpkg-query --show")
-    cases = {name: variables for name, (variables, _) in REFUSED.items()}
-    plays = [{"hosts": ",".join(cases), "roles": ["opensm"]}]
-    groups: dict[str, Any] = {"unknown": {"hosts": {"stranger": {}}}, "gpus": {"hosts": {}}}
-    played = machines.play(plays, hosts={**cases, "stranger": {}}, groups=groups)
-    for name, (_, message) in REFUSED.items():
-        assert message in played.failure(name), played.output
-    assert played.changed == 0
-    assert machines.on("master", "dpkg-query --show") == before
-
-
 def test_a_master_and_a_standby_route_the_fabric_with_the_engine_that_is_wanted(
     machines: Machines,
 ) -> None:

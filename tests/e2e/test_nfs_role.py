@@ -51,40 +51,6 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
         yield made
 
 
-REFUSED: Mapping[str, tuple[dict[str, Any], str]] = {
-    "everybody": (
-        {"nfs_server_exports": [{"path": "/export/home", "networks": ["*"]}]},
-        "'/export/home' cannot be exported to '*'",
-    ),
-    "the-world": (
-        {"nfs_server_exports": [{"path": "/export/home", "networks": ["0.0.0.0/0"]}]},
-        "cannot be exported to '0.0.0.0/0'",
-    ),
-    "nobody": (
-        {"nfs_server_exports": [{"path": "/export/home", "networks": []}]},
-        "'/export/home' cannot be exported to 'nobody'",
-    ),
-    "root": (
-        {"nfs_server_exports": [{**EXPORT, "squash": "none"}]},
-        f"'/export/home' would give root of every host in {CLIENT}/32 the rights of root",
-    ),
-    "relative": (
-        {"nfs_server_exports": [{**EXPORT, "path": "export/home"}]},
-        "nfs_server_exports has the paths 'export/home'",
-    ),
-}
-
-
-def test_what_would_be_unsafe_is_refused_before_anything_is_installed(machines: Machines) -> None:
-    cases = {name: {**SERVED, **variables} for name, (variables, _) in REFUSED.items()}
-    before = machines.on("server", "dpkg-query --show; ls /export 2>&1", check=False)
-    played = machines.play_roles("nfs_server", hosts=cases)
-    for name, (_, message) in REFUSED.items():
-        assert message in played.failure(name), played.output
-    assert played.changed == 0
-    assert machines.on("server", "dpkg-query --show; ls /export 2>&1", check=False) == before
-
-
 @pytest.mark.skipif("nfsd" in KERNEL, reason="this kernel has an NFS server")
 def test_a_kernel_without_a_server_is_refused(machines: Machines) -> None:
     kernel = {**SERVED, "nfs_server_implementation": "kernel"}

@@ -153,21 +153,12 @@ def test_rules_that_promtool_refuses_are_not_put_in_place(site: Site, tmp_path: 
     assert site.on("head-1", f"sha256sum {RULES}") == before
 
 
-BAD: Refused = {
-    "retention": ("prometheus", {"prometheus_retention": "forever"}, "is 'forever'; write"),
-    "address": ("node_exporter", {"node_exporter_address": "300.1.1.1"}, "on '300.1.1.1' port"),
-    "port": ("node_exporter", {"node_exporter_port": 70000}, "port '70000'"),
-    "listen": ("prometheus", {"prometheus_address": "::"}, "on '::' port"),
-    "host": ("prometheus", {"prometheus_hosts": ["stranger"]}, "hosts of the inventory"),
-    "interval": ("slurm_exporter", {"slurm_exporter_interval_s": 1}, "write 10 to 120 seconds"),
-    "folder": (
-        "slurm_exporter",
-        {"slurm_exporter_folder": "/nowhere"},
-        "run the role node_exporter first",
-    ),
-}
-"""Variables under which a role must refuse, and what it says."""
-
-
-def test_the_roles_refuse_what_they_cannot_do(site: Site) -> None:
-    site.machines.check_refusals("head-1", BAD, variables=SETTINGS)
+def test_the_exporter_of_slurm_needs_that_of_the_host(site: Site) -> None:
+    case: Refused = {
+        "folder": (
+            "slurm_exporter",
+            {"slurm_exporter_folder": "/nowhere"},
+            "run the role node_exporter first",
+        )
+    }
+    site.machines.check_refusals("head-1", case, variables=SETTINGS)

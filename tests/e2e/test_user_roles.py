@@ -214,42 +214,12 @@ def test_sudo_rules_that_visudo_refuses_are_not_put_in_place(site: Site, tmp_pat
 
 
 REFUSED: Refused = {
-    "uid-twice": (
-        "users",
-        {
-            "users_accounts": [
-                {"name": "ada", "uid": 20001, "group": "research"},
-                {"name": "eve", "uid": 20001, "group": "research"},
-            ]
-        },
-        "every uid is given once",
-    ),
-    "key-with-options": (
-        "users",
-        {
-            "users_accounts": [
-                {
-                    "name": "eve",
-                    "uid": 20003,
-                    "group": "research",
-                    "keys": ['command="sh" ssh-ed25519 AAAA'],
-                }
-            ]
-        },
-        "public keys without options",
-    ),
-    "sudo-for-nobody": (
-        "users",
-        {"users_sudo": [{"group": "wheel", "commands": ["ALL"]}]},
-        "the sudo rule of 'wheel' cannot be",
-    ),
     "root-shut-out": ("ssh_server", {"ssh_server_root_login": "no"}, "would lock it out"),
     "no-such-group": (
         "ssh_server",
         {"ssh_server_groups": ["nobodies"]},
         "has no group nobodies; run the role users first",
     ),
-    "startups": ("ssh_server", {"ssh_server_max_startups": "many"}, "not 'many'"),
     "no-slurm": ("ssh_server", {"ssh_server_jobs_only": True}, "run the role slurm_config first"),
 }
 """Variables under which a role must refuse, and what it says."""
