@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from lab_support import LAB_MARKS, Machines, Played, Refused, some_machines
+from lab_support import LAB_MARKS, Machines, Played, some_machines
 from rackwright.lab.lab import HostSpec
 from rackwright.lab.standins.gpu import DRIVER, NCCL, OLD_DRIVER
 from rackwright.lab.standins.nccl_tests import NCCL_TESTS, source
@@ -87,60 +87,62 @@ BUILT: dict[str, Any] = {
     "nccl_tests_build_packages": {"Debian": ["make"]},
 }
 
-REFUSED: Refused = {
-    "fabric-manager-not-offered": (
-        "nvidia_driver",
-        {"nvidia_driver_version": OLD_DRIVER},
-        f"does not offer nvidia-fabricmanager {OLD_DRIVER}, but {DRIVER}-1",
-    ),
-    "fabric-manager-of-another-version": (
-        "nvidia_driver",
-        {"nvidia_driver_fabric_manager_version": OLD_DRIVER},
-        f"the fabric manager is to be {OLD_DRIVER} and the driver {DRIVER}",
-    ),
-    "imex-of-another-version": (
-        "nvidia_driver",
-        {"nvidia_driver_imex": True, "nvidia_driver_imex_version": "570.133.2"},
-        "IMEX is to be 570.133.2 and",
-    ),
-    "only-begins-like-a-version": (
-        "nvidia_driver",
-        {"nvidia_driver_version": "570.133.2"},
-        "does not offer nvidia-driver 570.133.2, but",
-    ),
-    "two-versions-of-cuda": (
-        "nccl",
-        {"nccl_version": NCCL},
-        f"offers 2 packages libnccl2 {NCCL} among",
-    ),
-    "tests-that-nobody-has": (
-        "nccl",
-        {"nccl_tests_version": "2.17.1"},
-        f"offers 0 packages nccl-tests 2.17.1 among {NCCL_TESTS}-1;",
-    ),
-    "tests-of-unknown-origin": (
-        "nccl",
-        {**BUILT, "nccl_tests_source": {"url": "http://tests", "checksum": "sha256:12"}},
-        "names 'http://tests' with the checksum 'sha256:12', and MPI is in '/opt/mpi'",
-    ),
-    "tests-that-cannot-be-built": ("nccl", BUILT, "has no /opt/cuda/bin/nvcc, without which"),
-    "left-to-nccl": (
-        "nccl",
-        {"nccl_settings": {"NCCL_PROTO": "simple"}},
-        "'NCCL_PROTO' with the value 'simple' cannot be in nccl_settings",
-    ),
-    "of-something-else": (
-        "nccl",
-        {"nccl_settings": {"RDMAV_FORK_SAFE": 1}},
-        "'RDMAV_FORK_SAFE' with the value '1' cannot be in nccl_settings",
-    ),
+REFUSED: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
+    "nvidia_driver": {
+        "fabric-manager-not-offered": (
+            {"nvidia_driver_version": OLD_DRIVER},
+            f"does not offer nvidia-fabricmanager {OLD_DRIVER}, but {DRIVER}-1",
+        ),
+        "fabric-manager-of-another-version": (
+            {"nvidia_driver_fabric_manager_version": OLD_DRIVER},
+            f"the fabric manager is to be {OLD_DRIVER} and the driver {DRIVER}",
+        ),
+        "imex-of-another-version": (
+            {"nvidia_driver_imex": True, "nvidia_driver_imex_version": "570.133.2"},
+            "IMEX is to be 570.133.2 and",
+        ),
+        "only-begins-like-a-version": (
+            {"nvidia_driver_version": "570.133.2"},
+            "does not offer nvidia-driver 570.133.2, but",
+        ),
+    },
+    "nccl": {
+        "two-versions-of-cuda": (
+            {"nccl_version": NCCL},
+            f"offers 2 packages libnccl2 {NCCL} among",
+        ),
+        "tests-that-nobody-has": (
+            {"nccl_tests_version": "2.17.1"},
+            f"offers 0 packages nccl-tests 2.17.1 among {NCCL_TESTS}-1;",
+        ),
+        "tests-of-unknown-origin": (
+            {**BUILT, "nccl_tests_source": {"url": "http://tests", "checksum": "sha256:12"}},
+            "names 'http://tests' with the checksum 'sha256:12', and MPI is in '/opt/mpi'",
+        ),
+        "tests-that-cannot-be-built": (BUILT, "has no /opt/cuda/bin/nvcc, without which"),
+        "left-to-nccl": (
+            {"nccl_settings": {"NCCL_PROTO": "simple"}},
+            "'NCCL_PROTO' with the value 'simple' cannot be in nccl_settings",
+        ),
+        "of-something-else": (
+            {"nccl_settings": {"RDMAV_FORK_SAFE": 1}},
+            "'RDMAV_FORK_SAFE' with the value '1' cannot be in nccl_settings",
+        ),
+    },
 }
-"""By case a role, variables under which it must refuse, and what it says."""
+"""For each role, by case, variables under which it must refuse, and what it says."""
 
 
-def test_what_cannot_work_is_refused_before_anything_is_installed(machine: Machine) -> None:
+@pytest.mark.parametrize("role", REFUSED)
+def test_what_cannot_work_is_refused_before_anything_is_installed(
+    machine: Machine, role: str
+) -> None:
     before = machine.on("dpkg-query --show")
-    machine.machines.check_refusals("gpu-1", REFUSED, variables=GOOD)
+    cases = REFUSED[role]
+    played = machine.play(roles=(role,), hosts={name: case[0] for name, case in cases.items()})
+    for name, (_, message) in cases.items():
+        assert message in played.failure(name), played.output
+    assert played.changed == 0
     assert machine.on("dpkg-query --show") == before
 
 
