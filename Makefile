@@ -89,6 +89,14 @@ lock: $(STAMP) ## Lock what CI installs, each file by its digest
 	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' |
 	  $(COMPILE) --constraint $(LOCK)/requirements.txt --no-emit-package packaging --output-file $(LOCK)/build.txt -
 
+DIST ?= dist
+
+release: $(STAMP) ## Build wheel, sdist, SBOM and provenance into DIST, from a clean checkout
+	$(BIN)/python release/release.py build $(DIST)
+
+sbom: $(STAMP) ## Write only the SBOM, from the locks, into DIST
+	$(BIN)/python release/release.py sbom $(DIST)
+
 demo: $(CORE) ## Run the main job on the embedded defaults
 	export RACKWRIGHT=$(BIN)/rackwright DEMO=$(DEMO)
 	$(BIN)/python tests/demo.py judge
@@ -140,6 +148,6 @@ bench: tools ## Measure against peers, as medians
 clean: ## Remove what was built in the tree
 	rm -rf $(VENV) .rackwright dist build .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: help system venv tools receptor roles-docs suites-docs lock demo lint lint-types \
+.PHONY: help system venv tools receptor roles-docs suites-docs lock release sbom demo lint lint-types \
   lint-ansible lint-ruff lint-format lint-yaml lint-spelling test test-all test-change \
   test-next-python test-oldest-dependencies bench clean
