@@ -50,7 +50,7 @@ def build(dist: Path, source: str | None, builder: str) -> None:
     environment = {**os.environ, "SOURCE_DATE_EPOCH": _git("log", "-1", "--format=%ct")}
     with tempfile.TemporaryDirectory() as folder:
         python = _backend(Path(folder))
-        command = [python, "-I", "-m", "hatchling", "build", "-d", dist.resolve()]
+        command = [str(python), "-I", "-m", "hatchling", "build", "-d", str(dist.resolve())]
         subprocess.run(command, cwd=ROOT, check=True, stdout=sys.stderr, env=environment)
     (wheel,) = dist.glob("*.whl")
     _write(dist / SBOM, sbom(wheel, environment))
