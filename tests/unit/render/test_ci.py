@@ -246,6 +246,7 @@ def test_hooks_for_pre_commit_judge_a_blueprint(
 def test_what_judges_a_change_is_its_bases(github: Path) -> None:
     """Actions are those at the top of the workspace, and nothing there is of the change."""
     workflow = yaml.safe_load((github / ".github/workflows/rackwright-pr.yml").read_text())
+    assert list(workflow["jobs"]) == ["check", "preview"]
     for job in workflow["jobs"].values():
         base, change, *steps = job["steps"]
         assert base["with"]["ref"] == "${{ github.event.pull_request.base.sha }}"
