@@ -78,6 +78,25 @@ roles-docs: $(STAMP) ## Write the README of each role anew
 suites-docs: $(STAMP) ## Write the table of suites in tests/README.md anew
 	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_suites.py
 
+# Of the locks that are there, versions are kept as long as they fit; UPGRADE=--upgrade takes the newest.
+# What builds the package is apart: only CI that installs a commit needs it.
+LOCK := templates/ci/lock
+COMPILE = $(BIN)/uv --no-config pip compile --quiet --universal --python-version 3.11 \
+  --generate-hashes --only-binary :all: --no-header --no-annotate $(UPGRADE)
+
+lock: $(STAMP) ## Lock what CI installs, each file by its digest
+	$(COMPILE) --extra aws --extra configure --output-file $(LOCK)/requirements.txt pyproject.toml
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' |
+	  $(COMPILE) --constraint $(LOCK)/requirements.txt --no-emit-package packaging --output-file $(LOCK)/build.txt -
+
+DIST ?= dist
+
+release: $(STAMP) ## Build wheel, sdist, SBOM and provenance into DIST, from a clean checkout
+	$(BIN)/python release/release.py build $(DIST)
+
+sbom: $(STAMP) ## Write only the SBOM, from the locks, into DIST
+	$(BIN)/python release/release.py sbom $(DIST)
+
 demo: $(CORE) ## Run the main job on the embedded defaults
 	export RACKWRIGHT=$(BIN)/rackwright DEMO=$(DEMO)
 	$(BIN)/python tests/demo.py judge
@@ -129,6 +148,6 @@ bench: tools ## Measure against peers, as medians
 clean: ## Remove what was built in the tree
 	rm -rf $(VENV) .rackwright dist build .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: help system venv tools receptor roles-docs suites-docs demo lint lint-types \
+.PHONY: help system venv tools receptor roles-docs suites-docs lock release sbom demo lint lint-types \
   lint-ansible lint-ruff lint-format lint-yaml lint-spelling test test-all test-change \
   test-next-python test-oldest-dependencies bench clean

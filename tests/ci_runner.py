@@ -76,6 +76,7 @@ class Job:
             default = interpolate(given.get("default", ""), seen)
             seen[f"inputs.{name}"] = default if value is None else value
         assert not inputs, f"no such input: {inputs}"
+        self.environment["GITHUB_ACTION_PATH"] = str(file.parent)
         for step in document["runs"]["steps"]:
             assert "uses" in step or step["shell"] == "bash"
         code = self._run(document["runs"]["steps"], seen)
@@ -104,8 +105,12 @@ class Job:
             inputs = {key.replace("-", "_"): value for key, value in given.items()}
             return self.action(self.repository / name / "action.yml", **inputs)[0]
         if name == "actions/checkout":
-            self._check_out(str(seen["github.sha"]), int(given.get("fetch-depth", "1")))
+            folder = self.repository / given.get("path", ".")
+            commit = given.get("ref") or str(seen["github.sha"])
+            self._check_out(folder, commit, int(given.get("fetch-depth", "1")))
             return 0
+        if name == "actions/cache":
+            return 0  # nothing is in it
         assert self.artefacts is not None
         kept, folder = self.artefacts / given["name"], self.repository / given["path"]
         if name == "actions/upload-artifact":
@@ -115,10 +120,14 @@ class Job:
             shutil.copytree(kept, folder)
         return 0
 
-    def _check_out(self, commit: str, depth: int) -> None:
-        """One commit and nothing else, or, with depth 0, every branch."""
+    def _check_out(self, folder: Path, commit: str, depth: int) -> None:
+        """One commit and nothing else, or, with depth 0, every branch; what was there goes."""
         assert self.origin is not None
-        self.repository.mkdir(parents=True)
+        if folder.is_symlink() or folder.is_file():
+            folder.unlink()
+        elif folder.exists():
+            shutil.rmtree(folder)
+        folder.mkdir(parents=True)
         where = self.origin.as_uri()
         fetch = (
             (f"--depth={depth}", where, commit)
@@ -127,7 +136,7 @@ class Job:
         )
         for words in (("init",), ("fetch", *fetch), ("checkout", "--detach", commit)):
             command = ["git", words[0], "--quiet", *words[1:]]
-            subprocess.run(command, cwd=self.repository, check=True, capture_output=True)
+            subprocess.run(command, cwd=folder, check=True, capture_output=True)
 
     def _step(self, step: dict[str, Any], seen: dict[str, Value]) -> int:
         self.ran.append(step["name"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -12,8 +13,13 @@ from pathlib import Path
 
 from forge_fake import FakeForge
 from rackwright import __version__
+from rackwright.render.ci import write_ci
+from rackwright.render.ci_source import Source, parse_source
 
 BLUEPRINT = "site/blueprint.yaml"
+WHEEL = f"rackwright-{__version__}-py3-none-any.whl"
+SOME_SOURCE = parse_source(f"index:rackwright=={__version__}", [f"sha256:{'0' * 64}"])
+"""For tests that install nothing."""
 _LAUNCHER = """
 import os
 
@@ -36,6 +42,32 @@ def git(folder: Path, *arguments: str) -> str:
         ["git", *identity, *arguments], cwd=folder, capture_output=True, text=True, check=True
     )
     return done.stdout.strip()
+
+
+def write_ci_files(folder: Path, source: Source = SOME_SOURCE) -> None:
+    """The files of both forges, in which CI installs from ``source``."""
+    write_ci("github", folder, BLUEPRINT, source)
+    (folder / ".pre-commit-config.yaml").unlink()
+    write_ci("gitlab", folder, BLUEPRINT, source)
+
+
+def of_index(machine: dict[str, str]) -> Source:
+    """The package of the index of a bare machine, by its digest."""
+    wheel = Path(machine["PIP_FIND_LINKS"]) / WHEEL
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    return parse_source(f"index:rackwright=={__version__}", [f"sha256:{digest}"])
+
+
+def need_nothing_else(folder: Path) -> None:
+    """Take what Rackwright needs out of the requirements: the index of a bare machine lacks it."""
+    for name in (
+        ".github/actions/rackwright-setup/requirements.txt",
+        "rackwright-requirements.txt",
+    ):
+        path = folder / name
+        lines = path.read_text().splitlines(keepends=True)
+        (package,) = [line for line in lines if line.startswith("rackwright==")]
+        path.write_text(package)
 
 
 def commit(folder: Path, change: Callable[[str], str]) -> None:
@@ -95,9 +127,8 @@ def bare_machine(folder: Path) -> dict[str, str]:
 
 
 def _write_wheel(index: Path) -> None:
-    name = f"rackwright-{__version__}"
-    info = f"{name}.dist-info"
-    with zipfile.ZipFile(index / f"{name}-py3-none-any.whl", "w") as wheel:
+    info = f"rackwright-{__version__}.dist-info"
+    with zipfile.ZipFile(index / WHEEL, "w") as wheel:
         wheel.writestr("rackwright_launcher.py", _LAUNCHER.format(python=sys.executable))
         wheel.writestr(
             f"{info}/METADATA",

@@ -24,7 +24,7 @@ from rackwright.lab.system import run
 from rackwright.provision.locks import turn
 from suites import ROOT, read_suites
 
-TOOLS = ("test", "dev")
+TOOLS = ("test", "release", "dev")
 """Extras that users do not install."""
 SUITE = "trixie"
 PACKAGES = ("ca-certificates", "git", "openssh-client", "patch", "python3", "python3-venv")

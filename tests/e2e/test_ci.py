@@ -9,6 +9,7 @@ import os
 import shlex
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,20 @@ import yaml
 
 from ci_gitlab import Pipeline, run_script
 from ci_runner import Job
-from ci_team import BLUEPRINT, commit, git, github_environment
+from ci_team import (
+    BLUEPRINT,
+    bare_machine,
+    commit,
+    git,
+    github_environment,
+    need_nothing_else,
+    of_index,
+    write_ci_files,
+)
 from cli_support import run_here
 from forge_fake import Failure, FakeForge, a_forge
 from planted import plant
 from rackwright.render.blueprints import find_template, write_blueprint
-from rackwright.render.ci import write_ci
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 BIN = Path(sys.executable).parent
@@ -42,9 +51,7 @@ def repository(tmp_path: Path) -> Path:
     """A team's repository on the branch of a pull request; its base is the branch ``main``."""
     folder = tmp_path / "team"
     write_blueprint(find_template("hybrid-h100"), folder / "site", {})
-    write_ci("github", folder, BLUEPRINT)
-    (folder / ".pre-commit-config.yaml").unlink()
-    write_ci("gitlab", folder, BLUEPRINT)
+    write_ci_files(folder)
     git(folder, "init", "--quiet", "--initial-branch=main")
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message=base")
@@ -499,30 +506,85 @@ def test_the_hooks(repository: Path) -> None:
     assert hooks["rackwright-policy-test"] == ["rackwright", "policy", "test", "policies"]
 
 
-def test_the_setup_installs_in_an_environment_of_its_own(
-    repository: Path, forge: FakeForge
-) -> None:
-    """The step is run for real, but for the package: an index is not needed to see it work."""
-    job = a_job(repository, forge)
-    job.environment["PYTHONPATH"] = ""
-    source = repository.parent / "package"
-    (source / "rackwright.py").parent.mkdir()
+SETUP = ".github/actions/rackwright-setup/action.yml"
+
+
+def test_the_setup_installs_in_an_environment_of_its_own(tmp_path: Path, forge: FakeForge) -> None:
+    """What an index has in the place of the package that was meant is not installed."""
+    machine = bare_machine(tmp_path)
+    team = tmp_path / "team"
+    write_ci_files(team, of_index(machine))
+    need_nothing_else(team)
+    job = Job(team, tmp_path / "runner", dict(machine), {})
+    code, _ = job.action(team / SETUP, aws_role="x\nPATH=/evil")
+    assert code == 2, job.log
+    assert job.ran == ["Install", "Take the role"]
+    assert "rackwright 0.1.0" in job.log
+    assert job.environment["PATH"].startswith(str(job.temporary / "rackwright-venv/bin"))
+    assert "PATH" not in job.log.rpartition("::error")[2]
+
+    (wheel,) = Path(machine["PIP_FIND_LINKS"]).iterdir()
+    with zipfile.ZipFile(wheel, "a") as changed:
+        changed.writestr("more.py", "")
+    other = Job(team, tmp_path / "other", dict(machine), {})
+    code, _ = other.action(team / SETUP)
+    assert code != 0
+    assert "DO NOT MATCH THE HASHES" in other.log
+    assert other.environment["PATH"] == machine["PATH"]
+
+
+def test_the_setup_installs_a_commit(tmp_path: Path) -> None:
+    """By the build backend of the requirements, for which it asks no index."""
+    source = tmp_path / "package"
+    source.mkdir()
     (source / "rackwright.py").write_text("def main():\n    print('rackwright 0.0.1')\n")
     (source / "pyproject.toml").write_text(
-        "[build-system]\nrequires = []\nbuild-backend = 'backend'\nbackend-path = ['.']\n"
+        "[build-system]\nrequires = ['hatchling']\nbuild-backend = 'backend'\nbackend-path = ['.']\n"
     )
     (source / "backend.py").write_text(BACKEND)
-    file = repository / ".github/actions/rackwright-setup/action.yml"
-    code, _ = job.action(file, requirement=str(source), python=sys.executable)
+    git(source, "init", "--quiet")
+    git(source, "add", "--all")
+    git(source, "commit", "--quiet", "--message=package")
+    address = f"git+{source.as_uri()}@{git(source, 'rev-parse', 'HEAD')}"
+    team = tmp_path / "team"
+    write_ci_files(team)
+    (team / SETUP).with_name("requirements.txt").write_text("")
+    environment = {**os.environ, "PIP_NO_INDEX": "1", "PYTHONPATH": ""}
+    job = Job(team, tmp_path / "runner", environment, {})
+    code, _ = job.action(team / SETUP, git=address, python=sys.executable)
     assert code == 0, job.log
     assert "rackwright 0.0.1" in job.log
-    assert job.environment["PATH"].startswith(str(job.temporary / "rackwright-venv/bin"))
-    assert job.ran == ["Install"]
-    code, _ = job.action(file, requirement="--help", python=sys.executable)
-    assert code != 0
-    code, _ = job.action(file, requirement=str(source), aws_role="x\nPATH=/evil")
-    assert code == 2
-    assert "PATH" not in job.log.rpartition("::error")[2]
+
+
+def test_a_change_does_not_edit_the_action_that_judges_it(
+    repository: Path, forge: FakeForge
+) -> None:
+    """It passes everything, and says so in the place of the one that its base has."""
+    git(repository, "switch", "--quiet", "main")
+    setup = (
+        "runs: {using: composite, steps: [{name: Set up, shell: bash, run: 'true'}]}\ninputs: {}\n"
+    )
+    (repository / SETUP).write_text(setup)
+    git(repository, "commit", "--quiet", "--all", "--message=what is installed is on the path")
+    base = git(repository, "rev-parse", "HEAD")
+    git(repository, "switch", "--quiet", "-C", "change")
+    action = repository / ".github/actions/rackwright/action.yml"
+    document = yaml.safe_load(action.read_text())
+    document["runs"]["steps"] = [{"name": "Pass", "shell": "bash", "run": "exit 0"}]
+    del document["outputs"]
+    action.write_text(yaml.safe_dump(document))
+    commit(repository, one_more_per_rack)
+    work = repository.parent / "work"
+    job = a_job(repository, forge)
+    job.context |= {
+        "github.sha": git(repository, "rev-parse", "HEAD"),
+        "github.event.pull_request.base.sha": base,
+    }
+    job = Job(work, job.temporary, job.environment, job.context, origin=repository)
+    workflow = (repository / ".github/workflows/rackwright-pr.yml").read_text()
+    assert job.workflow(workflow, "check") == 5, job.log
+    assert job.ran == ["Set up", "Compare", "Check", "Comment", "Upload", "Verdict"]
+    assert f"::error file={BLUEPRINT},line=" in job.log
 
 
 BACKEND = """

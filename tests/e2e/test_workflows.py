@@ -18,12 +18,20 @@ import pytest
 
 from ci_gitlab import Pipeline
 from ci_runner import Job
-from ci_team import BLUEPRINT, bare_machine, commit, git, github_environment
+from ci_team import (
+    BLUEPRINT,
+    bare_machine,
+    commit,
+    git,
+    github_environment,
+    need_nothing_else,
+    of_index,
+    write_ci_files,
+)
 from forge_fake import FakeForge, a_forge
 from lab_support import Machines, some_machines
 from rackwright.lab import lab as labs
 from rackwright.lab.lab import HostSpec
-from rackwright.render.ci import write_ci
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1500)]
 ROLE = "arn:aws:iam::123456789012:role/rackwright"
@@ -100,13 +108,13 @@ def a_team(folder: Path, state: Path, forge: FakeForge, blueprint: str) -> Team:
     origin = folder / "team"
     (origin / BLUEPRINT).parent.mkdir(parents=True)
     (origin / BLUEPRINT).write_text(blueprint)
-    write_ci("github", origin, BLUEPRINT)
-    (origin / ".pre-commit-config.yaml").unlink()
-    write_ci("gitlab", origin, BLUEPRINT)
+    machine = bare_machine(folder)
+    write_ci_files(origin, of_index(machine))
+    need_nothing_else(origin)
     git(origin, "init", "--quiet", "--initial-branch=main")
     git(origin, "add", "--all")
     git(origin, "commit", "--quiet", "--message=base")
-    return Team(origin, bare_machine(folder), state, forge)
+    return Team(origin, machine, state, forge)
 
 
 @pytest.fixture(scope="module")
@@ -249,7 +257,10 @@ def test_what_violates_is_neither_planned_nor_previewed(
     assert team.github("pr", "preview", **fork)[0] is None
     git(team.origin, "branch", "target", base)
     target = {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "target"}
-    code, log = team.gitlab("rackwright-preview", team.clone(), **target)
+    runner = team.clone()
+    # What the change would have installed is not what judges it.
+    (runner / "rackwright-requirements.txt").write_text("./mine.whl\n")
+    code, log = team.gitlab("rackwright-preview", runner, **target)
     assert (code, "1 proposed" in log) == (5, True), log
 
 

@@ -23,6 +23,19 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     init.add_argument("folder", type=Path, nargs="?", default=Path(), help="top of the repository")
     init.add_argument("--forge", choices=FORGES, required=True)
     init.add_argument("--blueprint", default="blueprint.yaml", help="path in the repository")
+    init.add_argument(
+        "--install-from",
+        metavar="SOURCE",
+        help="where CI installs Rackwright from: index:NAME==VERSION, wheel:URL#sha256=DIGEST, "
+        "wheel:PATH#sha256=DIGEST or git+https://HOST/PATH@COMMIT",
+    )
+    init.add_argument(
+        "--hash",
+        action="append",
+        default=[],
+        metavar="sha256:DIGEST",
+        help="a file that the index may give; repeatable",
+    )
     comment = actions.add_parser(
         "comment",
         help="put a report on the pull request",
@@ -55,8 +68,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _init(arguments: argparse.Namespace) -> int:
     from rackwright.render.ci import write_ci
+    from rackwright.render.ci_source import parse_source
 
-    for path in write_ci(arguments.forge, arguments.folder, arguments.blueprint):
+    source = parse_source(arguments.install_from, arguments.hash)
+    for path in write_ci(arguments.forge, arguments.folder, arguments.blueprint, source):
         print(path)
     return ExitCode.CLEAN
 

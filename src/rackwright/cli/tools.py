@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
 TOOLS = ("pulumi", "receptor")
@@ -23,18 +24,27 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="'pulumi', with its Python language host (the default), or 'receptor', "
         "for 'configure --workers'; repeatable",
     )
+    install.add_argument(
+        "--archive",
+        metavar="FILE#sha256=DIGEST",
+        help="the vendor's archive of the Pulumi CLI, a file or an https address, with its digest; "
+        "without it, the CLI is built with Go where there is none",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Install; print where each tool is."""
-    from rackwright.provision.tools import install_pulumi, install_receptor
+    from rackwright.provision.tools import install_pulumi, install_receptor, parse_archive
 
     wanted = [arguments.tools] if isinstance(arguments.tools, str) else arguments.tools
+    archive = parse_archive(arguments.archive) if arguments.archive else None
+    if archive is not None and "pulumi" not in wanted:
+        raise UsageError("--archive is for 'pulumi', which is not to be installed")
     for name in dict.fromkeys(wanted):
         if name == "receptor":
             print(f"receptor: {install_receptor(progress=_say)}")
         else:
-            tool = install_pulumi(progress=_say)
+            tool = install_pulumi(progress=_say, archive=archive)
             print(f"pulumi {tool.version} ({tool.origin}): {tool.path}")
     return ExitCode.CLEAN
 

@@ -152,7 +152,7 @@ def _go(tool: PulumiTool | None) -> Check:
         return Check("go", "ok", go)
     if tool is not None:
         return Check("go", "ok", "not installed, and not needed: the Pulumi CLI is there")
-    detail = "not installed; builds the Pulumi CLI where the vendor cannot be reached"
+    detail = "not installed; builds the Pulumi CLI where no archive of it is given"
     return Check("go", "warn", detail, f"install Go {required_go()} or newer")
 
 

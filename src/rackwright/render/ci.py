@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
-from rackwright import __version__
 from rackwright.errors import UsageError
+from rackwright.render.ci_source import Source
 from rackwright.render.environment import render_file
 from rackwright.resources import bundled
 
 _WORKFLOWS = ("pr", "apply", "drift", "configure")
 _FILES: Mapping[str, Mapping[str, str]] = {
     "github": {
-        "github/setup/action.yml": ".github/actions/rackwright-setup/action.yml",
+        "github/setup/action.yml.j2": ".github/actions/rackwright-setup/action.yml",
+        "requirements.txt.j2": ".github/actions/rackwright-setup/requirements.txt",
         "github/action/action.yml": ".github/actions/rackwright/action.yml",
         **{
             f"github/workflows/rackwright-{name}.yml.j2": f".github/workflows/rackwright-{name}.yml"
@@ -24,14 +26,15 @@ _FILES: Mapping[str, Mapping[str, str]] = {
     },
     "gitlab": {
         "gitlab/rackwright.gitlab-ci.yml.j2": "rackwright.gitlab-ci.yml",
+        "requirements.txt.j2": "rackwright-requirements.txt",
         "pre-commit/pre-commit-config.yaml.j2": ".pre-commit-config.yaml",
     },
 }
 _PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*")
 
 
-def ci_files(forge: str, blueprint: str) -> dict[PurePosixPath, str]:
-    """The files of ``forge`` by their path in the repository.
+def ci_files(forge: str, blueprint: str, source: Source) -> dict[PurePosixPath, str]:
+    """The files of ``forge`` by their path in the repository; CI installs from ``source``.
 
     Raises:
         UsageError: ``blueprint`` is no plain path inside the repository.
@@ -42,13 +45,17 @@ def ci_files(forge: str, blueprint: str) -> dict[PurePosixPath, str]:
             hint="write it from the top of the repository, in letters, digits and '._-'",
         )
     folder = bundled("templates") / "ci"
+    requirements = _requirements(source)
     answers = {
         "blueprint": blueprint,
-        "requirement": f"rackwright[aws,configure]=={__version__}",
+        "files": _watched(blueprint),
+        "git": source.git,
+        "requirements": requirements,
+        "key": hashlib.sha256(requirements.encode()).hexdigest()[:16],
     }
     made = {}
-    for source, target in _FILES[forge].items():
-        path = folder / source
+    for name, target in _FILES[forge].items():
+        path = folder / name
         text = (
             render_file(path, answers).lstrip("\n")
             if path.suffix == ".j2"
@@ -58,13 +65,31 @@ def ci_files(forge: str, blueprint: str) -> dict[PurePosixPath, str]:
     return made
 
 
-def write_ci(forge: str, folder: Path, blueprint: str) -> list[Path]:
+def _requirements(source: Source) -> str:
+    """The package, what it needs, and for a commit what builds it: every file by its digest."""
+    lock = bundled("templates") / "ci/lock"
+    parts = [(lock / "requirements.txt").read_text(encoding="utf-8")]
+    if source.git:
+        parts.append((lock / "build.txt").read_text(encoding="utf-8"))
+    else:
+        parts.insert(0, f"{source.requirement}\n")
+    return "".join(parts)
+
+
+def _watched(blueprint: str) -> str:
+    """A pattern of the files whose change may change the verdict on ``blueprint``."""
+    folder, slash, _ = blueprint.partition("/")
+    own = re.escape(folder) + (slash or "$")
+    return f"^({own}|(inventory|policies|stacks|templates)/|[^/]*\\.ya?ml$)"
+
+
+def write_ci(forge: str, folder: Path, blueprint: str, source: Source) -> list[Path]:
     """The files written below ``folder``; nothing that exists is overwritten.
 
     Raises:
         UsageError: a file exists, or cannot be written; then none is.
     """
-    files = {folder / name: text for name, text in ci_files(forge, blueprint).items()}
+    files = {folder / name: text for name, text in ci_files(forge, blueprint, source).items()}
     for path in files:
         if path.exists() or path.is_symlink():
             raise UsageError(f"'{path}' exists", hint="move it away, or copy what is new by hand")

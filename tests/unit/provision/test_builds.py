@@ -98,11 +98,6 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     (tmp_path / "home").mkdir()
     for name in ("RACKWRIGHT_TOOLS_DIR", "XDG_CACHE_HOME", "PULUMI_HOME", "GO_FAILS"):
         monkeypatch.delenv(name, raising=False)
-    vendor = tmp_path / "python/pulumi"
-    vendor.mkdir(parents=True)
-    (vendor / "__init__.py").write_text("")
-    (vendor / "automation.py").write_text("")  # the vendor's installer is not there
-    monkeypatch.setenv("PYTHONPATH", str(vendor.parent))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PATH", str(tmp_path / "path"))
     monkeypatch.setenv("RECORD", str(tmp_path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rackwright.provision.tools.archive import Archive, parse_archive
 from rackwright.provision.tools.automation import automation_command
 from rackwright.provision.tools.environment import pulumi_environment
 from rackwright.provision.tools.find import PulumiTool, find_pulumi
@@ -10,6 +11,7 @@ from rackwright.provision.tools.install import install_pulumi
 from rackwright.provision.tools.receptor import find_receptor, install_receptor, need_receptor
 
 __all__ = [
+    "Archive",
     "PulumiTool",
     "automation_command",
     "find_pulumi",
@@ -17,6 +19,7 @@ __all__ = [
     "install_pulumi",
     "install_receptor",
     "need_receptor",
+    "parse_archive",
     "pulumi_environment",
     "tools_dir",
 ]

@@ -6,9 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError
-from rackwright.provision.tools import gobuild, vendor
+from rackwright.provision.tools import gobuild
+from rackwright.provision.tools.archive import Archive, unpack
 from rackwright.provision.tools.built import renew
 from rackwright.provision.tools.find import (
+    SUPPORTED,
     Origin,
     PulumiTool,
     built_shelf,
@@ -23,21 +25,24 @@ from rackwright.provision.tools.folder import CLI, installing, tools_dir
 from rackwright.provision.tools.go import Progress, compiler_version, default_compiler
 
 
-def install_pulumi(*, progress: Progress) -> PulumiTool:
+def install_pulumi(*, progress: Progress, archive: Archive | None = None) -> PulumiTool:
     """The Pulumi CLI with its Python language host, installed where it was missing.
 
-    What is there already is kept; else the vendor's installer is tried, and where that cannot
-    be reached both are built with Go. What was built by another compiler than the one that is
-    there now is built anew. Two calls at once do the work once, and a call that is killed leaves
-    nothing that looks finished.
+    What is there already is kept; else both are taken from the vendor's ``archive``, or built
+    with Go where none is given. The vendor's installer, a script from the network, is never run.
+    What was built by another compiler than the one that is there now is built anew. Two calls at
+    once do the work once, and a call that is killed leaves nothing that looks finished.
 
     Raises:
-        ExternalToolError: no way led to a CLI; says what was tried.
+        ExternalToolError: no CLI came of it; says why.
     """
-    if (tool := _complete()) is not None:
-        return tool
-    with installing(tools_dir(), progress) as workspace:
-        return _complete() or _install(workspace, progress)
+    tool = _complete()
+    if tool is None:
+        with installing(tools_dir(), progress) as workspace:
+            tool = _complete() or _install(workspace, progress, archive)
+    if archive is not None and tool.origin != "vendor":
+        progress(f"'{tool.path}' is there already; the archive was not needed")
+    return tool
 
 
 def _complete() -> PulumiTool | None:
@@ -57,13 +62,13 @@ def _is_current(program: Path | None) -> bool:
     return program is not None
 
 
-def _install(workspace: Path, progress: Progress) -> PulumiTool:
+def _install(workspace: Path, progress: Progress, archive: Archive | None) -> PulumiTool:
     for shelf in own_shelves():
         shelf.remove_damaged()
     tool = find_pulumi()
     origin: Origin | None = None
     if tool is None or not _is_current(tool.path):
-        origin = _add_cli(workspace, progress)
+        origin = _add_cli(workspace, progress, archive)
         tool = find_pulumi()
     if tool is not None and not _is_current(tool.language_python):
         _add_language_host(workspace, progress)
@@ -76,31 +81,31 @@ def _install(workspace: Path, progress: Progress) -> PulumiTool:
     return tool if origin is None else replace(tool, origin=origin)
 
 
-def _add_cli(workspace: Path, progress: Progress) -> Origin | None:
+def _add_cli(workspace: Path, progress: Progress, archive: Archive | None) -> Origin | None:
     """How a CLI came into the tools folder; None: none came, and an older one is kept.
 
     Raises:
         ExternalToolError: none came, and there is none.
     """
-    version = gobuild.pinned_version()
-    progress(f"installing the Pulumi CLI {version} with the vendor's installer")
-    programs, reason = vendor.install(version, workspace)
-    if programs is not None:
+    if archive is not None:
+        progress(f"installing the Pulumi CLI of '{archive.place}'")
+        programs = unpack(archive, workspace)
         answered = version_of(programs / CLI)
-        if answered is not None and is_supported(answered):
-            vendor_shelf().put(programs, version=answered)
-            return "vendor"
-        reason = f"its CLI answers version '{answered}'"
-    progress(f"  not possible: {reason}")
+        if answered is None or not is_supported(answered):
+            raise ExternalToolError(
+                f"the CLI of the archive '{archive.place}' answers version '{answered}'",
+                hint=f"take one of a version {SUPPORTED} for this machine's processor",
+            )
+        vendor_shelf().put(programs, version=answered)
+        return "vendor"
     try:
         built = renew(
             gobuild.cli(), built_shelf(), default_compiler(), workspace, progress, _check_version
         )
     except ExternalToolError as error:
         raise ExternalToolError(
-            "no Pulumi CLI could be installed; tried: "
-            f"(1) the vendor's installer: {reason}; (2) building it with Go: {error.summary}",
-            hint=error.hint,
+            f"no Pulumi CLI could be built: {error.summary}",
+            hint=f"{error.hint or gobuild.go_hint()}; or name the vendor's archive with --archive",
         ) from None
     return "built" if built else None
 
