@@ -6,9 +6,11 @@ A change does not approve itself: where its base has the blueprint, the base's `
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rackwright.errors import Location
 from rackwright.model.base import Model
@@ -16,6 +18,7 @@ from rackwright.model.cluster import Blueprint, PolicySetting
 from rackwright.policy.api import Enforcement, Policy, Profile
 from rackwright.policy.base_packs import BasePack, State, base_packs
 from rackwright.policy.concessions import read_base
+from rackwright.policy.former import former_path
 from rackwright.policy.hygiene import Kind, Lowered, Notice
 from rackwright.policy.sets import SETS, Regime, Standing, regime_for, standing, standing_with
 from rackwright.policy.settings import STRENGTH, fitting
@@ -67,12 +70,16 @@ class Approval:
         asked: what its version of the blueprint asks for; None where it has none.
         listed: the packs that it lists.
         isolated: no pack of the change judges, so that all of these do.
+        document: its version of the blueprint; None where it has none.
+        former: where that is, if the change has it in another file.
     """
 
     ref: str
     asked: Asked | None
     listed: tuple[BasePack, ...] = ()
     isolated: bool = False
+    document: Any = None
+    former: Path | None = None
 
     @property
     def packs(self) -> tuple[Path, ...]:
@@ -98,7 +105,8 @@ def read_approval(
 ) -> Approval:
     """What ``ref`` has approved of the way that ``blueprint`` is judged.
 
-    A layer that the revision does not have changes nothing in it.
+    A layer that the revision does not have changes nothing in it. A blueprint that the change
+    renames is that of the revision still.
 
     Args:
         blueprint: the file.
@@ -110,21 +118,34 @@ def read_approval(
         SpecErrors: a file of the revision cannot be read as YAML, or its settings are not valid.
         RackwrightError: the revision cannot be read.
     """
-    listed = base_packs(blueprint, ref, isolated=isolated)
+    former = former_path(blueprint, ref)
+    listed = base_packs(blueprint, ref, former=former, isolated=isolated)
     items: dict[Path, Item] = {}
-    for path in (blueprint, *layers):
-        item = read_base(path, ref, blueprint)
+    for path, paths in (
+        (blueprint, [former]),
+        *((p, [p, _beside(p, blueprint, former)]) for p in layers),
+    ):
+        found = (read_base(at, ref, blueprint) for at in dict.fromkeys(paths))
+        item = next((item for item in found if item is not None), None)
         if item is not None:
             items[path] = item
     if blueprint not in items:
         return Approval(ref, None, listed, isolated)
     tree = tree_of(list(items.values()))
-    if isinstance(tree.data, dict):
-        kept = {key: tree.data[key] for key in _Settings.model_fields if key in tree.data}
+    document = tree.data
+    if isinstance(document, dict):
+        kept = {key: document[key] for key in _Settings.model_fields if key in document}
         tree = Tree(tree.root, kept, tree.files)
-    found = validate(tree, _Settings).value
-    regime = regime_for(found.profile, found.policy_set)
-    return Approval(ref, Asked(found.policies, regime, tree), listed, isolated)
+    settings = validate(tree, _Settings).value
+    regime = regime_for(settings.profile, settings.policy_set)
+    asked = Asked(settings.policies, regime, tree)
+    elsewhere = None if former == blueprint else former
+    return Approval(ref, asked, listed, isolated, document, elsewhere)
+
+
+def _beside(layer: Path, blueprint: Path, former: Path) -> Path:
+    """Where a layer was that moved along with its blueprint."""
+    return former.parent / os.path.relpath(layer.absolute(), blueprint.absolute().parent)
 
 
 @dataclass(frozen=True)

@@ -58,19 +58,22 @@ class BasePack:
     why: str = ""
 
 
-def base_packs(blueprint: Path, ref: str, *, isolated: bool = False) -> tuple[BasePack, ...]:
+def base_packs(
+    blueprint: Path, ref: str, *, former: Path | None = None, isolated: bool = False
+) -> tuple[BasePack, ...]:
     """The packs that ``ref`` lists for ``blueprint``.
 
     Args:
         blueprint: the file.
         ref: a revision of its repository.
+        former: where the revision has it, if not there.
         isolated: the configuration of the change may be unreadable, for it does not decide.
 
     Raises:
         SpecErrors: the revision's configuration is not valid.
         RackwrightError: the revision cannot be read.
     """
-    for folder in config_folders(blueprint):
+    for folder in config_folders(former or blueprint):
         item = read_base(folder / NAME, ref, blueprint)
         if item is not None:
             break

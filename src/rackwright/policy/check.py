@@ -75,6 +75,11 @@ def check_plan(
         lenient: pass over settings that do not fit the policies, as those of an older revision may.
     """
     blueprint = loaded.plan.blueprint
+    judged, told = loaded, tuple[Notice, ...]()
+    if approval is not None:
+        from rackwright.policy.granted import grant
+
+        judged, told = grant(loaded, approval)
     known = judging_rules(packs)
     table = former_ids(known)
     head, renamed = renamed_settings(asked_by(blueprint, loaded.tree), table)
@@ -98,8 +103,8 @@ def check_plan(
     def judge(policies: Sequence[Policy], standings: Mapping[str, Standing]) -> Report:
         disabled = Enforcement.DISABLED
         silent = {name for name, one in standings.items() if one.enforcement is disabled}
-        looked = judged_apart(policies, silent, loaded.tree.data)
-        return evaluate(loaded.plan, looked, standings, locate, held.regime)
+        looked = judged_apart(policies, silent, judged.tree.data)
+        return evaluate(judged.plan, looked, standings, locate, held.regime)
 
     if approval is not None and approval.edited:
         base_rules, standings = base_versions(held, approval, table, loaded.tree, only)
@@ -113,7 +118,7 @@ def check_plan(
             concessions, more = _renamed(concessions, table)
             renamed += more
         report = concede(report, concessions, severities, only)
-    if notices := (*held.notices, *renamed):
+    if notices := (*held.notices, *told, *renamed):
         hygiene = report.hygiene or Hygiene(datetime.now(UTC).date())
         hygiene = replace(hygiene, notices=(*notices, *hygiene.notices))
         report = replace(report, hygiene=hygiene)

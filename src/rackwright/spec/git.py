@@ -132,6 +132,23 @@ def files_at(
         yield name, content
 
 
+def paths_with(repository: Path, revision: str, text: str) -> tuple[str, ...]:
+    """The files of ``revision`` that hold ``text``, from the top of the repository, sorted.
+
+    Raises:
+        RevisionError: there is no such commit.
+        ExternalToolError: git is missing or failed.
+    """
+    commit = resolve(repository, revision)
+    top = find_top(repository)
+    words = ("grep", "-l", "-z", "-I", "--no-textconv", "--full-name", "-F", "-e", text, commit)
+    done = run_git(top, *words)
+    if done.returncode not in {0, 1}:  # 1: none holds it
+        raise ExternalToolError("git grep failed", hint=said(done.stderr))
+    names = done.stdout.decode("utf-8", "surrogateescape").split("\0")
+    return tuple(sorted(name.removeprefix(f"{commit}:") for name in names if name))
+
+
 def resolve(repository: Path, revision: str) -> str:
     """The full id of the commit that ``revision`` names.
 

@@ -1,0 +1,425 @@
+"""What each field of a blueprint is: hardware, a claim, or a setting.
+
+Hardware is what is bought, built or set up from the blueprint: a change may change it, and the diff
+shows it. A claim is what the blueprint says of hardware, and nothing but its word makes it so. A
+setting is what its owner asks for. A change does not approve its own claims and settings: those of
+its base hold until it is merged (``rackwright.policy.claims``).
+
+A test fails for a field that is in no class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from rackwright.model import (
+    aws,
+    cluster,
+    cooling,
+    cost,
+    fabric,
+    interconnect,
+    onprem,
+    operations,
+    power,
+    reliability,
+    scheduler,
+    security,
+    software,
+    storage,
+    users,
+)
+from rackwright.model.base import Model
+from rackwright.model.milder import (
+    APART,
+    ASKED,
+    GRANTED,
+    SAID,
+    Absent,
+    Direction,
+    Milder,
+    higher,
+    lower,
+    ordered,
+    other,
+)
+
+
+class FieldClass(StrEnum):
+    """What a field is."""
+
+    HARDWARE = "hardware"
+    CLAIM = "claim"
+    SETTING = "setting"
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The classes of a model's fields.
+
+    Attributes:
+        hardware: names of fields that hold what is bought, built or set up, or what is called so.
+        parts: names of fields that hold models of things, or lists of them. Each field of such a
+            model has its own class.
+        statements: the same for models that are no things but words on the one around them.
+        asked: the same for lists of what an owner asks for: an entry less is milder.
+        claims: the direction that is milder, by field.
+        settings: the same.
+        identity: the fields that tell an entry of a list from the others.
+    """
+
+    hardware: str = ""
+    parts: str = ""
+    statements: str = ""
+    asked: str = ""
+    claims: Mapping[str, Milder] = field(default_factory=dict)
+    settings: Mapping[str, Milder] = field(default_factory=dict)
+    identity: tuple[str, ...] = ("name",)
+
+    def names(self) -> Iterator[str]:
+        """Every field that has a class, as often as it has one."""
+        for words in (self.hardware, self.parts, self.statements, self.asked):
+            yield from words.split()
+        yield from self.claims
+        yield from self.settings
+
+    def class_of(self, name: str) -> FieldClass:
+        """The class of a field."""
+        if name in self.claims or name in self.statements.split():
+            return FieldClass.CLAIM
+        if name in self.settings or name in self.asked.split():
+            return FieldClass.SETTING
+        return FieldClass.HARDWARE
+
+    def milder(self, name: str) -> Milder | None:
+        """What is milder of a claim or a setting; None of anything else."""
+        return self.claims.get(name) or self.settings.get(name)
+
+
+_BUDGET = higher(Absent.MILD)
+_WORKLOAD = {name: lower() for name in ("read", "write", "data", "files")}
+_MEASURED = {
+    name: higher() for name in ("target_read", "target_write", "server_read", "server_write")
+}
+_RATE = lower(Absent.ELSEWHERE)
+
+_CLUSTER: Mapping[type[Model], Fields] = {
+    cluster.Blueprint: Fields(
+        hardware="apiVersion name owner",
+        parts="sites interconnects scheduler users",
+        statements="reliability operations costs",
+        settings=dict.fromkeys(("profile", "policy_set", "policies"), APART),
+    ),
+    cluster.PolicySetting: Fields(
+        settings=dict.fromkeys(("enforcement", "parameters", "reason", "owner"), APART)
+    ),
+    interconnect.Interconnect: Fields("name sites bandwidth", claims={"round_trip_time": lower()}),
+    reliability.Reliability: Fields(
+        statements="groups",
+        asked="jobs",
+        claims={
+            "node_failures_per_1000_days": lower(),
+            "repair_time": lower(),
+            "controller_fencing": SAID,
+        },
+        settings={"least_after_site_loss": lower(Absent.MILD)},
+    ),
+    reliability.GroupReliability: Fields(
+        "site group",
+        claims={
+            "spares": higher(),
+            "node_failures_per_1000_days": _RATE,
+            "repair_time": _RATE,
+        },
+        identity=("site", "group"),
+    ),
+    reliability.JobProfile: Fields(
+        "name",
+        asked="parts",
+        statements="between_sites",
+        claims={"restart": lower(), "checkpoint_interval": other(), "checkpoint_stall": lower()},
+        settings={"target": lower()},
+    ),
+    reliability.JobPart: Fields(
+        "site group", settings={"hosts": lower()}, identity=("site", "group")
+    ),
+    reliability.WanNeed: Fields(settings={"bandwidth": lower(), "round_trip_time": higher()}),
+    operations.Operations: Fields(
+        # Rackwright sets hosts up by these; a digest is the catalogue's own or is refused.
+        "drain_on_xids catalogue_digest",
+        parts="software firmware memory",
+        statements="burn_in changes all_reduce",
+        claims={"health_checks": SAID},
+    ),
+    operations.FirmwareBaseline: Fields(
+        "type versions", claims={"enforced": SAID}, identity=("type",)
+    ),
+    operations.BurnIn: Fields(claims={"facility_informed": SAID, "duration": higher()}),
+    operations.ChangeControl: Fields(claims={"protect_storage": SAID, "most_nodes": lower()}),
+    operations.AllReduce: Fields(
+        "group", settings={"node": _RATE, "across": _RATE}, identity=("group",)
+    ),
+    operations.HostMemory: Fields(
+        "group transparent_huge_pages", parts="huge_pages", identity=("group",)
+    ),
+    operations.HugePages: Fields("size count", identity=("size",)),
+    software.SoftwareBill: Fields(
+        "name sites kernel server_kernel driver fabric_manager imex cuda dcgm nccl nccl_tests "
+        "ofi_plugin libfabric efa_installer enroot pyxis grafana slurm",
+        parts="ofed lustre_client lustre_server",
+    ),
+    software.KernelModules: Fields("version kernel ofed"),
+    cost.Costs: Fields(
+        statements="owned sites",
+        claims={
+            "capex": _RATE,
+            "instances": _RATE,
+            "reserved": Milder(Direction.MORE),
+            "storage": _RATE,
+            "network": _RATE,
+            "discount": higher(Absent.STRICT),
+        },
+        settings={
+            "budget_per_year": _BUDGET,
+            "budget_per_hour": _BUDGET,
+            "as_of": other(),
+            "rental_region": other(),
+        },
+    ),
+    cost.OwnedRates: Fields(
+        claims={
+            "energy": _RATE,
+            "energy_region": other(),
+            "utilisation": _RATE,
+            "amortisation_years": higher(Absent.ELSEWHERE),
+            "opex": _RATE,
+            "facility": _RATE,
+        }
+    ),
+    scheduler.Scheduler: Fields(
+        "kind version cluster sites requeue mpi prolog epilog auth return_to_service "
+        "schedulable_memory extra",
+        parts="controllers accounting partitions qos preemption health_check topology processes "
+        "cgroup nodes folders",
+    ),
+    scheduler.Controller: Fields("host address", identity=("host",)),
+    scheduler.Accounting: Fields("host address backup enforce"),
+    scheduler.Partition: Fields(
+        "name groups default max_time default_time max_nodes priority_tier preempt_mode exclusive "
+        "qos allow_qos allow_accounts state topology"
+    ),
+    scheduler.Qos: Fields(
+        "name priority preempts preempt_mode grace max_wall max_nodes_per_user max_gpus_per_user"
+    ),
+    scheduler.Preemption: Fields("by mode exempt"),
+    scheduler.HealthCheck: Fields("program interval states cycle"),
+    scheduler.Topology: Fields("plugin block_sizes", parts="switches"),
+    scheduler.DeclaredSwitch: Fields("name nodes children"),
+    scheduler.Processes: Fields("tracking tasks accounting contain"),
+    scheduler.Cgroup: Fields("plugin cores memory swap devices"),
+    scheduler.NodeSettings: Fields("groups cpus memory gres features weight", identity=("groups",)),
+    scheduler.Folders: Fields("state spool log run"),
+    users.Users: Fields(parts="groups accounts sudo ssh"),
+    users.UserGroup: Fields("name gid"),
+    users.Account: Fields(
+        "name uid group groups keys comment shell slurm_account removed",
+    ),
+    users.SudoRule: Fields("group commands", identity=("group",)),
+    users.Ssh: Fields("root_login login_groups admin_groups compute"),
+}
+
+_AWS: Mapping[type[Model], Fields] = {
+    aws.AwsSite: Fields(
+        "provider name region tags",
+        parts="network node_groups head login file_systems",
+        statements="limits",
+    ),
+    aws.AwsNetwork: Fields(
+        "cidr availability_zones nat endpoints dns_zone ssh_from",
+        settings={"growth": lower(Absent.STRICT)},
+    ),
+    aws.AwsNodeGroup: Fields(
+        "name type count image efa placement_group metadata_hops root_volume root_device",
+        parts="capacity",
+    ),
+    aws.AwsServer: Fields("type image count root_volume"),
+    aws.LustreFileSystem: Fields(
+        "name deployment capacity throughput efa mount compression",
+        parts="data_repositories",
+        statements="workload",
+    ),
+    aws.DataRepository: Fields("bucket prefix path create_bucket", identity=("path",)),
+    aws.Limits: Fields(claims={"recorded": higher(), "quotas": higher()}),
+    aws.OnDemand: Fields("kind"),
+    aws.Reservation: Fields(
+        "kind id placement_group",
+        claims={"instances": higher(), "availability_zone": other(Absent.UNKNOWN)},
+        identity=("id",),
+    ),
+    aws.CapacityBlock: Fields(
+        "kind id",
+        claims={
+            "instances": higher(),
+            "availability_zone": other(Absent.UNKNOWN),
+            "ends": higher(),
+        },
+        identity=("id",),
+    ),
+}
+
+_PLANT: Mapping[type[Model], Fields] = {
+    onprem.OnPremSite: Fields(
+        "provider name altitude",
+        parts="power halls loops node_groups fabrics file_systems nfs",
+        statements="security",
+        claims={"pue": lower(), "allow_estimates": GRANTED},
+        settings={"pue_budget": higher()},
+    ),
+    security.SiteSecurity: Fields(
+        statements="infiniband",
+        claims=dict.fromkeys(
+            (
+                "management_isolated",
+                "management_tls",
+                "default_credentials_replaced",
+                "credentials_per_device",
+                "secure_boot",
+            ),
+            SAID,
+        ),
+    ),
+    security.SubnetManagerKeys: Fields(
+        claims={
+            "m_key_protection_level": higher(),
+            **dict.fromkeys(
+                ("congestion_key", "node_key", "vendor_key", "limited_membership"), SAID
+            ),
+        }
+    ),
+    power.SitePower: Fields(
+        parts="sources",
+        claims={
+            "continuous_derate": higher(),
+            "power_factor": higher(),
+            "contract": higher(),
+            "oversubscription": lower(Absent.STRICT),
+            "capping": GRANTED,
+            "generator_acceptance": lower(),
+        },
+    ),
+    power.PowerSource: Fields(
+        "name kind fed_by capacity",
+        parts="modules circuit",
+        claims={
+            "redundancy": ordered("N-1", "N", absent=Absent.STRICT),
+            "overload": higher(),
+        },
+    ),
+    power.Modules: Fields("count capacity", claims={"spare": lower()}),
+    power.Circuit: Fields("voltage current phases", claims={"continuous_rated": GRANTED}),
+    power.RackFeed: Fields("name source pdu pdus", parts="circuit"),
+    power.RackShelves: Fields("type count", claims={"backup": higher(Absent.ELSEWHERE)}),
+    onprem.Hall: Fields(
+        "name",
+        parts="air rows",
+        statements="floor",
+        settings={"power_limit": higher(Absent.MILD)},
+    ),
+    onprem.Floor: Fields(claims=dict.fromkeys(("uniform", "concentrated", "rolling"), higher())),
+    onprem.Row: Fields("name", parts="rack_groups", settings={"power_limit": higher(Absent.MILD)}),
+    onprem.RackGroup: Fields(
+        "racks type air_direction",
+        parts="feeds cooling shelves",
+        claims={"blanking": SAID, "aisle_depth": higher(), "cable_allowance": lower()},
+        identity=("racks",),
+    ),
+    cooling.RackCooling: Fields(
+        "mode loop rear_door_capacity",
+        claims={"power_limit": higher(), "leak_detection": SAID, "isolation": SAID},
+    ),
+    cooling.AirSupply: Fields(
+        "type count inlet_temperature containment",
+        claims={
+            "ashrae_class": ordered("H1", "A1", "A2", "A3", "A4"),
+            "temperature_rise": higher(),
+        },
+    ),
+    cooling.CoolingLoop: Fields(
+        "name cdu count fluid flow_limit",
+        claims={
+            "temperature_rise": higher(),
+            "supply_temperature": other(Absent.UNKNOWN),
+            "facility_temperature": lower(),
+            "facility_class": ordered("W+", "W45", "W40", "W32", "W27", "W17"),
+            "approach": other(Absent.UNKNOWN),
+            "dew_point": lower(),
+            "pressure": other(Absent.UNKNOWN),
+        },
+    ),
+    onprem.NodeGroup: Fields(
+        "name role type count racks per_rack start_unit psus_per_feed",
+        parts="scratch",
+        claims={"power_cap": lower(Absent.STRICT)},
+    ),
+    storage.LocalScratch: Fields("mount keep"),
+}
+
+_NETWORK: Mapping[type[Model], Fields] = {
+    fabric.Fabric: Fields(
+        "name role technology unit_hosts rate subnets routing_engine m_key sa_key mtu pfc ecn",
+        parts="tiers attached links patches subnet_managers roce segments routing_run",
+        settings={
+            "rail_optimized": ASKED,
+            "oversubscription": higher(Absent.STRICT),
+        },
+    ),
+    # A run is about one fabric, by its digest: one of another fabric is another run.
+    fabric.RoutingRun: Fields(
+        "fabric",
+        claims={"date": higher(), "engine": other(), "balance": lower()},
+        identity=("fabric",),
+    ),
+    fabric.SwitchTier: Fields(
+        "name type count racks per_rack air_direction start_unit split asn asn_shared"
+    ),
+    fabric.Attachment: Fields("group ports interfaces rate rails", identity=("group",)),
+    fabric.Cables: Fields(
+        "name lower upper parallel pods planes count cable upper_cable fibre length lower_shell "
+        "upper_shell",
+        parts="route",
+    ),
+    fabric.CableRoute: Fields("tray drop"),
+    fabric.Patch: Fields("node interface switch port", identity=("node", "interface")),
+    fabric.SubnetManagers: Fields("at count priority", identity=("at",)),
+    fabric.RoceTraffic: Fields("dscp priority"),
+    fabric.Segment: Fields("name pkey vlan prefix groups"),
+}
+
+_STORAGE: Mapping[type[Model], Fields] = {
+    storage.ParallelFileSystem: Fields(
+        "name kind mount locks",
+        parts="networks management metadata objects clients",
+        statements="workload",
+    ),
+    storage.LnetNetwork: Fields("name fabric subnet interfaces"),
+    storage.ManagementService: Fields("servers nids device"),
+    storage.MetadataTargets: Fields(
+        "servers count size backend data_on_metadata networks failover nids devices"
+    ),
+    storage.ObjectTargets: Fields(
+        "servers count size networks failover nids devices", claims=_MEASURED
+    ),
+    storage.Clients: Fields("group networks", identity=("group",)),
+    storage.Workload: Fields(settings={**_WORKLOAD, "checkpoint": other(Absent.UNKNOWN)}),
+    storage.Checkpoint: Fields(
+        settings=dict.fromkeys(
+            ("size", "parameters", "bytes_per_parameter", "write_time"), other(Absent.UNKNOWN)
+        )
+    ),
+    storage.NfsShare: Fields("name server export mount clients networks address read_only"),
+}
+
+CLASSES: Mapping[type[Model], Fields] = {**_CLUSTER, **_AWS, **_PLANT, **_NETWORK, **_STORAGE}
+"""The fields of every model that a blueprint is made of."""

@@ -1,0 +1,138 @@
+"""Values of one field in a change and in its base, and which of them is the strictest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+
+from rackwright.model.base import Model
+from rackwright.model.milder import Absent, Direction, Milder
+
+_LEAST, _MOST = float("-inf"), float("inf")
+
+
+def strictest(model: type[Model], name: str, rule: Milder, head: Any, bases: Sequence[Any]) -> Any:
+    """The strictest of the values that a field has, each as the document has it.
+
+    The head's where none is stricter, or where either way may be milder and all are equal.
+
+    Args:
+        model: the model whose field it is.
+        name: the field.
+        rule: what is milder.
+        head: the value in the change; None where it is absent.
+        bases: the values in the base.
+    """
+    reading = _reading(model, name)
+    if any(isinstance(value, Mapping) for value in (head, *bases)) and reading.entries:
+        return _strictest_entries(reading, rule, head, bases)
+    return _one(reading, rule, head, bases)
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """How values of a field are read.
+
+    Attributes:
+        value: reads one; of a mapping, one that stands behind a key.
+        default: what an absent one means; None where it means nothing.
+        entries: it is a mapping.
+    """
+
+    value: TypeAdapter[Any]
+    default: Any
+    entries: bool
+
+    def read(self, raw: Any) -> Any:
+        """The value, or None where it is absent, or is none that the field can have."""
+        if raw is None:
+            return self.default
+        try:
+            return self.value.validate_python(raw)
+        except (ValidationError, UnicodeEncodeError):
+            return self.default
+
+
+@cache
+def _reading(model: type[Model], name: str) -> _Reading:
+    hint = _plain(get_type_hints(model, include_extras=True)[name])
+    if get_origin(hint) is dict:
+        return _Reading(TypeAdapter(get_args(hint)[1]), None, entries=True)
+    info: FieldInfo = model.model_fields[name]
+    default = None if info.is_required() or isinstance(info.default, tuple) else info.default
+    return _Reading(TypeAdapter(hint), default, entries=False)
+
+
+def _plain(hint: Any) -> Any:
+    """A type without ``None``."""
+    if get_origin(hint) in {Union, UnionType}:
+        kept = [part for part in get_args(hint) if part is not NoneType]
+        return kept[0] if len(kept) == 1 else Union[tuple(kept)]  # noqa: UP007 - made of a list
+    if get_origin(hint) is Annotated:
+        inner, *metadata = get_args(hint)
+        if get_origin(inner) in {Union, UnionType}:
+            return Annotated[(_plain(inner), *metadata)]
+    return hint
+
+
+def _strictest_entries(reading: _Reading, rule: Milder, head: Any, bases: Sequence[Any]) -> Any:
+    """A mapping, each of whose entries is the strictest."""
+    versions = [value if isinstance(value, Mapping) else {} for value in (head, *bases)]
+    keys = dict.fromkeys(key for version in versions for key in version)
+    made = {}
+    for key in keys:
+        here, *there = [version.get(key) for version in versions]
+        value = _one(reading, rule, here, there)
+        if value is not None:
+            made[key] = value
+    return made or None
+
+
+def _one(reading: _Reading, rule: Milder, head: Any, bases: Sequence[Any]) -> Any:
+    values = {id(raw): reading.read(raw) for raw in (head, *bases)}
+
+    def mildness(raw: Any) -> Any:
+        return _mildness(values[id(raw)], rule)
+
+    differing = [raw for raw in bases if values[id(raw)] != values[id(head)]]
+    if not differing:
+        return head
+    if rule.direction is Direction.MORE:
+        return _common(head, bases)
+    undecided = rule.absent is Absent.ELSEWHERE and any(
+        values[id(raw)] is None for raw in (head, *differing)
+    )
+    if rule.direction is Direction.OTHER or undecided:
+        if values[id(head)] is None and rule.absent is not Absent.ELSEWHERE:
+            return head
+        return differing[0]
+    return min((head, *bases), key=mildness)
+
+
+def _mildness(value: Any, rule: Milder) -> tuple[float, Any]:
+    """A key that grows with how mild a value is."""
+    if value is None:
+        if rule.order == (False, True):
+            return (0, 0)  # not said is as strict as said not to be so
+        return (_MOST if rule.absent is Absent.MILD else _LEAST, 0)
+    match rule.direction:
+        case Direction.ORDER:
+            return (0, rule.order.index(value))
+        case Direction.HIGHER:
+            return (0, value)
+        case _:
+            return (0, -value)
+
+
+def _common(head: Any, bases: Sequence[Any]) -> Any:
+    """What is in all of several lists, in the order of the head's."""
+    lists = [raw if isinstance(raw, list) else [] for raw in bases]
+    here = head if isinstance(head, list) else []
+    kept = [one for one in here if all(one in other for other in lists)]
+    return head if len(kept) == len(here) else kept or None

@@ -1,0 +1,99 @@
+"""Where a base revision has the blueprint that a change may have renamed.
+
+A blueprint that moves to another file, or takes the place of another one, stays the same cluster:
+what was approved of it holds on. The revision alone says which file that was, by the cluster's name;
+a change that gives it another name as well is held by what is most alike of what it takes away.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rackwright.errors import RackwrightError, SpecErrors
+from rackwright.spec import git
+from rackwright.spec.tree import to_data
+from rackwright.spec.yaml_reader import read_bytes, read_file
+
+_MARK = "rackwright/v1"
+_ENDS = (".yaml", ".yml")
+
+
+def former_path(blueprint: Path, ref: str) -> Path:
+    """The path at which ``ref`` has the cluster of ``blueprint``.
+
+    The blueprint's own where the revision has no other one: a new cluster's, or the usual one.
+
+    Raises:
+        RackwrightError: the revision cannot be read.
+    """
+    head = _on_disk(blueprint)
+    if head is None:
+        return blueprint
+    top = git.top_of(next(p for p in blueprint.absolute().parents if p.is_dir()))
+    commit = git.resolve(top, ref)
+    whole = blueprint.absolute()
+    own = whole.parent.resolve() / whole.name
+    if not own.is_relative_to(top.resolve()):
+        return blueprint
+    inside = own.relative_to(top.resolve()).as_posix()
+    before = _at(top, commit, inside)
+    if before is not None and before.get("name") == head.get("name"):
+        return blueprint
+    found = dict(_blueprints(top, commit))
+    same = [path for path, document in found.items() if document.get("name") == head.get("name")]
+    if len(same) != 1 and before is not None:
+        return blueprint
+    gone = same or [path for path in found if _is_gone(top / path, found[path])]
+    if not gone:
+        return blueprint
+    leaves = Counter(_leaves(head))
+    best = max(gone, key=lambda path: ((Counter(_leaves(found[path])) & leaves).total(), path))
+    return blueprint if best == inside else top / best
+
+
+def _is_gone(path: Path, before: Mapping[str, Any]) -> bool:
+    """Whether a file does not hold its cluster any more."""
+    now = _on_disk(path)
+    return now is None or now.get("name") != before.get("name")
+
+
+def _on_disk(path: Path) -> Mapping[str, Any] | None:
+    """The document in a file; None where there is none."""
+    try:
+        data = to_data(read_file(path))
+    except RackwrightError:
+        return None
+    return data if isinstance(data, Mapping) else None
+
+
+def _at(top: Path, commit: str, inside: str) -> Mapping[str, Any] | None:
+    """A blueprint in a revision; None where the file is none."""
+    try:
+        data = to_data(read_bytes(git.read_at(top, commit, inside), inside))
+    except (SpecErrors, git.FileMissingError, git.UnreadableFileError):
+        return None
+    return data if isinstance(data, Mapping) and data.get("apiVersion") == _MARK else None
+
+
+def _blueprints(top: Path, commit: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every blueprint of a revision, by path."""
+    for path in git.paths_with(top, commit, _MARK):
+        if path.endswith(_ENDS):
+            document = _at(top, commit, path)
+            if document is not None and "sites" in document:
+                yield path, document
+
+
+def _leaves(data: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every value with the keys above it, wherever it stands in a list."""
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            yield from _leaves(value, (*above, key))
+    elif isinstance(data, list):
+        for value in data:
+            yield from _leaves(value, above)
+    else:
+        yield above, str(data)

@@ -1,0 +1,101 @@
+"""The blueprint that is judged: a change's, with the claims that its base has approved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rackwright.errors import SpecError, SpecErrors
+from rackwright.harmless import visible
+from rackwright.plan.load import LoadedPlan, plan_tree
+from rackwright.policy.asked import Approval
+from rackwright.policy.claims import Claims, Kept, Taken, hold_claims
+from rackwright.policy.hygiene import Kind, Notice
+from rackwright.spec.tree import Tree
+
+_LONGEST = 60
+"""Characters of a value that a notice repeats."""
+_MOST = 6
+"""Fields that a notice names."""
+
+
+def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Notice, ...]]:
+    """The plan to be judged, and what is to be said about the claims of the change.
+
+    Args:
+        loaded: the plan of the change.
+        approval: what its base has approved.
+
+    Raises:
+        SpecErrors: with what the base has approved, the change is no blueprint.
+    """
+    tree = loaded.tree
+    claims = hold_claims(tree.data, approval.document)
+    notices = tuple(_notices(claims, approval, tree))
+    if not claims.kept or approval.document is None:
+        return loaded, notices
+    held = Tree(tree.root, claims.data, tree.files)
+    try:
+        return plan_tree(held, loaded.plan.catalogue), notices
+    except SpecErrors as error:
+        first = claims.kept[0]
+        raise SpecErrors(
+            [
+                SpecError(
+                    f"{tree.describe(first.path)}: what '{approval.ref}' has approved does not fit "
+                    "the rest of this change",
+                    hint="what a blueprint claims and asks for is the base's until it is merged; "
+                    "merge that on its own first, and the hardware after it",
+                    location=tree.locate(first.path),
+                ),
+                *error.errors,
+            ]
+        ) from None
+
+
+def _notices(claims: Claims, approval: Approval, tree: Tree) -> Iterator[Notice]:
+    for kept in claims.kept:
+        name = tree.describe(kept.path)
+        text = _text(kept, approval)
+        yield Notice(Kind.LOWERED, name, "", text, tree.locate(kept.path))
+    if approval.document is None:
+        return
+    for taken in claims.taken:
+        name = tree.describe(taken.path)
+        yield Notice(Kind.PROPOSED, name, "", _new(taken, approval), tree.locate(taken.path))
+
+
+def _text(kept: Kept, approval: Approval) -> str:
+    now, was = _shown(kept.now), _shown(kept.was)
+    if approval.document is None:
+        return (
+            f"{now} in this change; the blueprint is new, so nobody has approved that; "
+            f"by itself it is {was}"
+        )
+    if kept.is_new:
+        return (
+            f"{now} in this change, of what '{approval.ref}' does not have; "
+            f"it is judged as {was} until the change is merged"
+        )
+    return (
+        f"{now} in this change; '{approval.ref}' decides: it stays {was} until the change is merged"
+    )
+
+
+def _new(taken: Taken, approval: Approval) -> str:
+    names = ", ".join(taken.names[:_MOST])
+    more = len(taken.names) - _MOST
+    rest = f" and {more} more" if more > 0 else ""
+    return f"new in this change; '{approval.ref}' has approved nothing of it: {names}{rest}"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "not given"
+    if isinstance(value, dict | list):
+        inner = ", ".join(map(str, value))
+        value = f"{{{inner}}}" if isinstance(value, dict) else f"[{inner}]"
+    elif isinstance(value, bool):
+        value = str(value).lower()
+    text = str(value)
+    return f"'{visible(text if len(text) <= _LONGEST else f'{text[:_LONGEST]}…')}'"
