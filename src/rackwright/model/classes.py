@@ -34,7 +34,6 @@ from rackwright.model import (
 from rackwright.model.base import Model
 from rackwright.model.milder import (
     APART,
-    ASKED,
     GRANTED,
     SAID,
     Absent,
@@ -98,7 +97,8 @@ class Fields:
         return self.claims.get(name) or self.settings.get(name)
 
 
-_BUDGET = higher(Absent.MILD)
+_BUDGET = higher(Absent.ELSEWHERE)
+# Costs without any budget are unknown, and with one the other may be absent.
 _WORKLOAD = {name: lower() for name in ("read", "write", "data", "files")}
 _MEASURED = {
     name: higher() for name in ("target_read", "target_write", "server_read", "server_write")
@@ -124,7 +124,7 @@ _CLUSTER: Mapping[type[Model], Fields] = {
             "repair_time": lower(),
             "controller_fencing": SAID,
         },
-        settings={"least_after_site_loss": lower(Absent.MILD)},
+        settings={"least_after_site_loss": lower(Absent.ELSEWHERE)},
     ),
     reliability.GroupReliability: Fields(
         "site group",
@@ -237,8 +237,7 @@ _AWS: Mapping[type[Model], Fields] = {
         statements="limits",
     ),
     aws.AwsNetwork: Fields(
-        "cidr availability_zones nat endpoints dns_zone ssh_from",
-        settings={"growth": lower(Absent.STRICT)},
+        "cidr availability_zones nat endpoints dns_zone ssh_from growth",
     ),
     aws.AwsNodeGroup: Fields(
         "name type count image efa placement_group metadata_hops root_volume root_device",
@@ -261,7 +260,7 @@ _AWS: Mapping[type[Model], Fields] = {
     aws.CapacityBlock: Fields(
         "kind id",
         claims={
-            "instances": higher(),
+            "instances": other(Absent.UNKNOWN),  # enough of them, and not too many
             "availability_zone": other(Absent.UNKNOWN),
             "ends": higher(),
         },
@@ -368,12 +367,9 @@ _PLANT: Mapping[type[Model], Fields] = {
 
 _NETWORK: Mapping[type[Model], Fields] = {
     fabric.Fabric: Fields(
-        "name role technology unit_hosts rate subnets routing_engine m_key sa_key mtu pfc ecn",
+        "name role technology rail_optimized unit_hosts rate subnets routing_engine m_key sa_key mtu pfc ecn",
         parts="tiers attached links patches subnet_managers roce segments routing_run",
-        settings={
-            "rail_optimized": ASKED,
-            "oversubscription": higher(Absent.STRICT),
-        },
+        settings={"oversubscription": higher(Absent.STRICT)},
     ),
     # A run is about one fabric, by its digest: one of another fabric is another run.
     fabric.RoutingRun: Fields(

@@ -71,6 +71,4 @@ SAID = Milder(Direction.ORDER, Absent.UNKNOWN, (False, True))
 """Something good is said to be so; where nothing is said, it is unknown."""
 GRANTED = Milder(Direction.ORDER, Absent.STRICT, (False, True))
 """A concession that does not hold unless it is written."""
-ASKED = Milder(Direction.ORDER, Absent.MILD, (True, False))
-"""Something is asked for, and nothing where it is not written."""
 APART = Milder(Direction.APART)

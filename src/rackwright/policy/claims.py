@@ -239,6 +239,8 @@ class _Walk:
         if found is None:
             self.kept.append(Kept((*path, name), now, None, is_new=False))
             del made[name]
+        elif not found and now and known == []:
+            del made[name]  # an empty one would be judged as something that is asked for
         elif found != (now or {}):
             made[name] = found
 

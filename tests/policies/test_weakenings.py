@@ -1,0 +1,128 @@
+"""No change of a refused site passes by what it says of itself, judged against its base.
+
+Changes are drawn over the whole schema: every field, whether the site has it or not, both ways, and
+deletion; alone and several at once. Where a refused site passes with a change, hardware changes; and
+where more changes than hardware, it passes with the hardware alone. ``RACKWRIGHT_EXAMPLES=many`` tries
+every change of every example, and many more at once.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path as FilePath
+from typing import Any
+
+import pytest
+
+from omissions import POLICIES, Refused, blocking, field_of, plan_of
+from rackwright.model.classes import FieldClass
+from rackwright.policy.claims import hold_claims
+from refused import FAULTS, a_faulty_site, refused_by
+from weakenings import Change, changed_fields, every_change, several
+
+pytestmark = pytest.mark.sweep
+MANY = os.environ.get("RACKWRIGHT_EXAMPLES") == "many"
+EACH = 1
+"""Changes of each refused example that are tried by default."""
+EACH_FAULT = 8
+TOGETHER = 20_000 if MANY else 150
+APART = {"policies", "profile", "policy_set"}
+"""How a blueprint asks to be judged; what holds of it is tested with ``policy.asked``."""
+
+
+def accepts(site: Refused, data: Any) -> bool | None:
+    """Whether no rule refuses a document that refused the site; None where it is no blueprint."""
+    plan = plan_of(data, site.catalogue)
+    return None if plan is None else not blocking(plan, site.refusing)
+
+
+def judged_by_the_base(site: Refused, data: Any) -> bool | None:
+    """Whether a change of a site passes in a pull request."""
+    if plan_of(data, site.catalogue) is None:
+        return None
+    return bool(accepts(site, hold_claims(data, site.data).data))
+
+
+def by_hardware(site: Refused, data: Any) -> bool:
+    """Whether a change changes hardware."""
+    return FieldClass.HARDWARE in {kind for _, kind in changed_fields(site.data, data)}
+
+
+def changes_of(site: Refused) -> list[Change]:
+    return [change for change in every_change(site.data) if change.path[0] not in APART]
+
+
+def weakened(sites: Sequence[Refused], most: int, measured: Callable[[str], None]) -> Iterator[str]:
+    """The changes that make a refused site pass, and are none of hardware."""
+    verdicts: Counter[str] = Counter()
+    seeded = random.Random(3)
+    for site in sites:
+        changes = changes_of(site)
+        seeded.shuffle(changes)
+        tried = 0
+        for change in changes:
+            data = change.apply(site.data)
+            if by_hardware(site, data):
+                continue
+            tried += 1
+            if not MANY and tried > most:
+                break
+            verdict = judged_by_the_base(site, data)
+            if verdict is None:
+                verdicts["no blueprint"] += 1
+            elif verdict:
+                verdicts["passes"] += 1
+                yield f"{site.name}: {change.name} at {field_of(change.path)}"
+            elif accepts(site, data):
+                verdicts["would pass by itself"] += 1
+            else:
+                verdicts["refused"] += 1
+    measured(", ".join(f"{count:,} {name}" for name, count in sorted(verdicts.items())))
+    assert verdicts["refused"]
+
+
+@pytest.mark.parametrize("family", sorted({policy.family for policy in POLICIES}))
+def test_no_example_passes_by_a_claim_or_setting_of_the_change(
+    family: str, measured: Callable[[str], None]
+) -> None:
+    policies = [policy for policy in POLICIES if policy.family == family]
+    sites = [site for policy in policies for site in refused_by(policy)]
+    assert list(weakened(sites, EACH, measured)) == []
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_no_complete_site_passes_by_a_claim_or_setting_of_the_change(
+    fault: str, tmp_path: FilePath, measured: Callable[[str], None]
+) -> None:
+    site = a_faulty_site("hybrid-h100", FAULTS[fault], tmp_path)
+    assert list(weakened([site], EACH_FAULT, measured)) == []
+
+
+def test_several_changes_at_once_pass_by_their_hardware(measured: Callable[[str], None]) -> None:
+    """Where several pass together, those of hardware pass alone."""
+    seeded = random.Random(4)
+    sites = [site for policy in POLICIES for site in refused_by(policy)]
+    known: dict[int, list[Change]] = {}
+    verdicts: Counter[str] = Counter()
+    found = []
+    while sum(verdicts.values()) < TOGETHER:
+        site = seeded.choice(sites)
+        changes = several(seeded, known.setdefault(id(site), changes_of(site)))
+        data, hardware = site.data, site.data
+        for change in changes:
+            alone = change.apply(site.data)
+            data = change.apply(data)
+            if by_hardware(site, alone):
+                hardware = change.apply(hardware)
+        verdict = judged_by_the_base(site, data)
+        if verdict is None:
+            continue
+        if verdict and not accepts(site, hardware):
+            found.append(f"{site.name}: {[(c.name, c.path, c.value) for c in changes]}")
+        verdicts["passes by its hardware" if verdict else "refused"] += 1
+    measured(", ".join(f"{count:,} {name}" for name, count in sorted(verdicts.items())))
+    assert found == []
+    assert len(verdicts) == 2

@@ -1,0 +1,241 @@
+"""Changes of a blueprint, drawn over the whole schema: every field, both ways, and deletion.
+
+The values come from the schema (the other words of a literal, more and less of a number) and from
+all examples and templates: what any of them says of a field, another one may say as well.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import zip_longest
+from typing import Any, Literal, get_args, get_origin
+
+from omissions import changed, without
+from rackwright.model.base import Model
+from rackwright.model.classes import CLASSES, FieldClass
+from rackwright.model.cluster import Blueprint
+from rackwright.policy.examples import document, load_examples
+from rackwright.policy.packs import builtin_pack, load_packs
+from rackwright.render.blueprints import find_template, write_blueprint
+from rackwright.spec.loader import load_tree
+from rackwright.spec.tree import Path
+
+_NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)( .+)?")
+_FACTORS = (0.01, 0.5, 0.9, 1.1, 2, 100)
+GONE = object()
+"""In the place of a value: the key or the entry is deleted."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One value of a document, changed or deleted.
+
+    Attributes:
+        fields: the fields on the way to it, from the top; the last one is what changes.
+    """
+
+    path: Path
+    value: Any
+    fields: tuple[tuple[type[Model], str], ...]
+
+    @property
+    def name(self) -> str:
+        """The field, for people."""
+        model, name = self.fields[-1]
+        return f"{model.__name__}.{name}"
+
+    def apply(self, data: Any) -> Any:
+        """A document with the change."""
+        return (
+            without(data, self.path) if self.value is GONE else changed(data, self.path, self.value)
+        )
+
+
+def every_change(data: Any) -> Iterator[Change]:
+    """All changes of one place that a document can have, of fields that it lacks as well."""
+    yield from _of_model(Blueprint, data, (), ())
+
+
+def changed_fields(before: Any, after: Any) -> set[tuple[str, FieldClass]]:
+    """The fields in which two blueprints differ, with their classes."""
+    found: set[tuple[str, FieldClass]] = set()
+
+    def compare(model: type[Model], one: Any, other: Any) -> None:
+        for name, info in model.model_fields.items():
+            here, there = one.get(name), other.get(name)
+            if here == there:
+                continue
+            inner, fields = tuple(models_of(info.annotation)), CLASSES[model]
+            of_models = {*fields.parts.split(), *fields.statements.split(), *fields.asked.split()}
+            if not inner or name not in of_models:
+                found.add((f"{model.__name__}.{name}", fields.class_of(name)))
+                continue
+            if name in fields.parts.split() and (here is None) != (there is None):
+                found.add((f"{model.__name__}.{name}", FieldClass.HARDWARE))
+            for part, counterpart in _pairs(here, there):
+                if name in fields.parts.split() and not (part and counterpart):
+                    found.add((f"{model.__name__}.{name}", FieldClass.HARDWARE))
+                compare(pick(inner, part or counterpart), part, counterpart)
+
+    compare(Blueprint, before, after)
+    return found
+
+
+def _pairs(one: Any, other: Any) -> Iterator[tuple[Any, Any]]:
+    """What stands at the same place of two lists, of two mappings, or is there just once."""
+    if isinstance(one, list) or isinstance(other, list):
+        yield from zip_longest(one or [], other or [], fillvalue={})
+    else:
+        yield one or {}, other or {}
+
+
+def models_of(annotation: Any) -> Iterator[type[Model]]:
+    """The models that a type is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        yield annotation
+    for part in get_args(annotation):
+        yield from models_of(part)
+
+
+def _of_model(
+    model: type[Model], item: Any, path: Path, above: tuple[tuple[type[Model], str], ...]
+) -> Iterator[Change]:
+    for name, info in model.model_fields.items():
+        fields, at = (*above, (model, name)), (*path, name)
+        value = item.get(name)
+        if value is not None:
+            yield Change(at, GONE, fields)
+        for other in _others(model, name, value):
+            yield Change(at, other, fields)
+        inner = tuple(models_of(info.annotation))
+        if isinstance(value, list):
+            for number, entry in enumerate(value):
+                yield Change((*at, number), GONE, fields)
+                if inner and isinstance(entry, dict):
+                    yield from _of_model(pick(inner, entry), entry, (*at, number), fields)
+        elif isinstance(value, dict) and inner and not _is_by_key(info.annotation):
+            yield from _of_model(pick(inner, value), value, at, fields)
+        elif isinstance(value, dict):
+            for key, entry in value.items():
+                yield Change((*at, key), GONE, fields)
+                if inner and isinstance(entry, dict):
+                    yield from _of_model(inner[0], entry, (*at, key), fields)
+                for other in _moved(entry):
+                    yield Change((*at, key), other, fields)
+
+
+def _is_by_key(annotation: Any) -> bool:
+    return get_origin(annotation) is dict
+
+
+def pick(models: Sequence[type[Model]], item: Mapping[str, Any]) -> type[Model]:
+    """The one of several models that a part of a document is."""
+    for model in models:
+        for tag in ("provider", "kind"):
+            info = model.model_fields.get(tag)
+            if info and get_origin(info.annotation) is Literal:
+                if item.get(tag) in get_args(info.annotation):
+                    return model
+                break
+    return models[0]
+
+
+def _others(model: type[Model], name: str, value: Any) -> Iterator[Any]:
+    annotation = model.model_fields[name].annotation
+    words = [word for part in _literals(annotation) for word in get_args(part)]
+    found = [*_moved(value), *words, *donated().get((model, name), ())]
+    if bool in (annotation, *get_args(annotation)):
+        found += [True, False]
+    seen: list[Any] = []
+    for other in found:
+        if other != value and other not in seen:
+            seen.append(other)
+            yield other
+
+
+def _literals(annotation: Any) -> Iterator[Any]:
+    if get_origin(annotation) is Literal:
+        yield annotation
+    elif get_origin(annotation) is not dict:
+        for part in get_args(annotation):
+            if not (isinstance(part, type) and issubclass(part, Model)):
+                yield from _literals(part)
+
+
+def _moved(value: Any) -> Iterator[Any]:
+    """More and less of a number, or of a quantity."""
+    if isinstance(value, bool):
+        return
+    if isinstance(value, int):
+        yield from {value - 1, value + 1, value // 2, value * 2, value * 100}
+    elif isinstance(value, float):
+        yield from (value * factor for factor in _FACTORS)
+    elif isinstance(value, str) and (match := _NUMBER.fullmatch(value.replace(",", ""))):
+        number, unit = match.groups()
+        yield from (f"{float(number) * factor:.6f}{unit or ''}" for factor in _FACTORS if unit)
+
+
+@cache
+def documents() -> Sequence[Any]:
+    """Every blueprint of the examples and the templates."""
+    import tempfile
+    from pathlib import Path as FilePath
+
+    found = [
+        document(example, builtin_pack()).data
+        for policy in load_packs()
+        for example in load_examples(policy)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("hybrid-h100", "lab"):
+            write_blueprint(find_template(name), FilePath(folder, name), {})
+            found.append(load_tree(FilePath(folder, name, "blueprint.yaml")).data)
+    return found
+
+
+@cache
+def donated() -> Mapping[tuple[type[Model], str], Sequence[Any]]:
+    """What any document says of a field."""
+    found: dict[tuple[type[Model], str], list[Any]] = {}
+
+    def collect(model: type[Model], item: Any) -> None:
+        for name, info in model.model_fields.items():
+            value = item.get(name)
+            if value is None:
+                continue
+            values = found.setdefault((model, name), [])
+            if value not in values:
+                values.append(value)
+            inner = tuple(models_of(info.annotation))
+            by_key = _is_by_key(info.annotation)
+            for part in value.values() if by_key else value if isinstance(value, list) else [value]:
+                if inner and isinstance(part, dict):
+                    collect(pick(inner, part), part)
+
+    for data in documents():
+        if isinstance(data, dict):
+            collect(Blueprint, data)
+    return found
+
+
+def several(seeded: random.Random, changes: Sequence[Change]) -> list[Change]:
+    """A few changes at places that do not lie in each other."""
+    drawn: list[Change] = []
+    for change in seeded.sample(changes, min(len(changes), seeded.randint(2, 5))):
+        if not any(_overlap(change.path, one.path) for one in drawn):
+            drawn.append(change)
+    # Deletions last, and the last entries first, so that none moves what another one names.
+    return sorted(drawn, key=lambda one: (one.value is GONE, _backwards(one.path)))
+
+
+def _backwards(path: Path) -> list[tuple[int, str]]:
+    return [(-part, "") if isinstance(part, int) else (0, part) for part in path]
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    short = min(len(one), len(other))
+    return one[:short] == other[:short]
