@@ -1,0 +1,107 @@
+"""Every field of a blueprint is hardware, a claim or a setting."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import pytest
+
+from rackwright.model.base import Model
+from rackwright.model.classes import CLASSES, FieldClass
+from rackwright.model.cluster import Blueprint
+from rackwright.model.milder import Absent, Direction, Milder
+from rackwright.policy.claims import granting, models_in
+from weakenings import models_of
+
+
+def reached(model: type[Model], seen: set[type[Model]]) -> set[type[Model]]:
+    """Every model that a blueprint is made of."""
+    if model not in seen:
+        seen.add(model)
+        for info in model.model_fields.values():
+            for inner in models_of(info.annotation):
+                reached(inner, seen)
+    return seen
+
+
+MODELS = sorted(reached(Blueprint, set()), key=lambda model: model.__name__)
+
+
+def test_every_model_has_classes() -> None:
+    assert set(CLASSES) == set(MODELS)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_field_has_one_class(model: type[Model]) -> None:
+    times = Counter(CLASSES[model].names())
+    assert set(times) == set(model.model_fields)
+    assert [name for name, count in times.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_what_holds_models_is_looked_into(model: type[Model]) -> None:
+    """Else claims inside of it would be the change's."""
+    fields = CLASSES[model]
+    inside = {*fields.parts.split(), *fields.statements.split(), *fields.asked.split()}
+    whole = {"policies", "checkpoint"}  # compared as one, here or apart
+    for name, info in model.model_fields.items():
+        holds = bool(tuple(models_in(info.annotation)))
+        assert (name in inside) == (holds and name not in whole), name
+
+
+def rules() -> Iterator[tuple[type[Model], str, Milder]]:
+    for model in MODELS:
+        for name, rule in {**CLASSES[model].claims, **CLASSES[model].settings}.items():
+            yield model, name, rule
+
+
+RULES = [rule for rule in rules() if rule[2].direction is not Direction.APART]
+
+
+def test_what_is_milder_of_words_names_them_all() -> None:
+    for model, name, rule in RULES:
+        if rule.direction is Direction.ORDER:
+            hint = get_type_hints(model)[name]
+            words = {word for part in (hint, *get_args(hint)) for word in _words(part)}
+            assert set(rule.order) == words, name
+
+
+def _words(hint: Any) -> tuple[Any, ...]:
+    if hint is bool:
+        return (True, False)
+    return get_args(hint) if get_origin(hint) is Literal else ()
+
+
+def test_a_field_whose_absence_grants_nothing_need_not_be_given() -> None:
+    for model, name, rule in RULES:
+        if rule.absent in {Absent.STRICT, Absent.MILD}:
+            assert not model.model_fields[name].is_required(), name
+
+
+def test_entries_of_lists_are_told_apart_by_fields_that_they_have() -> None:
+    for model in MODELS:
+        for name, info in model.model_fields.items():
+            if get_origin(info.annotation) is tuple:
+                for inner in granting(model, name):
+                    missing = set(CLASSES[inner].identity) - set(inner.model_fields)
+                    assert not missing, inner
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "expected"),
+    [
+        ("NodeGroup", "power_cap", FieldClass.CLAIM),
+        ("PowerSource", "redundancy", FieldClass.CLAIM),
+        ("SitePower", "capping", FieldClass.CLAIM),
+        ("OnPremSite", "allow_estimates", FieldClass.CLAIM),
+        ("Blueprint", "policies", FieldClass.SETTING),
+        ("Blueprint", "profile", FieldClass.SETTING),
+        ("Costs", "budget_per_year", FieldClass.SETTING),
+        ("NodeGroup", "count", FieldClass.HARDWARE),
+    ],
+)
+def test_classes_that_were_decided(model: str, name: str, expected: FieldClass) -> None:
+    (found,) = (one for one in MODELS if one.__name__ == model)
+    assert CLASSES[found].class_of(name) is expected
