@@ -79,11 +79,10 @@ def _has_generator(site: SitePlan) -> bool:
 def _backup(
     plan: Plan, site: SitePlan, names: RackNames, number: int, shelves: RackShelves
 ) -> Measure:
-    """The battery as the blueprint states it, else as the catalogue does."""
+    """The battery as the blueprint states it, but not beyond what the catalogue does."""
     acceptance = site.site.power.generator_acceptance
-    backup = shelves.backup
-    if backup is None:
-        backup = fact_value(plan.catalogue.get(PowerShelf, shelves.type).backup)
+    stated = (shelves.backup, fact_value(plan.catalogue.get(PowerShelf, shelves.type).backup))
+    backup = min((seconds for seconds in stated if seconds is not None), default=None)
     needed = None if acceptance is None else acceptance + MARGIN_S
     missing = []
     if backup is None:

@@ -121,7 +121,8 @@ class NodeGroup(Model):
     per_rack: Annotated[int, Field(gt=0)]
     """Most units in one rack; racks are filled in the order written."""
     power_cap: Watts | None = None
-    """Enforced cap on a unit's input power, below its nameplate."""
+    """Enforced cap on a unit's input power, below its nameplate. No less is counted than the product
+    draws without its accelerators, where the catalogue knows what those draw."""
     start_unit: RackUnits | None = None
     """Lowest rack unit to use, counted from 1."""
     scratch: LocalScratch | None = None

@@ -91,6 +91,7 @@ def describe_device(
     Without ``on_liquid`` the rack has no coolant, so that all heat is left to the air.
     """
     nameplate = fact_value(entry.max_power)
+    power_cap = _as_far_as_it_goes(entry, power_cap)
     power = nameplate if power_cap is None or nameplate is None else min(nameplate, power_cap)
     share = 1.0 if not nameplate or power is None else power / nameplate
     published = fact_value(entry.heat)
@@ -141,6 +142,20 @@ def describe_device(
         connector=liquid.connector if liquid else None,
         includes_rack=isinstance(entry, Node) and entry.rack_weight_included,
     )
+
+
+def _as_far_as_it_goes(entry: DeviceEntry, power_cap: float | None) -> float | None:
+    """A cap, but no less than the product draws when its accelerators draw nothing.
+
+    They are what gives way to a cap. Where the catalogue does not say what they draw, the cap
+    counts as it stands.
+    """
+    nameplate = fact_value(entry.max_power)
+    accelerators = entry.accelerators if isinstance(entry, Node) else None
+    if power_cap is None or nameplate is None or accelerators is None:
+        return power_cap
+    each = fact_value(accelerators.tdp)
+    return power_cap if each is None else max(power_cap, nameplate - accelerators.count * each)
 
 
 def _peak(entry: DeviceEntry, power_cap: float | None) -> float | None:

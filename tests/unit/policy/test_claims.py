@@ -131,6 +131,15 @@ def test_a_layer_of_the_change_grants_nothing(pull: Pull) -> None:
     assert (code, list(notices)) == (5, [f"sites.lab.{CAP}"])
 
 
+def test_a_merged_cap_is_bounded_by_the_catalogue(pull: Pull) -> None:
+    """Without its eight accelerators of 700 W, a DGX H100 draws 4.6 kW of 10.2 kW."""
+    capped = [some_nodes(power_cap="1 kW")]
+    pull.open(a_site(node_groups=capped, power={"contract": "18.4 kW"}))
+    assert pull.judge() == 0
+    pull.write(a_site(node_groups=capped, power={"contract": "18.3 kW"}))
+    assert pull.judge() == 5
+
+
 def test_redundancy_that_the_change_gives_up_stays(pull: Pull) -> None:
     lanes = three_lanes()
     for source in lanes:
