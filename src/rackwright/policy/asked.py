@@ -20,6 +20,7 @@ from rackwright.policy.base_packs import BasePack, State, base_packs
 from rackwright.policy.concessions import read_base
 from rackwright.policy.former import former_path
 from rackwright.policy.hygiene import Kind, Lowered, Notice
+from rackwright.policy.reasons import explained
 from rackwright.policy.sets import SETS, Regime, Standing, regime_for, standing, standing_with
 from rackwright.policy.settings import STRENGTH, fitting
 from rackwright.spec.loader import tree_of, validate
@@ -42,11 +43,13 @@ class Asked:
 
     Attributes:
         tree: where it says so.
+        owner: who answers for it.
     """
 
     settings: Mapping[str, PolicySetting]
     regime: Regime
     tree: Tree | None = None
+    owner: str | None = None
 
     def standing(self, policy: Policy) -> Standing:
         """How ``policy`` stands."""
@@ -97,7 +100,7 @@ class Approval:
 def asked_by(blueprint: Blueprint, tree: Tree) -> Asked:
     """What ``blueprint`` asks for."""
     regime = regime_for(blueprint.profile, blueprint.policy_set)
-    return Asked(blueprint.policies, regime, tree)
+    return Asked(blueprint.policies, regime, tree, blueprint.owner)
 
 
 def read_approval(
@@ -245,7 +248,8 @@ def _notices(
         policy = held.id
         setting = head.settings.get(policy)
         place = (head if setting else base).place("policies", policy)
-        why = f", because '{setting.reason}'" if setting and setting.reason else ""
+        owner = (setting.owner if setting else None) or head.owner
+        why = explained(setting.reason, owner) if setting else ""
         was, now = base.standing(held).enforcement, head.standing(wanted).enforcement
         named = _sets(base, policy) or _sets(head, policy)
         if named and STRENGTH[now] < STRENGTH[was]:

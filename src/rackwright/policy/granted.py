@@ -11,6 +11,7 @@ from rackwright.plan.load import LoadedPlan, plan_tree
 from rackwright.policy.asked import Approval
 from rackwright.policy.claims import Claims, Kept, Taken, hold_claims
 from rackwright.policy.hygiene import Kind, Notice
+from rackwright.policy.reasons import explained
 from rackwright.spec.tree import Tree
 
 _LONGEST = 60
@@ -31,7 +32,7 @@ def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Not
     """
     tree = loaded.tree
     claims = hold_claims(tree.data, approval.document)
-    notices = tuple(_notices(claims, approval, tree))
+    notices = tuple(_notices(claims, approval, tree, loaded.plan.blueprint.owner))
     if not claims.kept or approval.document is None:
         return loaded, notices
     held = Tree(tree.root, claims.data, tree.files)
@@ -53,10 +54,10 @@ def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Not
         ) from None
 
 
-def _notices(claims: Claims, approval: Approval, tree: Tree) -> Iterator[Notice]:
+def _notices(claims: Claims, approval: Approval, tree: Tree, owner: str | None) -> Iterator[Notice]:
     for kept in claims.kept:
         name = tree.describe(kept.path)
-        text = _text(kept, approval)
+        text = _text(kept, approval, owner)
         yield Notice(Kind.LOWERED, name, "", text, tree.locate(kept.path))
     if approval.document is None:
         return
@@ -65,21 +66,17 @@ def _notices(claims: Claims, approval: Approval, tree: Tree) -> Iterator[Notice]
         yield Notice(Kind.PROPOSED, name, "", _new(taken, approval), tree.locate(taken.path))
 
 
-def _text(kept: Kept, approval: Approval) -> str:
-    now, was = _shown(kept.now), _shown(kept.was)
+def _text(kept: Kept, approval: Approval, owner: str | None) -> str:
+    now = f"{_shown(kept.now)} in this change{explained(None, owner)}"
+    was = _shown(kept.was)
     if approval.document is None:
-        return (
-            f"{now} in this change; the blueprint is new, so nobody has approved that; "
-            f"by itself it is {was}"
-        )
+        return f"{now}; the blueprint is new, so nobody has approved that; by itself it is {was}"
     if kept.is_new:
         return (
-            f"{now} in this change, of what '{approval.ref}' does not have; "
-            f"it is judged as {was} until the change is merged"
+            f"{now}, of what '{approval.ref}' does not have; it is judged as {was} until the "
+            "change is merged"
         )
-    return (
-        f"{now} in this change; '{approval.ref}' decides: it stays {was} until the change is merged"
-    )
+    return f"{now}; '{approval.ref}' decides: it stays {was} until the change is merged"
 
 
 def _new(taken: Taken, approval: Approval) -> str:

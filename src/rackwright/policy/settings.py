@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.cluster import PolicySetting
 from rackwright.policy.api import Enforcement, Policy
+from rackwright.policy.reasons import says_something
 from rackwright.policy.sets import SETS, STRICTEST, Regime, standing
 from rackwright.spec.problems import to_spec_errors
 from rackwright.spec.suggest import did_you_mean
@@ -38,7 +39,7 @@ def configure(
 
     Raises:
         SpecErrors: the policy set is unknown, a setting names no policy, a parameter is wrong, or
-            the enforcement is lowered without a reason.
+            the enforcement is lowered without a reason that says something.
     """
     known = {policy.id: policy for policy in policies}
     errors: list[SpecError] = []
@@ -60,14 +61,15 @@ def configure(
                     location=tree.locate(path, key=True),
                 )
             )
-        elif setting.enforcement is not None and not (setting.reason or "").strip():
+        elif setting.enforcement is not None and not says_something(setting.reason):
             stands = standing(known[policy_id], regime).enforcement
             if STRENGTH[Enforcement(setting.enforcement)] < STRENGTH[stands]:
                 errors.append(
                     SpecError(
                         f"policies.{policy_id}: '{setting.enforcement}' is weaker than the "
                         f"policy's own '{stands}'",
-                        hint="say why in 'reason'",
+                        hint="say why in 'reason'"
+                        + (f"; '{setting.reason}' does not" if setting.reason else ""),
                         location=tree.locate((*path, "enforcement")),
                     )
                 )

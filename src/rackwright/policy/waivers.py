@@ -20,6 +20,7 @@ from rackwright.policy.api import Outcome, Severity
 from rackwright.policy.engine import Result
 from rackwright.policy.excess import Mark, Trend, trend
 from rackwright.policy.names import check_pattern, matches
+from rackwright.policy.reasons import says_something
 from rackwright.report.quantities import format_quantity
 
 LONGEST_DAYS = {
@@ -106,6 +107,8 @@ def _check_line(text: str) -> str:
 def _check_reason(text: str) -> str:
     if len(text.strip()) < SHORTEST_REASON:
         raise ValueError(f"a reason has at least {SHORTEST_REASON} characters")
+    if not says_something(text):
+        raise ValueError("a reason says something")
     return text
 
 

@@ -40,6 +40,15 @@ def test_a_rule_that_the_change_lowers_judges_still(team: Team, enforcement: str
     assert (code, team.notices(report)) == (3 if enforcement == "disabled" else 0, {})
 
 
+def test_who_answers_for_what_is_lowered_is_told(team: Team) -> None:
+    team.branch()
+    team.write(owner="gpu-platform", policies={"ACME-001": HIGH})
+    said = "because 'the rule is wrong here', for which '{}' answers; 'main' decides"
+    assert said.format("gpu-platform") in team.notices(team.check()[1])["ACME-001"]
+    team.write(owner="gpu-platform", policies={"ACME-001": {**HIGH, "owner": "ada"}})
+    assert said.format("ada") in team.notices(team.check()[1])["ACME-001"]
+
+
 def test_a_rule_that_the_change_raises_is_judged_so(team: Team) -> None:
     team.write(policies={"ACME-001": HIGH})
     team.branch()

@@ -96,6 +96,15 @@ def test_a_cap_that_the_change_sets_does_not_hold(pull: Pull) -> None:
     assert pull.report() == (0, {})
 
 
+def test_who_answers_for_a_claim_is_told(pull: Pull) -> None:
+    pull.open(overdrawn())
+    pull.write(overdrawn(node_groups=[some_nodes(power_cap="1 kW")]), owner="gpu-platform")
+    said = pull.report()[1][f"sites.lab.{CAP}"]
+    assert said.startswith(
+        "'1 kW' in this change, for which 'gpu-platform' answers; 'main' decides"
+    )
+
+
 def test_a_cap_that_the_change_lowers_stays(pull: Pull) -> None:
     pull.open(overdrawn(node_groups=[some_nodes(power_cap="9 kW")]))
     pull.write(overdrawn(node_groups=[some_nodes(power_cap="1 kW")]))
@@ -373,9 +382,12 @@ def test_a_diff_judges_claims_as_check_does(pull: Pull, capsys: pytest.CaptureFi
     assert "power_cap" in capsys.readouterr().out
 
 
-def test_names_that_steer_a_terminal_are_shown(pull: Pull) -> None:
-    pull.open(overdrawn(power={"contract": "30 kW"}))
-    site = overdrawn()
-    site["power"]["contract"] = "500 kW"
-    pull.write(site, operations={"memory": []}, owner="x\x1b[2J")
-    assert all("\x1b" not in text for text in pull.report()[1].values())
+def test_an_owner_that_steers_a_terminal_is_shown(
+    pull: Pull, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pull.open(overdrawn())
+    pull.write(overdrawn(power={"contract": "500 kW"}), owner="x\x1b[2J")
+    assert main(["check", "--base-ref=main", FILE]) == 5
+    said = capsys.readouterr().out
+    assert "answers; 'main' decides" in said
+    assert "\x1b" not in said

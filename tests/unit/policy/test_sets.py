@@ -162,6 +162,15 @@ def test_lowering_needs_a_reason_only_below_what_the_profile_gives(tmp_path: Pat
         check(tmp_path, f"profile: lab\n{LOWERED.format('disabled')}")
 
 
+@pytest.mark.parametrize("reason", [".", "n/a", "- - - - - - - -", "aaaaaaaaaaaaaaaaaaaa"])
+def test_a_reason_says_something(tmp_path: Path, reason: str) -> None:
+    lowered = "policies: {COOL-005: {enforcement: advisory, reason: '%s'}}\n"
+    with pytest.raises(SpecErrors, match=re.escape(f"say why in 'reason'; '{reason}' does not")):
+        check(tmp_path, lowered % reason)
+    check(tmp_path, lowered % "later")
+    check(tmp_path, lowered % "规则不适用于这里")
+
+
 def test_profiles_change_enforcement_and_nothing_else(tmp_path: Path) -> None:
     reports = {
         name: check(tmp_path, f"profile: {name}\n") for name in ("lab", "pilot", "production")

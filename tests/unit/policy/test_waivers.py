@@ -123,6 +123,7 @@ def test_a_whole_waiver_is_read() -> None:
         ({"match": {"the rack": "r12"}}, "is no word of a subject"),
         ({"match": None}, "'match' is missing"),
         ({"reason": "burn-in"}, "at least 15 characters"),
+        ({"reason": "................"}, "a reason says something"),
         ({"reason": "burn-in       "}, "has blanks around it"),
         ({"reason": None}, "'reason' is missing"),
         ({"owner": None}, "'owner' is missing"),
