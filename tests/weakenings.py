@@ -222,6 +222,31 @@ def donated() -> Mapping[tuple[type[Model], str], Sequence[Any]]:
     return found
 
 
+def renamed(data: Any, before: str, after: str) -> Any:
+    """A document in which a thing has another name, wherever it is named."""
+    if isinstance(data, dict):
+        return {
+            after if key == before else key: renamed(value, before, after)
+            for key, value in data.items()
+        }
+    if isinstance(data, list):
+        return [renamed(value, before, after) for value in data]
+    return after if data == before else data
+
+
+def things(data: Any) -> list[str]:
+    """The names of sites, node groups, halls and all else that has one."""
+    found: list[str] = []
+    if isinstance(data, dict):
+        if isinstance(data.get("name"), str):
+            found.append(data["name"])
+        data = list(data.values())
+    if isinstance(data, list):
+        for part in data:
+            found += things(part)
+    return list(dict.fromkeys(found))
+
+
 def several(seeded: random.Random, changes: Sequence[Change]) -> list[Change]:
     """A few changes at places that do not lie in each other."""
     drawn: list[Change] = []

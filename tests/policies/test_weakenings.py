@@ -21,14 +21,14 @@ from omissions import POLICIES, Refused, blocking, field_of, plan_of
 from rackwright.model.classes import FieldClass
 from rackwright.policy.claims import hold_claims
 from refused import FAULTS, a_faulty_site, refused_by
-from weakenings import Change, changed_fields, every_change, several
+from weakenings import Change, changed_fields, every_change, renamed, several, things
 
 pytestmark = pytest.mark.sweep
 MANY = os.environ.get("RACKWRIGHT_EXAMPLES") == "many"
 EACH = 1
 """Changes of each refused example that are tried by default."""
 EACH_FAULT = 8
-TOGETHER = 20_000 if MANY else 150
+TOGETHER = 20_000 if MANY else 100
 APART = {"policies", "profile", "policy_set"}
 """How a blueprint asks to be judged; what holds of it is tested with ``policy.asked``."""
 
@@ -123,6 +123,42 @@ def test_several_changes_at_once_pass_by_their_hardware(measured: Callable[[str]
         if verdict and not accepts(site, hardware):
             found.append(f"{site.name}: {[(c.name, c.path, c.value) for c in changes]}")
         verdicts["passes by its hardware" if verdict else "refused"] += 1
+    measured(", ".join(f"{count:,} {name}" for name, count in sorted(verdicts.items())))
+    assert found == []
+    assert len(verdicts) == 2
+
+
+def test_what_is_renamed_keeps_its_claims(measured: Callable[[str], None]) -> None:
+    """Some things get other names, and what is said of them changes in the same pull request."""
+    seeded = random.Random(5)
+    sites = [site for policy in POLICIES for site in refused_by(policy)]
+    known: dict[int, list[Change]] = {}
+    verdicts: Counter[str] = Counter()
+    found = []
+    while sum(verdicts.values()) < TOGETHER:
+        site = seeded.choice(sites)
+        names = things(site.data)
+        every = known.setdefault(id(site), changes_of(site))
+        some = seeded.sample(every, min(len(every), 40))
+        claims = [c for c in some if not by_hardware(site, c.apply(site.data))]
+        if len(claims) < 2:
+            continue
+        data, hardware = site.data, site.data
+        changes = several(seeded, claims)
+        for change in changes:
+            data = change.apply(data)
+        drawn = seeded.sample(names, seeded.randint(1, min(3, len(names))))
+        for name in drawn:
+            data, hardware = (renamed(one, name, f"{name}x") for one in (data, hardware))
+        if accepts(site, hardware) is not False:
+            continue
+        verdict = judged_by_the_base(site, data)
+        if verdict is None:
+            continue
+        if verdict:
+            found.append(f"{site.name}: {drawn} {[(c.name, c.path, c.value) for c in changes]}")
+        by_itself = bool(accepts(site, data))
+        verdicts["would pass by itself" if by_itself and not verdict else "refused"] += 1
     measured(", ".join(f"{count:,} {name}" for name, count in sorted(verdicts.items())))
     assert found == []
     assert len(verdicts) == 2

@@ -258,17 +258,14 @@ class _Walk:
         found = {}
         for key in dict.fromkeys([*now, *(key for version in versions for key in version)]):
             bases: Things | None = [v[key] for v in versions if isinstance(v.get(key), Mapping)]
-            if not bases and (there is None or not self._has_site(key)):
-                bases = None
+            if not bases and (there is None or not _has_site(self.base or {}, key)):
+                gone = [v[old] for v in versions for old in v if not _has_site(self.head, old)]
+                bases = [base for base in gone if isinstance(base, Mapping)] or None
             kept = self.model(model, now.get(key) or {}, bases, (*path, name, key))
             if kept or key in now:
                 found[key] = kept or {}
         if found != now:
             made[name] = found
-
-    def _has_site(self, name: str) -> bool:
-        sites = _mappings((self.base or {}).get("sites"))
-        return any(site.get("name") == name for site in sites)
 
     def _entries(
         self,
@@ -317,10 +314,10 @@ class _Walk:
             same = [b for b in self._racks if identity & _racks_of(b)]
         else:
             same = [b for b in before if identity_of(model, b) == identity]
-        if same or self.base is None or model in _ASKED or not _is_there(item, self.base):
+        if same or self.base is None or model in _ASKED:
             return same or None
-        if not is_thing:
-            return []
+        if not is_thing and _is_there(item, self.base):
+            return []  # nothing was said of it
         gone = [thing for thing in self._gone_things() if thing.model is model]
         alike = [thing.item for thing in gone if thing.identity == identity]
         return alike or [thing.item for thing in gone] or None
@@ -329,28 +326,42 @@ class _Walk:
         self, model: type[Model], item: Mapping[str, Any], path: Path
     ) -> Iterator[dict[str, Any]]:
         """What holds of an entry that a change leaves out, though nothing is built without it."""
-        if not _is_there(item, self.head):
-            return
         if model in _ASKED:
-            restored = dict(item)
-            if parts := [p for p in _mappings(item.get("parts")) if _is_there(p, self.head)]:
-                restored["parts"] = parts
-            elif "parts" in item:
+            restored = self._where_it_is(item)
+            if "parts" in item:
+                parts = [self._where_it_is(part) for part in _mappings(item["parts"])]
+                restored["parts"] = [p for p in parts if _is_there(p, self.head)]
+                if not restored["parts"]:
+                    return
+            elif not _is_there(restored, self.head):
                 return
             self.kept.append(Kept(path, None, restored, is_new=False))
             yield restored
+            return
+        if not _is_there(item, self.head):
             return
         bare = {name: item[name] for name in CLASSES[model].identity if name in item}
         found = self.model(model, bare, [item], path)
         if found and found != bare:
             yield found
 
+    def _where_it_is(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        """An entry about a node group, by the name that a group which is gone may have now."""
+        if _is_there(item, self.head):
+            return dict(item)
+        before = set(_groups(self.base or {}))
+        fresh = [place for place in _groups(self.head) if place not in before]
+        fresh.sort(key=lambda place: place[1] != item.get("group"))
+        return (
+            {**item, **dict(zip(("site", "group"), fresh[0], strict=True))} if fresh else {**item}
+        )
+
     def _gone_things(self) -> Sequence[_Thing]:
         """The things of the base that the head does not have where they were."""
         if self._gone is None:
             here = {(thing.model, thing.chain) for thing in _things(Blueprint, self.head, ())}
             racks = {
-                name
+                (thing.chain[1], name)
                 for thing in _things(Blueprint, self.head, ())
                 if isinstance(thing.identity, frozenset)
                 for name in thing.identity
@@ -359,7 +370,7 @@ class _Walk:
                 thing
                 for thing in _things(Blueprint, self.base or {}, ())
                 if (
-                    not thing.identity & racks
+                    not any((thing.chain[1], name) in racks for name in thing.identity)
                     if isinstance(thing.identity, frozenset)
                     else (thing.model, thing.chain) not in here
                 )
@@ -386,13 +397,22 @@ def _things(model: type[Model], item: Mapping[str, Any], chain: Chain) -> Iterat
             yield from _things(inner, child, where)
 
 
+def _groups(document: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """The node groups of a document, each with its site."""
+    for site in _mappings(document.get("sites")):
+        for group in _mappings(site.get("node_groups")):
+            yield site.get("name"), group.get("name")
+
+
+def _has_site(document: Mapping[str, Any], name: str) -> bool:
+    return any(site.get("name") == name for site in _mappings(document.get("sites")))
+
+
 def _is_there(item: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
     """Whether a document has the node group that an entry is about, if it is about one."""
     group, site = item.get("group"), item.get("site")
     return group is None or any(
-        site in {None, one.get("name")}
-        and any(g.get("name") == group for g in _mappings(one.get("node_groups")))
-        for one in _mappings(document.get("sites"))
+        group == name and site in {None, place} for place, name in _groups(document)
     )
 
 

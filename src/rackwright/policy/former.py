@@ -40,17 +40,23 @@ def former_path(blueprint: Path, ref: str) -> Path:
         return blueprint
     inside = own.relative_to(top.resolve()).as_posix()
     before = _at(top, commit, inside)
-    if before is not None and before.get("name") == head.get("name"):
-        return blueprint
-    found = dict(_blueprints(top, commit))
-    same = [path for path, document in found.items() if document.get("name") == head.get("name")]
-    if len(same) != 1 and before is not None:
-        return blueprint
-    gone = same or [path for path in found if _is_gone(top / path, found[path])]
-    if not gone:
+    if before == head:
         return blueprint
     leaves = Counter(_leaves(head))
-    best = max(gone, key=lambda path: ((Counter(_leaves(found[path])) & leaves).total(), path))
+
+    def alike(document: Mapping[str, Any]) -> int:
+        return (Counter(_leaves(document)) & leaves).total()
+
+    same_name = before is not None and before.get("name") == head.get("name")
+    if before is not None and same_name and 2 * alike(before) >= leaves.total():
+        return blueprint
+    found = dict(_blueprints(top, commit))
+    named = [path for path in found if found[path].get("name") == head.get("name")]
+    if same_name or not named:
+        named += [path for path in found if path == inside or _is_gone(top / path, found[path])]
+    if not named:
+        return blueprint
+    best = max(named, key=lambda path: (alike(found[path]), path == inside, path))
     return blueprint if best == inside else top / best
 
 

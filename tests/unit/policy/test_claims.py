@@ -13,6 +13,7 @@ import yaml
 from ci_team import git
 from factories import a_blueprint, a_hall, a_rack_group, a_row, a_site, some_nodes, three_lanes
 from rackwright.cli import main
+from rackwright.policy.claims import hold_claims
 
 FILE = "site/blueprint.yaml"
 CAP = "node_groups.dgx.power_cap"
@@ -289,6 +290,19 @@ def test_a_blueprint_that_takes_the_place_of_another_keeps_its_base(pull: Pull) 
     assert pull.judge(file="lab/blueprint.yaml") == 5
 
 
+@pytest.mark.parametrize("name", ["lab", "other"])
+def test_a_blueprint_that_takes_another_place_and_name_keeps_its_base(
+    pull: Pull, name: str
+) -> None:
+    lowered = {"PWR-006": {"enforcement": "disabled", "reason": "a lab may be overdrawn"}}
+    small = a_site(halls=[], node_groups=[], power={"sources": three_lanes()[:1]})
+    pull.write(small, "lab/blueprint.yaml", name="lab", policies=lowered)
+    pull.open(overdrawn())
+    Path(FILE).unlink()
+    pull.write(overdrawn(), "lab/blueprint.yaml", name=name, policies=lowered)
+    assert pull.judge(file="lab/blueprint.yaml") == 5
+
+
 def test_a_copy_beside_the_blueprint_has_the_same_base(pull: Pull) -> None:
     pull.open(overdrawn())
     capped = overdrawn(node_groups=[some_nodes(power_cap="1 kW")])
@@ -391,3 +405,43 @@ def test_an_owner_that_steers_a_terminal_is_shown(
     said = capsys.readouterr().out
     assert "answers; 'main' decides" in said
     assert "\x1b" not in said
+
+
+def test_a_job_is_asked_for_where_its_group_has_another_name() -> None:
+    asked = {"name": "train", "parts": [{"site": "lab", "group": "dgx", "hosts": 4}]}
+    base = a_blueprint(reliability={"jobs": [asked]})
+    head = a_blueprint(a_site(name="dc2", node_groups=[some_nodes("gpu")]))
+    (job,) = hold_claims(head, base).data["reliability"]["jobs"]
+    assert job["parts"] == [{"site": "dc2", "group": "gpu", "hosts": 4}]
+
+
+def test_a_job_goes_with_its_group() -> None:
+    asked = {"name": "train", "parts": [{"site": "lab", "group": "more", "hosts": 4}]}
+    groups = [some_nodes(), some_nodes("more")]
+    base = a_blueprint(a_site(node_groups=groups), reliability={"jobs": [asked]})
+    head = a_blueprint(a_site())
+    assert not hold_claims(head, base).kept
+
+
+def test_what_is_said_of_a_renamed_group_is_what_was_said_of_it() -> None:
+    def blueprint(group: str, spares: int) -> dict[str, Any]:
+        said = {"site": "lab", "group": group, "spares": spares}
+        site = a_site(node_groups=[some_nodes(group)])
+        return a_blueprint(site, reliability={"groups": [said]})
+
+    found = hold_claims(blueprint("gpu", 9), blueprint("dgx", 2)).data
+    assert found["reliability"]["groups"][0]["spares"] == 2
+
+
+def test_racks_that_move_to_another_site_keep_their_claims() -> None:
+    def hall(racks: str, limit: str) -> list[dict[str, Any]]:
+        group = a_rack_group(racks, cooling={"mode": "air", "power_limit": limit})
+        return [a_hall(rows=[a_row(group)])]
+
+    def site(name: str, halls: list[dict[str, Any]]) -> dict[str, Any]:
+        return a_site(name=name, halls=halls, node_groups=[])
+
+    base = a_blueprint(site("a", hall("c01", "30 kW")), site("b", []))
+    head = a_blueprint(site("a", []), site("b", hall("c01", "60 kW")))
+    group = hold_claims(head, base).data["sites"][1]["halls"][0]["rows"][0]["rack_groups"][0]
+    assert group["cooling"]["power_limit"] == "30 kW"
