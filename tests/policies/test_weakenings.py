@@ -28,7 +28,7 @@ MANY = os.environ.get("RACKWRIGHT_EXAMPLES") == "many"
 EACH = 1
 """Changes of each refused example that are tried by default."""
 EACH_FAULT = 8
-TOGETHER = 20_000 if MANY else 100
+TOGETHER = 20_000 if MANY else 40
 APART = {"policies", "profile", "policy_set"}
 """How a blueprint asks to be judged; what holds of it is tested with ``policy.asked``."""
 
