@@ -46,9 +46,8 @@ def test_what_holds_models_is_looked_into(model: type[Model]) -> None:
     fields = CLASSES[model]
     inside = {*fields.parts.split(), *fields.statements.split(), *fields.asked.split()}
     whole = {"policies", "checkpoint"}  # compared as one, here or apart
-    for name, info in model.model_fields.items():
-        holds = bool(tuple(models_in(info.annotation)))
-        assert (name in inside) == (holds and name not in whole), name
+    holding = {n for n, info in model.model_fields.items() if any(models_in(info.annotation))}
+    assert inside == holding - whole
 
 
 def rules() -> Iterator[tuple[type[Model], str, Milder]]:
@@ -61,11 +60,16 @@ RULES = [rule for rule in rules() if rule[2].direction is not Direction.APART]
 
 
 def test_what_is_milder_of_words_names_them_all() -> None:
-    for model, name, rule in RULES:
-        if rule.direction is Direction.ORDER:
-            hint = get_type_hints(model)[name]
-            words = {word for part in (hint, *get_args(hint)) for word in _words(part)}
-            assert set(rule.order) == words, name
+    hints = {
+        (model, name): (get_type_hints(model)[name], rule.order)
+        for model, name, rule in RULES
+        if rule.direction is Direction.ORDER
+    }
+    words = {
+        place: {word for part in (hint, *get_args(hint)) for word in _words(part)}
+        for place, (hint, _) in hints.items()
+    }
+    assert words == {place: set(order) for place, (_, order) in hints.items()}
 
 
 def _words(hint: Any) -> tuple[Any, ...]:
@@ -75,18 +79,23 @@ def _words(hint: Any) -> tuple[Any, ...]:
 
 
 def test_a_field_whose_absence_grants_nothing_need_not_be_given() -> None:
-    for model, name, rule in RULES:
-        if rule.absent in {Absent.STRICT, Absent.MILD}:
-            assert not model.model_fields[name].is_required(), name
+    optional = [
+        (model, name) for model, name, rule in RULES if rule.absent in {Absent.STRICT, Absent.MILD}
+    ]
+    assert optional
+    assert not [name for model, name in optional if model.model_fields[name].is_required()]
 
 
 def test_entries_of_lists_are_told_apart_by_fields_that_they_have() -> None:
-    for model in MODELS:
-        for name, info in model.model_fields.items():
-            if get_origin(info.annotation) is tuple:
-                for inner in granting(model, name):
-                    missing = set(CLASSES[inner].identity) - set(inner.model_fields)
-                    assert not missing, inner
+    entries = {
+        inner
+        for model in MODELS
+        for name, info in model.model_fields.items()
+        if get_origin(info.annotation) is tuple
+        for inner in granting(model, name)
+    }
+    assert entries
+    assert not [one for one in entries if set(CLASSES[one].identity) - set(one.model_fields)]
 
 
 @pytest.mark.parametrize(
