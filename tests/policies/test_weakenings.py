@@ -161,4 +161,4 @@ def test_what_is_renamed_keeps_its_claims(measured: Callable[[str], None]) -> No
         verdicts["would pass by itself" if by_itself and not verdict else "refused"] += 1
     measured(", ".join(f"{count:,} {name}" for name, count in sorted(verdicts.items())))
     assert found == []
-    assert len(verdicts) == 2
+    assert verdicts["refused"]
