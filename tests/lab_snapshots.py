@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -40,7 +41,6 @@ CODE = (
 """What boots and configures hosts. What reads a blueprint is in the key by what it makes of it."""
 
 PROGRAMS = ("ansible-core", "ansible-runner")
-CONTROLLER = "head-1"
 NEWEST, UNUSED_S = 3, 2 * 3600
 """How many keys of a name are kept, and after how long without use no lab runs on another one."""
 
@@ -56,37 +56,47 @@ rm -f "$state"/node_state*
 booted before they are used again, Slurm takes them down as rebooted without its knowledge."""
 
 
-@dataclass(frozen=True)
-class Snapshot:
-    """A cluster as `rackwright configure` leaves it.
+@dataclass(frozen=True, kw_only=True)
+class Snapshot(ABC):
+    """A cluster on hosts that were bare.
 
     Attributes:
         name: of the lab in which it is made.
         network: of that lab; no test has it.
         hosts: the lab's hosts.
-        changes: texts of the blueprint of the template ``lab``, with what is in their place.
+        controller: the host that is asked for the states of nodes.
+        files: patterns of files and folders on this machine that belong to it, like secrets.
     """
 
     name: str
     network: str
     hosts: tuple[HostSpec, ...]
-    changes: Mapping[str, str]
+    controller: str = "head-1"
+    files: tuple[str, ...]
+
+    @abstractmethod
+    def settings(self, scratch: Path) -> object:
+        """What decides how it comes out, besides hosts and all code of roles; ``scratch`` is empty."""
+
+    @abstractmethod
+    def configure(self, machines: Machines) -> None:
+        """Make it of bare hosts."""
 
     def kept(self) -> Path:
         """The folder of what the hosts start from; it is made by whoever is the first to need it."""
         base = make_base(print)
-        with TemporaryDirectory() as scratch:
-            recipe = self.recipe(Path(scratch), base, make_repository(base, print))
+        recipe = self.recipe(base, make_repository(base, print))
         return keep(cache_folder(), self.name, recipe_key(recipe), self._make)
 
-    def recipe(self, scratch: Path, base: Path, repository: Path) -> list[object]:
-        """All that decides how it comes out; the blueprint is written to ``scratch``."""
-        plan = load_plan(lab_blueprint(scratch, self.changes)).plan
+    def recipe(self, base: Path, repository: Path) -> list[object]:
+        """All that decides how it comes out."""
+        with TemporaryDirectory() as scratch:
+            settings = self.settings(Path(scratch))
         return [
             [asdict(host) for host in self.hosts],
             [base.name, repository.name],
-            [build_inventory(plan), dict(render_slurm(plan))],
             [f"{name} {version(name)}" for name in PROGRAMS],
+            settings,
             digests(CODE),
         ]
 
@@ -96,14 +106,59 @@ class Snapshot:
             patch.setenv("RACKWRIGHT_STATE", str(state))
             labs.down(labs.open_lab(self.name, self.network))
         clear(folder)
-        folder.mkdir(mode=0o700)
+        state.mkdir(parents=True, mode=0o700)
+        folder.chmod(0o700)
         with some_machines(state, self.name, self.network, self.hosts) as machines:
-            machines.lab_blueprint(self.changes)
-            machines.rackwright("configure")
+            self.configure(machines)
             freeze(machines, folder)
-        for secrets in state.glob("configure/*/secrets"):
-            shutil.copytree(secrets, folder / secrets.relative_to(state))
+        for found in (path for pattern in self.files for path in state.glob(pattern)):
+            target = folder / "files" / found.relative_to(state)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            found.rename(target)
         shutil.rmtree(state)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Configured(Snapshot):
+    """A cluster as `rackwright configure` leaves it.
+
+    Attributes:
+        changes: texts of the blueprint of the template ``lab``, with what is in their place.
+    """
+
+    changes: Mapping[str, str]
+    files: tuple[str, ...] = ("blueprint.yaml", "configure/*/secrets")
+
+    def settings(self, scratch: Path) -> object:
+        """The inventory and the files of Slurm that its blueprint gives."""
+        plan = load_plan(lab_blueprint(scratch, self.changes)).plan
+        return [build_inventory(plan), dict(render_slurm(plan))]
+
+    def configure(self, machines: Machines) -> None:
+        """Make it of bare hosts."""
+        machines.lab_blueprint(self.changes)
+        machines.rackwright("configure")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByRoles(Snapshot):
+    """A cluster that a test makes by roles alone.
+
+    Attributes:
+        source: the file that says how.
+        play: plays the roles.
+    """
+
+    source: Path
+    play: Callable[[Machines], None]
+
+    def settings(self, scratch: Path) -> object:
+        """The file that says how."""
+        return digests([self.source])
+
+    def configure(self, machines: Machines) -> None:
+        """Make it of bare hosts."""
+        self.play(machines)
 
 
 @contextmanager
@@ -112,12 +167,12 @@ def configured_machines(
 ) -> Iterator[Machines]:
     """The hosts of a new lab as ``snapshot`` has them, when every node takes jobs."""
     kept = snapshot.kept()
-    shutil.copytree(kept / "configure", folder / "configure")
+    shutil.copytree(kept / "files", folder, dirs_exist_ok=True)
     with some_machines(folder, name, network, snapshot.hosts, kept) as machines:
-        machines.lab_blueprint(snapshot.changes)
 
         def states() -> set[str]:
-            return set(machines.on(CONTROLLER, "sinfo -h -N -o %T", check=False).split())
+            told = machines.on(snapshot.controller, "sinfo -h -N -o %T", check=False)
+            return set(told.split())
 
         assert wait_for(lambda: states() == {"idle"}, 120, 0.5), states()
         yield machines
@@ -171,11 +226,17 @@ def digests(sources: Iterable[Path]) -> list[list[str]]:
     return found
 
 
-SLURM = Snapshot(
-    "slurm",
-    "10.213.90.0/24",
-    (HostSpec("gpu-1", 8), HostSpec("gpu-2", 8), HostSpec("head-1")),
-    {
+NO_LOGIN = (
+    "      - {name: login, role: login, type: cpu-2u, count: 1, racks: n01, per_rack: 1,"
+    " start_unit: 24 U}\n"
+)
+"""A host that most tests can do without."""
+
+SLURM = Configured(
+    name="slurm",
+    network="10.213.90.0/24",
+    hosts=(HostSpec("gpu-1", 8), HostSpec("gpu-2", 8), HostSpec("head-1")),
+    changes={
         'count: 4, racks: "c[01-02]", per_rack: 2': 'count: 2, racks: "c[01-02]", per_rack: 1',
         "  return_to_service: 2\n": "  return_to_service: 1\n"
         # Long, so that what the tests see is of the prolog, or of a health check that they run.
@@ -187,23 +248,33 @@ SLURM = Snapshot(
         "  topology: {plugin: flat}\n": "  topology:\n    plugin: tree\n    switches:\n"
         "      - {name: leaf-1, nodes: gpu-1}\n      - {name: leaf-2, nodes: gpu-2}\n"
         '      - {name: spine, children: "leaf-[1-2]"}\n',
-        "      - {name: login, role: login, type: cpu-2u, count: 1, racks: n01, per_rack: 1,"
-        " start_unit: 24 U}\n": "",
+        NO_LOGIN: "",
     },
 )
 """Two racks with a node each, watched by health checks and a prolog, and a head with accounting."""
 
-PAIR = Snapshot(
-    "pair",
-    "10.213.91.0/24",
-    (HostSpec("gpu-1", 8), HostSpec("head-1"), HostSpec("head-2")),
-    {
+TRIO = Configured(
+    name="trio",
+    network="10.213.92.0/24",
+    hosts=(HostSpec("gpu-1", 8), HostSpec("gpu-2", 8), HostSpec("gpu-3", 8), HostSpec("head-1")),
+    changes={
+        "count: 4, racks:": "count: 3, racks:",
+        NO_LOGIN: "",
+        "  accounting: {host: head-1}\n": "",
+    },
+)
+"""Three nodes and a head that keeps no accounts."""
+
+PAIR = Configured(
+    name="pair",
+    network="10.213.91.0/24",
+    hosts=(HostSpec("gpu-1", 8), HostSpec("head-1"), HostSpec("head-2")),
+    changes={
         'count: 4, racks: "c[01-02]"': 'count: 1, racks: "c[01-02]"',
         "type: cpu-2u, count: 1, racks: n01, per_rack: 1, start_unit: 20 U": (
             "type: cpu-2u, count: 2, racks: n01, per_rack: 2, start_unit: 20 U"
         ),
-        "      - {name: login, role: login, type: cpu-2u, count: 1, racks: n01, per_rack: 1,"
-        " start_unit: 24 U}\n": "",
+        NO_LOGIN: "",
         "    - {host: head-1}\n  accounting: {host: head-1}\n": (
             "    - {host: head-1}\n    - {host: head-2}\n  folders: {state: /shared/slurmctld}\n"
         ),

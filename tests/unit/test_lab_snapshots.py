@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -98,12 +97,9 @@ def test_what_configures_hosts_is_in_the_key() -> None:
         assert name in names
 
 
-def test_base_packages_hosts_and_what_the_blueprint_gives_are_in_the_key(tmp_path: Path) -> None:
-    folders = (tmp_path / str(number) for number in count())
-
+def test_base_packages_hosts_and_what_the_blueprint_gives_are_in_the_key() -> None:
     def key(snapshot: Snapshot, base: str = "base-1", packages: str = "pool-1") -> str:
-        (scratch := next(folders)).mkdir()
-        return recipe_key(snapshot.recipe(scratch, Path(base), Path(packages)))
+        return recipe_key(snapshot.recipe(Path(base), Path(packages)))
 
     first = key(SLURM)
     assert key(SLURM) == first
