@@ -27,6 +27,9 @@ from rackwright.lab.system import check_machine, run, wait_for
 from rackwright.provision.locks import exclusive
 from rackwright.secret_files import Secret, is_whole, keep_secret
 
+CONTROLLER = "controller"
+"""What hosts call this machine: what apt has learnt holds in a lab of other addresses, too."""
+
 NAME = re.compile(r"[a-z][a-z0-9]{0,5}")
 FIRST_ADDRESS = 10
 LARGEST = 64
@@ -354,9 +357,9 @@ def _files(lab: Lab, host: Host, everyone: Sequence[Host]) -> Mapping[str, tuple
     names = "".join(f"{other.address.ip} {other.name}\n" for other in everyone)
     return {
         "etc/hostname": (f"{host.name}\n", 0o644),
-        "etc/hosts": (f"127.0.0.1 localhost\n{lab.controller.ip} controller\n{names}", 0o644),
+        "etc/hosts": (f"127.0.0.1 localhost\n{lab.controller.ip} {CONTROLLER}\n{names}", 0o644),
         "etc/ssh/ssh_host_ed25519_key": (key.read_text(), 0o600),
         "etc/ssh/ssh_host_ed25519_key.pub": (key.with_suffix(".pub").read_text(), 0o644),
-        "etc/apt/sources.list": (source(str(lab.controller.ip)), 0o644),
+        "etc/apt/sources.list": (source(CONTROLLER), 0o644),
         "root/.ssh/authorized_keys": (lab.key.with_suffix(".pub").read_text(), 0o600),
     }
