@@ -86,7 +86,7 @@ class Snapshot(ABC):
         """The folder of what the hosts start from; it is made by whoever is the first to need it."""
         base = make_base(print)
         recipe = self.recipe(base, make_repository(base, print))
-        return keep(cache_folder(), self.name, recipe_key(recipe), self._make)
+        return keep(cache_folder(), self.name, recipe_key(recipe), self.make)
 
     def recipe(self, base: Path, repository: Path) -> list[object]:
         """All that decides how it comes out."""
@@ -100,7 +100,8 @@ class Snapshot(ABC):
             digests(CODE),
         ]
 
-    def _make(self, folder: Path) -> None:
+    def make(self, folder: Path) -> None:
+        """Make it of bare hosts in ``folder``, where an earlier call may have been killed."""
         state = folder / "state"
         with pytest.MonkeyPatch.context() as patch:  # hosts of a maker that was killed still run
             patch.setenv("RACKWRIGHT_STATE", str(state))
