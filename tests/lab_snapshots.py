@@ -41,7 +41,7 @@ CODE = (
 """What boots and configures hosts. What reads a blueprint is in the key by what it makes of it."""
 
 PROGRAMS = ("ansible-core", "ansible-runner")
-NEWEST, UNUSED_S = 3, 2 * 3600
+NEWEST, UNUSED_S = 2, 2 * 3600
 """How many keys of a name are kept, and after how long without use no lab runs on another one."""
 
 STOP = """\
