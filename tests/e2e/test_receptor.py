@@ -31,7 +31,9 @@ def mesh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mesh]:
 
 UNDO = """\
 set -e
-systemctl disable --quiet --now slurmctld slurmd munge 2>/dev/null || true
+for unit in slurmctld slurmd munge; do
+  test ! -e /lib/systemd/system/$unit.service || systemctl disable --quiet --now $unit
+done
 rm -r /etc/slurm /etc/munge/munge.key /etc/security/limits.d/90-rackwright.conf
 rm -rf /var/spool/slurmctld /var/spool/slurmd
 apt-get purge --yes --quiet prometheus-node-exporter
