@@ -51,6 +51,18 @@ def rackwright(*words: object, expect: int = 0) -> str:
     return done.stdout
 
 
+def lab_blueprint(folder: Path, changes: Mapping[str, str]) -> Path:
+    """The blueprint of the template ``lab``, in ``folder``, with texts in it replaced."""
+    write_blueprint(find_template("lab"), folder, {})
+    path = folder / "blueprint.yaml"
+    text = path.read_text()
+    for old, new in changes.items():
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    path.write_text(text)
+    return path
+
+
 @dataclass(frozen=True)
 class Played:
     """How a playbook ended."""
@@ -98,14 +110,7 @@ class Machines:
 
     def lab_blueprint(self, changes: Mapping[str, str]) -> Path:
         """The blueprint of the template ``lab`` with texts in it replaced."""
-        write_blueprint(find_template("lab"), self.folder, {})
-        path = self.folder / "blueprint.yaml"
-        text = path.read_text()
-        for old, new in changes.items():
-            assert text.count(old) == 1, old
-            text = text.replace(old, new)
-        path.write_text(text)
-        return path
+        return lab_blueprint(self.folder, changes)
 
     def rackwright(self, verb: str, *arguments: object, expect: int = 0) -> str:
         """What ``rackwright`` prints for the blueprint and the lab; it must end with ``expect``."""
@@ -209,14 +214,32 @@ class Machines:
 
 @contextmanager
 def some_machines(
-    folder: Path, name: str, network: str, wanted: Sequence[HostSpec]
+    folder: Path,
+    name: str,
+    network: str,
+    wanted: Sequence[HostSpec],
+    frozen: Path | None = None,
 ) -> Iterator[Machines]:
-    """The hosts of a new lab, which is removed in the end."""
+    """The hosts of a new lab, which is removed in the end.
+
+    Args:
+        folder: for the state of the command line, and for what tests write.
+        name: of the lab.
+        network: of the lab.
+        wanted: the hosts.
+        frozen: what is over the base on their disks from the beginning, ``hosts/NAME`` of each, and
+            what is in the folder that they share, ``shared``; absent, the hosts are bare.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RACKWRIGHT_STATE", str(folder))
         lab = labs.open_lab(name, network)
+        layers = {}
+        if frozen is not None:
+            layers = {spec.name: frozen / "hosts" / spec.name for spec in wanted}
+            lab.folder.mkdir(parents=True, mode=0o700)
+            run("cp", "--archive", frozen / "shared", lab.folder)
         try:
-            labs.up(lab, wanted, print)
+            labs.up(lab, wanted, print, layers)
             yield Machines(lab, folder)
         finally:
             labs.down(lab)

@@ -15,20 +15,15 @@ from typing import Any
 import pytest
 import yaml
 
+from lab_snapshots import TRIO, configured_machines
 from lab_support import rackwright
 from rackwright.configure.receptor import Control
-from rackwright.lab import lab as labs
 from rackwright.lab.host import Host
-from rackwright.lab.lab import HostSpec, Lab
+from rackwright.lab.lab import Lab
 from rackwright.lab.system import Process, start, wait_for
 from rackwright.provision.tools import install_receptor
-from rackwright.render.blueprints import find_template, write_blueprint
 
-HOSTS = [HostSpec("gpu-1", 8), HostSpec("gpu-2", 8), HostSpec("gpu-3", 8), HostSpec("head-1")]
 WORKERS = {"hall-1": "gpu-1", "hall-2": "gpu-2", "hall-3": "gpu-3"}
-LEFT_OUT = ("      - {name: login, role: login, type: cpu-2u", "  accounting: {host: head-1}")
-"""Lines of the blueprint that nobody needs here: a host more, and a database."""
-
 LOST_AFTER_S = 8
 
 
@@ -128,17 +123,10 @@ def changes(made: Any) -> dict[str, list[str]]:
 
 @contextmanager
 def a_mesh(folder: Path) -> Iterator[Mesh]:
-    """Four lab hosts, and Receptor on the controller and on a worker for each host of jobs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RACKWRIGHT_STATE", str(folder))
-        write_blueprint(find_template("lab"), folder, {})
-        blueprint = folder / "blueprint.yaml"
-        lines = blueprint.read_text().replace("count: 4, racks:", "count: 3, racks:").splitlines()
-        kept = [line for line in lines if not line.startswith(LEFT_OUT)]
-        assert len(kept) == len(lines) - len(LEFT_OUT)
-        blueprint.write_text("\n".join(kept) + "\n")
-        lab = labs.open_lab("recep", "10.213.61.0/24")
-        made = Mesh(lab, folder, blueprint)
+    """A configured cluster, and Receptor on the controller and on a worker for each host of jobs."""
+    with configured_machines(folder, "recep", "10.213.61.0/24", TRIO) as machines:
+        lab = machines.lab
+        made = Mesh(lab, folder, folder / "blueprint.yaml")
         workers = {
             "apiVersion": "rackwright/v1",
             "head": {
@@ -153,7 +141,6 @@ def a_mesh(folder: Path) -> Iterator[Mesh]:
         }
         (folder / "workers.yaml").write_text(yaml.safe_dump(workers))
         try:
-            labs.up(lab, HOSTS, print)
             rackwright("receptor", folder / "workers.yaml", "--output", made.nodes)
             for node in ("controller", *WORKERS):
                 made.start(node)
@@ -162,4 +149,3 @@ def a_mesh(folder: Path) -> Iterator[Mesh]:
         finally:
             for process in made.processes.values():
                 process.end(patience_s=5)
-            labs.down(lab)

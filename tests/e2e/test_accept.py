@@ -10,28 +10,13 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from lab_support import LAB_MARKS, Machines, Refused, some_machines
-from rackwright.lab.lab import HostSpec
+from lab_snapshots import SLURM, configured_machines
+from lab_support import LAB_MARKS, Machines, Refused
 from rackwright.lab.system import wait_for
 
 pytestmark = LAB_MARKS
-HOSTS = [HostSpec("gpu-1", 8), HostSpec("gpu-2", 8), HostSpec("head-1")]
 PROGRAM = "/usr/local/sbin/rackwright-health"
 LIBRARY = "/usr/local/lib/rackwright/node_health.py"
-CHANGES = {
-    'count: 4, racks: "c[01-02]"': 'count: 2, racks: "c[01-02]"',
-    "  return_to_service: 2\n": "  return_to_service: 1\n"
-    # Long, so that what the tests see is of the prolog, or of a health check that they run.
-    f"  health_check: {{program: {PROGRAM}, interval: 30 min}}\n"
-    "  prolog: /usr/local/sbin/rackwright-prolog\n",
-    "\npolicies:\n": "\noperations:\n  health_checks: true\n"
-    "  all_reduce:\n    - {group: gpu, node: 460 GB/s, across: 350 GB/s}\n\npolicies:\n",
-    "  topology: {plugin: flat}\n": "  topology:\n    plugin: tree\n    switches:\n"
-    "      - {name: leaf-1, nodes: gpu-1}\n      - {name: leaf-2, nodes: gpu-2}\n"
-    '      - {name: spine, children: "leaf-[1-2]"}\n',
-    "      - {name: login, role: login, type: cpu-2u, count: 1, racks: n01, per_rack: 1,"
-    " start_unit: 24 U}\n": "",
-}
 
 
 class Cluster(Machines):
@@ -51,11 +36,8 @@ class Cluster(Machines):
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("accept")
-    with some_machines(folder, "accept", "10.213.16.0/24", HOSTS) as machines:
-        made = Cluster(machines.lab, folder)
-        made.lab_blueprint(CHANGES)
-        made.rackwright("configure")
-        yield made
+    with configured_machines(folder, "accept", "10.213.16.0/24", SLURM) as machines:
+        yield Cluster(machines.lab, folder)
 
 
 def items(document: Any, host: str) -> dict[str, Any]:

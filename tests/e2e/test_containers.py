@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from lab_support import LAB_MARKS, Machines, Played, Refused, some_machines
+from lab_snapshots import ByRoles, configured_machines
+from lab_support import LAB_MARKS, Machines, Played, Refused
 from rackwright.lab.lab import HostSpec
 from rackwright.lab.standins.containers import ENROOT, OTHER_PYXIS, PYXIS
 from rackwright.lab.system import run, wait_for
@@ -122,25 +123,41 @@ LIBRARY = "/usr/lib/x86_64-linux-gnu/pmix2/lib/libpmix.so"
 ASSOCIATIONS = {"role": "users", "tasks_from": "slurm"}
 
 
-@pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    folder = tmp_path_factory.mktemp("containers")
+def first_run(machines: Machines) -> None:
+    """From a bare host to a cluster with PMIx, containers and a user."""
+    folder = machines.folder
     (folder / "slurm").mkdir()
     (folder / "slurm/slurm.conf").write_text(SLURM)
     key = folder / "munge.key"
     key.write_bytes(b"k" * 128)
     key.chmod(0o600)
     run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "ada", "-f", folder / "ada")
-    with some_machines(folder, "cont", "10.213.67.0/24", [HostSpec("gpu-1", 0)]) as machines:
-        made = Machine(machines, folder)
-        made.on("apt-get update -q")
-        made.play("slurm_config", "munge")
-        foreseen = made.play(*CONTAINERS[:2], arguments=["--check"])
-        assert foreseen.changed > 0
-        assert made.on("dpkg-query --show libpmix2 enroot 2>/dev/null || echo none") == "none"
-        made.play("slurm_database", "slurm_controller", "pmix", "slurm_compute")
-        made.play("users", {"role": "users", "tasks_from": "slurm"}, "enroot", "pyxis")
-        yield made
+    made = Machine(machines, folder)
+    made.on("apt-get update -q")
+    made.play("slurm_config", "munge")
+    foreseen = made.play(*CONTAINERS[:2], arguments=["--check"])
+    assert foreseen.changed > 0
+    assert made.on("dpkg-query --show libpmix2 enroot 2>/dev/null || echo none") == "none"
+    made.play("slurm_database", "slurm_controller", "pmix", "slurm_compute")
+    made.play("users", {"role": "users", "tasks_from": "slurm"}, "enroot", "pyxis")
+
+
+CLUSTER = ByRoles(
+    name="ctr",
+    network="10.213.94.0/24",
+    hosts=(HostSpec("gpu-1", 0),),
+    controller="gpu-1",
+    files=("munge.key", "slurm", "ada", "ada.pub"),
+    source=Path(__file__),
+    play=first_run,
+)
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    folder = tmp_path_factory.mktemp("containers")
+    with configured_machines(folder, "cont", "10.213.67.0/24", CLUSTER) as machines:
+        yield Machine(machines, folder)
 
 
 def test_a_second_run_changes_nothing_and_a_check_foresees_nothing(machine: Machine) -> None:

@@ -6,33 +6,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from lab_support import LAB_MARKS, Machines, some_machines
+from lab_snapshots import PAIR, configured_machines
+from lab_support import LAB_MARKS, Machines
 from rackwright.lab.host import switch_off
-from rackwright.lab.lab import HostSpec
 from rackwright.lab.system import wait_for
 
 pytestmark = LAB_MARKS
-HOSTS = [HostSpec("gpu-1", 8), HostSpec("head-1"), HostSpec("head-2")]
-CHANGES = {
-    'count: 4, racks: "c[01-02]"': 'count: 1, racks: "c[01-02]"',
-    "type: cpu-2u, count: 1, racks: n01, per_rack: 1, start_unit: 20 U": (
-        "type: cpu-2u, count: 2, racks: n01, per_rack: 2, start_unit: 20 U"
-    ),
-    "      - {name: login, role: login, type: cpu-2u, count: 1, racks: n01, per_rack: 1,"
-    " start_unit: 24 U}\n": "",
-    "    - {host: head-1}\n  accounting: {host: head-1}\n": (
-        "    - {host: head-1}\n    - {host: head-2}\n  folders: {state: /shared/slurmctld}\n"
-    ),
-    "extra: {SlurmdParameters": "extra: {SlurmctldTimeout: 10, SlurmdParameters",
-}
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
     folder = tmp_path_factory.mktemp("failover")
-    with some_machines(folder, "fail", "10.213.9.0/24", HOSTS) as made:
-        made.lab_blueprint(CHANGES)
-        made.rackwright("configure")
+    with configured_machines(folder, "fail", "10.213.9.0/24", PAIR) as made:
         yield made
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -10,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.errors import UsageError
+from rackwright.errors import ExternalToolError, UsageError
 from rackwright.lab import lab as labs
 from rackwright.lab.base import clear
-from rackwright.lab.host import Host
+from rackwright.lab.host import Host, switch_off
 from rackwright.lab.lab import HostSpec, Lab
 from rackwright.lab.system import run, wait_for
 
@@ -110,6 +111,31 @@ def test_a_host_that_was_switched_off_comes_back(lab: Lab) -> None:
     assert on(lab, head, "cat /root/file") == "kept"
 
 
+def test_a_host_starts_from_a_layer_over_the_base_and_stays_on_it(lab: Lab, tmp_path: Path) -> None:
+    layer = tmp_path / "layer"
+    (layer / "root").mkdir(parents=True)
+    (layer / "root/file").write_text("of the layer\n")
+    (layer / "etc").mkdir()
+    (layer / "etc/hostname").write_text("another\n")
+    (head,) = labs.up(lab, WANTED[:1], print, {"head": layer})
+    assert on(lab, head, "cat /root/file /etc/hostname") == "of the layer\nhead"
+    on(lab, head, "rm /root/file; echo own > /root/more")
+    assert (layer / "root/file").read_text() == "of the layer\n"
+    assert [path.name for path in (layer / "root").iterdir()] == ["file"]
+
+    # As after a boot of this machine: nothing is mounted, and nobody names the layer again.
+    switch_off(head)
+    run("umount", head.root)
+    shutil.rmtree(head.folder / "upper/root")
+    labs.up(lab, WANTED[:1], print)
+    assert on(lab, head, "cat /root/file") == "of the layer"
+    switch_off(head)
+    run("umount", head.root)
+    layer.rename(tmp_path / "away")
+    with pytest.raises(ExternalToolError, match="/layer', which is gone"):
+        labs.up(lab, WANTED[:1], print)
+
+
 def test_a_lab_of_the_same_name_in_another_folder_is_left_alone(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,7 +151,7 @@ def test_a_lab_of_the_same_name_in_another_folder_is_left_alone(
 def test_packages_come_from_the_lab_itself(lab: Lab) -> None:
     (gpu,) = labs.up(lab, [HostSpec("gpu1", devices=8)], print)
     told = run(*lab.ssh(gpu), "apt-get update -q && apt-cache policy slurmctld", timeout_s=60)
-    assert f"http://{lab.controller.ip}:" in told
+    assert "http://controller:" in told
     install = "DEBIAN_FRONTEND=noninteractive apt-get install -yq nvidia-driver"
     run(*lab.ssh(gpu), install, timeout_s=120)
     assert on(lab, gpu, "nvidia-smi -L | wc -l") == "8"

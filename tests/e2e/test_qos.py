@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from lab_support import LAB_MARKS, Machines, Played, Refused, some_machines
+from lab_snapshots import ByRoles, configured_machines
+from lab_support import LAB_MARKS, Machines, Played, Refused
 from rackwright.lab.lab import HostSpec
 from rackwright.lab.system import wait_for
 from rackwright.render.slurm import HEADER
@@ -117,9 +118,9 @@ class Machine:
         return f"{words['JobState']} {words['Restarts']}"
 
 
-@pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    folder = tmp_path_factory.mktemp("qos")
+def first_run(machines: Machines) -> None:
+    """From a bare host to a cluster whose partition names a QOS."""
+    folder = machines.folder
     (folder / "slurm").mkdir()
     (folder / "slurm/slurm.conf").write_text(SLURM)
     (folder / "slurm/gres.conf").write_text(GRES)
@@ -127,13 +128,29 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     key = folder / "munge.key"
     key.write_bytes(b"k" * 128)
     key.chmod(0o600)
-    with some_machines(folder, "qos", "10.214.1.0/24", [HostSpec("gpu-1", 2)]) as machines:
-        made = Machine(machines, folder)
-        made.on("apt-get update -q")
-        assert made.play(QOS_NAMES).changed == 0, "there is no slurmdbd yet"
-        made.play("slurm_config", "munge", "slurm_database")
-        made.play("slurm_controller", "slurm_compute", "users", ASSOCIATIONS)
-        yield made
+    made = Machine(machines, folder)
+    made.on("apt-get update -q")
+    assert made.play(QOS_NAMES).changed == 0, "there is no slurmdbd yet"
+    made.play("slurm_config", "munge", "slurm_database")
+    made.play("slurm_controller", "slurm_compute", "users", ASSOCIATIONS)
+
+
+CLUSTER = ByRoles(
+    name="small",
+    network="10.213.93.0/24",
+    hosts=(HostSpec("gpu-1", 2),),
+    controller="gpu-1",
+    files=("munge.key", "slurm"),
+    source=Path(__file__),
+    play=first_run,
+)
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    folder = tmp_path_factory.mktemp("qos")
+    with configured_machines(folder, "qos", "10.214.1.0/24", CLUSTER) as machines:
+        yield Machine(machines, folder)
 
 
 def test_a_second_run_changes_nothing_and_a_check_foresees_nothing(machine: Machine) -> None:

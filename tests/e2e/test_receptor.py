@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from lab_snapshots import TRIO
 from lab_support import LAB_MARKS, rackwright
 from rackwright.configure.credentials import make_signing_key
 from rackwright.configure.receptor import Control
 from rackwright.lab.system import run, wait_for
 from receptor_support import (
-    HOSTS,
     LOST_AFTER_S,
     WORKERS,
     Mesh,
@@ -29,11 +29,30 @@ def mesh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mesh]:
         yield made
 
 
+UNDO = """\
+set -e
+for unit in slurmctld slurmd munge; do
+  test ! -e /lib/systemd/system/$unit.service || systemctl disable --quiet --now $unit
+done
+rm -r /etc/slurm /etc/munge/munge.key /etc/security/limits.d/90-rackwright.conf
+rm -rf /var/spool/slurmctld /var/spool/slurmd
+apt-get purge --yes --quiet prometheus-node-exporter
+"""
+"""Takes Slurm, the key of the cluster and a package from a host."""
+UNDONE = {"base", "munge", "node_exporter", "slurm_config"}
+
+
 def test_workers_configure_their_own_hosts_and_leave_nothing_behind(mesh: Mesh) -> None:
+    hosts = [spec.name for spec in TRIO.hosts]
+    for name in hosts:
+        run(*mesh.lab.ssh(mesh.host(name)), UNDO)
     made = mesh.configure()
     assert failures(made) == {}
-    assert sorted(made["hosts"]) == [spec.name for spec in HOSTS]
-    assert len(changes(made)) == len(HOSTS)
+    assert sorted(made["hosts"]) == hosts
+    for name, tasks in changes(made).items():
+        own = "slurm_controller" if name == "head-1" else "slurm_compute"
+        assert UNDONE | {own} <= {task.partition(" / ")[0] for task in tasks}, name
+    assert sorted(changes(made)) == hosts
     runs = {path.parent.name for path in mesh.folder.glob("configure/*/runner/workers/*/hosts")}
     assert runs == set(WORKERS)
     for node, name in WORKERS.items():

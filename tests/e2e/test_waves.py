@@ -8,18 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from lab_support import INTERRUPT, LAB_MARKS, Machines, some_machines
-from rackwright.lab.lab import HostSpec
+from lab_snapshots import SLURM, configured_machines
+from lab_support import INTERRUPT, LAB_MARKS, Machines
 from rackwright.lab.system import wait_for
 
 pytestmark = LAB_MARKS
-HOSTS = [HostSpec("gpu-1", 8), HostSpec("gpu-2", 8), HostSpec("head-1")]
-CHANGES = {
-    'count: 4, racks: "c[01-02]", per_rack: 2': 'count: 2, racks: "c[01-02]", per_rack: 1',
-    "      - {name: login, role: login, type: cpu-2u, count: 1, racks: n01, per_rack: 1,"
-    " start_unit: 24 U}\n": "",
-    "\npolicies:\n": "\noperations:\n  changes: {most_nodes: 50 %}\n\npolicies:\n",
-}
 LIMITS = "/etc/security/limits.d/90-rackwright.conf"
 FIRST, SECOND = "wave 1 of 2 (gpu-1, the first dgx-h100)", "wave 2 of 2 (rack c02)"
 
@@ -52,12 +45,8 @@ class Cluster(Machines):
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("waves")
-    with some_machines(folder, "waves", "10.213.62.0/24", HOSTS) as machines:
-        made = Cluster(machines.lab, folder)
-        made.lab_blueprint(CHANGES)
-        made.rackwright("configure", "--tags", "install,configure,run")
-        assert wait_for(lambda: " is UP" in made.on("head-1", "scontrol ping", check=False), 120)
-        yield made
+    with configured_machines(folder, "waves", "10.213.62.0/24", SLURM) as machines:
+        yield Cluster(machines.lab, folder)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,13 +70,20 @@ class Host:
         return supervisor is not None and supervisor.alive
 
 
-def build(host: Host, base: Path, files: Mapping[str, tuple[str, int]]) -> None:
-    """Make the host's disk with ``files`` (path to text and mode) on it; nothing if it is there."""
+def build(host: Host, below: Sequence[Path], files: Mapping[str, tuple[str, int]]) -> None:
+    """Make the host's disk with ``files`` (path to text and mode) on it; nothing if it is there.
+
+    Args:
+        host: whose disk it is.
+        below: what the disk has from the beginning, the uppermost folder first.
+        files: what is written over it.
+    """
     upper, work = host.folder / "upper", host.folder / "work"
     for folder in (upper, work, host.root):
         folder.mkdir(parents=True, exist_ok=True)
     if not host.root.is_mount():
-        options = f"lowerdir={base},upperdir={upper},workdir={work}"
+        lower = ":".join(map(str, below))
+        options = f"lowerdir={lower},upperdir={upper},workdir={work}"
         run("mount", "-t", "overlay", "overlay", "-o", options, host.root)
     for path, (text, mode) in files.items():
         target = host.root / path

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 
 from rackwright.errors import ExternalToolError, StateError, UsageError
 from rackwright.faults import damaged, read_state
@@ -25,6 +26,9 @@ from rackwright.lab.repository import make_repository, serve, source, stop
 from rackwright.lab.system import check_machine, run, wait_for
 from rackwright.provision.locks import exclusive
 from rackwright.secret_files import Secret, is_whole, keep_secret
+
+CONTROLLER = "controller"
+"""What hosts call this machine: what apt has learnt holds in a lab of other addresses, too."""
 
 NAME = re.compile(r"[a-z][a-z0-9]{0,5}")
 FIRST_ADDRESS = 10
@@ -153,8 +157,20 @@ def open_lab(name: str = "lab", network: str = "10.77.0.0/24") -> Lab:
     return Lab(name, parsed, folder)
 
 
-def up(lab: Lab, wanted: Sequence[HostSpec], say: Callable[[str], None]) -> tuple[Host, ...]:
+def up(
+    lab: Lab,
+    wanted: Sequence[HostSpec],
+    say: Callable[[str], None],
+    layers: Mapping[str, Path] = MappingProxyType({}),
+) -> tuple[Host, ...]:
     """The hosts, booted and reachable; those that run already are left alone.
+
+    Args:
+        lab: the lab.
+        wanted: its hosts.
+        say: is told what is made.
+        layers: by name of a new host a folder that lies over the base, below its disk. It must
+            stay as it is for as long as the lab is there.
 
     Raises:
         UsageError: this machine cannot hold a lab, or the lab has other hosts already.
@@ -172,7 +188,8 @@ def up(lab: Lab, wanted: Sequence[HostSpec], say: Callable[[str], None]) -> tupl
         made = lab.hosts()
         for host in made:
             if not host.root.is_mount():
-                hosts.build(host, base, _files(lab, host, made))
+                below = (*_layers(host, layers.get(host.name)), base)
+                hosts.build(host, below, _files(lab, host, made))
             hosts.connect(host, lab.bridge)
             hosts.switch_on(host)
         for host in made:
@@ -191,16 +208,29 @@ def base_of(lab: Lab) -> Path | None:
     Raises:
         ExternalToolError: it is gone, and the disks are of no use without it.
     """
-    record = lab.folder / "base"
+    return _recorded(lab.folder / "base", lab.name)
+
+
+def _layers(host: Host, wanted: Path | None) -> tuple[Path, ...]:
+    """What lies between the host's disk and the base; what it was made on stays."""
+    record = host.folder / "layer"
+    if wanted is not None and not (host.folder / "upper").exists():
+        record.write_text(str(wanted), encoding="utf-8")
+    found = _recorded(record, host.lab)
+    return () if found is None else (found,)
+
+
+def _recorded(record: Path, name: str) -> Path | None:
+    """The folder of which ``record`` tells that the lab ``name`` was made on it."""
     if not record.exists():
         return None
-    base = Path(record.read_text(encoding="utf-8"))
-    if not base.is_dir():
+    folder = Path(record.read_text(encoding="utf-8"))
+    if not folder.is_dir():
         raise ExternalToolError(
-            f"the lab '{lab.name}' was made on '{base}', which is gone",
+            f"the lab '{name}' was made on '{folder}', which is gone",
             hint="remove it first: rackwright lab down",
         )
-    return base
+    return folder
 
 
 def down(lab: Lab) -> tuple[str, ...]:
@@ -327,9 +357,9 @@ def _files(lab: Lab, host: Host, everyone: Sequence[Host]) -> Mapping[str, tuple
     names = "".join(f"{other.address.ip} {other.name}\n" for other in everyone)
     return {
         "etc/hostname": (f"{host.name}\n", 0o644),
-        "etc/hosts": (f"127.0.0.1 localhost\n{lab.controller.ip} controller\n{names}", 0o644),
+        "etc/hosts": (f"127.0.0.1 localhost\n{lab.controller.ip} {CONTROLLER}\n{names}", 0o644),
         "etc/ssh/ssh_host_ed25519_key": (key.read_text(), 0o600),
         "etc/ssh/ssh_host_ed25519_key.pub": (key.with_suffix(".pub").read_text(), 0o644),
-        "etc/apt/sources.list": (source(str(lab.controller.ip)), 0o644),
+        "etc/apt/sources.list": (source(CONTROLLER), 0o644),
         "root/.ssh/authorized_keys": (lab.key.with_suffix(".pub").read_text(), 0o600),
     }
