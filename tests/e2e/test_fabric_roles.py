@@ -9,17 +9,21 @@ from __future__ import annotations
 import json
 import platform
 import re
+import shlex
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from lab_support import LAB_MARKS, Machines, some_machines
+from lab_support import LAB_MARKS, Machines, Played, some_machines
 from rackwright.lab.lab import HostSpec
 from rackwright.lab.standins.fabric import OFED, OLD_OFED
 
 pytestmark = LAB_MARKS
 KERNEL = platform.release()
+PLAYBOOKS = Path(__file__).parents[2] / "stacks/baremetal/playbooks"
 SUBNET: Mapping[str, Any] = {
     "name": "compute",
     "routing_engine": "ftree",
@@ -182,6 +186,16 @@ REFUSED_STACKS: Mapping[str, tuple[dict[str, Any], str]] = {
 }
 
 
+def play_rdma(machines: Machines, *arguments: str, **settings: Any) -> Played:
+    """Run the role rdma, and then its entry for the ports, as the playbook does."""
+    role = "ansible.builtin.include_role"
+    tasks = [
+        {role: {"name": "rdma"}, "tags": ["always"]},
+        {role: {"name": "rdma", "tasks_from": "ports"}, "tags": ["always"]},
+    ]
+    return machines.play([{"hosts": "all", "tasks": tasks}], *arguments, **settings)
+
+
 def ports(machines: Machines, *wanted: tuple[str, str, str, str]) -> None:
     """Make files like those of the kernel for ports: name, state, rate and layer."""
     machines.on("alone", "rm -rf /root/sys")
@@ -195,7 +209,7 @@ def ports(machines: Machines, *wanted: tuple[str, str, str, str]) -> None:
         )
 
 
-UP, DOWN = "4: ACTIVE", "1: DOWN"
+UP, INIT, DOWN = "4: ACTIVE", "2: INIT", "1: DOWN"
 NDR, HDR = "400 Gb/sec (4X NDR)", "200 Gb/sec (4X HDR)"
 HERE = ("--extra-vars", json.dumps({"rdma_sysfs": "/root/sys"}))
 
@@ -216,9 +230,9 @@ def test_doca_is_installed_in_one_version_and_ports_are_compared(machines: Machi
     up = [("mlx5_0", UP, NDR, "InfiniBand"), ("mlx5_1", UP, NDR, "InfiniBand")]
     ports(machines, *up, ("mlx5_2", UP, HDR, "Ethernet"))
     hosts = {"alone": DOCA}
-    foreseen = machines.play_roles("rdma", hosts=hosts, arguments=[*HERE, "--check"])
+    foreseen = play_rdma(machines, *HERE, "--check", hosts=hosts)
     assert foreseen.code == 0, foreseen.output
-    made = machines.play_roles("rdma", hosts=hosts, arguments=HERE)
+    made = play_rdma(machines, *HERE, hosts=hosts)
     assert made.code == 0, made.output
     held = machines.on("alone", "apt-mark showhold").split()
     assert held == ["doca-ofed", "mlnx-ofed-kernel-dkms", "mlnx-ofed-kernel-utils"]
@@ -232,7 +246,7 @@ def test_doca_is_installed_in_one_version_and_ports_are_compared(machines: Machi
     )
     rules = machines.on("alone", "cat /etc/udev/rules.d/60-rdma-persistent-naming.rules")
     assert 'KERNELS=="0000:18:00.0", PROGRAM="rdma_rename %k NAME_FIXED compute0"' in rules
-    again = machines.play_roles("rdma", hosts=hosts, arguments=[*HERE, "--check", "--diff"])
+    again = play_rdma(machines, *HERE, "--check", "--diff", hosts=hosts)
     assert (again.code, again.changed) == (0, 0), again.output
 
     for port, message in (
@@ -240,8 +254,51 @@ def test_doca_is_installed_in_one_version_and_ports_are_compared(machines: Machi
         (("mlx5_1", UP, HDR, "InfiniBand"), "has 1 of 2 active infiniband ports of 400.0 Gbps"),
     ):
         ports(machines, up[0], port, ("mlx5_2", UP, HDR, "Ethernet"))
-        broken = machines.play_roles("rdma", hosts=hosts, arguments=[*HERE, "--tags", "verify"])
+        broken = play_rdma(machines, *HERE, "--tags", "verify", hosts=hosts)
         assert message in broken.failure("alone"), broken.output
+
+
+def test_ports_turn_active_only_through_a_manager_on_a_host(machines: Machines) -> None:
+    """The playbook waited for ports before it installed the manager that makes them active."""
+    machines.on("alone", "systemctl stop ibsim 'opensm-fabric@*'; systemctl reset-failed")
+    ports(machines, ("mlx5_0", INIT, NDR, "InfiniBand"))
+    simulate(machines, "alone", {"alone": "master"}, a_fabric())
+    # The file of the port says what the simulated port says that is asked as another host.
+    asked = (
+        "LD_PRELOAD=/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so SIM_HOST=standby "
+        f"IBSIM_SERVER_NAME={machines.host('alone').address.ip} smpquery -D portinfo 0 1"
+    )
+    state = "/root/sys/mlx5_0/ports/1/state"
+    look = (
+        f"while sleep 0.3; do {asked} 2>/dev/null | grep -q '^LinkState:.*Active'"
+        f" && echo '{UP}' > {state} || echo '{INIT}' > {state}; done"
+    )
+    machines.on("alone", f"systemd-run --unit=look bash -c {shlex.quote(look)}")
+    try:
+        alone = {
+            **a_manager("alone", partitions=[]),
+            "rdma_stack": "inbox",
+            "rdma_ports": DOCA["rdma_ports"][:1],
+            "rdma_wait_s": 20,
+        }
+        alone["rdma_ports"] = [{**alone["rdma_ports"][0], "count": 1}]
+        groups = {name: {"hosts": {"alone": {}}} for name in ("rdma_hosts", "subnet_managers")}
+        whole = yaml.safe_load((PLAYBOOKS / "site.yml").read_text())
+        plays = [play for play in whole if play["hosts"] in list(groups)]
+        wanted: dict[str, Any] = {"hosts": {"alone": alone}, "groups": groups}
+        assert machines.on("alone", f"cat {state}") == INIT
+        made = machines.play(plays, *HERE, **wanted)
+        assert made.code == 0, made.output
+        assert machines.on("alone", f"cat {state}") == UP
+        again = machines.play(plays, *HERE, **wanted)
+        assert (again.code, again.changed) == (0, 0), again.output
+
+        machines.on("alone", f"systemctl stop look && echo '{INIT}' > {state}")
+        alone["rdma_wait_s"] = 1
+        broken = machines.play(plays, *HERE, "--tags", "verify", **wanted)
+        assert "alone has 0 of 1 active infiniband ports" in broken.failure("alone")
+    finally:
+        machines.on("alone", "systemctl stop look ibsim 'opensm-fabric@*'", check=False)
 
 
 def test_the_distributions_own_libraries(machines: Machines) -> None:
@@ -255,7 +312,7 @@ def test_the_distributions_own_libraries(machines: Machines) -> None:
     )
     assert (again.code, again.changed) == (0, 0), again.output
     missing = {"rdma_stack": "inbox", "rdma_wait_s": 1, "rdma_ports": DOCA["rdma_ports"][:1]}
-    broken = machines.play_roles("rdma", hosts={"standby": missing}, arguments=["--tags", "verify"])
+    broken = play_rdma(machines, "--tags", "verify", hosts={"standby": missing})
     assert "standby has 0 of 2 active infiniband ports of 400.0 Gbps; found are none" in (
         broken.failure("standby")
     ), broken.output

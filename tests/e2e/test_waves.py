@@ -115,3 +115,42 @@ def test_a_change_goes_rack_by_rack_beside_the_jobs(cluster: Cluster, team: Path
     assert wait_for(lambda: cluster.job(beside) == "COMPLETED 0:0 0", 20, 0.5), cluster.job(beside)
     nothing = cluster.rackwright("configure", "--limit", "slurm_compute", "--tags", "configure", "--check", "--json", *more)  # fmt: skip
     assert {n: h["changed"] for n, h in json.loads(nothing)["hosts"].items() if h["changed"]} == {}
+
+
+def test_a_whole_configuration_goes_rack_by_rack_on_a_busy_and_reserved_cluster(
+    cluster: Cluster,
+) -> None:
+    """Every drained node failed the verification of its own slurmd: no whole wave ever passed."""
+    more = cluster.folder / "more.json"
+    more.write_text(json.dumps({"all": {"vars": {"base_memlock": "8388608"}}}))
+    reservation = "ReservationName=works StartTime=now Duration=60 Users=root Nodes=gpu-2"
+    cluster.on("head-1", f"scontrol create {reservation} Flags=maint,ignore_jobs")
+    long, late = cluster.submit("gpu-1"), ""
+
+    def follow() -> None:
+        """The job of the first rack ends, and one begins there again when it is back."""
+        cluster.end("gpu-1")
+
+    def begin_again() -> None:
+        nonlocal late
+        late = cluster.submit("gpu-1")
+
+    output, said = cluster.configure_while(
+        *("--waves", "rack", "--limit", "slurm_compute", "--inventory", str(more)),
+        at={
+            "1 job still running on gpu-1": follow,
+            f"{SECOND}: draining 1 node": begin_again,
+        },
+        expect=0,
+    )
+    assert "quarantined" not in output, output + said
+    assert cluster.job(long) == "COMPLETED 0:0 0"
+    assert cluster.job(late) == "RUNNING 0:0 0"
+    for node in ("gpu-1", "gpu-2"):
+        assert "8388608" in cluster.on(node, f"cat {LIMITS}")
+    states = cluster.states()
+    assert states["gpu-1"] == "mixed|none"
+    assert states["gpu-2"] == "maint|none"
+    cluster.end("gpu-1")
+    cluster.on("head-1", "scontrol delete ReservationName=works")
+    assert wait_for(lambda: cluster.states()["gpu-2"] == "idle|none", 20, 0.5), cluster.states()
