@@ -405,12 +405,12 @@ def _take_rendered(case: Case, folder: Path) -> str:
     chance = random.Random(case.choice)
     try:
         loaded = load_plan(path, catalogue=catalogue())
+        report = judge(loaded)
     except RackwrightError as error:
         words_of(error)
         return REFUSED
     for words in chance.sample(VERBS, 2):
         _run(words, folder)
-    report = judge(loaded)
     for form in chance.sample(FORMATS, 2):
         _show(replace(report, blueprint=loaded.plan.blueprint.name), form)
     if chance.random() < 0.2:
