@@ -92,10 +92,10 @@ lock: $(STAMP) ## Lock what CI installs, each file by its digest
 DIST ?= dist
 
 release: $(STAMP) ## Build wheel, sdist, SBOM and provenance into DIST, from a clean checkout
-	$(BIN)/python release/release.py build $(DIST)
+	$(BIN)/python .ci/release/release.py build $(DIST)
 
 sbom: $(STAMP) ## Write only the SBOM, from the locks, into DIST
-	$(BIN)/python release/release.py sbom $(DIST)
+	$(BIN)/python .ci/release/release.py sbom $(DIST)
 
 demo: $(CORE) ## Run the main job on the embedded defaults
 	export RACKWRIGHT=$(BIN)/rackwright DEMO=$(DEMO)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.e2e
 
 
 def release(checkout: Path, *words: object) -> subprocess.CompletedProcess[str]:
-    script = [sys.executable, checkout / "release/release.py", *words]
+    script = [sys.executable, checkout / ".ci/release/release.py", *words]
     return subprocess.run(
         [str(word) for word in script],
         cwd=checkout,

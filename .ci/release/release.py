@@ -1,11 +1,11 @@
 """A release: wheel, sdist, what is in them (SBOM), and of what they were built (provenance).
 
-python release/release.py build DIST [--source URL] [--builder URI]
-python release/release.py verify DIST
-python release/release.py sbom DIST
+python .ci/release/release.py build DIST [--source URL] [--builder URI]
+python .ci/release/release.py verify DIST
+python .ci/release/release.py sbom DIST
 
 The statement of provenance is not signed: it says what was built of what, and that this still fits.
-Who signs it says who built it; see release/README.md.
+Who signs it says who built it; see .ci/release/README.md.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from packaging.utils import canonicalize_name
 
 from rackwright import __version__
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ("templates/ci/lock/build.txt", "templates/ci/lock/requirements.txt")
 EXTRAS = ("aws", "configure")
 BUILD_TYPE = "urn:rackwright:build:hatchling:v1"
@@ -161,7 +161,7 @@ def verify(dist: Path) -> list[str]:
 
 def _note(wheel: Path) -> str:
     """The text that goes with a release."""
-    text = (ROOT / "release/RELEASE.md.in").read_text(encoding="utf-8")
+    text = (ROOT / ".ci/release/RELEASE.md.in").read_text(encoding="utf-8")
     values = {"WHEEL": wheel.name, "DIGEST": _digest(wheel), "COMMIT": _git("rev-parse", "HEAD")}
     for name, value in values.items():
         text = text.replace(f"@{name}@", value)
