@@ -282,7 +282,8 @@ def test_ports_turn_active_only_through_a_manager_on_a_host(machines: Machines) 
             "rdma_wait_s": 20,
         }
         alone["rdma_ports"] = [{**alone["rdma_ports"][0], "count": 1}]
-        groups = {name: {"hosts": {"alone": {}}} for name in ("rdma_hosts", "subnet_managers")}
+        member: dict[str, Any] = {"hosts": {"alone": {}}}
+        groups = dict.fromkeys(("rdma_hosts", "subnet_managers"), member)
         whole = yaml.safe_load((PLAYBOOKS / "site.yml").read_text())
         plays = [play for play in whole if play["hosts"] in list(groups)]
         wanted: dict[str, Any] = {"hosts": {"alone": alone}, "groups": groups}
