@@ -278,10 +278,9 @@ def test_ports_turn_active_only_through_a_manager_on_a_host(machines: Machines) 
         alone = {
             **a_manager("alone", partitions=[]),
             "rdma_stack": "inbox",
-            "rdma_ports": DOCA["rdma_ports"][:1],
+            "rdma_ports": [{**DOCA["rdma_ports"][0], "count": 1}],
             "rdma_wait_s": 20,
         }
-        alone["rdma_ports"] = [{**alone["rdma_ports"][0], "count": 1}]
         member: dict[str, Any] = {"hosts": {"alone": {}}}
         groups = dict.fromkeys(("rdma_hosts", "subnet_managers"), member)
         whole = yaml.safe_load((PLAYBOOKS / "site.yml").read_text())
