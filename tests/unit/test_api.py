@@ -1,0 +1,60 @@
+"""The public face has what it names, and costs nothing until it is used."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rackwright import api
+from rackwright.policy import api as inside
+from rackwright.policy.check import check_blueprint
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_name_is_there_and_is_told() -> None:
+    assert api.__all__ == sorted(api.__all__)
+    assert dir(api) == api.__all__
+    for name in api.__all__:
+        assert getattr(api, name) is not None
+    assert api.Policy is inside.Policy
+    assert api.check is check_blueprint
+
+
+def test_what_type_checkers_see_is_what_there_is() -> None:
+    tree = ast.parse(Path(api.__file__).read_text("utf-8"))
+    seen = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rackwright")
+        for alias in node.names
+    }
+    assert seen == set(api.__all__)
+
+
+def test_a_name_that_is_not_there_is_an_error_of_the_usual_kind() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = api.nothing
+
+
+def test_to_import_it_loads_nothing_else() -> None:
+    words = "import sys, rackwright.api; print(*(m for m in sys.modules if 'rackwright' in m))"
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) <= {"rackwright", "rackwright.api"}
+
+
+def test_it_judges_as_the_command_does() -> None:
+    report = api.check(ROOT / "policies/fixtures/aws.yaml")
+    assert isinstance(report, api.Report)
+    assert {result.outcome for result in report.results} <= set(api.Outcome)
+
+
+def test_a_new_rule_of_a_team_imports_from_it_alone() -> None:
+    text = (ROOT / "templates/scaffolds/policy/rule.py.j2").read_text("utf-8")
+    imports = [line for line in text.splitlines() if line.startswith("from rackwright")]
+    assert imports
+    assert all(line.startswith("from rackwright.api import ") for line in imports)
