@@ -83,8 +83,10 @@ def base_packs(
     loaded = validate(tree_of([item]), TeamConfig)
     found = []
     for index, pin in enumerate(loaded.value.packs):
-        where, why = _as_approved(pin, folder, ref, index, loaded.tree)
-        state = _state(pin, now.get(pin.is_at(folder)), folder, where)
+        inside = _inside(pin, folder)
+        where, why = _as_approved(pin, folder, inside, ref, index, loaded.tree)
+        at = pin.is_at(folder)
+        state = _state(pin, now.get(at), at if inside is not None else None, where)
         place = loaded.tree.locate(("packs", index, pin.key))
         found.append(BasePack(pin.name, state, where, place, why))
     return tuple(found)
@@ -104,10 +106,9 @@ def _listed_now(config: Path | None, *, isolated: bool) -> Mapping[Path | str, P
 
 
 def _as_approved(
-    pin: PackPin, top: Path, ref: str, index: int, tree: Tree
+    pin: PackPin, top: Path, inside: str | None, ref: str, index: int, tree: Tree
 ) -> tuple[Path | None, str]:
     """The folder of a pack as ``ref`` has or pins it; else None, and why there is none."""
-    inside = _inside(pin, top)
     if inside is not None:
         try:
             folder = _write_out(git.top_of(top), git.resolve(top, ref), inside)
@@ -134,11 +135,14 @@ def _inside(pin: PackPin, top: Path) -> str | None:
         return None
 
 
-def _state(pin: PackPin, now: PackPin | None, top: Path, approved: Path | None) -> State:
+def _state(
+    pin: PackPin, now: PackPin | None, here: Path | str | None, approved: Path | None
+) -> State:
+    """What a change does to a pack; ``here`` is its folder where that is in the repository."""
     if now is None:
         return State.DROPPED
-    if approved is not None and pin.path is not None and _inside(pin, top) is not None:
-        same = _digest(approved) == _digest(real(top / pin.path))
+    if approved is not None and isinstance(here, Path):
+        same = _digest(approved) == _digest(here)
     else:
         same = (pin.version, pin.digest, pin.revision) == (now.version, now.digest, now.revision)
     return State.KEPT if same else State.EDITED

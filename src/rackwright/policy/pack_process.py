@@ -29,7 +29,7 @@ from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.exchange import RuleFailedError, decode_all
 from rackwright.policy.manifest import read_manifest
-from rackwright.policy.packs import builtin_rules, check_contract, rule_files, unique
+from rackwright.policy.packs import builtin_rules, check_contract, unique
 
 _KEPT = frozenset(
     [
@@ -117,11 +117,6 @@ class PackProcess:
             SpecErrors: its ``pack.yaml`` is not valid.
         """
         read_manifest(folder)
-        if not rule_files(folder):
-            raise PolicyLoadError(
-                f"the policy pack '{folder}' holds no policy",
-                hint="rules are files like 'power/acme001_busway.py'",
-            )
         self.folder = folder
         self._lock = threading.Lock()
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
@@ -224,11 +219,9 @@ class PackProcess:
 
     def _show_said(self) -> None:
         """Show what the pack has printed since the last time."""
-        size = os.fstat(self._said.fileno()).st_size
-        self._said.seek(self._shown)
-        text = self._said.read(min(size - self._shown, _MOST_SAID))
-        self._said.seek(0, os.SEEK_END)
-        self._shown = size
+        # The process writes at the file's own position, which is left where it is.
+        text = os.pread(self._said.fileno(), _MOST_SAID, self._shown)
+        self._shown = os.fstat(self._said.fileno()).st_size
         sys.stderr.write(text.decode("utf-8", "replace"))
 
 
@@ -249,8 +242,6 @@ def team_rules(folder: Path) -> tuple[type[TeamPolicy], ...]:
         PolicyLoadError: it cannot be loaded.
         SpecErrors: its ``pack.yaml`` is not valid.
     """
-    if not folder.is_dir():
-        raise PolicyLoadError(f"the policy pack '{folder}' is not a folder")
     real = folder.resolve()
     return _process_of(real, _state(real)).rules
 

@@ -7,19 +7,10 @@ from pathlib import Path
 import pytest
 
 from ci_team import git
-from policy_team import FILE, Team, a_team
+from policy_team import FILE, Team
 from rackwright.cli import main
 
 HIGH = {"enforcement": "disabled", "reason": "the rule is wrong here"}
-
-
-@pytest.fixture
-def team(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Team:
-    made = a_team(tmp_path, capsys)
-    monkeypatch.chdir(made.top)
-    return made
 
 
 @pytest.mark.parametrize("enforcement", ["disabled", "advisory"])

@@ -5,22 +5,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import pytest
-
 from ci_team import git
-from policy_team import FILE, Team, a_team
+from policy_team import FILE, Team
 from rackwright.cli import main
 
 MILDER = "the pack is edited in this change; its rules judge as the change has them, and as 'main'"
-
-
-@pytest.fixture
-def team(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Team:
-    made = a_team(tmp_path, capsys)
-    monkeypatch.chdir(made.top)
-    return made
 
 
 def milder(text: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from policy_team import FILE, Team, a_team
+from policy_team import FILE, Team
 from rackwright.cli import main
 from rackwright.errors import PolicyLoadError
 from rackwright.plan.model import Contributor, Subject
@@ -23,15 +23,6 @@ engine.Result.blocks = property(lambda self: False)
 engine.Report.exit_code = 0
 api.Measure.outcome = property(lambda self: api.Outcome.PASS)
 """
-
-
-@pytest.fixture
-def team(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Team:
-    made = a_team(tmp_path, capsys)
-    monkeypatch.chdir(made.top)
-    return made
 
 
 def message(team: Team) -> str:
