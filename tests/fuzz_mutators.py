@@ -107,21 +107,7 @@ class Corpus:
         parent: Any = at(document, above)
         names = ["", *(f"{k}" for k in above)]
         key = last if isinstance(last, str) else f"{names[-1]}[]"
-        match chance.choice(
-            [
-                "delete",
-                "double",
-                "swap",
-                "hostile",
-                "tweak",
-                "tweak",
-                "tweak",
-                "splice",
-                "splice",
-                "add",
-                "key",
-            ]
-        ):
+        match chance.choice(_WAYS):
             case "delete":
                 del parent[last]
             case "double" if isinstance(parent, list):
