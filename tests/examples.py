@@ -6,7 +6,9 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-MANY = os.environ.get("RACKWRIGHT_EXAMPLES") == "many"
+EVERY = os.environ.get("RACKWRIGHT_EXAMPLES") == "every"
+"""Whether this run tries all that can be counted, which takes hours."""
+MANY = EVERY or os.environ.get("RACKWRIGHT_EXAMPLES") == "many"
 """Whether this run looks for mistakes that no other has found, with other examples each time."""
 
 # How long an example takes says what else the machine does, and no property.

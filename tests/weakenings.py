@@ -48,6 +48,12 @@ class Change:
         model, name = self.fields[-1]
         return f"{model.__name__}.{name}"
 
+    @property
+    def of_hardware(self) -> bool:
+        """Whether the field itself is one of hardware, and no part in which something else changes."""
+        model, name = self.fields[-1]
+        return name in CLASSES[model].hardware.split()
+
     def apply(self, data: Any) -> Any:
         """A document with the change."""
         return (

@@ -8,7 +8,6 @@ chosen by a fixed seed; ``RACKWRIGHT_EXAMPLES=many`` tries everything, and many 
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from examples import MANY
 from omissions import (
     POLICIES,
     Refused,
@@ -29,7 +29,6 @@ from rackwright.spec.tree import Path
 from refused import FAULTS, GROUP, a_faulty_site, refused_by
 
 pytestmark = pytest.mark.sweep
-MANY = os.environ.get("RACKWRIGHT_EXAMPLES") == "many"
 PAIRS = 3_000 if MANY else 150
 FIELDS = 40
 """Fields of each complete site that are tried by default."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
+import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -119,9 +122,28 @@ def _ssh(lab: Lab, name: str, command: list[str]) -> int:
     for host in lab.hosts():
         if host.name == name:
             sys.stdout.flush()
-            words = lab.ssh(host)
-            os.execvp(words[0], [*words, *command])  # noqa: S606 - the words are our own
+            words = [*lab.ssh(host), *command]
+            if command and not sys.stdout.isatty():
+                return _relay(words)
+            os.execvp(words[0], words)  # noqa: S606 - the words are our own
     raise UsageError(f"there is no host '{name}' in the lab '{lab.name}'")
+
+
+def _relay(command: list[str]) -> int:
+    """The exit code of a command; a job's log gets what it writes by way of our own guarded streams."""
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        errors = threading.Thread(target=shutil.copyfileobj, args=(process.stderr, sys.stderr))
+        errors.start()
+        for line in process.stdout or ():
+            sys.stdout.write(line)
+        errors.join()
+    return process.returncode
 
 
 def _say(line: str) -> None:

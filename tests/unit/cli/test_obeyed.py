@@ -195,6 +195,21 @@ def test_the_words_of_a_team_s_pack(tmp_path: Path, capsys: Shown) -> None:
     assert obeyed(everything(capsys)) == []
 
 
+def test_a_command_on_a_host_of_the_lab(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Shown
+) -> None:
+    say = tmp_path / "say.py"
+    say.write_text(f"import sys\nprint({EVIL!r})\nsys.stderr.write({FOLDED!r})\nsys.exit(3)\n")
+    host = SimpleNamespace(name="head-1")
+    lab = SimpleNamespace(hosts=lambda: [host], ssh=lambda _host: [sys.executable])
+    monkeypatch.setattr("rackwright.lab.lab.open_lab", lambda *_words: lab)
+    assert main(["lab", "ssh", "head-1", str(say)]) == 3
+    shown = capsys.readouterr()
+    assert "stop-commands" in shown.out
+    assert "section_start" in shown.err
+    assert obeyed(shown.out + shown.err) == []
+
+
 def test_a_failure_of_ansible(as_verb: RunAsVerb, capsys: Shown) -> None:
     from rackwright.configure.events import Tally
     from rackwright.configure.live import Live
