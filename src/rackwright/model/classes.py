@@ -110,8 +110,9 @@ _CLUSTER: Mapping[type[Model], Fields] = {
         hardware="apiVersion name owner",
         parts="sites interconnects scheduler users",
         statements="reliability operations costs",
-        settings=dict.fromkeys(("profile", "policy_set", "policies"), APART),
+        settings=dict.fromkeys(("profile", "policy_set", "policies", "reasons"), APART),
     ),
+    cluster.Reason: Fields(settings=dict.fromkeys(("reason", "owner"), APART)),
     cluster.PolicySetting: Fields(
         settings=dict.fromkeys(("enforcement", "parameters", "reason", "owner"), APART)
     ),

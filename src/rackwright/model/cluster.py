@@ -34,6 +34,14 @@ class PolicySetting(Model):
     """Who answers for it; absent, the blueprint's owner."""
 
 
+class Reason(Model):
+    """Why a field says what it says, for those who are asked to approve it."""
+
+    reason: Prose
+    owner: str | None = None
+    """Who answers for it; absent, the blueprint's owner."""
+
+
 class Blueprint(Model):
     """A cluster as it is meant to be."""
 
@@ -57,6 +65,9 @@ class Blueprint(Model):
     """Policy set to be judged by, like "0.1"; newer rules only warn. Absent, the released set."""
     policies: dict[str, PolicySetting] = {}
     """Settings by policy id."""
+    reasons: dict[str, Reason] = {}
+    """By the name of a field, like "sites.lab.node_groups.gpu.power_cap"; told where a change makes it
+    milder, or what is in it."""
 
     @model_validator(mode="after")
     def _sites_differ(self) -> Blueprint:

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rackwright.errors import Location
 from rackwright.model.base import Model
-from rackwright.model.cluster import Blueprint, PolicySetting
+from rackwright.model.cluster import Blueprint, PolicySetting, Reason
 from rackwright.policy.api import Enforcement, Policy, Profile
 from rackwright.policy.base_packs import BasePack, State, base_packs
 from rackwright.policy.concessions import read_base
 from rackwright.policy.former import former_path
 from rackwright.policy.hygiene import Kind, Lowered, Notice
-from rackwright.policy.reasons import explained
+from rackwright.policy.reasons import explained, why
 from rackwright.policy.sets import SETS, Regime, Standing, regime_for, standing, standing_with
 from rackwright.policy.settings import STRENGTH, fitting
 from rackwright.spec.loader import tree_of, validate
@@ -44,12 +44,14 @@ class Asked:
     Attributes:
         tree: where it says so.
         owner: who answers for it.
+        reasons: for its fields, by their names.
     """
 
     settings: Mapping[str, PolicySetting]
     regime: Regime
     tree: Tree | None = None
     owner: str | None = None
+    reasons: Mapping[str, Reason] = field(default_factory=dict)
 
     def standing(self, policy: Policy) -> Standing:
         """How ``policy`` stands."""
@@ -100,7 +102,7 @@ class Approval:
 def asked_by(blueprint: Blueprint, tree: Tree) -> Asked:
     """What ``blueprint`` asks for."""
     regime = regime_for(blueprint.profile, blueprint.policy_set)
-    return Asked(blueprint.policies, regime, tree, blueprint.owner)
+    return Asked(blueprint.policies, regime, tree, blueprint.owner, blueprint.reasons)
 
 
 def read_approval(
@@ -241,7 +243,8 @@ def _notices(
     for name, order in (("profile", _PROFILES), ("policy_set", SETS)):
         was, now = getattr(base.regime, name), getattr(head.regime, name)
         if order.index(now) < order.index(was):
-            text = f"'{now}' in this change; {effect(_quoted(was))}"
+            reason = why(head.reasons, name, head.owner)
+            text = f"'{now}' in this change{reason}; {effect(_quoted(was))}"
             place = head.place(name) or base.place(name)
             yield Notice(Kind.LOWERED, name, "", text, place)
     for held, wanted in zip(approved, asked, strict=True):
@@ -249,11 +252,11 @@ def _notices(
         setting = head.settings.get(policy)
         place = (head if setting else base).place("policies", policy)
         owner = (setting.owner if setting else None) or head.owner
-        why = explained(setting.reason, owner) if setting else ""
+        reason = explained(setting.reason if setting else None, owner)
         was, now = base.standing(held).enforcement, head.standing(wanted).enforcement
         named = _sets(base, policy) or _sets(head, policy)
         if named and STRENGTH[now] < STRENGTH[was]:
-            text = f"'{now}' in this change{why}; {effect(_quoted(was))}"
+            text = f"'{now}' in this change{reason}; {effect(_quoted(was))}"
             yield Notice(Kind.LOWERED, policy, policy, text, place)
         changed = ", ".join(
             f"'{name}'"
@@ -261,7 +264,7 @@ def _notices(
             if getattr(held, name) != getattr(wanted, name)
         )
         if changed:
-            text = f"other parameters in this change{why}: {changed}; {effect('as it is there')}"
+            text = f"other parameters in this change{reason}: {changed}; {effect('as it is there')}"
             yield Notice(Kind.LOWERED, policy, policy, text, place)
 
 

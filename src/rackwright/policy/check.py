@@ -19,6 +19,7 @@ from rackwright.policy.engine import Report, evaluate
 from rackwright.policy.hygiene import Hygiene, Notice
 from rackwright.policy.pack_process import judged_apart, judging_rules
 from rackwright.policy.packs import former_ids
+from rackwright.policy.reasons import check_reasons
 from rackwright.policy.renames import (
     Table,
     current,
@@ -75,6 +76,8 @@ def check_plan(
         lenient: pass over settings that do not fit the policies, as those of an older revision may.
     """
     blueprint = loaded.plan.blueprint
+    if not lenient:
+        check_reasons(blueprint, loaded.tree)
     judged, told = loaded, tuple[Notice, ...]()
     if approval is not None:
         from rackwright.policy.granted import grant

@@ -7,11 +7,12 @@ from typing import Any
 
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.harmless import visible
+from rackwright.model.cluster import Blueprint
 from rackwright.plan.load import LoadedPlan, plan_tree
 from rackwright.policy.asked import Approval
 from rackwright.policy.claims import Claims, Kept, Taken, hold_claims
 from rackwright.policy.hygiene import Kind, Notice
-from rackwright.policy.reasons import explained
+from rackwright.policy.reasons import why
 from rackwright.spec.tree import Tree
 
 _LONGEST = 60
@@ -32,7 +33,7 @@ def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Not
     """
     tree = loaded.tree
     claims = hold_claims(tree.data, approval.document)
-    notices = tuple(_notices(claims, approval, tree, loaded.plan.blueprint.owner))
+    notices = tuple(_notices(claims, approval, tree, loaded.plan.blueprint))
     if not claims.kept or approval.document is None:
         return loaded, notices
     held = Tree(tree.root, claims.data, tree.files)
@@ -54,10 +55,12 @@ def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Not
         ) from None
 
 
-def _notices(claims: Claims, approval: Approval, tree: Tree, owner: str | None) -> Iterator[Notice]:
+def _notices(
+    claims: Claims, approval: Approval, tree: Tree, blueprint: Blueprint
+) -> Iterator[Notice]:
     for kept in claims.kept:
         name = tree.describe(kept.path)
-        text = _text(kept, approval, owner)
+        text = _text(kept, approval, why(blueprint.reasons, name, blueprint.owner))
         yield Notice(Kind.LOWERED, name, "", text, tree.locate(kept.path))
     if approval.document is None:
         return
@@ -66,8 +69,8 @@ def _notices(claims: Claims, approval: Approval, tree: Tree, owner: str | None) 
         yield Notice(Kind.PROPOSED, name, "", _new(taken, approval), tree.locate(taken.path))
 
 
-def _text(kept: Kept, approval: Approval, owner: str | None) -> str:
-    now = f"{_shown(kept.now)} in this change{explained(None, owner)}"
+def _text(kept: Kept, approval: Approval, reason: str) -> str:
+    now = f"{_shown(kept.now)} in this change{reason}"
     was = _shown(kept.was)
     if approval.document is None:
         return f"{now}; the blueprint is new, so nobody has approved that; by itself it is {was}"

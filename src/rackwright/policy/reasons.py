@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+
+from rackwright.errors import SpecError, SpecErrors
+from rackwright.model.cluster import Blueprint, Reason
+from rackwright.spec.suggest import did_you_mean
+from rackwright.spec.tree import Path, Tree
+
 LEAST = 4
 """Different letters and digits of a reason; what has fewer is no word of any language."""
 
@@ -12,7 +19,58 @@ def says_something(reason: str | None) -> bool:
 
 
 def explained(reason: str | None, owner: str | None) -> str:
-    """What follows ``in this change``: why, and who says so; empty where nobody says anything."""
-    why = f", because '{reason}'" if says_something(reason) else ""
+    """What follows ``in this change``: why, and who says so."""
+    why = f", because '{reason}'" if says_something(reason) else ", without a reason"
     who = f", for which '{owner}' answers" if owner else ""
     return why + who
+
+
+def why(reasons: Mapping[str, Reason], name: str, owner: str | None) -> str:
+    """What follows ``in this change`` of a field, or of the nearest part around it that has a reason.
+
+    Args:
+        reasons: those of the blueprint.
+        name: of the field.
+        owner: of the blueprint.
+    """
+    parts = name.split(".")
+    around = (".".join(parts[:end]) for end in range(len(parts), 0, -1))
+    said = next((reasons[one] for one in around if one in reasons), None)
+    return explained(None, owner) if said is None else explained(said.reason, said.owner or owner)
+
+
+def check_reasons(blueprint: Blueprint, tree: Tree) -> None:
+    """Nothing, where each of a blueprint's ``reasons`` is about one of its fields and says something.
+
+    Raises:
+        SpecErrors: with the place of each that does not.
+    """
+    if not blueprint.reasons:
+        return
+    places = [(tree.describe(path), value) for path, value in _places(tree.data, ())]
+    known = {name for name, _ in places} | set(Blueprint.model_fields)
+    things = {name for name, value in places if isinstance(value, Mapping)}
+    errors = []
+    for name, reason in blueprint.reasons.items():
+        path = ("reasons", name)
+        if name not in known and name.rpartition(".")[0] not in things:  # a field may be left out
+            hint = did_you_mean(name, known) or "a report names the field like this"
+            text = f"reasons: this blueprint has no '{name}'"
+            errors.append(SpecError(text, hint=hint, location=tree.locate(path, key=True)))
+        elif not says_something(reason.reason):
+            text = f"reasons.{name}: '{reason.reason}' is no reason"
+            hint = "say why the field is what it is, and by what ticket or test"
+            errors.append(SpecError(text, hint=hint, location=tree.locate((*path, "reason"))))
+    if errors:
+        raise SpecErrors(errors)
+
+
+def _places(data: object, path: Path) -> Iterator[tuple[Path, object]]:
+    inside: Iterable[tuple[str | int, object]] = ()
+    if isinstance(data, Mapping):
+        inside = data.items()
+    elif isinstance(data, list):
+        inside = enumerate(data)
+    for key, value in inside:
+        yield (*path, key), value
+        yield from _places(value, (*path, key))

@@ -64,7 +64,10 @@ def test_a_raise_that_the_change_takes_back_holds(team: Team) -> None:
     assert team.check(base=None)[0] == 0
     code, report = team.check()
     assert code == 5
-    assert "'advisory' in this change; 'main' decides" in team.notices(report)["ACME-001"]
+    assert (
+        "'advisory' in this change, without a reason; 'main' decides"
+        in team.notices(report)["ACME-001"]
+    )
 
 
 def test_parameters_are_those_of_the_base(team: Team) -> None:
@@ -77,7 +80,8 @@ def test_parameters_are_those_of_the_base(team: Team) -> None:
     assert team.check(base=None)[0] == 0
     code, report = team.check()
     assert code == 5
-    assert team.notices(report)["ACME-001"].startswith(f"other parameters in this change: '{name}'")
+    said = f"other parameters in this change, without a reason: '{name}'"
+    assert team.notices(report)["ACME-001"].startswith(said)
 
 
 def test_parameters_that_no_longer_fit_the_rule_stop_nothing(team: Team) -> None:
@@ -93,15 +97,16 @@ def test_parameters_that_no_longer_fit_the_rule_stop_nothing(team: Team) -> None
 def test_profile_and_set_are_no_way_around(team: Team) -> None:
     team.write(policy_set="0.2")
     team.branch()
-    team.write(profile="lab", policy_set="0.1")
+    reasons = {"profile": {"reason": "nobody works on it yet", "owner": "ada"}}
+    team.write(profile="lab", policy_set="0.1", reasons=reasons)
     code, report = team.check("--all")
     assert code == 5
     assert (report["profile"], report["policy_set"]) == ("production", "0.2")
     assert team.notices(report) == {
-        "profile": "'lab' in this change; 'main' decides: it stays 'production' until the change "
-        "is merged",
-        "policy_set": "'0.1' in this change; 'main' decides: it stays '0.2' until the change is "
-        "merged",
+        "profile": "'lab' in this change, because 'nobody works on it yet', for which 'ada' "
+        "answers; 'main' decides: it stays 'production' until the change is merged",
+        "policy_set": "'0.1' in this change, without a reason; 'main' decides: it stays '0.2' "
+        "until the change is merged",
     }
     assert not [result for result in report["results"] if result["preview"]]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -90,8 +91,8 @@ def test_a_cap_that_the_change_sets_does_not_hold(pull: Pull) -> None:
     code, notices = pull.report()
     assert code == 5
     assert notices == {
-        f"sites.lab.{CAP}": "'1 kW' in this change; 'main' decides: it stays not given until the "
-        "change is merged"
+        f"sites.lab.{CAP}": "'1 kW' in this change, without a reason; 'main' decides: it stays "
+        "not given until the change is merged"
     }
     pull.merge()
     assert pull.report() == (0, {})
@@ -102,8 +103,51 @@ def test_who_answers_for_a_claim_is_told(pull: Pull) -> None:
     pull.write(overdrawn(node_groups=[some_nodes(power_cap="1 kW")]), owner="gpu-platform")
     said = pull.report()[1][f"sites.lab.{CAP}"]
     assert said.startswith(
-        "'1 kW' in this change, for which 'gpu-platform' answers; 'main' decides"
+        "'1 kW' in this change, without a reason, for which 'gpu-platform' answers; 'main' decides"
     )
+
+
+@pytest.mark.parametrize("name", [f"sites.lab.{CAP}", "sites.lab", "sites"])
+def test_why_a_claim_is_made_and_who_answers_for_it_is_told(pull: Pull, name: str) -> None:
+    pull.open(overdrawn())
+    reason = {"reason": "capped in the BIOS, DC-12", "owner": "ada"}
+    capped = overdrawn(node_groups=[some_nodes(power_cap="1 kW")])
+    pull.write(capped, owner="gpu-platform", reasons={name: reason})
+    assert pull.report() == (
+        5,
+        {
+            f"sites.lab.{CAP}": "'1 kW' in this change, because 'capped in the BIOS, DC-12', for "
+            "which 'ada' answers; 'main' decides: it stays not given until the change is merged"
+        },
+    )
+
+
+def test_why_a_field_is_left_out_is_told(pull: Pull) -> None:
+    pull.open(a_site(halls=[a_hall(power_limit="30 kW")]))
+    name = "sites.lab.halls.hall-1.power_limit"
+    pull.write(a_site(halls=[a_hall()]), reasons={name: {"reason": "the busbar is new"}})
+    assert "because 'the busbar is new'; 'main'" in pull.report()[1][name]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason", "said"),
+    [
+        ("sites.lab.node_group.dgx.power_cap", "capped, DC-12", "has no 'sites.lab.node_group.dgx"),
+        ("sites.lba", "capped, DC-12", "reasons: this blueprint has no 'sites.lba'"),
+        ("nowhere", "capped, DC-12", "reasons: this blueprint has no 'nowhere'"),
+        (f"sites.lab.{CAP}", "-- ..", "'-- ..' is no reason"),
+    ],
+)
+def test_a_reason_that_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, reason: str, said: str
+) -> None:
+    document = a_blueprint(overdrawn(), reasons={name: {"reason": reason}})
+    (tmp_path / FILE).parent.mkdir()
+    (tmp_path / FILE).write_text(yaml.safe_dump(document, allow_unicode=True))
+    assert main(["check", str(tmp_path / FILE)]) == 2
+    shown = capsys.readouterr().err
+    assert said in " ".join(shown.split())
+    assert re.search(rf"{FILE}:\d+:\d+", shown)
 
 
 def test_a_cap_that_the_change_lowers_stays(pull: Pull) -> None:
@@ -177,7 +221,9 @@ def test_estimates_that_the_change_allows_are_refused_still(pull: Pull) -> None:
     assert pull.alone("CAT-002") != 5
     code, notices = pull.report(rule="CAT-002")
     assert code == 5
-    assert notices["sites.lab.allow_estimates"].startswith("'true' in this change; 'main' decides")
+    assert notices["sites.lab.allow_estimates"].startswith(
+        "'true' in this change, without a reason; 'main' decides"
+    )
 
 
 def test_what_the_change_stops_asking_for_is_asked_still(pull: Pull) -> None:
@@ -185,7 +231,9 @@ def test_what_the_change_stops_asking_for_is_asked_still(pull: Pull) -> None:
     pull.write(a_site(halls=[a_hall()]))
     assert (pull.alone(), pull.judge()) == (0, 5)
     notice = pull.report()[1]["sites.lab.halls.hall-1.power_limit"]
-    assert notice.startswith("not given in this change; 'main' decides: it stays '30 kW'")
+    assert notice.startswith(
+        "not given in this change, without a reason; 'main' decides: it stays '30 kW'"
+    )
 
 
 def test_a_group_by_another_name_keeps_its_claims(pull: Pull) -> None:
@@ -224,8 +272,8 @@ def test_a_new_group_grants_itself_nothing(pull: Pull) -> None:
     code, notices = pull.report()
     assert code == 5
     assert notices["sites.lab.node_groups.more.power_cap"] == (
-        "'1 kW' in this change, of what 'main' does not have; it is judged as not given until the "
-        "change is merged"
+        "'1 kW' in this change, without a reason, of what 'main' does not have; it is judged as "
+        "not given until the change is merged"
     )
 
 
@@ -246,8 +294,8 @@ def test_a_new_blueprint_is_told_what_it_grants_itself(pull: Pull) -> None:
     code, notices = pull.report()
     assert code == 0
     assert notices == {
-        f"sites.lab.{CAP}": "'1 kW' in this change; the blueprint is new, so nobody has approved "
-        "that; by itself it is not given"
+        f"sites.lab.{CAP}": "'1 kW' in this change, without a reason; the blueprint is new, so "
+        "nobody has approved that; by itself it is not given"
     }
 
 
