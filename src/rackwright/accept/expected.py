@@ -323,7 +323,7 @@ def _services(scheduler: Scheduler | None, host: Host) -> Iterator[Expectation]:
     if host.name in {controller.host for controller in scheduler.controllers}:
         wanted.append("slurmctld")
     accounting = scheduler.accounting
-    if accounting is not None and host.name in {accounting.host, accounting.backup}:
+    if accounting is not None and host.name == accounting.host:
         wanted += ["mariadb", "slurmdbd"]
     for name in wanted:
         yield Expectation(f"service {name}", "service", ("services", name), Rule.EQUAL, "active")

@@ -313,7 +313,6 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     groups.vars("slurm_controller", slurm_controller_state_folder=scheduler.folders.state)
     controllers = [controller.host for controller in scheduler.controllers]
     accounting = scheduler.accounting
-    databases = [accounting.host, accounting.backup] if accounting is not None else []
     if accounting is not None:
         groups.vars("slurm_database", slurm_database_host=accounting.address or accounting.host)
     groups.vars("slurm_compute", slurm_compute_spool_folder=scheduler.folders.spool)
@@ -329,7 +328,7 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
             continue
         if host.name in controllers:
             groups.put("slurm_controller", name)
-        if host.name in databases:
+        if accounting is not None and host.name == accounting.host:
             groups.put("slurm_database", name)
         if host.role == "login":
             groups.put("slurm_login", name)

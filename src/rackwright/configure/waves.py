@@ -206,10 +206,8 @@ def _services(
     order: list[str] = []
     accounting = scheduler.accounting
     if accounting is not None:
-        for host, task in ((accounting.backup, "backup database"), (accounting.host, "database")):
-            if host is not None:
-                order.append(host)
-                tasks.setdefault(host, []).append(task)
+        order.append(accounting.host)
+        tasks[accounting.host] = ["database"]
     first, *backups = [controller.host for controller in scheduler.controllers]
     for host, task in (*((name, "backup controller") for name in reversed(backups)), (first, "controller")):  # fmt: skip
         order.append(host)

@@ -83,6 +83,8 @@ class Accounting(Model):
     address: Address | None = None
     """How it is reached, where it stands outside the blueprint."""
     backup: Name | None = None
+    """A second slurmdbd on the same database. Both stand outside the blueprint then: a host of the
+    blueprint has its own MariaDB, which nobody else writes to."""
     enforce: tuple[Literal["associations", "limits", "nojobs", "nosteps", "qos", "safe"], ...] = (
         "associations",
         "limits",

@@ -42,6 +42,7 @@ from rackwright.plan.operation_references import find_operation_problems
 from rackwright.plan.outages import Outages
 from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.plan.reliability import check_reliability
+from rackwright.plan.scheduler import check_daemons
 from rackwright.spec.suggest import did_you_mean
 
 
@@ -68,7 +69,10 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
     problems += check_reliability(blueprint, catalogue)
     if problems:
         raise PlanError(problems)
-    return Plan(blueprint, catalogue, tuple(onprem), tuple(aws))
+    plan = Plan(blueprint, catalogue, tuple(onprem), tuple(aws))
+    if problems := check_daemons(plan):
+        raise PlanError(problems)
+    return plan
 
 
 def _instances(site: AwsSite, catalogue: Catalogue) -> Mapping[str, Instance]:

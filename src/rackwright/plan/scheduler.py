@@ -7,7 +7,7 @@ policies of scheduling compare it with the blueprint.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rackwright.errors import RackwrightError
@@ -265,44 +265,47 @@ def _settle(nodes: NodeSet, said: NodeSettings) -> NodeSet:
     )
 
 
-def known_hosts(plan: Plan) -> Mapping[str, Sequence[str]]:
-    """Every host of the sites that the scheduler covers, with the sites that have one so called."""
+def known_hosts(plan: Plan, wanted: Collection[str] | None = None) -> Mapping[str, Sequence[str]]:
+    """Every host of the sites that the scheduler covers, with the sites that have one so called.
+
+    Args:
+        plan: with a scheduler.
+        wanted: names; where they are given, only groups are looked at whose hosts may be called so.
+    """
     scheduler = scheduler_of(plan)
     found: dict[str, list[str]] = {}
-    for names, site in _hosts(plan):
+    for names, site in _hosts(plan, wanted):
         if covers(scheduler, site):
             for name in names:
                 found.setdefault(name, []).append(site)
     return found
 
 
-def _hosts(plan: Plan) -> Iterator[tuple[Sequence[str], str]]:
+def _hosts(plan: Plan, wanted: Collection[str] | None) -> Iterator[tuple[Sequence[str], str]]:
+    def may_have(group: str) -> bool:
+        return wanted is None or any(name.startswith(f"{group}-") for name in wanted)
+
     for planned in plan.onprem:
         for group in planned.site.node_groups:
-            yield node_names(group, plan.catalogue), planned.site.name
+            if may_have(group.name):
+                yield node_names(group, plan.catalogue), planned.site.name
     for cloud in plan.aws:
         for servers in cloud.servers:
             yield servers.names, cloud.site.name
         for nodes in cloud.groups:
-            yield numbered(nodes.group.name, nodes.group.count), cloud.site.name
+            if may_have(nodes.group.name):
+                yield numbered(nodes.group.name, nodes.group.count), cloud.site.name
 
 
 def check_references(plan: Plan, sets: Sequence[NodeSet]) -> list[PlanProblem]:
     """Names that lead nowhere, and names that two sites use."""
     scheduler = scheduler_of(plan)
-    problems = []
-    sites = [site.name for site in plan.blueprint.sites]
-    for index, site in enumerate(scheduler.sites):
-        if site not in sites:
-            where = (*SCHEDULER, "sites", index)
-            hint = did_you_mean(site, sites)
-            problems.append(PlanProblem(where, f"there is no site '{site}'", hint))
+    problems: list[PlanProblem] = []
     name = scheduler.cluster or plan.blueprint.name
     if len(name) > LONGEST_CLUSTER:
         message = f"'{name}' is longer than the {LONGEST_CLUSTER} characters of a Slurm cluster"
         problems.append(PlanProblem(SCHEDULER, message, "give a shorter name as 'cluster'"))
     problems += _check_groups(plan, sets)
-    problems += _check_daemons(plan, scheduler)
     seen: dict[str, NodeSet] = {}
     for nodes in sets:
         twin = seen.setdefault(nodes.group, nodes)
@@ -336,26 +339,51 @@ def _check_groups(plan: Plan, sets: Sequence[NodeSet]) -> list[PlanProblem]:
     ]
 
 
-def _check_daemons(plan: Plan, scheduler: Scheduler) -> list[PlanProblem]:
-    hosts = known_hosts(plan)
+def check_daemons(plan: Plan) -> list[PlanProblem]:
+    """Controllers and databases that no host can run; empty where there is no scheduler."""
+    scheduler = plan.blueprint.scheduler
+    if scheduler is None:
+        return []
+    sites = [site.name for site in plan.blueprint.sites]
+    for index, site in enumerate(scheduler.sites):
+        if site not in sites:
+            message = f"there is no site '{site}'"
+            return [PlanProblem((*SCHEDULER, "sites", index), message, did_you_mean(site, sites))]
     wanted = [
         ((*SCHEDULER, "controllers", index, "host"), controller.host)
         for index, controller in enumerate(scheduler.controllers)
         if controller.address is None
     ]
-    if scheduler.accounting is not None and scheduler.accounting.address is None:
-        wanted.append(((*SCHEDULER, "accounting", "host"), scheduler.accounting.host))
-        if scheduler.accounting.backup is not None:
-            wanted.append(((*SCHEDULER, "accounting", "backup"), scheduler.accounting.backup))
+    accounting = scheduler.accounting
+    if accounting is not None and accounting.address is None:
+        wanted.append(((*SCHEDULER, "accounting", "host"), accounting.host))
+    backup = accounting.backup if accounting is not None else None
+    names = {name for _, name in wanted} | ({backup} if backup else set())
+    hosts = known_hosts(plan, names)
     problems = []
     for where, name in wanted:
         if name not in hosts:
             message = f"there is no host '{name}' in the sites of the cluster"
-            hint = did_you_mean(name, hosts) or "give its 'address' if it stands elsewhere"
+            hint = did_you_mean(name, known_hosts(plan))
+            hint = hint or "give its 'address' if it stands elsewhere"
             problems.append(PlanProblem(where, message, hint))
         elif len(hosts[name]) > 1:
             message = f"several sites have a host '{name}': {', '.join(hosts[name])}"
-            problems.append(PlanProblem(where, message, "restrict 'scheduler.sites' to one"))
+            problems.append(
+                PlanProblem(
+                    where, message, "restrict 'scheduler.sites' to one, or give its 'address'"
+                )
+            )
+    if accounting is not None and backup in hosts:
+        problems.append(
+            PlanProblem(
+                (*SCHEDULER, "accounting", "backup"),
+                f"slurmdbd on '{backup}' would have a database of its own, in which the jobs, "
+                f"accounts and limits of '{accounting.host}' are not",
+                "leave 'backup' out; or run both on hosts outside the blueprint that share one "
+                "database, and give the 'address' of the first",
+            )
+        )
     return problems
 
 

@@ -172,7 +172,7 @@ def test_the_waves_of_a_blueprint(tmp_path: Path) -> None:
     for old, new in {
         "type: cpu-2u, count: 1, racks: n01, per_rack: 1, start_unit: 20 U": "type: cpu-2u, count: 2, racks: n01, per_rack: 2, start_unit: 10 U",
         "    - {host: head-1}\n": "    - {host: head-1}\n    - {host: head-2}\n",
-        "accounting: {host: head-1}": "accounting: {host: head-2, backup: head-1}",
+        "accounting: {host: head-1}": "accounting: {host: head-2}",
     }.items():  # fmt: skip
         assert old in text
         text = text.replace(old, new)
@@ -183,7 +183,7 @@ def test_the_waves_of_a_blueprint(tmp_path: Path) -> None:
     waves = plan_waves(found, Domain.RACK, Limit())
     assert [(wave.kind.value, wave.title, wave.hosts) for wave in waves] == [
         ("service", "head-2: database and backup controller", ("head-2",)),
-        ("service", "head-1: backup database and controller", ("head-1",)),
+        ("service", "head-1: controller", ("head-1",)),
         ("canary", "gpu-1, the first dgx-h100", ("gpu-1",)),
         ("compute", "rack c01", ("gpu-2",)),
         ("compute", "rack c02", ("gpu-3", "gpu-4")),
