@@ -85,13 +85,12 @@ def test_a_file_of_others_is_spared(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_what_is_unknown_is_told_at_its_place(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    layer = "scheduler: {partitions: [{name: gpu, groups: [dgy]}], controllers: [{host: haed-1}]}\n"
+    layer = "scheduler: {partitions: [{name: gpu, groups: [dgy]}]}\n"
     assert render(tmp_path / "out", layer=layer) == 2
     told = capsys.readouterr().err
     assert "layer.yaml:1:" in told
     assert "there is no group of compute nodes 'dgy'" in told
     assert "did you mean 'dgx'?" in told
-    assert "there is no host 'haed-1'" in told
     assert not (tmp_path / "out").exists()
 
 

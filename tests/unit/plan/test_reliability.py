@@ -261,7 +261,7 @@ def test_controllers_are_head_nodes_or_what_the_scheduler_names():
     scheduler = {
         "kind": "slurm",
         "version": "25.05",
-        "controllers": [{"host": "head-1"}],
+        "controllers": [{"host": "head-2"}],
         "partitions": [{"name": "all", "groups": ["dgx"]}],
         "topology": {"plugin": "flat"},
     }
