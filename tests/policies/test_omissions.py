@@ -3,7 +3,7 @@
 Every example that a policy refuses, and complete sites with one fault each, lose what they hold: any
 key and any entry of a list. What is left is no blueprint, or is refused still, or there is less
 hardware. By default each field is tried once in each family of policies, and pairs are a sample, both
-chosen by a fixed seed; ``RACKWRIGHT_EXAMPLES=many`` tries everything, and many more pairs.
+chosen by a fixed seed; ``RACKWRIGHT_EXAMPLES=many`` tries more, and ``every`` everything.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from examples import MANY
+from examples import EVERY, MANY
 from omissions import (
     POLICIES,
     Refused,
@@ -29,9 +29,11 @@ from rackwright.spec.tree import Path
 from refused import FAULTS, GROUP, a_faulty_site, refused_by
 
 pytestmark = pytest.mark.sweep
-PAIRS = 3_000 if MANY else 150
-FIELDS = 40
-"""Fields of each complete site that are tried by default."""
+PAIRS = 3_000 if EVERY else 1_000 if MANY else 150
+TIMES = 4 if MANY else 1
+"""How often each field is tried in a family of policies, where not everything is."""
+FIELDS = 120 if MANY else 40
+"""Fields of each complete site that are tried, where not every one is."""
 
 BUILT = {
     "operations.software[].cuda": "no toolkit is installed on the hosts",
@@ -115,14 +117,15 @@ def by_field(sites: Sequence[Refused]) -> Mapping[str, Sequence[Case]]:
 
 
 def singles(sites: Sequence[Refused], most: int | None = None) -> Iterator[Case]:
-    """Every deletion, or one of each field; of ``most`` fields, if there are more."""
+    """Every deletion, or some of each field; of ``most`` fields, if there are more."""
     seeded = random.Random(1)
     fields = by_field(sites)
     names = [*fields]
-    if not MANY and most is not None and most < len(names):
+    if not EVERY and most is not None and most < len(names):
         names = seeded.sample(names, most)
     for name in names:
-        yield from fields[name] if MANY else [seeded.choice(fields[name])]
+        cases = fields[name]
+        yield from cases if EVERY else seeded.sample(cases, min(TIMES, len(cases)))
 
 
 def passes(
@@ -173,18 +176,21 @@ def test_a_small_circuit_that_is_left_out_is_unknown(tmp_path: FilePath) -> None
     assert site.verdict([("sites", 1, *circuit)]) == "refused"
 
 
-@pytest.mark.skipif(not MANY, reason="a sample does not meet every field")
+@pytest.mark.skipif(not MANY, reason="it takes minutes")
 def test_every_explanation_is_needed(tmp_path: FilePath) -> None:
     sites = [site for policy in POLICIES for site in refused_by(policy)]
     sites += [a_faulty_site("hybrid-h100", f, tmp_path / n) for n, f in FAULTS.items()]
-    met = {
-        field_of(path)
-        for site in sites
-        for path in paths(site.data)
-        if is_explained(field_of(path)) and site.verdict([path]) == "passes"
-    }
-    unneeded = [key for key in EXPLAINED if not any(explains(key, name) for name in met)]
-    assert not unneeded
+    fields = by_field(sites)
+
+    def is_needed(key: str) -> bool:
+        return any(
+            site.verdict([path]) == "passes"
+            for name in fields
+            if explains(key, name)
+            for site, path in fields[name]
+        )
+
+    assert [key for key in EXPLAINED if not is_needed(key)] == []
 
 
 def test_no_example_passes_without_two_parts(measured: Callable[[str], None]) -> None:

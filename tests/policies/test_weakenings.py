@@ -24,10 +24,10 @@ from refused import FAULTS, a_faulty_site, refused_by
 from weakenings import Change, changed_fields, every_change, renamed, several, things
 
 pytestmark = pytest.mark.sweep
-EACH = 20 if MANY else 1
+EACH = 4 if MANY else 1
 """Changes of each refused example that are tried, where not every one is."""
-EACH_FAULT = 40 if MANY else 8
-TOGETHER = 20_000 if EVERY else 1_000 if MANY else 40
+EACH_FAULT = 16 if MANY else 8
+TOGETHER = 20_000 if EVERY else 200 if MANY else 40
 APART = {"policies", "profile", "policy_set"}
 """How a blueprint asks to be judged; what holds of it is tested with ``policy.asked``."""
 
