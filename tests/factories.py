@@ -7,16 +7,17 @@ one utility. Arguments replace whole parts; what a test does not name stays as i
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 from rackwright.catalog.loader import Catalogue, load_catalogue
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.expand import expand
-from rackwright.plan.model import Plan, Row, SitePlan, Table
+from rackwright.plan.model import Plan, SitePlan
 
 PDU = "pdu-415v-60a-24c19"
 CATALOGUE = load_catalogue()
+R = TypeVar("R")
 
 
 def a_source(name: str, *fed_by: str, kind: str | None = None, **more: Any) -> dict[str, Any]:
@@ -126,18 +127,18 @@ def a_site_plan(catalogue: Catalogue | None = None, **more: Any) -> SitePlan:
     return a_plan(a_site(**more), catalogue=catalogue).onprem[0]
 
 
-def where(table: Table, **values: Any) -> Table:
-    """The rows of a table with these values."""
+def where(table: Iterable[R], **values: Any) -> list[R]:
+    """The records of a table with these values."""
     wanted = values.items()
-    return [row for row in table if all(row[column] == value for column, value in wanted)]
+    return [row for row in table if all(getattr(row, name) == value for name, value in wanted)]
 
 
-def column(table: Table, name: str) -> list[Any]:
-    """The values of one column."""
-    return [row[name] for row in table]
+def column(table: Iterable[object], name: str) -> list[Any]:
+    """The values of one field."""
+    return [getattr(row, name) for row in table]
 
 
-def only(table: Table, **values: Any) -> Row:
-    """The one row of a table with these values."""
+def only(table: Iterable[R], **values: Any) -> R:
+    """The one record of a table with these values."""
     (row,) = where(table, **values)
     return row

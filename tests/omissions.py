@@ -79,11 +79,10 @@ def hardware(plan: Plan) -> Counter[tuple[str, ...]]:
         name = site.site.name
         for number, count in site.rack_counts.items():
             for device in site.devices_of(number):
-                found[name, device["entry"]] += count
+                found[name, device.entry] += count
         for feed in site.feeds:
-            if feed["pdu_entry"] is not None:
-                racks = site.rack_counts[feed["rack_class"]]
-                found[name, feed["pdu_entry"]] += feed["pdus"] * racks
+            if feed.pdu_entry is not None:
+                found[name, feed.pdu_entry] += feed.pdus * site.rack_counts[feed.rack_class]
         for hall in site.site.halls:
             found[name, "air handler"] += hall.air.count if hall.air else 0
         for loop in site.site.loops:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from math import ceil
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import to_path
+from rackwright.plan.records.facility import HallLoad
 from rackwright.policy.api import Finding, Measure, Policy, Severity
-from rackwright.policy.fixes import either, place_fewer
-from rackwright.policy.racks import is_over
+from rackwright.policy.fixes import add_units, either, place_fewer
+from rackwright.policy.racks import excess
 
 
 class AirHeat(Policy):
@@ -27,25 +26,26 @@ class AirHeat(Policy):
         """A measure for each hall that has heat in its air."""
         for site in plan.onprem:
             for row in site.halls:
-                if row["heat_air_w"] != 0:
+                if row.heat_air_w != 0:
                     yield _hall(site, row)
 
 
-def _hall(site: SitePlan, row: Mapping[str, Any]) -> Measure:
-    classes = [r["rack_class"] for r in site.rack_classes if r["hall"] == row["hall"]]
-    value, limit = row["heat_air_w"], row["air_capacity_n1_w"]
-    over = is_over(value, limit)
+def _hall(site: SitePlan, row: HallLoad) -> Measure:
+    classes = [r.rack_class for r in site.rack_classes if r.hall == row.hall]
+    value, limit = row.heat_air_w, row.air_capacity_n1_w
+    over = excess(value, limit)
     shares = contributors(site, "heat_air_w", classes, per_rack=False) if over else ()
     fix = None
     if over:
-        each = row["air_capacity_w"] / row["handlers"]
-        more = ceil((value - limit) / each - 1e-9)
-        fix = either(place_fewer(shares, value - limit), f"add {more} × {row['handler']}")
+        fix = either(
+            place_fewer(shares, over),
+            add_units(over, row.air_capacity_w, row.handlers, row.handler),
+        )
     missing = unknowns(site, "heat_air_w", classes)
     if limit is None:
-        missing += (f"'air' of the hall '{row['hall']}'",)
+        missing += (f"'air' of the hall '{row.hall}'",)
     return Measure(
-        Subject(f"{site.site.name} hall {row['hall']}", to_path(row["path"])),
+        Subject(f"{site.site.name} hall {row.hall}", row.path),
         value=value,
         limit=limit,
         unit="W",

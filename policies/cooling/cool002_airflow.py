@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from math import ceil
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import to_path
+from rackwright.plan.records.facility import HallLoad
 from rackwright.policy.api import Finding, Measure, Policy, Severity
-from rackwright.policy.fixes import either, place_fewer
-from rackwright.policy.racks import is_over
+from rackwright.policy.fixes import add_units, either, place_fewer
+from rackwright.policy.racks import excess
 
 
 class Airflow(Policy):
@@ -27,31 +26,31 @@ class Airflow(Policy):
         """A measure for each hall with heat in its air and air handlers."""
         for site in plan.onprem:
             for row in site.halls:
-                if row["handler"] is not None and row["heat_air_w"] != 0:
+                if row.handler is not None and row.heat_air_w != 0:
                     yield _hall(site, row)
 
 
-def _hall(site: SitePlan, row: Mapping[str, Any]) -> Measure:
-    classes = [r["rack_class"] for r in site.rack_classes if r["hall"] == row["hall"]]
-    density, supply, limit = row["density_ratio"], row["supply_cfm"], row["air_supply_n1_cfm"]
+def _hall(site: SitePlan, row: HallLoad) -> Measure:
+    classes = [r.rack_class for r in site.rack_classes if r.hall == row.hall]
+    density, supply, limit = row.density_ratio, row.supply_cfm, row.air_supply_n1_cfm
     value = None if supply is None or not density else supply / density
-    over = is_over(value, limit)
+    over = excess(value, limit)
     shares = contributors(site, "airflow_cfm", classes, per_rack=False) if over else ()
     fix = None
-    if over and value is not None:
-        each = row["air_supply_cfm"] / row["handlers"]
-        more = ceil((value - limit) / each - 1e-9)
-        drawn = (value - limit) * row["airflow_cfm"] / value
-        fix = either(place_fewer(shares, drawn), f"add {more} × {row['handler']}")
+    if over and value is not None and row.airflow_cfm is not None:
+        fix = either(
+            place_fewer(shares, over * row.airflow_cfm / value),
+            add_units(over, row.air_supply_cfm, row.handlers, row.handler),
+        )
     missing = unknowns(site, "airflow_cfm", classes)
     if density is None:
         missing += (f"'altitude' of the site '{site.site.name}'",)
     elif not density:
         missing += (f"density of the air at {site.site.altitude:g} m",)
     if limit is None:
-        missing += (f"{row['handler']}: published airflow",)
+        missing += (f"{row.handler}: published airflow",)
     return Measure(
-        Subject(f"{site.site.name} hall {row['hall']}", to_path(row["path"])),
+        Subject(f"{site.site.name} hall {row.hall}", row.path),
         value=value,
         limit=limit,
         unit="CFM",

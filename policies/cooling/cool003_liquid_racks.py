@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
 from rackwright.plan.contributors import subject
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import to_path
+from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.report.quantities import format_quantity
 
@@ -32,22 +32,22 @@ class LiquidRacks(Policy):
                 yield from _rack(site, row)
 
 
-def _rack(site: SitePlan, row: Mapping[str, Any]) -> Iterator[Finding]:
+def _rack(site: SitePlan, row: RackClass) -> Iterator[Finding]:
     at = subject(site, row)
     seen = set()
-    for device in site.devices_of(row["rack_class"]):
-        if device["medium"] == "air":
+    for device in site.devices_of(row.rack_class):
+        if device.medium == "air":
             continue
-        if device["path"] not in seen:
-            seen.add(device["path"])
-            where = Subject(f"{at.name} {device['group']}", to_path(device["path"]))
-            yield _mode(device, row["mode"], where)
-            if row["mode"] == "liquid":
+        if device.path not in seen:
+            seen.add(device.path)
+            where = Subject(f"{at.name} {device.group}", device.path)
+            yield _mode(device, row.mode, where)
+            if row.mode == "liquid":
                 yield _split(device, where)
 
 
-def _mode(device: Mapping[str, Any], mode: str, at: Subject) -> Finding:
-    entry, medium = device["entry"], device["medium"]
+def _mode(device: RackDevice, mode: str, at: Subject) -> Finding:
+    entry, medium = device.entry, device.medium
     if mode == "liquid":
         return Finding(at, ok=True, message=f"{entry} ({medium}) is in a liquid-cooled rack")
     return Finding(
@@ -61,10 +61,10 @@ def _mode(device: Mapping[str, Any], mode: str, at: Subject) -> Finding:
 _SPLIT = "split of the heat"
 
 
-def _split(device: Mapping[str, Any], at: Subject) -> Finding:
-    entry, air, liquid = device["entry"], device["heat_air_w"], device["heat_liquid_w"]
+def _split(device: RackDevice, at: Subject) -> Finding:
+    entry, air, liquid = device.entry, device.heat_air_w, device.heat_liquid_w
     if air is None or liquid is None:
-        power = ("published power",) if device["power_w"] is None else ()
+        power = ("published power",) if device.power_w is None else ()
         missing = power or ("published heat into the liquid",)
         return Finding(
             at,

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from math import ceil
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import to_path
+from rackwright.plan.records.facility import LoopLoad
 from rackwright.policy.api import Finding, Measure, Policy, Severity
-from rackwright.policy.fixes import either, place_fewer
-from rackwright.policy.racks import is_over
+from rackwright.policy.fixes import add_units, either, place_fewer
+from rackwright.policy.racks import excess, is_over
 from rackwright.report.quantities import format_quantity
 
 
@@ -28,39 +27,37 @@ class LoopCapacity(Policy):
         """Measures of heat, flow and approach for each loop that carries heat."""
         for site in plan.onprem:
             for row in site.loops:
-                if row["heat_w"] != 0:
-                    at = Subject(f"{site.site.name} loop {row['loop']}", to_path(row["path"]))
+                if row.heat_w != 0:
+                    at = Subject(f"{site.site.name} loop {row.loop}", row.path)
                     yield _heat(site, row, at)
                     yield _flow(site, row, at)
                     yield _pipes(site, row, at)
                     yield _approach(row, at)
 
 
-def _classes(site: SitePlan, row: Mapping[str, Any]) -> list[int]:
-    return [r["rack_class"] for r in site.rack_classes if r["loop"] == row["loop"]]
+def _classes(site: SitePlan, row: LoopLoad) -> list[int]:
+    return [r.rack_class for r in site.rack_classes if r.loop == row.loop]
 
 
-def _missing(site: SitePlan, row: Mapping[str, Any]) -> tuple[str, ...]:
+def _missing(site: SitePlan, row: LoopLoad) -> tuple[str, ...]:
     """What keeps the heat of the loop from being known."""
     classes = _classes(site, row)
     doors = tuple(
-        f"'rear_door_capacity' of racks {r['racks']}"
+        f"'rear_door_capacity' of racks {r.hostlist}"
         for r in site.rack_classes
-        if r["loop"] == row["loop"]
-        and r["mode"] == "rear-door"
-        and r["rear_door_capacity_w"] is None
+        if r.loop == row.loop and r.mode == "rear-door" and r.rear_door_capacity_w is None
     )
     return unknowns(site, "heat_liquid_w", classes) + doors
 
 
-def _heat(site: SitePlan, row: Mapping[str, Any], at: Subject) -> Measure:
-    value, limit = row["heat_w"], row["capacity_n1_w"]
-    over = is_over(value, limit)
+def _heat(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
+    value, limit = row.heat_w, row.capacity_n1_w
+    over = excess(value, limit)
     shares = contributors(site, "heat_liquid_w", _classes(site, row), per_rack=False)
     fix = None
     if over:
-        more = ceil((value - limit) / (row["capacity_w"] / row["cdus"]) - 1e-9)
-        fix = either(place_fewer(shares, value - limit), f"add {more} × {row['cdu']}")
+        more = add_units(over, row.capacity_w, row.cdus, row.cdu)
+        fix = either(place_fewer(shares, over), more)
     return Measure(
         at,
         value=value,
@@ -73,16 +70,16 @@ def _heat(site: SitePlan, row: Mapping[str, Any], at: Subject) -> Measure:
     )
 
 
-def _flow(site: SitePlan, row: Mapping[str, Any], at: Subject) -> Measure:
-    value, limit = row["flow_lpm"], row["cdu_flow_n1_lpm"]
-    over = is_over(value, limit)
+def _flow(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
+    value, limit = row.flow_lpm, row.cdu_flow_n1_lpm
+    over = excess(value, limit)
     fix = None
     if over:
-        more = ceil((value - limit) / (row["cdu_flow_lpm"] / row["cdus"]) - 1e-9)
-        fix = either(f"add {more} × {row['cdu']}", "raise 'temperature_rise'")
+        more = add_units(over, row.cdu_flow_lpm, row.cdus, row.cdu)
+        fix = either(more, "raise 'temperature_rise'")
     missing = _missing(site, row)
     if limit is None:
-        missing += (f"{row['cdu']}: published flow",)
+        missing += (f"{row.cdu}: published flow",)
     return Measure(
         at,
         value=value,
@@ -94,12 +91,14 @@ def _flow(site: SitePlan, row: Mapping[str, Any], at: Subject) -> Measure:
     )
 
 
-def _pipes(site: SitePlan, row: Mapping[str, Any], at: Subject) -> Measure:
-    value, limit = row["flow_lpm"], row["flow_limit_lpm"]
-    rise = row["rise_k"] * value / limit if limit and is_over(value, limit) else None
+def _pipes(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
+    value, limit = row.flow_lpm, row.flow_limit_lpm
+    rise = None
+    if value is not None and limit and value > limit:
+        rise = row.rise_k * value / limit
     missing = _missing(site, row)
     if limit is None:
-        missing += (f"'flow_limit' of the loop '{row['loop']}'",)
+        missing += (f"'flow_limit' of the loop '{row.loop}'",)
     return Measure(
         at,
         value=value,
@@ -111,20 +110,20 @@ def _pipes(site: SitePlan, row: Mapping[str, Any], at: Subject) -> Measure:
     )
 
 
-def _approach(row: Mapping[str, Any], at: Subject) -> Measure:
-    value, limit = row["approach_k"], row["catalogue_approach_k"]
+def _approach(row: LoopLoad, at: Subject) -> Measure:
+    value, limit = row.approach_k, row.catalogue_approach_k
     missing = []
     if value is None:
-        missing.append(f"'approach' of the loop '{row['loop']}'")
+        missing.append(f"'approach' of the loop '{row.loop}'")
     if limit is None:
-        missing.append(f"{row['cdu']}: approach of its rating")
+        missing.append(f"{row.cdu}: approach of its rating")
     short = is_over(limit, value)
     return Measure(
         at,
         value=value,
         limit=limit,
         unit="K",
-        what=f"approach at which the capacity of {row['cdu']} is used",
+        what=f"approach at which the capacity of {row.cdu} is used",
         sense="at_least",
         fix=f"plan with {format_quantity(limit, 'K')}, or use the capacity at this approach"
         if short

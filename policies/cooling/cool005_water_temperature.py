@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from rackwright.model.units import Kelvin
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import to_path
+from rackwright.plan.records.facility import LoopLoad
+from rackwright.plan.records.racks import RackDevice
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.racks import is_over
 
@@ -33,37 +34,37 @@ class WaterTemperature(Policy):
         """A finding for each product on a loop, and measures of the loop's supply temperature."""
         for site in plan.onprem:
             for row in site.loops:
-                if row["heat_w"] != 0:
+                if row.heat_w != 0:
                     yield from self._loop(site, row)
 
-    def _loop(self, site: SitePlan, row: Mapping[str, Any]) -> Iterator[Measure | Finding]:
-        name = f"{site.site.name} loop {row['loop']}"
-        at = Subject(name, to_path(row["path"]))
-        for device in _products(site, row["loop"]):
-            where = Subject(f"{name} {device['entry']}", at.path)
+    def _loop(self, site: SitePlan, row: LoopLoad) -> Iterator[Measure | Finding]:
+        name = f"{site.site.name} loop {row.loop}"
+        at = Subject(name, row.path)
+        for device in _products(site, row.loop):
+            where = Subject(f"{name} {device.entry}", at.path)
             yield _water_class(row, device, where)
-            if device["max_supply_c"] is not None:
+            if device.max_supply_c is not None:
                 yield _warmest(row, device, where)
-        yield _above(at, row, "facility_temperature", row["facility_c"], row["approach_k"])
-        yield _above(at, row, "dew_point", row["dew_point_c"], self.dew_point_margin)
+        yield _above(at, row, "facility_temperature", row.facility_c, row.approach_k)
+        yield _above(at, row, "dew_point", row.dew_point_c, self.dew_point_margin)
 
 
-def _products(site: SitePlan, loop: str) -> Iterator[Mapping[str, Any]]:
+def _products(site: SitePlan, loop: str) -> Iterator[RackDevice]:
     """The liquid-cooled products on a loop, each once."""
-    classes = {r["rack_class"] for r in site.rack_classes if r["loop"] == loop}
+    classes = {r.rack_class for r in site.rack_classes if r.loop == loop}
     seen = set()
     for device in site.devices:
-        on_loop = device["rack_class"] in classes and device["medium"] != "air"
-        if on_loop and device["entry"] not in seen:
-            seen.add(device["entry"])
+        on_loop = device.rack_class in classes and device.medium != "air"
+        if on_loop and device.entry not in seen:
+            seen.add(device.entry)
             yield device
 
 
-def _water_class(row: Mapping[str, Any], device: Mapping[str, Any], at: Subject) -> Finding:
-    facility, own, entry = row["facility_class"], device["water_class"], device["entry"]
+def _water_class(row: LoopLoad, device: RackDevice, at: Subject) -> Finding:
+    facility, own, entry = row.facility_class, device.water_class, device.entry
     missing = []
     if facility is None:
-        missing.append(f"'facility_class' of the loop '{row['loop']}'")
+        missing.append(f"'facility_class' of the loop '{row.loop}'")
     if own is None:
         missing.append(f"{entry}: water class")
     if missing:
@@ -80,8 +81,8 @@ def _water_class(row: Mapping[str, Any], device: Mapping[str, Any], at: Subject)
     )
 
 
-def _warmest(row: Mapping[str, Any], device: Mapping[str, Any], at: Subject) -> Measure:
-    value, limit = row["supply_c"], device["max_supply_c"]
+def _warmest(row: LoopLoad, device: RackDevice, at: Subject) -> Measure:
+    value, limit = row.supply_c, device.max_supply_c
     return Measure(
         at,
         value=value,
@@ -94,11 +95,11 @@ def _warmest(row: Mapping[str, Any], device: Mapping[str, Any], at: Subject) -> 
 
 
 def _above(
-    at: Subject, row: Mapping[str, Any], option: str, base: float | None, margin: float | None
+    at: Subject, row: LoopLoad, option: str, base: float | None, margin: float | None
 ) -> Measure:
     """The supply lies by ``margin`` above ``base``."""
     words = option.replace("_", " ")
-    value = row["supply_c"]
+    value = row.supply_c
     limit = None if base is None or margin is None else base + margin
     missing = []
     if value is None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Literal
 
+from rackwright.model.cooling import AirClass
 from rackwright.model.onprem import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import to_path
+from rackwright.plan.records.facility import HallLoad
+from rackwright.plan.records.racks import RackDevice
 from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
 
 
@@ -24,20 +26,21 @@ class InletTemperature(Policy):
         """Measures against both ends of each range, for each hall with air handlers."""
         for site in plan.onprem:
             for row in site.halls:
-                if row["inlet_c"] is not None:
-                    yield from _hall(site, row)
+                if row.inlet_c is not None and row.ashrae_class is not None:
+                    yield from _hall(site, row, row.inlet_c, row.ashrae_class)
 
 
-def _hall(site: SitePlan, row: Mapping[str, Any]) -> Iterator[Measure]:
-    name, path = f"{site.site.name} hall {row['hall']}", (*to_path(row["path"]), "air")
-    inlet, ashrae = row["inlet_c"], row["ashrae_class"]
+def _hall(site: SitePlan, row: HallLoad, inlet: float, ashrae: AirClass) -> Iterator[Measure]:
+    name, path = f"{site.site.name} hall {row.hall}", (*row.path, "air")
     at = Subject(name, path)
     ranges = (
         (f"allowable of {ashrae}", ASHRAE_ALLOWABLE[ashrae], False),
         (f"recommended of {ashrae}", ASHRAE_RECOMMENDED[ashrae], True),
     )
-    bounds = [(low, high) for _, (low, high), advisory in ranges if not advisory]
-    bounds += [(d["inlet_min_c"], d["inlet_max_c"]) for d in _air_cooled(site, row["hall"])]
+    bounds: list[tuple[float | None, float | None]] = [
+        (low, high) for _, (low, high), advisory in ranges if not advisory
+    ]
+    bounds += [(d.inlet_min_c, d.inlet_max_c) for d in _air_cooled(site, row.hall)]
     mended = _mended(inlet, bounds)
     suggest = None
     if mended is not None:
@@ -46,12 +49,12 @@ def _hall(site: SitePlan, row: Mapping[str, Any]) -> Iterator[Measure]:
         what, given = f"inlet temperature ({words})", None if advisory else suggest
         yield _measure(at, inlet, high, "at_most", what, given, advisory=advisory)
         yield _measure(at, inlet, low, "at_least", what, given, advisory=advisory)
-    for device in _air_cooled(site, row["hall"]):
-        entry = device["entry"]
+    for device in _air_cooled(site, row.hall):
+        entry = device.entry
         where = Subject(f"{name} {entry}", path)
         what = f"inlet temperature of {entry}"
-        yield _measure(where, inlet, device["inlet_max_c"], "at_most", what, suggest)
-        yield _measure(where, inlet, device["inlet_min_c"], "at_least", what, suggest)
+        yield _measure(where, inlet, device.inlet_max_c, "at_most", what, suggest)
+        yield _measure(where, inlet, device.inlet_min_c, "at_least", what, suggest)
 
 
 def _mended(inlet: float, bounds: Sequence[tuple[float | None, float | None]]) -> float | None:
@@ -61,14 +64,14 @@ def _mended(inlet: float, bounds: Sequence[tuple[float | None, float | None]]) -
     return None if low > high else min(max(inlet, low), high)
 
 
-def _air_cooled(site: SitePlan, hall: str) -> Iterator[Mapping[str, Any]]:
+def _air_cooled(site: SitePlan, hall: str) -> Iterator[RackDevice]:
     """The products of a hall that give heat to the air, each once."""
     seen = set()
     for rack in site.rack_classes:
-        for device in site.devices_of(rack["rack_class"]) if rack["hall"] == hall else ():
-            cooled = device["kind"] in {"node", "switch"} and device["heat_air_w"] != 0
-            if cooled and device["entry"] not in seen:
-                seen.add(device["entry"])
+        for device in site.devices_of(rack.rack_class) if rack.hall == hall else ():
+            cooled = device.kind in {"node", "switch"} and device.heat_air_w != 0
+            if cooled and device.entry not in seen:
+                seen.add(device.entry)
                 yield device
 
 

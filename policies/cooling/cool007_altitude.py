@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from rackwright.model.cooling import AirClass
 from rackwright.model.onprem import ASHRAE_ALLOWABLE
 from rackwright.model.units import Metres
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import to_path
+from rackwright.plan.records.facility import HallLoad
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.racks import is_over
 
@@ -44,11 +44,11 @@ class Altitude(Policy):
         """A measure for each hall with air handlers."""
         for site in plan.onprem:
             for row in site.halls:
-                if row["inlet_c"] is not None:
-                    yield self._hall(site, row)
+                if row.inlet_c is not None and row.ashrae_class is not None:
+                    yield self._hall(site, row, row.inlet_c, row.ashrae_class)
 
-    def _hall(self, site: SitePlan, row: Mapping[str, Any]) -> Measure:
-        altitude, value, ashrae = site.site.altitude, row["inlet_c"], row["ashrae_class"]
+    def _hall(self, site: SitePlan, row: HallLoad, value: float, ashrae: AirClass) -> Measure:
+        altitude = site.site.altitude
         limit = None
         if altitude is not None:
             climb = {**METRES_PER_KELVIN, **self.metres_per_kelvin}[ashrae]
@@ -58,7 +58,7 @@ class Altitude(Policy):
             fix = f"lower 'inlet_temperature' to {limit:.1f} °C"
         where = "this altitude" if altitude is None else f"{altitude:,.0f} m"
         return Measure(
-            Subject(f"{site.site.name} hall {row['hall']}", (*to_path(row["path"]), "air")),
+            Subject(f"{site.site.name} hall {row.hall}", (*row.path, "air")),
             value=value,
             limit=limit,
             unit="°C",

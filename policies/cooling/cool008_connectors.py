@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
 from rackwright.model.hardware import Connector, fact_value
 from rackwright.plan.contributors import subject
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import to_path
+from rackwright.plan.records.facility import LoopLoad
+from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.plan.thermal import coolant_flow
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.racks import is_over
@@ -28,32 +29,32 @@ class Connectors(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Three measures for each group of liquid-cooled devices on a loop."""
         for site in plan.onprem:
-            loops = {row["loop"]: row for row in site.loops}
+            loops = {row.loop: row for row in site.loops}
             for row in site.rack_classes:
-                loop = loops.get(row["loop"])
+                loop = loops.get(row.loop or "")
                 if loop is None:
                     continue
                 for device, at in _liquid(site, row):
                     yield from _device(plan, loop, device, at)
 
 
-def _liquid(site: SitePlan, row: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Subject]]:
+def _liquid(site: SitePlan, row: RackClass) -> Iterator[tuple[RackDevice, Subject]]:
     """The liquid-cooled devices of a rack, each group once."""
     seen = set()
     name = subject(site, row).name
     for device in site.devices:
-        if device["rack_class"] != row["rack_class"] or device["medium"] == "air":
+        if device.rack_class != row.rack_class or device.medium == "air":
             continue
-        if device["path"] not in seen:
-            seen.add(device["path"])
-            yield device, Subject(f"{name} {device['group']}", to_path(device["path"]))
+        if device.path not in seen:
+            seen.add(device.path)
+            yield device, Subject(f"{name} {device.group}", device.path)
 
 
 def _device(
-    plan: Plan, loop: Mapping[str, Any], device: Mapping[str, Any], at: Subject
+    plan: Plan, loop: LoopLoad, device: RackDevice, at: Subject
 ) -> Iterator[Measure | Finding]:
-    entry = device["entry"]
-    if device["connector"] is None:
+    entry = device.entry
+    if device.connector is None:
         yield Finding(
             at,
             ok=None,
@@ -61,19 +62,19 @@ def _device(
             missing=(f"{entry}: connector",),
         )
         return
-    part = plan.catalogue.get(Connector, device["connector"])
-    flow, heat = device["flow_lpm"], device["heat_liquid_w"]
+    part = plan.catalogue.get(Connector, device.connector)
+    flow, heat = device.flow_lpm, device.heat_liquid_w
     if heat is not None:
-        needed = coolant_flow(heat, loop["rise_k"], loop["fluid"])
+        needed = coolant_flow(heat, loop.rise_k, loop.fluid)
         flow = max(needed, flow or 0.0)
-    supply, rise = loop["supply_c"], loop["rise_k"]
+    supply, rise = loop.supply_c, loop.rise_k
     warm = None if supply is None else supply + rise
     lacking = f"{entry}: published heat into the liquid"
     yield _measure(at, part.id, "flow", flow, fact_value(part.flow), "L/min", lacking)
-    lacking = f"'supply_temperature' of the loop '{loop['loop']}'"
+    lacking = f"'supply_temperature' of the loop '{loop.loop}'"
     yield _measure(at, part.id, "temperature", warm, fact_value(part.max_fluid), "°C", lacking)
-    pressure, most = loop["pressure_kpa"], fact_value(part.max_pressure)
-    lacking = f"'pressure' of the loop '{loop['loop']}'"
+    pressure, most = loop.pressure_kpa, fact_value(part.max_pressure)
+    lacking = f"'pressure' of the loop '{loop.loop}'"
     yield _measure(at, part.id, "pressure", pressure, most, "kPa", lacking)
 
 

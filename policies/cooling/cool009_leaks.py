@@ -9,12 +9,6 @@ from rackwright.plan.contributors import subject
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
-MEASURES = (
-    ("leak_detection", "leak detection"),
-    ("isolation", "valves that shut the rack off when it leaks"),
-)
-"""Option of the rack's cooling, and what it stands for."""
-
 
 class Leaks(Policy):
     """Every rack with liquid has leak detection and isolation."""
@@ -30,9 +24,14 @@ class Leaks(Policy):
         """Two findings for each class of racks with liquid."""
         for site in plan.onprem:
             for row in site.rack_classes:
-                if row["has_liquid"]:
-                    for option, noun in MEASURES:
-                        yield _judge(subject(site, row), option, noun, present=row[option])
+                if row.has_liquid:
+                    at = subject(site, row)
+                    yield _judge(at, "leak_detection", _DETECTION, present=row.leak_detection)
+                    yield _judge(at, "isolation", _ISOLATION, present=row.isolation)
+
+
+_DETECTION = "leak detection"
+_ISOLATION = "valves that shut the rack off when it leaks"
 
 
 def _judge(at: Subject, option: str, noun: str, *, present: bool | None) -> Finding:

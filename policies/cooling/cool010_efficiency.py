@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
+from rackwright.plan.records.facility import SiteTotals
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import either, place_fewer, provide
-from rackwright.policy.racks import is_over
+from rackwright.policy.racks import excess
 from rackwright.report.quantities import format_quantity
 
 
@@ -27,18 +28,18 @@ class Efficiency(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two measures for each site: PUE and facility power."""
         for site in plan.onprem:
-            for row in site.totals:
-                yield _pue(site, row)
-                yield _contract(site, row)
+            yield _pue(site, site.totals)
+            yield _contract(site, site.totals)
 
 
-def _pue(site: SitePlan, row: Mapping[str, Any]) -> Measure:
-    value, limit, power = row["pue"], site.site.pue_budget, row["it_power_w"]
+def _pue(site: SitePlan, row: SiteTotals) -> Measure:
+    value, limit, power = row.pue, site.site.pue_budget, row.it_power_w
     fix = None
-    if limit is not None and is_over(value, limit):
+    over = excess(value, limit)
+    if over:
         fix = "lower the facility's overhead"
         if power is not None:
-            fix += f" by {format_quantity((value - limit) * power, 'W')}"
+            fix += f" by {format_quantity(over * power, 'W')}"
     missing = [] if value is not None else ["'pue' of the site"]
     if limit is None:
         missing.append("'pue_budget' of the site")
@@ -53,17 +54,18 @@ def _pue(site: SitePlan, row: Mapping[str, Any]) -> Measure:
     )
 
 
-def _contract(site: SitePlan, row: Mapping[str, Any]) -> Measure:
-    value, limit = row["facility_w"], row["contract_w"]
-    over = is_over(value, limit)
+def _contract(site: SitePlan, row: SiteTotals) -> Measure:
+    value, limit = row.facility_w, row.contract_w
+    over = excess(value, limit)
     shares: tuple[Contributor, ...] = ()
     fix = None
-    if over:
+    pue = row.pue
+    if over and pue is not None:
         devices = contributors(site, "power_w", per_rack=False)
-        shares = tuple(replace(device, each=device.each * row["pue"]) for device in devices)
-        fix = either(place_fewer(shares, value - limit), provide(value, "W", "a contract"))
+        shares = tuple(replace(device, each=device.each * pue) for device in devices)
+        fix = either(place_fewer(shares, over), provide(value, "W", "a contract"))
     missing = unknowns(site, "power_w")
-    if row["pue"] is None:
+    if row.pue is None:
         missing += ("'pue' of the site",)
     if limit is None:
         missing += ("'contract' of the site's power",)

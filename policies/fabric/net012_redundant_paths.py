@@ -11,7 +11,6 @@ from rackwright.model.fabric import Role
 from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_ports import fewest_leaves_of_a_host
 from rackwright.plan.model import Plan
-from rackwright.plan.tables import to_text
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.fabrics import (
     FabricAt,
@@ -96,10 +95,10 @@ class RedundantPaths(Policy):
 
 def _feeds(found: FabricAt, tier: int) -> int | None:
     """Feeds with a power supply of the switch that has the fewest; None where it is not known."""
-    path = to_text((*found.path, "tiers", tier))
+    path = (*found.path, "tiers", tier)
     counts = [
-        sum(1 for psus in row["psus"].split(",") if int(psus) > 0) if row["psus"] else None
-        for row in found.site.devices
-        if row["kind"] == "switch" and row["path"] == path
+        sum(1 for supplies in device.psus if supplies) if device.psus else None
+        for device in found.site.devices
+        if device.kind == "switch" and device.path == path
     ]
     return None if not counts or None in counts else min(c for c in counts if c is not None)

@@ -10,7 +10,7 @@ from rackwright.plan.power_shares import circuit_contributors
 from rackwright.plan.what_if import CircuitRoom
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, held, hold, provide
-from rackwright.policy.racks import RackNames, is_over, unknown_devices
+from rackwright.policy.racks import RackNames, excess, unknown_devices
 
 
 class FeedCapacity(Policy):
@@ -29,15 +29,15 @@ class FeedCapacity(Policy):
             names = RackNames(site)
             room = CircuitRoom(site, plan.catalogue, after_losses=False)
             for row in site.circuits:
-                number, value, limit = row["rack_class"], row["implied_w"], row["usable_w"]
-                over = is_over(value, limit)
-                shares = circuit_contributors(site, number, row["feed"]) if over else ()
+                number, value, limit = row.rack_class, row.implied_w, row.usable_w
+                over = excess(value, limit)
+                shares = circuit_contributors(site, number, row.feed) if over else ()
                 fewer = room.most(number) if over else None
                 missing = unknown_devices(site, number, "power_w", "maximum power")
                 if limit is None:
                     missing += ("rating of the circuit",)
                 yield Measure(
-                    names.subject(number, f"feed {row['feed']}", path=row["path"]),
+                    names.subject(number, f"feed {row.feed}", path=row.path),
                     value=value,
                     limit=limit,
                     unit="W",

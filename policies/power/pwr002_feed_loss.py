@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.power_shares import circuit_contributors
+from rackwright.plan.records.power import CircuitAfterLoss
 from rackwright.plan.what_if import CircuitRoom
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, held, hold, provide
-from rackwright.policy.racks import RackNames, is_over, unknown_devices
+from rackwright.policy.racks import RackNames, excess, unknown_devices
 
 
 class FeedLoss(Policy):
@@ -32,36 +33,34 @@ class FeedLoss(Policy):
                 yield _measure(site, names, room, row)
 
 
-def _worst(site: SitePlan) -> Iterator[Mapping[str, Any]]:
+def _worst(site: SitePlan) -> Iterator[CircuitAfterLoss]:
     """The loss that loads each circuit most; an unknown load is worse than any."""
-    found: dict[tuple[int, str, int], Mapping[str, Any]] = {}
+    found: dict[tuple[int, str, int], CircuitAfterLoss] = {}
     for row in site.losses:
-        key = (row["rack_class"], row["feed"], row["pdu"])
+        key = (row.rack_class, row.feed, row.pdu)
         so_far = found.get(key)
         if so_far is None or (
-            so_far["implied_w"] is not None
-            and (row["implied_w"] is None or row["implied_w"] > so_far["implied_w"])
+            so_far.implied_w is not None
+            and (row.implied_w is None or row.implied_w > so_far.implied_w)
         ):
             found[key] = row
     yield from found.values()
 
 
-def _measure(
-    site: SitePlan, names: RackNames, room: CircuitRoom, row: Mapping[str, Any]
-) -> Measure:
-    number, value, limit = row["rack_class"], row["implied_w"], row["usable_w"]
-    over = is_over(value, limit)
-    shares = circuit_contributors(site, number, row["feed"], row["lost"]) if over else ()
+def _measure(site: SitePlan, names: RackNames, room: CircuitRoom, row: CircuitAfterLoss) -> Measure:
+    number, value, limit = row.rack_class, row.implied_w, row.usable_w
+    over = excess(value, limit)
+    shares = circuit_contributors(site, number, row.feed, row.lost) if over else ()
     fewer = room.most(number) if over else None
     missing = unknown_devices(site, number, "power_w", "maximum power")
     if limit is None:
         missing += ("rating of the circuit",)
     return Measure(
-        names.subject(number, f"feed {row['feed']}", path=row["path"]),
+        names.subject(number, f"feed {row.feed}", path=row.path),
         value=value,
         limit=limit,
         unit="W",
-        what=f"load that the busiest line implies after losing {row['lost_kind']} {row['lost']}",
+        what=f"load that the busiest line implies after losing {row.lost_kind} {row.lost}",
         contributors=shares,
         fix=either(
             hold(fewer),

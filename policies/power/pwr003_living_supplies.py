@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
 from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.records.power import DevicesAfterLoss
+from rackwright.plan.records.racks import RackDevice
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.racks import RackNames
 
@@ -30,35 +32,33 @@ class LivingSupplies(Policy):
             names = RackNames(site)
             facts = _facts(site)
             for row in _worst(site, facts):
-                yield self._judge(names, row, facts[row["rack_class"], row["entry"]])
+                yield self._judge(names, row, facts[row.rack_class, row.entry])
 
     def _judge(
-        self, names: RackNames, row: Mapping[str, Any], facts: Mapping[str, Any]
+        self, names: RackNames, row: DevicesAfterLoss, facts: RackDevice
     ) -> Measure | Finding:
-        suffix = f"{row['entry']} {row['group']}"
-        at = names.subject(row["rack_class"], suffix, path=row["path"])
-        alive, needed = row["alive"], row["needed_full"]
-        known_degraded = row["state"] == "degraded" and facts["degraded_power_w"] is not None
+        suffix = f"{row.entry} {row.group}"
+        at = names.subject(row.rack_class, suffix, path=row.path)
+        alive, needed = row.alive, row.needed_full
+        known_degraded = row.state == "degraded" and facts.degraded_power_w is not None
         if self.accept_degraded and known_degraded:
-            text = (
-                f"{alive} living supplies after losing {row['lost']}: degraded, which is accepted"
-            )
+            text = f"{alive} living supplies after losing {row.lost}: degraded, which is accepted"
             return Finding(at, ok=True, message=text)
         missing = []
         if needed is None:
-            missing.append(f"{row['entry']}: supplies that full performance needs")
+            missing.append(f"{row.entry}: supplies that full performance needs")
         if alive is None:
-            missing.append(f"{row['entry']}: number of power supplies")
-        verdict = {"off": "goes down", "degraded": "is degraded"}.get(row["state"], "")
-        note = f" ({row['entry']} {verdict})" if verdict else ""
+            missing.append(f"{row.entry}: number of power supplies")
+        verdict = {"off": "goes down", "degraded": "is degraded"}.get(row.state, "")
+        note = f" ({row.entry} {verdict})" if verdict else ""
         return Measure(
             at,
             value=alive,
             limit=needed,
             unit="power supplies",
-            what=f"living power supplies of each node after losing {row['lost']}{note}",
+            what=f"living power supplies of each node after losing {row.lost}{note}",
             sense="at_least",
-            fix=_fix(alive, needed, facts["psu_count"]),
+            fix=_fix(alive, needed, facts.psu_count),
             missing=tuple(missing),
         )
 
@@ -76,20 +76,18 @@ def _fix(alive: int | None, needed: int | None, count: int | None) -> str | None
     )
 
 
-def _facts(site: SitePlan) -> dict[tuple[int, str], Mapping[str, Any]]:
-    return {(row["rack_class"], row["entry"]): row for row in site.devices}
+def _facts(site: SitePlan) -> dict[tuple[int, str], RackDevice]:
+    return {(row.rack_class, row.entry): row for row in site.devices}
 
 
-def _worst(
-    site: SitePlan, facts: dict[tuple[int, str], Mapping[str, Any]]
-) -> Iterator[Mapping[str, Any]]:
+def _worst(site: SitePlan, facts: dict[tuple[int, str], RackDevice]) -> Iterator[DevicesAfterLoss]:
     """The loss that leaves each kind of device the fewest supplies."""
-    found: dict[tuple[int, str, str], Mapping[str, Any]] = {}
+    found: dict[tuple[int, str, str], DevicesAfterLoss] = {}
     for row in site.device_losses:
-        if facts[row["rack_class"], row["entry"]]["psu_inlet"] in _WITHOUT_SUPPLIES:
+        if facts[row.rack_class, row.entry].psu_inlet in _WITHOUT_SUPPLIES:
             continue
-        key = (row["rack_class"], row["entry"], row["group"])
+        key = (row.rack_class, row.entry, row.group)
         so_far = found.get(key)
-        if so_far is None or (row["alive"] or 0) < (so_far["alive"] or 0):
+        if so_far is None or (row.alive or 0) < (so_far.alive or 0):
             found[key] = row
     yield from found.values()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
 from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.records.power import CircuitLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.racks import RackNames
 
@@ -31,31 +32,32 @@ class BreakersAndCords(Policy):
 
 def _feed_breakers(site: SitePlan, names: RackNames) -> Iterator[Measure]:
     for row in site.feeds:
-        if row["circuit_current_a"] is None or row["current_a"] is None:
+        if row.circuit_current_a is None or row.current_a is None:
             continue
         yield Measure(
-            names.subject(row["rack_class"], f"feed {row['feed']}", path=row["path"]),
-            value=row["circuit_current_a"],
-            limit=row["current_a"],
+            names.subject(row.rack_class, f"feed {row.feed}", path=row.path),
+            value=row.circuit_current_a,
+            limit=row.current_a,
             unit="A",
-            what=f"breaker of the circuit that feeds a {row['pdu_entry']}",
-            fix=f"protect the PDU with a breaker of {row['current_a']:g} A at most",
+            what=f"breaker of the circuit that feeds a {row.pdu_entry}",
+            fix=f"protect the PDU with a breaker of {row.current_a:g} A at most",
         )
 
 
-def _outlets(site: SitePlan, names: RackNames, row: Mapping[str, Any]) -> Iterator[Measure]:
+def _outlets(site: SitePlan, names: RackNames, row: CircuitLoad) -> Iterator[Measure]:
     derate = site.site.power.continuous_derate / 100
-    at = names.subject(
-        row["rack_class"], f"feed {row['feed']} PDU {row['pdu'] + 1}", path=row["path"]
-    )
+    at = names.subject(row.rack_class, f"feed {row.feed} PDU {row.pdu + 1}", path=row.path)
     parts = [
-        (f"current at a {kind} outlet", row[f"{key}_worst_a"], row[f"{key}_rating_a"])
-        for kind, key in (("C13", "c13"), ("C19", "c19"))
-        if row[f"{key}_used"]
+        (f"current at a {kind} outlet", worst, rating)
+        for kind, used, worst, rating in (
+            ("C13", row.c13_used, row.c13_worst_a, row.c13_rating_a),
+            ("C19", row.c19_used, row.c19_worst_a, row.c19_rating_a),
+        )
+        if used
     ]
-    if row["branches"] is not None:
+    if row.branches is not None:
         parts.append(
-            ("current of the busiest branch breaker", row["branch_worst_a"], row["branch_rating_a"])
+            ("current of the busiest branch breaker", row.branch_worst_a, row.branch_rating_a)
         )
     for what, value, rating in parts:
         limit = None if rating is None else rating * derate

@@ -8,7 +8,6 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.tables import to_path
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 
 
@@ -30,11 +29,13 @@ class PhaseImbalance(Policy):
         """A measure, and a warning step, for each source that carries load."""
         for site in plan.onprem:
             for row in site.sources:
-                if row["load_w"] == 0:
+                if row.load_w == 0:
                     continue
-                at = Subject(f"{site.site.name} source {row['source']}", to_path(row["path"]))
-                unknown = row["load_w"] is None or row["imbalance"] is None
-                value = None if unknown else 100 * row["imbalance"]
+                at = Subject(f"{site.site.name} source {row.source}", row.path)
+                value = None
+                if row.load_w is not None and row.imbalance is not None:
+                    value = 100 * row.imbalance
+                unknown = value is None
                 missing = site.distribution.missing or ("load of the source",) if unknown else ()
                 worst = value is not None and value > self.fail_percent
                 yield Measure(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
 from rackwright.plan.power_shares import source_contributors
-from rackwright.plan.tables import to_path
+from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, place_fewer, provide
-from rackwright.policy.racks import is_over
+from rackwright.policy.racks import excess
 
 
 class SourceBudgets(Policy):
@@ -28,28 +28,28 @@ class SourceBudgets(Policy):
         """Measures for each source by its redundancy class, each row and hall, and the contract."""
         for site in plan.onprem:
             for row in site.sources:
-                at = Subject(f"{site.site.name} source {row['source']}", to_path(row["path"]))
+                at = Subject(f"{site.site.name} source {row.source}", row.path)
                 yield _source(site, row, at)
-                if row["missing_parents"]:
+                if row.missing_parents:
                     yield _parents(row, at)
-                if row["idle"]:
+                if row.idle:
                     yield _idle(row, at)
             yield from _areas(site)
             yield _contract(site, site.site.power.contract)
 
 
-def _source(site: SitePlan, row: Mapping[str, Any], at: Subject) -> Measure:
-    survives = row["redundancy"] == "N-1"
-    value = row["worst_w"] if survives else row["load_w"]
-    lost = row["worst_lost"] if survives else None
-    limit = row["capacity_w"]
-    over = is_over(value, limit)
-    shares = source_contributors(site, row["source"], lost) if over else ()
+def _source(site: SitePlan, row: SourceLoad, at: Subject) -> Measure:
+    survives = row.redundancy == "N-1"
+    value = row.worst_w if survives else row.load_w
+    lost = row.worst_lost if survives else None
+    limit = row.capacity_w
+    over = excess(value, limit)
+    shares = source_contributors(site, row.source, lost) if over else ()
     missing: list[str] = []
     if value is None:
         missing += site.distribution.missing or ("maximum power of a product that it feeds",)
     if limit is None:
-        missing.append(_capacity(site, row["source"]))
+        missing.append(_capacity(site, row.source))
     return Measure(
         at,
         value=value,
@@ -57,7 +57,7 @@ def _source(site: SitePlan, row: Mapping[str, Any], at: Subject) -> Measure:
         unit="W",
         what=f"load after losing '{lost}'" if lost else "load",
         contributors=shares,
-        fix=either(place_fewer(shares, value - limit), provide(value, "W", f"a {row['kind']}"))
+        fix=either(place_fewer(shares, over), provide(value, "W", f"a {row.kind}"))
         if over
         else None,
         missing=tuple(missing),
@@ -71,25 +71,23 @@ def _capacity(site: SitePlan, name: str) -> str:
     return f"'spare' of the modules of '{name}', 0 where every module is needed"
 
 
-def _parents(row: Mapping[str, Any], at: Subject) -> Finding:
+def _parents(row: SourceLoad, at: Subject) -> Finding:
     """A source whose load nobody carries, as far as the blueprint says."""
-    name = f"'fed_by' of '{row['source']}'"
-    if row["kind"] == "sts":
+    name = f"'fed_by' of '{row.source}'"
+    if row.kind == "sts":
         missing = f"{name}: name the two sources that the transfer switch chooses between"
     else:
-        missing = (
-            f"{name}: name what feeds this {row['kind']}; power begins at a utility or generator"
-        )
-    what = f"what carries the load of '{row['source']}'"
+        missing = f"{name}: name what feeds this {row.kind}; power begins at a utility or generator"
+    what = f"what carries the load of '{row.source}'"
     return Finding(at, ok=None, message=what, what=what, missing=(missing,))
 
 
-def _idle(row: Mapping[str, Any], at: Subject) -> Finding:
+def _idle(row: SourceLoad, at: Subject) -> Finding:
     """A source that nothing hangs on: planned for later, or the line to it is forgotten."""
     return Finding(
         at,
         ok=False,
-        message=f"'{row['source']}' feeds nothing: no rack and no other source names it",
+        message=f"'{row.source}' feeds nothing: no rack and no other source names it",
         fix="name it in the 'fed_by' or the 'feeds' of what hangs on it, or take it out",
         advisory=True,
         what="something hangs on the source",
@@ -98,9 +96,8 @@ def _idle(row: Mapping[str, Any], at: Subject) -> Finding:
 
 def _contract(site: SitePlan, limit: float | None) -> Measure:
     """The IT load alone; what cooling and losses add to it is the matter of COOL-010."""
-    (row,) = site.totals
-    value = row["it_power_w"]
-    over = is_over(value, limit)
+    value = site.totals.it_power_w
+    over = excess(value, limit)
     shares = contributors(site, "power_w", per_rack=False) if over else ()
     missing = unknowns(site, "power_w")
     if limit is None:
@@ -112,39 +109,44 @@ def _contract(site: SitePlan, limit: float | None) -> Measure:
         unit="W",
         what="power of all racks, of what the utility has contracted",
         contributors=shares,
-        fix=either(place_fewer(shares, value - limit), provide(value, "W", "a contract"))
-        if over
-        else None,
+        fix=either(place_fewer(shares, over), provide(value, "W", "a contract")) if over else None,
         missing=missing,
     )
 
 
 def _areas(site: SitePlan) -> Iterator[Measure]:
-    for table, noun, key in ((site.rows, "row", "row"), (site.halls, "hall", "hall")):
-        for row in table:
-            value, limit = row["power_w"], row["power_limit_w"]
+    for noun, areas in (
+        ("row", [(row.row, row) for row in site.rows]),
+        ("hall", [(hall.hall, hall) for hall in site.halls]),
+    ):
+        for name, area in areas:
+            value, limit = area.power_w, area.power_limit_w
             if limit is None:
                 continue
-            over = is_over(value, limit)
-            shares = _nodes(site, key, row[key]) if over else ()
+            over = excess(value, limit)
+            shares = _nodes(site, noun, name) if over else ()
             yield Measure(
-                Subject(f"{site.site.name} {noun} {row[key]}", to_path(row["path"])),
+                Subject(f"{site.site.name} {noun} {name}", area.path),
                 value=value,
                 limit=limit,
                 unit="W",
                 what=f"power of the {noun}",
                 contributors=shares,
-                fix=place_fewer(shares, value - limit) if over else None,
+                fix=place_fewer(shares, over) if over else None,
                 missing=() if value is not None else ("maximum power of a product in it",),
             )
 
 
-def _nodes(site: SitePlan, key: str, name: str) -> tuple[Contributor, ...]:
+def _nodes(site: SitePlan, noun: str, name: str) -> tuple[Contributor, ...]:
     """Devices of a row or hall by product."""
-    counts = {row["rack_class"]: row["count"] for row in site.rack_classes if row[key] == name}
+    counts = {
+        racks.rack_class: racks.count
+        for racks in site.rack_classes
+        if name == (racks.row if noun == "row" else racks.hall)
+    }
     found: dict[tuple[str, float], int] = {}
     for row in site.devices:
-        if row["rack_class"] in counts and row["power_w"]:
-            entry = (row["entry"], row["power_w"])
-            found[entry] = found.get(entry, 0) + counts[row["rack_class"]]
+        if row.rack_class in counts and row.power_w:
+            entry = (row.entry, row.power_w)
+            found[entry] = found.get(entry, 0) + counts[row.rack_class]
     return tuple(Contributor(entry, count, each) for (entry, each), count in found.items())

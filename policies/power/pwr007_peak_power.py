@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.tables import to_path
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import provide
 
@@ -25,23 +24,23 @@ class PeakPower(Policy):
         """A measure for each UPS and generator that carries load."""
         for site in plan.onprem:
             for row in site.sources:
-                if row["kind"] not in {"ups", "generator"} or row["load_w"] == 0:
+                if row.kind not in {"ups", "generator"} or row.load_w == 0:
                     continue
                 missing: list[str] = []
-                if row["peak_w"] is None:
+                if row.peak_w is None:
                     missing += site.distribution.missing or (
                         "peak power of a product that it feeds",
                     )
-                if row["overload_w"] is None:
+                if row.overload_w is None:
                     missing.append("its overload window")
                 yield Measure(
-                    Subject(f"{site.site.name} source {row['source']}", to_path(row["path"])),
-                    value=row["peak_w"],
-                    limit=row["overload_w"],
+                    Subject(f"{site.site.name} source {row.source}", row.path),
+                    value=row.peak_w,
+                    limit=row.overload_w,
                     unit="W",
                     what="peak when every device peaks at once",
                     fix=None
-                    if row["peak_w"] is None
-                    else provide(row["peak_w"], "W", "an overload window"),
+                    if row.peak_w is None
+                    else provide(row.peak_w, "W", "an overload window"),
                     missing=tuple(missing),
                 )

@@ -25,10 +25,12 @@ class OutletCount(Policy):
         for site in plan.onprem:
             names = RackNames(site)
             for row in site.circuits:
-                suffix = f"feed {row['feed']} PDU {row['pdu'] + 1}"
-                at = names.subject(row["rack_class"], suffix, path=row["path"])
-                for kind in ("c13", "c19"):
-                    used, available = row[f"{kind}_used"], row[f"{kind}_available"]
+                suffix = f"feed {row.feed} PDU {row.pdu + 1}"
+                at = names.subject(row.rack_class, suffix, path=row.path)
+                for kind, used, available in (
+                    ("C13", row.c13_used, row.c13_available),
+                    ("C19", row.c19_used, row.c19_available),
+                ):
                     if not used:
                         continue
                     yield Measure(
@@ -36,8 +38,8 @@ class OutletCount(Policy):
                         value=used,
                         limit=available,
                         unit="outlets",
-                        what=f"{kind.upper()} outlets in use",
-                        fix=f"choose a PDU with at least {used} {kind.upper()} outlets, "
+                        what=f"{kind} outlets in use",
+                        fix=f"choose a PDU with at least {used} {kind} outlets, "
                         "or a second PDU on the feed",
                         missing=() if available is not None else ("outlets of the PDU",),
                     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.records.power import CircuitAfterLoss, CircuitLoad
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.racks import RackNames
 
@@ -33,7 +34,7 @@ class Headroom(Policy):
             for (number, feed), row in _worst(site).items():
                 value = _percent(row)
                 yield Measure(
-                    names.subject(number, f"feed {feed}", path=row["path"]),
+                    names.subject(number, f"feed {feed}", path=row.path),
                     value=value,
                     limit=100 - self.reserve_percent,
                     unit="%",
@@ -54,17 +55,17 @@ class Headroom(Policy):
             )
 
 
-def _percent(row: Mapping[str, Any]) -> float | None:
-    if row["implied_w"] is None or not row["usable_w"]:
+def _percent(row: CircuitLoad | CircuitAfterLoss) -> float | None:
+    if row.implied_w is None or not row.usable_w:
         return None
-    return float(100 * row["implied_w"] / row["usable_w"])
+    return float(100 * row.implied_w / row.usable_w)
 
 
-def _worst(site: SitePlan) -> dict[tuple[int, str], Mapping[str, Any]]:
-    found: dict[tuple[int, str], Mapping[str, Any]] = {}
+def _worst(site: SitePlan) -> dict[tuple[int, str], CircuitLoad | CircuitAfterLoss]:
+    found: dict[tuple[int, str], CircuitLoad | CircuitAfterLoss] = {}
     for table in (site.circuits, site.losses):
         for row in table:
-            key = (row["rack_class"], row["feed"])
+            key = (row.rack_class, row.feed)
             so_far = found.get(key)
             value = _percent(row)
             if so_far is None or value is None or (_percent(so_far) or 0) < value:

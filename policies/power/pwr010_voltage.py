@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
 from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.records.racks import RackDevice
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.racks import RackNames
 
@@ -31,13 +32,13 @@ class OutletVoltage(Policy):
                 found = voltages.get(number, [])
                 if not found:
                     continue
-                at = names.subject(number, entry, path=device["path"])
+                at = names.subject(number, entry, path=device.path)
                 known = [volts for volts in found if volts is not None]
                 unknown = () if len(known) == len(found) else ("voltage of a feed",)
                 yield Measure(
                     at,
                     value=None if unknown else max(known),
-                    limit=device["voltage_max_v"],
+                    limit=device.voltage_max_v,
                     unit="V",
                     what="highest voltage at an outlet",
                     fix="choose a PDU that gives line to neutral, or a lower supply voltage",
@@ -46,7 +47,7 @@ class OutletVoltage(Policy):
                 yield Measure(
                     at,
                     value=None if unknown else min(known),
-                    limit=device["voltage_min_v"],
+                    limit=device.voltage_min_v,
                     unit="V",
                     what="lowest voltage at an outlet",
                     sense="at_least",
@@ -58,14 +59,14 @@ class OutletVoltage(Policy):
 def _voltages(site: SitePlan) -> dict[int, list[float | None]]:
     found: dict[int, list[float | None]] = {}
     for row in site.feeds:
-        if row["pdu_entry"] is not None:
-            found.setdefault(row["rack_class"], []).append(row["outlet_voltage_v"])
+        if row.pdu_entry is not None:
+            found.setdefault(row.rack_class, []).append(row.outlet_voltage_v)
     return found
 
 
-def _products(site: SitePlan) -> dict[tuple[int, str], Mapping[str, Any]]:
+def _products(site: SitePlan) -> dict[tuple[int, str], RackDevice]:
     return {
-        (row["rack_class"], row["entry"]): row
+        (row.rack_class, row.entry): row
         for row in site.devices
-        if row["kind"] in {"node", "switch"} and row["psu_inlet"] not in _NO_CORD
+        if row.kind in {"node", "switch"} and row.psu_inlet not in _NO_CORD
     }

@@ -37,7 +37,7 @@ class IndependentFeeds(Policy):
                         needed.setdefault(name, set()).add(lost)
             feeds: dict[int, dict[str, str]] = {}
             for row in site.feeds:
-                feeds.setdefault(row["rack_class"], {})[row["feed"]] = row["source"]
+                feeds.setdefault(row.rack_class, {})[row.feed] = row.source
             for number, of_rack in feeds.items():
                 if len(of_rack) > 1:
                     above = {up for name in of_rack.values() for up in tree.ancestors(name)}

@@ -9,7 +9,6 @@ from rackwright.model.hardware import PowerShelf, fact_value
 from rackwright.model.onprem import RackGroup
 from rackwright.model.power import RackShelves
 from rackwright.plan.model import Path, Plan, SitePlan
-from rackwright.plan.tables import to_path
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import provide
 from rackwright.policy.racks import RackNames
@@ -32,12 +31,12 @@ class PowerShelves(Policy):
         for site in plan.onprem:
             names = RackNames(site)
             for row in site.rack_classes:
-                group = _group(plan, to_path(row["path"]))
+                group = _group(plan, row.path)
                 if group.shelves is None:
                     continue
-                yield _capacity(plan, names, row["rack_class"], group)
+                yield _capacity(plan, names, row.rack_class, group)
                 if _has_generator(site):
-                    yield _backup(plan, site, names, row["rack_class"], group.shelves)
+                    yield _backup(plan, site, names, row.rack_class, group.shelves)
 
 
 def _group(plan: Plan, path: Path) -> RackGroup:
@@ -53,7 +52,7 @@ def _capacity(plan: Plan, names: RackNames, number: int, group: RackGroup) -> Me
     assert shelves is not None  # noqa: S101 - the caller looked
     entry = plan.catalogue.get(PowerShelf, shelves.type)
     each = fact_value(entry.rating_n_plus_1)
-    power = names.row(number)["power_w"]
+    power = names.row(number).power_w
     missing = []
     if power is None:
         missing.append("maximum power of a product in the rack")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, subject, unknowns
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import to_path
+from rackwright.plan.model import Path, Plan, SitePlan, Subject
+from rackwright.plan.records.racks import RackClass
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import place_fewer
-from rackwright.policy.racks import is_over
+from rackwright.policy.racks import excess
 
 
 class DevicesFit(Policy):
@@ -31,9 +31,9 @@ class DevicesFit(Policy):
                 yield from _homeless(site, row)
 
 
-def _height(site: SitePlan, row: Mapping[str, Any]) -> Measure:
-    number, value, limit = row["rack_class"], row["used_u"], row["height_u"]
-    over = is_over(value, limit)
+def _height(site: SitePlan, row: RackClass) -> Measure:
+    number, value, limit = row.rack_class, row.used_u, row.height_u
+    over = excess(value, limit)
     shares = contributors(site, "height_u", [number], per_rack=True) if over else ()
     return Measure(
         subject(site, row),
@@ -42,21 +42,21 @@ def _height(site: SitePlan, row: Mapping[str, Any]) -> Measure:
         unit="U",
         what="height of all devices",
         contributors=shares,
-        fix=place_fewer(shares, value - limit) if over else None,
+        fix=place_fewer(shares, over) if over else None,
         missing=unknowns(site, "height_u", [number]),
     )
 
 
-def _homeless(site: SitePlan, row: Mapping[str, Any]) -> Iterator[Finding]:
+def _homeless(site: SitePlan, row: RackClass) -> Iterator[Finding]:
     """What found no free place, by product; a device of unknown height is the measure's matter."""
-    found: dict[tuple[str, str], list[float]] = {}
-    for device in site.devices_of(row["rack_class"]):
-        if not device["fits"] and device["height_u"]:
-            found.setdefault((device["entry"], device["path"]), []).append(device["height_u"])
+    found: dict[tuple[str, Path], list[float]] = {}
+    for device in site.devices_of(row.rack_class):
+        if not device.fits and device.height_u:
+            found.setdefault((device.entry, device.path), []).append(device.height_u)
     at = subject(site, row)
     for (entry, path), heights in found.items():
         yield Finding(
-            Subject(f"{at.name} {entry}", to_path(path)),
+            Subject(f"{at.name} {entry}", path),
             ok=False,
             message=f"{len(heights)} × {entry} of {heights[0]:g} U have no free place in one piece",
             fix=f"place {len(heights)} fewer {entry} in a rack, or change 'start_unit'",

@@ -9,7 +9,7 @@ from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, held_in, place_fewer, provide
-from rackwright.policy.racks import is_over
+from rackwright.policy.racks import excess
 
 
 class Density(Policy):
@@ -26,8 +26,8 @@ class Density(Policy):
         """A measure for each class of racks."""
         for site in plan.onprem:
             for row in site.rack_classes:
-                number, value, limit = row["rack_class"], row["power_w"], row["power_limit_w"]
-                over = is_over(value, limit)
+                number, value, limit = row.rack_class, row.power_w, row.power_limit_w
+                over = excess(value, limit)
                 shares = contributors(site, "power_w", [number], per_rack=True) if over else ()
                 missing = unknowns(site, "power_w", [number])
                 if limit is None:
@@ -37,14 +37,14 @@ class Density(Policy):
                     value=value,
                     limit=limit,
                     unit="W",
-                    what=f"power with cooling mode '{row['mode']}'",
+                    what=f"power with cooling mode '{row.mode}'",
                     contributors=shares,
                     fix=either(
-                        place_fewer(shares, value - limit),
+                        place_fewer(shares, over),
                         provide(value, "W", "cooling and a 'power_limit'"),
                     )
                     if over
                     else None,
                     missing=missing,
-                    suggest=held_in(site, number, shares, value - limit) if over else None,
+                    suggest=held_in(site, number, shares, over) if over else None,
                 )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.records.racks import RackClass
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, held_in, place_fewer, provide
-from rackwright.policy.racks import is_over
+from rackwright.policy.racks import excess
 
 
 class StaticWeight(Policy):
@@ -27,25 +28,23 @@ class StaticWeight(Policy):
         """A measure at rest for each class of racks, and one in motion where a rating is known."""
         for site in plan.onprem:
             for row in site.rack_classes:
-                yield _weight(site, row, "static_rating_kg", "weight of the content")
-                if row["dynamic_rating_kg"] is not None:
-                    what = "weight of the content when the rack is rolled"
-                    yield _weight(site, row, "dynamic_rating_kg", what)
+                yield _weight(site, row, row.static_rating_kg, rolled=False)
+                if row.dynamic_rating_kg is not None:
+                    yield _weight(site, row, row.dynamic_rating_kg, rolled=True)
 
 
-def _weight(site: SitePlan, row: Mapping[str, Any], rating: str, what: str) -> Measure:
-    number, value, limit = row["rack_class"], row["content_kg"], row[rating]
-    over = is_over(value, limit)
-    rolled = rating == "dynamic_rating_kg"
+def _weight(site: SitePlan, row: RackClass, limit: float | None, *, rolled: bool) -> Measure:
+    number, value = row.rack_class, row.content_kg
+    over = excess(value, limit)
     shares = contributors(site, "weight_kg", [number], per_rack=True) if over else ()
     missing = unknowns(site, "weight_kg", [number])
     if limit is None:
-        missing += (f"{row['type']}: static rating",)
+        missing += (f"{row.type}: static rating",)
     fix = None
     if over:
         later = "install devices after the rack stands"
         fix = either(
-            place_fewer(shares, value - limit),
+            place_fewer(shares, over),
             later if rolled else provide(value, "kg", "a rack with a rating"),
         )
     return Measure(
@@ -53,10 +52,10 @@ def _weight(site: SitePlan, row: Mapping[str, Any], rating: str, what: str) -> M
         value=value,
         limit=limit,
         unit="kg",
-        what=what,
+        what="weight of the content when the rack is rolled" if rolled else "weight of the content",
         contributors=shares,
         fix=fix,
         missing=missing,
         advisory=rolled,
-        suggest=held_in(site, number, shares, value - limit) if over and not rolled else None,
+        suggest=held_in(site, number, shares, over) if over and not rolled else None,
     )

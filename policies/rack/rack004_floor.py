@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rackwright.model.onprem import Floor
 from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.model import Contributor, Plan, SitePlan
+from rackwright.plan.records.racks import RackClass
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, place_fewer, provide
-from rackwright.policy.racks import is_over
+from rackwright.policy.racks import excess
 
 LOADS = (
-    ("concentrated", "casters", "kg", "weight on one caster"),
-    ("rolling", "casters", "kg", "weight on one caster when the rack is rolled"),
-    ("uniform", "footprint_m2", "kg/m2", "weight over the footprint and its share of the aisles"),
+    ("concentrated", "kg", "weight on one caster"),
+    ("rolling", "kg", "weight on one caster when the rack is rolled"),
+    ("uniform", "kg/m2", "weight over the footprint and its share of the aisles"),
 )
-"""Limit of the floor, what the weight is spread over, unit and words."""
+"""Limit of the floor, unit and words."""
 
 
 class FloorLoad(Policy):
@@ -43,28 +44,27 @@ class FloorLoad(Policy):
 
 def _load(
     site: SitePlan,
-    row: Mapping[str, Any],
+    row: RackClass,
     floors: Mapping[str, Floor | None],
     kind: str,
-    spread: str,
     unit: str,
     what: str,
 ) -> Measure:
-    weight, share = row["weight_kg"], row[spread]
-    floor = floors[row["hall"]]
+    weight = row.weight_kg
+    share = row.footprint_m2 if kind == "uniform" else row.casters
+    floor = floors[row.hall]
     limit: float | None = getattr(floor, kind) if floor else None
     value = None if weight is None or share is None else weight / share
     shares: tuple[Contributor, ...] = ()
     fix = None
-    if value is not None and limit is not None and is_over(value, limit):
-        shares = _shares(site, row, share)
-        if kind == "uniform" and limit == 0:
-            other = None  # no footprint is wide enough
-        elif kind == "uniform":
-            other = provide(weight / limit, "m2", "a footprint with aisles")
+    over = excess(value, limit)
+    if over and weight is not None and share is not None:
+        shares = _shares(site, row, weight, share)
+        if kind == "uniform":  # without a limit no footprint is wide enough
+            other = provide(weight / limit, "m2", "a footprint with aisles") if limit else None
         else:
             other = provide(value, "kg", "plates under the casters, or a floor,")
-        fix = either(place_fewer(shares, value - limit), other)
+        fix = either(place_fewer(shares, over), other)
     return Measure(
         subject(site, row),
         value=value,
@@ -73,25 +73,25 @@ def _load(
         what=what,
         contributors=shares,
         fix=fix,
-        missing=tuple(_missing(site, row, spread, kind, limit)),
+        missing=tuple(_missing(site, row, share, kind, limit)),
     )
 
 
-def _shares(site: SitePlan, row: Mapping[str, Any], share: float) -> tuple[Contributor, ...]:
+def _shares(site: SitePlan, row: RackClass, weight: float, share: float) -> tuple[Contributor, ...]:
     """What each device and the empty rack put on a caster or a square metre."""
-    devices = contributors(site, "weight_kg", [row["rack_class"]], per_rack=True)
+    devices = contributors(site, "weight_kg", [row.rack_class], per_rack=True)
     found = tuple(replace(device, each=device.each / share) for device in devices)
-    empty = row["weight_kg"] - row["content_kg"]
-    return (*found, Contributor(row["type"], 1, empty / share)) if empty else found
+    empty = weight - (row.content_kg or 0.0)
+    return (*found, Contributor(row.type, 1, empty / share)) if empty else found
 
 
 def _missing(
-    site: SitePlan, row: Mapping[str, Any], spread: str, kind: str, limit: float | None
+    site: SitePlan, row: RackClass, share: float | None, kind: str, limit: float | None
 ) -> Iterator[str]:
-    yield from unknowns(site, "weight_kg", [row["rack_class"]])
-    if row["weight_kg"] is None and row["content_kg"] is not None:
-        yield f"{row['type']}: published weight"
-    if row[spread] is None:
+    yield from unknowns(site, "weight_kg", [row.rack_class])
+    if row.weight_kg is None and row.content_kg is not None:
+        yield f"{row.type}: published weight"
+    if share is None:
         yield "'aisle_depth' of the racks"
     if limit is None:
-        yield f"'{kind}' of the floor of '{row['hall']}'"
+        yield f"'{kind}' of the floor of '{row.hall}'"

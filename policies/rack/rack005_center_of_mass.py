@@ -10,7 +10,7 @@ from pydantic import Field
 from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
-from rackwright.policy.racks import is_over
+from rackwright.policy.racks import excess
 
 
 class CenterOfMass(Policy):
@@ -30,9 +30,9 @@ class CenterOfMass(Policy):
         """A measure for each class of racks."""
         for site in plan.onprem:
             for row in site.rack_classes:
-                number, value = row["rack_class"], row["center_of_mass_u"]
-                limit = self.share * row["height_u"]
-                over = is_over(value, limit)
+                number, value = row.rack_class, row.center_of_mass_u
+                limit = self.share * row.height_u
+                over = excess(value, limit)
                 missing = unknowns(site, "weight_kg", [number])
                 yield Measure(
                     subject(site, row),
@@ -43,7 +43,7 @@ class CenterOfMass(Policy):
                     contributors=contributors(site, "weight_kg", [number], per_rack=True)
                     if over
                     else (),
-                    fix=f"lower the devices by {value - limit:.1f} U on average, the heaviest first"
+                    fix=f"lower the devices by {over:.1f} U on average, the heaviest first"
                     if over
                     else None,
                     missing=missing or (("a place for each device",) if value is None else ()),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
 from rackwright.model.hardware import Node
 from rackwright.plan.contributors import subject, unknowns
 from rackwright.plan.model import Contributor, Plan, SitePlan
+from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import either, provide
-from rackwright.policy.racks import is_over
+from rackwright.policy.racks import excess
 
 
 class Depth(Policy):
@@ -26,38 +27,36 @@ class Depth(Policy):
         """A measure for each class of racks that is not a product of its own."""
         for site in plan.onprem:
             for row in site.rack_classes:
-                mounted = _mounted(site, row["rack_class"])
+                mounted = _mounted(site, row.rack_class)
                 if mounted and not any(
-                    plan.catalogue.get(Node, device["entry"]).whole_rack
+                    plan.catalogue.get(Node, device.entry).whole_rack
                     for device in mounted
-                    if device["kind"] == "node"
+                    if device.kind == "node"
                 ):
                     yield _depth(site, row, mounted)
 
 
-def _mounted(site: SitePlan, number: int) -> list[Mapping[str, Any]]:
+def _mounted(site: SitePlan, number: int) -> list[RackDevice]:
     """Nodes and switches on the rails of a rack."""
     return [
         device
         for device in site.devices_of(number)
-        if device["kind"] in {"node", "switch"} and device["height_u"] != 0
+        if device.kind in {"node", "switch"} and device.height_u != 0
     ]
 
 
-def _depth(site: SitePlan, row: Mapping[str, Any], mounted: list[Mapping[str, Any]]) -> Measure:
-    deepest, allowance, limit = row["deepest_m"], row["cable_allowance_m"], row["rack_depth_m"]
-    entries = {device["entry"] for device in mounted}
-    missing = [
-        m for m in unknowns(site, "depth_m", [row["rack_class"]]) if m.split(":")[0] in entries
-    ]
+def _depth(site: SitePlan, row: RackClass, mounted: list[RackDevice]) -> Measure:
+    deepest, allowance, limit = row.deepest_m, row.cable_allowance_m, row.rack_depth_m
+    entries = {device.entry for device in mounted}
+    missing = [m for m in unknowns(site, "depth_m", [row.rack_class]) if m.split(":")[0] in entries]
     if allowance is None:
         missing.append("'cable_allowance' of the racks")
     value = None if deepest is None or allowance is None else deepest + allowance
-    over = is_over(value, limit)
+    over = excess(value, limit)
     shares: list[Contributor] = []
     fix = None
-    if value is not None and over:
-        guilty = [device["entry"] for device in mounted if device["depth_m"] == deepest]
+    if over and deepest is not None and allowance is not None:
+        guilty = [device.entry for device in mounted if device.depth_m == deepest]
         shares = [Contributor(name, 1, deepest) for name in sorted(set(guilty))]
         shares.append(Contributor("cable allowance", 1, allowance))
         room = limit - allowance

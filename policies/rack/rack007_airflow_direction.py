@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
 from rackwright.plan.contributors import subject
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.tables import to_path
+from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 
 
@@ -28,28 +28,28 @@ class AirflowDirection(Policy):
                 yield from _groups(site, row)
 
 
-def _groups(site: SitePlan, row: Mapping[str, Any]) -> Iterator[Finding]:
+def _groups(site: SitePlan, row: RackClass) -> Iterator[Finding]:
     at = subject(site, row)
     seen = set()
-    for device in site.devices_of(row["rack_class"]):
-        if device["kind"] not in {"node", "switch"}:
+    for device in site.devices_of(row.rack_class):
+        if device.kind not in {"node", "switch"}:
             continue
-        if device["path"] in seen or device["heat_air_w"] == 0:
+        if device.path in seen or device.heat_air_w == 0:
             continue
-        seen.add(device["path"])
-        where = Subject(f"{at.name} {device['group']}", to_path(device["path"]))
-        yield _judge(device, row["air_direction"], where)
+        seen.add(device.path)
+        where = Subject(f"{at.name} {device.group}", device.path)
+        yield _judge(device, row.air_direction, where)
 
 
-def _judge(device: Mapping[str, Any], rack: str, at: Subject) -> Finding:
-    entry, own = device["entry"], device["air_direction"]
+def _judge(device: RackDevice, rack: str, at: Subject) -> Finding:
+    entry, own = device.entry, device.air_direction
     if own is None:
         remedy = "state 'air_direction' of the tier, as ordered"
         return Finding(
             at,
             ok=None,
             message=f"air passes the rack {rack}; it is not stated how it passes {entry}",
-            fix=remedy if device["kind"] == "switch" else "add 'airflow_direction' to its entry",
+            fix=remedy if device.kind == "switch" else "add 'airflow_direction' to its entry",
             missing=(f"{entry}: airflow direction",),
         )
     if own in {rack, "passive"}:

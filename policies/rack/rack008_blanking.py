@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from rackwright.model.units import Watts
 from rackwright.plan.contributors import subject, unknowns
 from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.records.racks import RackClass
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.report.quantities import format_quantity
 
@@ -32,26 +33,26 @@ class Blanking(Policy):
         for site in plan.onprem:
             airs = {hall.name: hall.air for hall in site.site.halls}
             for row in site.rack_classes:
-                air = airs[row["hall"]]
+                air = airs[row.hall]
                 contained = None if air is None else air.containment != "none"
-                yield self._judge(site, row, *_PANELS, present=row["blanking"])
+                yield self._judge(site, row, *_PANELS, present=row.blanking)
                 yield self._judge(site, row, *_CONTAINMENT, present=contained)
 
     def _judge(
         self,
         site: SitePlan,
-        row: Mapping[str, Any],
+        row: RackClass,
         noun: str,
         option: str,
         fix: str,
         *,
         present: bool | None,
     ) -> Finding:
-        at, power = subject(site, row), row["power_w"]
+        at, power = subject(site, row), row.power_w
         if present:
             return Finding(at, ok=True, message=f"there are {noun}", what=noun)
         if power is None:
-            missing = unknowns(site, "power_w", [row["rack_class"]])
+            missing = unknowns(site, "power_w", [row.rack_class])
             return Finding(at, ok=None, message=f"{noun} may be needed", missing=missing, what=noun)
         threshold = format_quantity(self.density, "W")
         if power <= self.density:

@@ -26,7 +26,16 @@ if TYPE_CHECKING:
     from rackwright.exit_codes import ExitCode
     from rackwright.model.cluster import Blueprint
     from rackwright.plan.load import LoadedPlan, load_plan
-    from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
+    from rackwright.plan.model import Contributor, Path, Plan, SitePlan, Subject
+    from rackwright.plan.records.facility import HallLoad, LoopLoad, RowLoad, SiteTotals
+    from rackwright.plan.records.power import (
+        CircuitAfterLoss,
+        CircuitLoad,
+        DevicesAfterLoss,
+        FeedLoad,
+        SourceLoad,
+    )
+    from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
     from rackwright.policy.api import (
         Enforcement,
         Finding,
@@ -45,7 +54,10 @@ _PLACES = {
     "rackwright.exit_codes": "ExitCode",
     "rackwright.model.cluster": "Blueprint",
     "rackwright.plan.load": "LoadedPlan load_plan",
-    "rackwright.plan.model": "Contributor Plan SitePlan Subject",
+    "rackwright.plan.model": "Contributor Path Plan SitePlan Subject",
+    "rackwright.plan.records.facility": "HallLoad LoopLoad RowLoad SiteTotals",
+    "rackwright.plan.records.power": "CircuitAfterLoss CircuitLoad DevicesAfterLoss FeedLoad SourceLoad",
+    "rackwright.plan.records.racks": "RackClass RackDevice RackPosition",
     "rackwright.policy.api": (
         "Enforcement Finding Measure Outcome Policy Profile Severity Suggestion"
     ),
@@ -58,23 +70,36 @@ _OTHERWISE = {"check": "check_blueprint"}
 
 __all__ = [
     "Blueprint",
+    "CircuitAfterLoss",
+    "CircuitLoad",
     "Contributor",
+    "DevicesAfterLoss",
     "Enforcement",
     "ExitCode",
+    "FeedLoad",
     "Finding",
+    "HallLoad",
     "LoadedPlan",
     "Location",
+    "LoopLoad",
     "Measure",
     "Outcome",
+    "Path",
     "Plan",
     "Policy",
     "PolicyLoadError",
     "Profile",
+    "RackClass",
+    "RackDevice",
+    "RackPosition",
     "RackwrightError",
     "Report",
     "Result",
+    "RowLoad",
     "Severity",
     "SitePlan",
+    "SiteTotals",
+    "SourceLoad",
     "SpecError",
     "SpecErrors",
     "Subject",

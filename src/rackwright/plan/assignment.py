@@ -39,7 +39,7 @@ class Load:
 
 
 @dataclass
-class RackClass:
+class AssignedRacks:
     """Racks of one group with the same content, in the order of the row.
 
     Attributes:
@@ -80,18 +80,18 @@ def list_loads(site: OnPremSite, path: Path) -> list[Load]:
 
 def assign(
     groups: Sequence[PlacedGroup], loads: Sequence[Load], problems: list[PlanProblem]
-) -> list[RackClass]:
+) -> list[AssignedRacks]:
     """The rack classes; racks that get nothing form classes of their own."""
     known = {rack: index for index, group in enumerate(groups) for rack in group.racks}
     content: dict[str, list[tuple[int, int]]] = {rack: [] for rack in known}
     for index, load in enumerate(loads):
         _fill(index, load, known, content, problems)
-    classes: dict[tuple[int, tuple[tuple[int, int], ...]], RackClass] = {}
+    classes: dict[tuple[int, tuple[tuple[int, int], ...]], AssignedRacks] = {}
     positions: dict[tuple[int, int], int] = {}
     for number, group in enumerate(groups):
         for rack in group.racks:
             key = (number, tuple(content[rack]))
-            made = classes.setdefault(key, RackClass(group, key[1]))
+            made = classes.setdefault(key, AssignedRacks(group, key[1]))
             position = positions.setdefault((group.hall, group.row), 0)
             positions[group.hall, group.row] += 1
             made.racks.append(rack)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from rackwright.model.hardware import Device as DeviceEntry
 from rackwright.model.hardware import HeatMedium, Node, fact_value
+from rackwright.plan.model import Path
+from rackwright.plan.records.racks import DeviceKind
 from rackwright.plan.thermal import airflow_for
 
 if TYPE_CHECKING:
     from rackwright.model.fabric import SwitchTier
     from rackwright.model.onprem import NodeGroup
-
-DeviceKind = Literal["node", "switch", "pdu", "shelf", "cdu"]
 
 
 def total(values: Iterable[float | None]) -> float | None:
@@ -28,7 +28,7 @@ def total(values: Iterable[float | None]) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
+class PlacedDevice:
     """One device in a rack; powers and heats in W, None where unknown.
 
     Attributes:
@@ -43,7 +43,7 @@ class Device:
     kind: DeviceKind
     entry: str
     group: str
-    path: str
+    path: Path
     height: float | None
     unit_low: float | None = None
     fits: bool = True
@@ -79,13 +79,13 @@ class Device:
 def describe_device(
     entry: DeviceEntry,
     group: NodeGroup | SwitchTier,
-    path: str,
+    path: Path,
     *,
     kind: DeviceKind,
     power_cap: float | None,
     temperature_rise: float | None,
     on_liquid: bool = True,
-) -> Device:
+) -> PlacedDevice:
     """The device that ``entry`` makes in a rack, not placed yet.
 
     Without ``on_liquid`` the rack has no coolant, so that all heat is left to the air.
@@ -109,7 +109,7 @@ def describe_device(
             airflow = airflow_for(heat_air, temperature_rise)
     psus = entry.power_supplies
     direction = getattr(group, "air_direction", None) or entry.airflow_direction
-    return Device(
+    return PlacedDevice(
         kind=kind,
         entry=entry.id,
         group=group.name,
@@ -174,11 +174,11 @@ def _liquid_heat(entry: DeviceEntry, heat: float | None, share: float) -> float 
 
 
 def place_devices(
-    nodes: Sequence[tuple[Device, float | None]],
-    switches: Sequence[tuple[Device, float | None]],
-    fixtures: Sequence[Device],
+    nodes: Sequence[tuple[PlacedDevice, float | None]],
+    switches: Sequence[tuple[PlacedDevice, float | None]],
+    fixtures: Sequence[PlacedDevice],
     rack_height: float,
-) -> list[Device]:
+) -> list[PlacedDevice]:
     """The devices with their units.
 
     Fixtures (horizontal PDUs, shelves, a CDU) come first from the bottom, then nodes from the
@@ -196,13 +196,13 @@ def place_devices(
 
 
 def _place(
-    device: Device,
+    device: PlacedDevice,
     start: float | None,
     taken: list[tuple[float, float]],
     rack_height: float,
     *,
     from_top: bool,
-) -> Device:
+) -> PlacedDevice:
     if device.height is None:
         return replace(device, fits=False)
     if device.height == 0:

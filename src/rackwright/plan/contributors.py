@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Literal
 
-from rackwright.plan.model import Contributor, Row, SitePlan, Subject
-from rackwright.plan.tables import to_path
+from rackwright.plan.model import Contributor, SitePlan, Subject
+from rackwright.plan.records.racks import RackClass, RackDevice
 
-NAMES = {
+Quantity = Literal[
+    "airflow_cfm",
+    "depth_m",
+    "flow_lpm",
+    "heat_air_w",
+    "heat_liquid_w",
+    "heat_w",
+    "height_u",
+    "inlet_max_c",
+    "inlet_min_c",
+    "nameplate_w",
+    "peak_w",
+    "power_w",
+    "weight_kg",
+]
+"""Fields of a device that are numbers, and may be unknown."""
+
+NAMES: Mapping[Quantity, str] = {
     "airflow_cfm": "published airflow",
     "depth_m": "published depth",
     "flow_lpm": "published coolant flow",
@@ -21,47 +38,54 @@ NAMES = {
     "nameplate_w": "published power",
     "peak_w": "published peak power",
     "power_w": "published power",
-    "air_direction": "airflow direction",
     "weight_kg": "published weight",
 }
-"""Columns of ``devices`` in words."""
+"""Quantities of devices in words."""
 
 
 def contributors(
-    site: SitePlan, column: str, classes: Iterable[int] | None = None, *, per_rack: bool
+    site: SitePlan, quantity: Quantity, classes: Iterable[int] | None = None, *, per_rack: bool
 ) -> tuple[Contributor, ...]:
-    """Devices by product and by their value of ``column``, the largest sum first.
+    """Devices by product and by their value of ``quantity``, the largest sum first.
 
     ``classes`` restricts them to some rack classes. With ``per_rack`` the devices of one rack of
     each class count, not those of all its racks.
     """
     counts: dict[tuple[str, float], int] = {}
-    for row, racks in _devices(site, classes):
-        value = row[column]
+    for device, racks in _devices(site, classes):
+        value = value_of(device, quantity)
         if value:
-            key = (row["entry"], float(value))
+            key = (device.entry, value)
             counts[key] = counts.get(key, 0) + (1 if per_rack else racks)
     found = (Contributor(entry, count, each) for (entry, each), count in counts.items())
     return tuple(sorted(found, key=lambda c: (-c.total, c.name)))
 
 
-def unknowns(site: SitePlan, column: str, classes: Iterable[int] | None = None) -> tuple[str, ...]:
-    """Which products lack ``column``, like ``dgx-b300: published weight``."""
-    lacking = {row["entry"] for row, _ in _devices(site, classes) if row[column] is None}
-    noun = NAMES.get(column, column)
-    return tuple(f"{entry}: {noun}" for entry in sorted(lacking))
+def unknowns(
+    site: SitePlan, quantity: Quantity, classes: Iterable[int] | None = None
+) -> tuple[str, ...]:
+    """Which products lack a quantity, like ``dgx-h100: published weight``."""
+    devices = (device for device, _ in _devices(site, classes))
+    lacking = {device.entry for device in devices if value_of(device, quantity) is None}
+    return tuple(f"{entry}: {NAMES[quantity]}" for entry in sorted(lacking))
 
 
-def subject(site: SitePlan, row: Mapping[str, Any], suffix: str = "") -> Subject:
-    """The subject of a row of ``rack_classes``, like ``sjc1 racks c[01-08]``."""
-    noun = "rack" if row["count"] == 1 else "racks"
-    name = f"{site.site.name} {noun} {row['racks']} {suffix}".rstrip()
-    return Subject(name, to_path(row["path"]))
+def value_of(device: RackDevice, quantity: Quantity) -> float | None:
+    """A quantity of a device in the unit of its field; None when unknown."""
+    value: float | None = getattr(device, quantity)
+    return value
 
 
-def _devices(site: SitePlan, classes: Iterable[int] | None) -> Iterator[tuple[Row, int]]:
-    """Device rows, each with the number of racks of its class."""
+def subject(site: SitePlan, racks: RackClass, suffix: str = "") -> Subject:
+    """The subject of a class of racks, like ``sjc1 racks c[01-08]``."""
+    noun = "rack" if racks.count == 1 else "racks"
+    name = f"{site.site.name} {noun} {racks.hostlist} {suffix}".rstrip()
+    return Subject(name, racks.path)
+
+
+def _devices(site: SitePlan, classes: Iterable[int] | None) -> Iterator[tuple[RackDevice, int]]:
+    """Devices, each with the number of racks of its class."""
     racks = site.rack_counts
     for number in racks if classes is None else sorted(set(classes)):
-        for row in site.devices_of(number):
-            yield row, racks[number]
+        for device in site.devices_of(number):
+            yield device, racks[number]

@@ -18,7 +18,6 @@ from rackwright.model.prices import Offer, Prices
 from rackwright.plan import money
 from rackwright.plan.cost_lines import CostLine, Kind, UsedPrice
 from rackwright.plan.model import Path, SitePlan
-from rackwright.plan.tables import to_path
 
 RATES = "the owned rates in 'costs'"
 
@@ -151,21 +150,23 @@ def _groups(site: SitePlan, catalogue: Catalogue) -> list[_Group]:
         group.count += count
         return group
 
-    for row in site.rack_classes:
+    for racks in site.rack_classes:
         # A rack-scale product is bought with its rack and its power shelves.
-        whole = _holds_whole_rack(site, row["rack_class"], catalogue)
+        whole = _holds_whole_rack(site, racks.rack_class, catalogue)
         if not whole:
-            add("racks", row["type"], to_path(row["path"]), row["count"])
-        for device in site.devices_of(row["rack_class"]):
-            if device["kind"] == "shelf" and whole:
+            add("racks", racks.type, racks.path, racks.count)
+        for device in site.devices_of(racks.rack_class):
+            if device.kind == "shelf" and whole:
                 continue
-            path = to_path(device["path"])
-            group = add(_purpose(site, device["kind"], path), device["entry"], path, row["count"])
-            if device["kind"] in {"node", "switch"}:
+            path = device.path
+            group = add(_purpose(site, device.kind, path), device.entry, path, racks.count)
+            if device.kind in {"node", "switch"}:
                 group.draws = True
-                each = device["power_w"]
-                unknown = each is None or group.power is None
-                group.power = None if unknown else group.power + each * row["count"]
+                each, so_far = device.power_w, group.power
+                if each is None or so_far is None:
+                    group.power = None
+                else:
+                    group.power = so_far + each * racks.count
     for index, loop in enumerate(site.site.loops):
         add("cooling", loop.cdu, (*site.path, "loops", index), loop.count)
     for index, hall in enumerate(site.site.halls):
@@ -175,7 +176,7 @@ def _groups(site: SitePlan, catalogue: Catalogue) -> list[_Group]:
 
 
 def _holds_whole_rack(site: SitePlan, rack_class: int, catalogue: Catalogue) -> bool:
-    nodes = {row["entry"] for row in site.devices_of(rack_class) if row["kind"] == "node"}
+    nodes = {row.entry for row in site.devices_of(rack_class) if row.kind == "node"}
     return any(catalogue.get(Node, entry).whole_rack for entry in nodes)
 
 

@@ -42,14 +42,13 @@ class FeedDemand:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceLoad:
+class SourceCases:
     """What one source carries in W; None when unknown, also when parents of a source are not named.
 
     Attributes:
         worst: the highest load over the normal state and the loss of any other source.
         worst_lost: the source whose loss causes it, or None in the normal state.
         capacity: continuous capacity, None when unknown.
-        modules_lost_capacity: capacity of the modules that are not spare, where modules are given.
     """
 
     name: str
@@ -190,7 +189,7 @@ def check_sources(power: SitePower, path: Path) -> list[PlanProblem]:
     return problems
 
 
-def judge_sources(power: SitePower, tree: Tree, demands: Sequence[FeedDemand]) -> list[SourceLoad]:
+def judge_sources(power: SitePower, tree: Tree, demands: Sequence[FeedDemand]) -> list[SourceCases]:
     """The load of every source of ``power``, whose tree is given, normally and at worst.
 
     An unfed source makes the load unknown of all that may carry it. The worst case of every source
@@ -211,7 +210,7 @@ def judge_sources(power: SitePower, tree: Tree, demands: Sequence[FeedDemand]) -
             if load is None or load > so_far * _NOISE:
                 worst[name] = (load, lost)
     return [
-        SourceLoad(
+        SourceCases(
             name=source.name,
             load=None if source.name in tree.unsure else normal[source.name],
             worst=None if tree.unfed else worst[source.name][0],

@@ -10,14 +10,12 @@ from rackwright.catalog.loader import Catalogue, UnknownEntryError
 from rackwright.model.aws import AwsSite
 from rackwright.model.cluster import Blueprint
 from rackwright.model.hardware import Instance, Node
-from rackwright.model.names import compress_hostlist
 from rackwright.model.onprem import NodeGroup, OnPremSite
 from rackwright.plan import rack as racks
-from rackwright.plan import tables
 from rackwright.plan.assignment import (
+    AssignedRacks,
     Load,
     PlacedGroup,
-    RackClass,
     assign,
     list_loads,
     place_groups,
@@ -34,13 +32,21 @@ from rackwright.plan.distribution import (
     judge_sources,
 )
 from rackwright.plan.electrical import Legs, imbalance, rotate
-from rackwright.plan.facility import hall_rows, loop_rows, row_rows, totals_row
+from rackwright.plan.facility import Counts, hall_rows, loop_rows, row_rows, totals_row
 from rackwright.plan.filesystem import check_file_systems
 from rackwright.plan.interconnect import check_interconnects
 from rackwright.plan.model import Path, Plan, SitePlan
 from rackwright.plan.operation_references import find_operation_problems
 from rackwright.plan.outages import Outages
 from rackwright.plan.problems import PlanError, PlanProblem
+from rackwright.plan.records.power import (
+    CircuitAfterLoss,
+    CircuitLoad,
+    DevicesAfterLoss,
+    FeedLoad,
+    SourceLoad,
+)
+from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
 from rackwright.plan.reliability import check_reliability
 from rackwright.plan.scheduler import check_daemons
 from rackwright.spec.suggest import did_you_mean
@@ -184,7 +190,7 @@ def _check_entries(
 
 
 def _check_supplies(
-    classes: Sequence[RackClass], loads: Sequence[Load], catalogue: Catalogue
+    classes: Sequence[AssignedRacks], loads: Sequence[Load], catalogue: Catalogue
 ) -> list[PlanProblem]:
     """Devices without a feed, and power supplies on feeds that are not there."""
     found: dict[tuple[Path, str], PlanProblem] = {}
@@ -226,7 +232,7 @@ def _psus_per_feed(load: Load) -> Mapping[str, int]:
 
 
 def _build(
-    classes: Sequence[RackClass], loads: Sequence[Load], site: OnPremSite, catalogue: Catalogue
+    classes: Sequence[AssignedRacks], loads: Sequence[Load], site: OnPremSite, catalogue: Catalogue
 ) -> list[racks.Rack]:
     """One rack for each class; classes that differ in name and source only share the work."""
     made: dict[Any, racks.Rack] = {}
@@ -250,92 +256,87 @@ def _build(
 def _tabulate(
     site: OnPremSite,
     path: Path,
-    classes: Sequence[RackClass],
+    classes: Sequence[AssignedRacks],
     built: Sequence[racks.Rack],
     catalogue: Catalogue,
 ) -> SitePlan:
-    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in _COLUMNS}
+    rack_classes: list[RackClass] = []
+    positions: list[RackPosition] = []
+    devices: list[RackDevice] = []
+    feeds: list[FeedLoad] = []
+    circuits: list[CircuitLoad] = []
+    losses: list[CircuitAfterLoss] = []
+    device_losses: list[DevicesAfterLoss] = []
     for number, (cls, rack) in enumerate(zip(classes, built, strict=True)):
-        where = tables.to_text(cls.group.path)
-        own = racks.class_row(rack, cls, site)
-        rows["rack_classes"].append({**own, "racks": compress_hostlist(cls.racks)})
-        rows["racks"] += [
-            {"rack": name, "hall": own["hall"], "row": own["row"], "position": position}
-            for name, position in zip(cls.racks, cls.positions, strict=True)
+        where = cls.group.path
+        own = racks.class_row(rack, cls, site, number)
+        rack_classes.append(own)
+        positions += [
+            RackPosition(rack=name, rack_class=number, hall=own.hall, row=own.row, position=place)
+            for name, place in zip(cls.racks, cls.positions, strict=True)
         ]
-        lost, fates = racks.loss_rows(rack, where)
-        new = {
-            "devices": racks.device_rows(rack, where),
-            "feeds": racks.feed_rows(rack, where),
-            "circuits": racks.circuit_rows(rack, where, site.power.power_factor),
-            "losses": lost,
-            "device_losses": fates,
-        }
-        for name, added in new.items():
-            rows[name] += [{**row, "rack_class": number} for row in added]
-        rows["rack_classes"][-1]["rack_class"] = number
-        for row in rows["racks"][-len(cls.racks) :]:
-            row["rack_class"] = number
+        devices += racks.device_rows(rack, where, number)
+        feeds += racks.feed_rows(rack, where, number)
+        circuits += racks.circuit_rows(rack, where, number, site.power.power_factor)
+        lost, fates = racks.loss_rows(rack, where, number)
+        losses += lost
+        device_losses += fates
     tree = Tree(site.power.sources)
-    rows["sources"] = _source_rows(site, path, tree, classes, built)
-    made = {name: tables.table(rows[name], columns) for name, columns in _COLUMNS.items()}
-    racks_made = made["rack_classes"]
-    made["rows"] = tables.table(row_rows(site, path, racks_made), tables.ROWS)
-    made["halls"] = tables.table(hall_rows(site, path, racks_made, catalogue), tables.HALLS)
-    made["loops"] = tables.table(loop_rows(site, path, racks_made, catalogue), tables.LOOPS)
-    counts = _count(site, catalogue)
-    made["totals"] = tables.table([totals_row(site, racks_made, counts)], tables.TOTALS)
-    return SitePlan(site=site, path=path, distribution=tree, **made)
-
-
-_COLUMNS: Mapping[str, tables.Columns] = {
-    "racks": tables.RACKS,
-    "rack_classes": tables.RACK_CLASSES,
-    "devices": tables.DEVICES,
-    "feeds": tables.FEEDS,
-    "circuits": tables.CIRCUITS,
-    "losses": tables.LOSSES,
-    "device_losses": tables.DEVICE_LOSSES,
-    "sources": tables.SOURCES,
-}
+    return SitePlan(
+        site=site,
+        path=path,
+        racks=tuple(positions),
+        rack_classes=tuple(rack_classes),
+        devices=tuple(devices),
+        feeds=tuple(feeds),
+        circuits=tuple(circuits),
+        losses=tuple(losses),
+        device_losses=tuple(device_losses),
+        sources=_source_rows(site, path, tree, classes, built),
+        rows=row_rows(site, path, rack_classes),
+        halls=hall_rows(site, path, rack_classes, catalogue),
+        loops=loop_rows(site, path, rack_classes, catalogue),
+        totals=totals_row(site, rack_classes, _count(site, catalogue)),
+        distribution=tree,
+    )
 
 
 def _source_rows(
     site: OnPremSite,
     path: Path,
     tree: Tree,
-    classes: Sequence[RackClass],
+    classes: Sequence[AssignedRacks],
     built: Sequence[racks.Rack],
-) -> list[dict[str, Any]]:
+) -> tuple[SourceLoad, ...]:
     demands = [_demand(cls, rack, tree.outages) for cls, rack in zip(classes, built, strict=True)]
     judged = judge_sources(site.power, tree, demands)
     peaks = _peaks(tree, classes, built)
     legs = _legs(tree, classes, built)
     idle = idle_sources(site)
-    return [
-        {
-            "source": load.name,
-            "kind": source.kind,
-            "path": tables.to_text((*path, "power", "sources", index)),
-            "redundancy": source.redundancy,
-            "capacity_w": load.capacity,
-            "overload_w": source.overload,
-            "load_w": load.load,
-            "worst_w": load.worst,
-            "worst_lost": load.worst_lost,
-            "peak_w": None if load.name in tree.unsure else peaks[load.name],
-            "imbalance": None
+    return tuple(
+        SourceLoad(
+            source=load.name,
+            kind=source.kind,
+            path=(*path, "power", "sources", index),
+            redundancy=source.redundancy,
+            capacity_w=load.capacity,
+            overload_w=source.overload,
+            load_w=load.load,
+            worst_w=load.worst,
+            worst_lost=load.worst_lost,
+            peak_w=None if load.name in tree.unsure else peaks[load.name],
+            imbalance=None
             if load.name in tree.unsure or (lines := legs[load.name]) is None
             else imbalance(lines),
-            "ancestors": ",".join(sorted(tree.ancestors(load.name))),
-            "missing_parents": source.missing_parents,
-            "idle": load.name in idle,
-        }
+            ancestors=tuple(sorted(tree.ancestors(load.name))),
+            missing_parents=source.missing_parents,
+            idle=load.name in idle,
+        )
         for index, (source, load) in enumerate(zip(site.power.sources, judged, strict=True))
-    ]
+    )
 
 
-def _demand(cls: RackClass, rack: racks.Rack, outages: Outages) -> FeedDemand:
+def _demand(cls: AssignedRacks, rack: racks.Rack, outages: Outages) -> FeedDemand:
     """The rack's draw on its feeds for every set of feeds that one lost source kills."""
     sources = tuple(feed.source for feed in rack.group.feeds)
     return FeedDemand(
@@ -347,7 +348,7 @@ def _demand(cls: RackClass, rack: racks.Rack, outages: Outages) -> FeedDemand:
 
 
 def _peaks(
-    tree: Tree, classes: Sequence[RackClass], built: Sequence[racks.Rack]
+    tree: Tree, classes: Sequence[AssignedRacks], built: Sequence[racks.Rack]
 ) -> Mapping[str, float | None]:
     leaves: dict[str, float | None] = {}
     for cls, rack in zip(classes, built, strict=True):
@@ -359,7 +360,7 @@ def _peaks(
 
 
 def _legs(
-    tree: Tree, classes: Sequence[RackClass], built: Sequence[racks.Rack]
+    tree: Tree, classes: Sequence[AssignedRacks], built: Sequence[racks.Rack]
 ) -> Mapping[str, Legs | None]:
     """Load of each line of every source; the start line is rotated from rack to rack."""
     found: dict[str, Legs | None] = dict.fromkeys(tree.order, (0.0, 0.0, 0.0))
@@ -381,12 +382,12 @@ def _add_legs(total: Legs | None, legs: Legs | None, times: int) -> Legs | None:
     return None if total is None or legs is None else add_legs(total, legs, times)
 
 
-def _count(site: OnPremSite, catalogue: Catalogue) -> dict[str, int]:
-    counts = {"accelerators": 0, "nodes": 0, "hosts": 0}
+def _count(site: OnPremSite, catalogue: Catalogue) -> Counts:
+    accelerators = nodes = hosts = 0
     for group in site.node_groups:
         entry = catalogue.get(Node, group.type)
-        counts["nodes"] += group.count
-        counts["hosts"] += group.count * entry.hosts
+        nodes += group.count
+        hosts += group.count * entry.hosts
         if entry.accelerators is not None:
-            counts["accelerators"] += group.count * entry.accelerators.count
-    return counts
+            accelerators += group.count * entry.accelerators.count
+    return Counts(accelerators, nodes, hosts)

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.fabric import Layout, layouts_of
-from rackwright.plan.model import SitePlan, Table
-from rackwright.plan.tables import to_text
+from rackwright.plan.model import SitePlan
+from rackwright.plan.records.racks import RackDevice
 
 Kind = Literal["rack", "power source", "leaf", "CDU"]
 
@@ -63,10 +63,10 @@ class FailureDomains:
     def __init__(self, site: SitePlan, catalogue: Catalogue, ignored: AbstractSet[str]) -> None:
         self._site = site
         self._ignored = ignored
-        self._classes = {row["rack_class"]: row for row in site.rack_classes}
+        self._classes = {racks.rack_class: racks for racks in site.rack_classes}
         self._feeds: dict[int, list[str]] = {}
         for row in site.feeds:
-            self._feeds.setdefault(row["rack_class"], []).append(row["source"])
+            self._feeds.setdefault(row.rack_class, []).append(row.source)
         self._tree = site.distribution
         self._layouts = layouts_of(site.site, catalogue)
 
@@ -82,24 +82,24 @@ class FailureDomains:
     def racks_of(self, groups: Sequence[int]) -> int:
         """Racks that hold nodes of any of the groups."""
         classes = {number for group in groups for number in self._placed(group)}
-        return sum(self._classes[number]["count"] for number in classes)
+        return sum(self._classes[number].count for number in classes)
 
-    def _placed(self, group: int) -> Mapping[int, Table]:
+    def _placed(self, group: int) -> Mapping[int, Sequence[RackDevice]]:
         """The devices of a group in one rack of each class."""
-        path = to_text((*self._site.path, "node_groups", group))
+        path = (*self._site.path, "node_groups", group)
         found = {
-            number: [row for row in self._site.devices_of(number) if row["path"] == path]
+            number: [row for row in self._site.devices_of(number) if row.path == path]
             for number in self._classes
         }
         return {number: rows for number, rows in found.items() if rows}
 
-    def _rack(self, placed: Mapping[int, Table], of: int) -> Loss:
+    def _rack(self, placed: Mapping[int, Sequence[RackDevice]], of: int) -> Loss:
         fullest = max(placed, key=lambda number: len(placed[number]))
-        racks = sum(self._classes[number]["count"] for number in placed)
-        name = f"rack of {self._classes[fullest]['racks']}"
+        racks = sum(self._classes[number].count for number in placed)
+        name = f"rack of {self._classes[fullest].hostlist}"
         return Loss("rack", "rack", name, len(placed[fullest]), of, count=racks)
 
-    def _source(self, placed: Mapping[int, Table], of: int) -> Loss:
+    def _source(self, placed: Mapping[int, Sequence[RackDevice]], of: int) -> Loss:
         """The worst source: nodes whose living power supplies are too few for them."""
         taken: dict[str, int] = {}
         unsure: dict[str, None] = {}
@@ -108,9 +108,9 @@ class FailureDomains:
             for lost, dead in self._dead_feeds(sources).items():
                 fates = [is_off(row, dead, len(sources)) for row in rows]
                 off = sum(fate is True for fate in fates)
-                taken[lost] = taken.get(lost, 0) + off * self._classes[number]["count"]
+                taken[lost] = taken.get(lost, 0) + off * self._classes[number].count
                 if None in fates:
-                    unsure.update(dict.fromkeys(row["entry"] for row in rows))
+                    unsure.update(dict.fromkeys(row.entry for row in rows))
         if not taken:
             return Loss("power source", "power source", "power source", 0, of)
         worst = max(taken, key=lambda name: taken[name])
@@ -146,41 +146,36 @@ class FailureDomains:
                 if hosts.group.name == name:
                     yield _leaf(layout, index)
 
-    def _cdus(self, placed: Mapping[int, Table], of: int) -> Iterator[Loss]:
+    def _cdus(self, placed: Mapping[int, Sequence[RackDevice]], of: int) -> Iterator[Loss]:
         """A loop dies with one of its CDUs when the others do not carry it."""
         on_loop: dict[str, int] = {}
         for number, rows in placed.items():
-            loop = self._classes[number]["loop"]
-            wet = sum(row["medium"] != "air" for row in rows)
+            loop = self._classes[number].loop
+            wet = sum(row.medium != "air" for row in rows)
             if loop is not None and wet:
-                on_loop[loop] = on_loop.get(loop, 0) + wet * self._classes[number]["count"]
+                on_loop[loop] = on_loop.get(loop, 0) + wet * self._classes[number].count
         for row in self._site.loops:
-            if row["loop"] not in on_loop:
+            if row.loop not in on_loop:
                 continue
-            missing = tuple(
-                f"{noun} of the loop '{row['loop']}'"
-                for noun, columns in (
-                    ("heat", ("heat_w", "capacity_n1_w")),
-                    ("flow", ("flow_lpm", "cdu_flow_n1_lpm")),
-                )
-                if any(row[column] is None for column in columns)
-            )
+            heat, flow, most = row.heat_w, row.flow_lpm, row.cdu_flow_n1_lpm
+            missing: tuple[str, ...] = ()
+            if heat is None:
+                missing += (f"heat of the loop '{row.loop}'",)
+            if flow is None or most is None:
+                missing += (f"flow of the loop '{row.loop}'",)
             taken: float | None = None
-            if not missing:
-                carried = (
-                    row["heat_w"] <= row["capacity_n1_w"]
-                    and row["flow_lpm"] <= row["cdu_flow_n1_lpm"]
-                )
-                taken = 0 if carried else on_loop[row["loop"]]
-            name = f"CDU of loop {row['loop']}"
-            yield Loss("CDU", name, name, taken, of, count=row["cdus"], missing=missing)
+            if heat is not None and flow is not None and most is not None:
+                carried = heat <= row.capacity_n1_w and flow <= most
+                taken = 0 if carried else on_loop[row.loop]
+            name = f"CDU of loop {row.loop}"
+            yield Loss("CDU", name, name, taken, of, count=row.cdus, missing=missing)
 
 
-def is_off(device: Mapping[str, Any], dead: AbstractSet[int], feeds: int) -> bool | None:
+def is_off(device: RackDevice, dead: AbstractSet[int], feeds: int) -> bool | None:
     """Whether a device stops when the feeds in ``dead`` die; None when that is not known.
 
     Args:
-        device: a row of table ``devices``.
+        device: the device.
         dead: the feeds by index.
         feeds: all feeds of its rack.
     """
@@ -188,19 +183,18 @@ def is_off(device: Mapping[str, Any], dead: AbstractSet[int], feeds: int) -> boo
         return False
     if len(dead) == feeds:
         return True
-    if device["psu_inlet"] in WITHOUT_SUPPLIES:
+    if device.psu_inlet in WITHOUT_SUPPLIES:
         return False
-    if device["psus"] is None:
+    if device.psus is None:
         return None
-    counts = [int(count) for count in device["psus"].split(",")]
-    alive = sum(count for feed, count in enumerate(counts) if feed not in dead)
-    if alive in {0, sum(counts)}:
+    alive = sum(count for feed, count in enumerate(device.psus) if feed not in dead)
+    if alive in {0, sum(device.psus)}:
         return alive == 0
-    if device["full_performance"] is not None and alive >= device["full_performance"]:
+    if device.full_performance is not None and alive >= device.full_performance:
         return False
-    if device["degraded"] is None:
+    if device.degraded is None:
         return None
-    return bool(alive < device["degraded"])
+    return alive < device.degraded
 
 
 def _leaf(layout: Layout, attachment: int) -> Loss:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rackwright.plan.content import Device
+from rackwright.plan.content import PlacedDevice
 
 HEAVY_KG = 50.0
 """Devices above this weight belong into the lower part of a rack."""
 
 
-def center_of_mass(devices: Sequence[Device]) -> float | None:
+def center_of_mass(devices: Sequence[PlacedDevice]) -> float | None:
     """Height of the centre of mass in U above the rack's bottom; 0 without devices.
 
     The empty rack and what hangs beside the rails are left out. Unknown as long as a device has
@@ -30,7 +30,7 @@ def center_of_mass(devices: Sequence[Device]) -> float | None:
     return moments / weight if weight else 0.0
 
 
-def highest_heavy_unit(devices: Sequence[Device]) -> float | None:
+def highest_heavy_unit(devices: Sequence[PlacedDevice]) -> float | None:
     """Highest unit that a device of more than ``HEAVY_KG`` reaches; 0 without such a device."""
     highest = 0.0
     for device in devices:
@@ -42,7 +42,7 @@ def highest_heavy_unit(devices: Sequence[Device]) -> float | None:
     return highest
 
 
-def deepest(devices: Sequence[Device]) -> float | None:
+def deepest(devices: Sequence[PlacedDevice]) -> float | None:
     """Depth in m of the deepest node or switch; 0 without one."""
     result = 0.0
     for device in devices:

@@ -1,11 +1,11 @@
-"""The plan: what a blueprint expands to, as tables of equal things."""
+"""The plan: what a blueprint expands to, as tables of records of equal things."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rackwright.catalog.loader import Catalogue
@@ -14,13 +14,18 @@ if TYPE_CHECKING:
     from rackwright.plan.aws import AwsSitePlan
     from rackwright.plan.cost import CostSummary
     from rackwright.plan.distribution import Tree
+    from rackwright.plan.records.facility import HallLoad, LoopLoad, RowLoad, SiteTotals
+    from rackwright.plan.records.power import (
+        CircuitAfterLoss,
+        CircuitLoad,
+        DevicesAfterLoss,
+        FeedLoad,
+        SourceLoad,
+    )
+    from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
 
 Path = tuple[str | int, ...]
-
-Row = Mapping[str, Any]
-"""A row of a table by column, which nobody changes: all who read the table share it."""
-
-Table = Sequence[Row]
+"""A place in a blueprint: keys of mappings and numbers of list items, like ``("sites", 0)``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,43 +52,43 @@ class Contributor:
 
 @dataclass(frozen=True)
 class SitePlan:
-    """A bare-metal site, expanded; ``rackwright.plan.tables`` documents the tables.
+    """A bare-metal site, expanded to tables; ``rackwright.plan.records`` says what their fields mean.
 
-    Racks of one group with the same content are one row of ``rack_classes``, so the work grows
+    Racks of one group with the same content are one record of ``rack_classes``, so the work grows
     with the number of distinct racks.
     """
 
     site: OnPremSite
     path: Path
-    racks: Table = field(repr=False)
-    rack_classes: Table = field(repr=False)
-    devices: Table = field(repr=False)
-    feeds: Table = field(repr=False)
-    circuits: Table = field(repr=False)
-    losses: Table = field(repr=False)
-    device_losses: Table = field(repr=False)
-    sources: Table = field(repr=False)
-    rows: Table = field(repr=False)
-    halls: Table = field(repr=False)
-    loops: Table = field(repr=False)
-    totals: Table = field(repr=False)
+    racks: tuple[RackPosition, ...] = field(repr=False)
+    rack_classes: tuple[RackClass, ...] = field(repr=False)
+    devices: tuple[RackDevice, ...] = field(repr=False)
+    feeds: tuple[FeedLoad, ...] = field(repr=False)
+    circuits: tuple[CircuitLoad, ...] = field(repr=False)
+    losses: tuple[CircuitAfterLoss, ...] = field(repr=False)
+    device_losses: tuple[DevicesAfterLoss, ...] = field(repr=False)
+    sources: tuple[SourceLoad, ...] = field(repr=False)
+    rows: tuple[RowLoad, ...] = field(repr=False)
+    halls: tuple[HallLoad, ...] = field(repr=False)
+    loops: tuple[LoopLoad, ...] = field(repr=False)
+    totals: SiteTotals = field(repr=False)
     distribution: Tree = field(repr=False)
     """Its power sources."""
 
-    def devices_of(self, rack_class: int) -> Table:
-        """The rows of ``devices`` in one rack of a class."""
+    def devices_of(self, rack_class: int) -> Sequence[RackDevice]:
+        """The devices in one rack of a class."""
         return self._devices_by_class.get(rack_class, ())
 
     @cached_property
     def rack_counts(self) -> Mapping[int, int]:
         """Number of racks by rack class."""
-        return {row["rack_class"]: row["count"] for row in self.rack_classes}
+        return {racks.rack_class: racks.count for racks in self.rack_classes}
 
     @cached_property
-    def _devices_by_class(self) -> Mapping[int, Table]:
-        found: dict[int, list[Row]] = {}
-        for row in self.devices:
-            found.setdefault(row["rack_class"], []).append(row)
+    def _devices_by_class(self) -> Mapping[int, Sequence[RackDevice]]:
+        found: dict[int, list[RackDevice]] = {}
+        for device in self.devices:
+            found.setdefault(device.rack_class, []).append(device)
         return found
 
 

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rackwright.model.hardware import Outlets, fact_value
-from rackwright.plan.content import Device
+from rackwright.plan.content import PlacedDevice
 from rackwright.plan.electrical import outlet_voltage
 from rackwright.plan.wiring import hangs_anywhere
 
 if TYPE_CHECKING:
     from rackwright.plan.rack import Rack
 
-_CURRENTS = ("c13_worst_a", "c19_worst_a", "branch_worst_a")
+
+class OutletCurrents(NamedTuple):
+    """The largest currents of one PDU in A; None when unknown.
+
+    Attributes:
+        c13: at one C13 outlet.
+        c19: at one outlet of another type.
+        branch: through one branch breaker.
+    """
+
+    c13: float | None
+    c19: float | None
+    branch: float | None
+
+
+_UNKNOWN = OutletCurrents(None, None, None)
 
 
 def outlets_used(rack: Rack, number: int) -> Mapping[str, int] | None:
@@ -34,7 +49,7 @@ def outlet_rating(outlets: Mapping[str, Outlets] | None, kind: str) -> float | N
     return outlets[kind].rating.value if outlets and kind in outlets else None
 
 
-def outlet_currents(rack: Rack, number: int, power_factor: float) -> dict[str, float | None]:
+def outlet_currents(rack: Rack, number: int, power_factor: float) -> OutletCurrents:
     """Largest current at one outlet of each type and on one branch, in A, from the supplies' ratings.
 
     A supply may draw its rating as soon as its partners are lost, so the rating counts and not
@@ -43,14 +58,14 @@ def outlet_currents(rack: Rack, number: int, power_factor: float) -> dict[str, f
     circuit = rack.circuits[number]
     pdu = rack.pdus[circuit.feed]
     if pdu is None:
-        return dict.fromkeys(_CURRENTS)
+        return _UNKNOWN
     feed = rack.group.feeds[circuit.feed]
     line = feed.circuit.voltage if feed.circuit else pdu.voltage.value
     volts = outlet_voltage(line, pdu.phases, pdu.wiring)
     supplies = [rack.devices[plug.device] for plug in rack.plugs if plug.circuit == number]
     unknown = any(d.psu_rating is None and d.power is None for d in supplies)
     if unknown or any(hangs_anywhere(device) for device in rack.devices):
-        return dict.fromkeys(_CURRENTS)
+        return _UNKNOWN
     amperes = [_supply_current(d, volts, power_factor) for d in supplies]
     small = [a for a, d in zip(amperes, supplies, strict=True) if d.psu_inlet == "C14"]
     large = [a for a, d in zip(amperes, supplies, strict=True) if d.psu_inlet != "C14"]
@@ -59,11 +74,10 @@ def outlet_currents(rack: Rack, number: int, power_factor: float) -> dict[str, f
     if branches:
         sums = [sum(amperes[start::branches]) for start in range(min(branches, len(amperes)))]
         worst_branch = max(sums, default=0.0)
-    worst = (max(small, default=0.0), max(large, default=0.0), worst_branch)
-    return dict(zip(_CURRENTS, worst, strict=True))
+    return OutletCurrents(max(small, default=0.0), max(large, default=0.0), worst_branch)
 
 
-def _supply_current(device: Device, volts: float, power_factor: float) -> float:
+def _supply_current(device: PlacedDevice, volts: float, power_factor: float) -> float:
     """Current of one supply: its rating in VA, or the whole device through one supply."""
     if device.psu_rating is not None:
         return device.psu_rating / volts

@@ -12,7 +12,7 @@ def circuit_contributors(
     site: SitePlan, rack_class: int, feed: str, lost: str | None = None
 ) -> tuple[Contributor, ...]:
     """What each kind of device of one rack puts on ``feed`` when feed ``lost`` is dead, in W."""
-    feeds = [row["feed"] for row in site.feeds if row["rack_class"] == rack_class]
+    feeds = [row.feed for row in site.feeds if row.rack_class == rack_class]
     dead = {feeds.index(lost)} if lost in feeds else set()
     return _merge(_shares(site, rack_class, feeds.index(feed), dead, 1))
 
@@ -25,7 +25,7 @@ def source_contributors(
     alive = tree.alive(lost)
     feeds: dict[int, list[str]] = {}
     for row in site.feeds:
-        feeds.setdefault(row["rack_class"], []).append(row["source"])
+        feeds.setdefault(row.rack_class, []).append(row.source)
     counts = site.rack_counts
     found: list[Contributor] = []
     for rack_class, sources in feeds.items():
@@ -49,13 +49,13 @@ def _shares(
     site: SitePlan, rack_class: int, feed: int, dead: set[int], racks: int
 ) -> list[Contributor]:
     found = []
-    for row in site.devices_of(rack_class):
-        if row["psus"] is None or row["power_w"] is None:
+    for device in site.devices_of(rack_class):
+        psus = device.psus
+        if psus is None or device.power_w is None:
             continue
-        psus = [int(part) for part in row["psus"].split(",")]
         alive = sum(count for n, count in enumerate(psus) if n not in dead)
-        if alive and psus[feed] and row["power_w"]:
-            found.append(Contributor(row["entry"], racks, row["power_w"] * psus[feed] / alive))
+        if alive and psus[feed] and device.power_w:
+            found.append(Contributor(device.entry, racks, device.power_w * psus[feed] / alive))
     return found
 
 

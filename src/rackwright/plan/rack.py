@@ -4,28 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import Device as DeviceEntry
 from rackwright.model.hardware import Node, Outlets, Pdu, PowerShelf, RackType, Switch, fact_value
+from rackwright.model.names import compress_hostlist
 from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
 from rackwright.model.power import RackFeed
 from rackwright.plan import mechanical, outlets
-from rackwright.plan.assignment import Load, RackClass
-from rackwright.plan.content import Device, describe_device, place_devices, total
+from rackwright.plan.assignment import AssignedRacks, Load
+from rackwright.plan.content import PlacedDevice, describe_device, place_devices, total
 from rackwright.plan.electrical import circuit_capacity, imbalance, outlet_voltage
-from rackwright.plan.tables import to_text
+from rackwright.plan.model import Path
+from rackwright.plan.records.power import (
+    CircuitAfterLoss,
+    CircuitLoad,
+    DevicesAfterLoss,
+    DeviceState,
+    FeedLoad,
+)
+from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.plan.thermal import coolant_flow
 from rackwright.plan.wiring import (
     Circuit,
-    CircuitLoad,
+    CircuitDraw,
     Plug,
     circuit_loads,
     device_state,
     plug_in,
     wire,
 )
+
+LostKind = Literal["feed", "pdu"]
 
 
 @dataclass(frozen=True)
@@ -34,19 +45,19 @@ class Rack:
 
     Attributes:
         pdus: PDU of each feed, None where the circuit ends in the product itself.
-        lost: for each single loss, its name, kind and the dead circuits.
+        losses: for each single loss, its name, kind and the dead circuits.
     """
 
     group: RackGroup
     type: RackType
-    devices: tuple[Device, ...]
+    devices: tuple[PlacedDevice, ...]
     pdus: tuple[Pdu | None, ...]
     circuits: tuple[Circuit, ...]
     plugs: tuple[Plug, ...]
-    normal: tuple[CircuitLoad, ...]
-    losses: tuple[tuple[str, str, frozenset[int]], ...]
+    normal: tuple[CircuitDraw, ...]
+    losses: tuple[tuple[str, LostKind, frozenset[int]], ...]
 
-    def loads_without(self, dead: frozenset[int]) -> list[CircuitLoad]:
+    def loads_without(self, dead: frozenset[int]) -> list[CircuitDraw]:
         """The load of every circuit when those in ``dead`` are lost."""
         return circuit_loads(self.devices, self.circuits, self.plugs, dead)
 
@@ -61,7 +72,7 @@ class Rack:
 
 
 def build_rack(
-    cls: RackClass, loads: Sequence[Load], site: OnPremSite, catalogue: Catalogue
+    cls: AssignedRacks, loads: Sequence[Load], site: OnPremSite, catalogue: Catalogue
 ) -> Rack:
     """The rack that every member of ``cls`` is.
 
@@ -73,16 +84,15 @@ def build_rack(
     air = site.halls[cls.group.hall].air
     rise = air.temperature_rise if air else None
     pdus = tuple(catalogue.get(Pdu, feed.pdu) if feed.pdu else None for feed in group.feeds)
-    nodes: list[tuple[Device, float | None]] = []
-    switches: list[tuple[Device, float | None]] = []
+    nodes: list[tuple[PlacedDevice, float | None]] = []
+    switches: list[tuple[PlacedDevice, float | None]] = []
     for index, count in cls.content:
         load = loads[index]
         device = _describe(load, catalogue, rise, on_liquid=group.cooling.mode != "air")
         device = _override_psus(device, load.group, group)
         (switches if load.is_switch else nodes).extend([(device, load.group.start_unit)] * count)
-    where = to_text(cls.group.path)
     whole = any(_is_whole_rack(loads[index], catalogue) for index, _ in cls.content)
-    fixtures = _fixtures(group, pdus, catalogue, where, shelves_included=whole)
+    fixtures = _fixtures(group, pdus, catalogue, cls.group.path, shelves_included=whole)
     placed = place_devices(nodes, switches, fixtures, rack_type.height.value)
     devices = wire(placed, len(group.feeds))
     circuits = _circuits(group.feeds, pdus, site)
@@ -99,7 +109,9 @@ def build_rack(
     )
 
 
-def _describe(load: Load, catalogue: Catalogue, rise: float | None, *, on_liquid: bool) -> Device:
+def _describe(
+    load: Load, catalogue: Catalogue, rise: float | None, *, on_liquid: bool
+) -> PlacedDevice:
     entry: DeviceEntry
     if isinstance(load.group, NodeGroup):
         entry = catalogue.get(Node, load.group.type)
@@ -110,7 +122,7 @@ def _describe(load: Load, catalogue: Catalogue, rise: float | None, *, on_liquid
     return describe_device(
         entry,
         load.group,
-        to_text(load.path),
+        load.path,
         kind="switch" if load.is_switch else "node",
         power_cap=cap,
         temperature_rise=rise,
@@ -122,7 +134,7 @@ def _is_whole_rack(load: Load, catalogue: Catalogue) -> bool:
     return not load.is_switch and catalogue.get(Node, load.group.type).whole_rack
 
 
-def _override_psus(device: Device, group: Any, rack: RackGroup) -> Device:
+def _override_psus(device: PlacedDevice, group: Any, rack: RackGroup) -> PlacedDevice:
     chosen = getattr(group, "psus_per_feed", None)
     if not chosen:
         return device
@@ -133,15 +145,15 @@ def _fixtures(
     group: RackGroup,
     pdus: Sequence[Pdu | None],
     catalogue: Catalogue,
-    path: str,
+    path: Path,
     *,
     shelves_included: bool,
-) -> list[Device]:
+) -> list[PlacedDevice]:
     """PDUs and power shelves; shelves of a product that is a whole rack are part of it."""
     found = []
     for feed, pdu in zip(group.feeds, pdus, strict=True):
         if pdu is not None:
-            made = Device(
+            made = PlacedDevice(
                 kind="pdu",
                 entry=pdu.id,
                 group=f"feed {feed.name}",
@@ -157,7 +169,7 @@ def _fixtures(
             found += [made] * feed.pdus
     if group.shelves:
         shelf = catalogue.get(PowerShelf, group.shelves.type)
-        made = Device(
+        made = PlacedDevice(
             kind="shelf",
             entry=shelf.id,
             group="shelves",
@@ -205,8 +217,8 @@ def _usable(feed: RackFeed, pdu: Pdu | None, site: OnPremSite) -> float | None:
 
 def _losses(
     feeds: Sequence[RackFeed], circuits: Sequence[Circuit]
-) -> list[tuple[str, str, frozenset[int]]]:
-    found = []
+) -> list[tuple[str, LostKind, frozenset[int]]]:
+    found: list[tuple[str, LostKind, frozenset[int]]] = []
     for index, feed in enumerate(feeds):
         dead = frozenset(n for n, circuit in enumerate(circuits) if circuit.feed == index)
         found.append((feed.name, "feed", dead))
@@ -217,8 +229,8 @@ def _losses(
     return found
 
 
-def class_row(rack: Rack, cls: RackClass, site: OnPremSite) -> dict[str, Any]:
-    """The row of ``rack_classes``, without its number."""
+def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> RackClass:
+    """The record of the class with a number."""
     group, kind = rack.group, rack.type
     devices = rack.devices
     cooling = group.cooling
@@ -231,43 +243,46 @@ def class_row(rack: Rack, cls: RackClass, site: OnPremSite) -> dict[str, Any]:
     footprint = None
     if group.aisle_depth is not None:
         footprint = mechanical.footprint(kind.width.value, kind.depth.value, group.aisle_depth)
-    return {
-        "count": len(cls.racks),
-        "casters": kind.casters,
-        "hall": hall.name,
-        "row": hall.rows[cls.group.row].name,
-        "path": to_text(cls.group.path),
-        "type": kind.id,
-        "mode": cooling.mode,
-        "loop": cooling.loop,
-        "air_direction": group.air_direction,
-        "height_u": kind.height.value,
-        "used_u": total(device.height for device in devices),
-        "power_w": total(device.power for device in devices),
-        "peak_w": total(d.peak for d in devices if d.kind in {"node", "switch"}),
-        "heat_w": total(device.heat for device in devices),
-        "heat_air_w": None if heat_air is None or captured is None else heat_air - captured,
-        "heat_liquid_w": total(device.heat_liquid for device in devices),
-        "air_into_loop_w": captured,
-        "airflow_cfm": total(device.airflow for device in devices),
-        "flow_lpm": _flow(rack, captured, site),
-        "content_kg": content,
-        "weight_kg": None if content is None or empty is None else content + empty,
-        "static_rating_kg": fact_value(kind.static_rating),
-        "dynamic_rating_kg": fact_value(kind.dynamic_rating),
-        "footprint_m2": footprint,
-        "center_of_mass_u": mechanical.center_of_mass(devices),
-        "heaviest_top_u": mechanical.highest_heavy_unit(devices),
-        "rack_depth_m": kind.depth.value,
-        "deepest_m": mechanical.deepest(devices),
-        "cable_allowance_m": group.cable_allowance,
-        "power_limit_w": cooling.power_limit,
-        "rear_door_capacity_w": cooling.rear_door_capacity,
-        "leak_detection": cooling.leak_detection,
-        "isolation": cooling.isolation,
-        "blanking": group.blanking,
-        "has_liquid": any(device.medium != "air" for device in devices) or cooling.mode != "air",
-    }
+    return RackClass(
+        rack_class=number,
+        count=len(cls.racks),
+        racks=tuple(cls.racks),
+        hostlist=compress_hostlist(cls.racks),
+        casters=kind.casters,
+        hall=hall.name,
+        row=hall.rows[cls.group.row].name,
+        path=cls.group.path,
+        type=kind.id,
+        mode=cooling.mode,
+        loop=cooling.loop,
+        air_direction=group.air_direction,
+        height_u=kind.height.value,
+        used_u=total(device.height for device in devices),
+        power_w=total(device.power for device in devices),
+        peak_w=total(d.peak for d in devices if d.kind in {"node", "switch"}),
+        heat_w=total(device.heat for device in devices),
+        heat_air_w=None if heat_air is None or captured is None else heat_air - captured,
+        heat_liquid_w=total(device.heat_liquid for device in devices),
+        air_into_loop_w=captured,
+        airflow_cfm=total(device.airflow for device in devices),
+        flow_lpm=_flow(rack, captured, site),
+        content_kg=content,
+        weight_kg=None if content is None or empty is None else content + empty,
+        static_rating_kg=fact_value(kind.static_rating),
+        dynamic_rating_kg=fact_value(kind.dynamic_rating),
+        footprint_m2=footprint,
+        center_of_mass_u=mechanical.center_of_mass(devices),
+        heaviest_top_u=mechanical.highest_heavy_unit(devices),
+        rack_depth_m=kind.depth.value,
+        deepest_m=mechanical.deepest(devices),
+        cable_allowance_m=group.cable_allowance,
+        power_limit_w=cooling.power_limit,
+        rear_door_capacity_w=cooling.rear_door_capacity,
+        leak_detection=cooling.leak_detection,
+        isolation=cooling.isolation,
+        blanking=group.blanking,
+        has_liquid=any(device.medium != "air" for device in devices) or cooling.mode != "air",
+    )
 
 
 def _captured(heat_air: float | None, mode: str, capacity: float | None) -> float | None:
@@ -297,8 +312,8 @@ def _flow(rack: Rack, captured: float | None, site: OnPremSite) -> float | None:
     return total(flows)
 
 
-def feed_rows(rack: Rack, path: str) -> list[dict[str, Any]]:
-    """The rows of ``feeds``."""
+def feed_rows(rack: Rack, path: Path, number: int) -> list[FeedLoad]:
+    """The feeds of a rack of the class with a number."""
     rows = []
     for index, (feed, pdu) in enumerate(zip(rack.group.feeds, rack.pdus, strict=True)):
         mine = [n for n, circuit in enumerate(rack.circuits) if circuit.feed == index]
@@ -307,154 +322,164 @@ def feed_rows(rack: Rack, path: str) -> list[dict[str, Any]]:
         phases = circuit.phases if circuit else pdu.phases if pdu else None
         wiring = pdu.wiring if pdu else None
         rows.append(
-            {
-                "feed": feed.name,
-                "source": feed.source,
-                "path": f"{path}/feeds/{index}",
-                "pdu_entry": feed.pdu,
-                "pdus": feed.pdus,
-                "voltage_v": voltage,
-                "current_a": pdu.current.value if pdu else None,
-                "circuit_current_a": circuit.current if circuit else None,
-                "continuous_rated": circuit.continuous_rated if circuit else False,
-                "phases": phases,
-                "wiring": wiring,
-                "outlet_voltage_v": outlet_voltage(voltage, phases, wiring)
+            FeedLoad(
+                rack_class=number,
+                feed=feed.name,
+                source=feed.source,
+                path=(*path, "feeds", index),
+                pdu_entry=feed.pdu,
+                pdus=feed.pdus,
+                voltage_v=voltage,
+                current_a=pdu.current.value if pdu else None,
+                circuit_current_a=circuit.current if circuit else None,
+                continuous_rated=circuit.continuous_rated if circuit else False,
+                phases=phases,
+                wiring=wiring,
+                outlet_voltage_v=outlet_voltage(voltage, phases, wiring)
                 if voltage and phases and wiring
                 else None,
-                "usable_w": rack.circuits[mine[0]].usable if mine else None,
-                "load_w": total(rack.normal[n].load for n in mine),
-                "peak_w": total(rack.normal[n].peak for n in mine),
-            }
+                usable_w=rack.circuits[mine[0]].usable if mine else None,
+                load_w=total(rack.normal[n].load for n in mine),
+                peak_w=total(rack.normal[n].peak for n in mine),
+            )
         )
     return rows
 
 
-def circuit_rows(rack: Rack, path: str, power_factor: float) -> list[dict[str, Any]]:
-    """The rows of ``circuits``: load, outlets and branch breakers of every PDU."""
+def circuit_rows(rack: Rack, path: Path, number: int, power_factor: float) -> list[CircuitLoad]:
+    """The circuits of a rack of the class with a number: load, outlets and branch breakers."""
     rows = []
-    for number, (circuit, load) in enumerate(zip(rack.circuits, rack.normal, strict=True)):
+    for index, (circuit, load) in enumerate(zip(rack.circuits, rack.normal, strict=True)):
         pdu = rack.pdus[circuit.feed]
         feed = rack.group.feeds[circuit.feed]
         listed: dict[str, Outlets] | None
         listed = {o.type: o for o in pdu.outlets} if pdu and pdu.outlets is not None else None
-        used = outlets.outlets_used(rack, number)
+        used = outlets.outlets_used(rack, index)
+        worst = outlets.outlet_currents(rack, index, power_factor)
         rows.append(
-            {
-                "feed": feed.name,
-                "pdu": circuit.pdu,
-                "path": f"{path}/feeds/{circuit.feed}",
-                "usable_w": circuit.usable,
-                "load_w": load.load,
-                "implied_w": load.implied,
-                "peak_w": load.peak,
-                "imbalance": imbalance(load.legs) if load.legs else None,
-                "c13_used": None if used is None else used["C13"],
-                "c19_used": None if used is None else used["C19"],
-                "c13_available": outlets.outlet_count(listed, "C13"),
-                "c19_available": outlets.outlet_count(listed, "C19"),
-                "c13_rating_a": outlets.outlet_rating(listed, "C13"),
-                "c19_rating_a": outlets.outlet_rating(listed, "C19"),
-                "branches": fact_value(pdu.branch_count) if pdu else None,
-                "branch_rating_a": fact_value(pdu.branch_rating) if pdu else None,
-                **outlets.outlet_currents(rack, number, power_factor),
-            }
+            CircuitLoad(
+                rack_class=number,
+                feed=feed.name,
+                pdu=circuit.pdu,
+                path=(*path, "feeds", circuit.feed),
+                usable_w=circuit.usable,
+                load_w=load.load,
+                implied_w=load.implied,
+                peak_w=load.peak,
+                imbalance=imbalance(load.legs) if load.legs else None,
+                c13_used=None if used is None else used["C13"],
+                c19_used=None if used is None else used["C19"],
+                c13_available=outlets.outlet_count(listed, "C13"),
+                c19_available=outlets.outlet_count(listed, "C19"),
+                c13_rating_a=outlets.outlet_rating(listed, "C13"),
+                c19_rating_a=outlets.outlet_rating(listed, "C19"),
+                c13_worst_a=worst.c13,
+                c19_worst_a=worst.c19,
+                branches=fact_value(pdu.branch_count) if pdu else None,
+                branch_rating_a=fact_value(pdu.branch_rating) if pdu else None,
+                branch_worst_a=worst.branch,
+            )
         )
     return rows
 
 
-def loss_rows(rack: Rack, path: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The rows of ``losses`` and ``device_losses``."""
+def loss_rows(
+    rack: Rack, path: Path, number: int
+) -> tuple[list[CircuitAfterLoss], list[DevicesAfterLoss]]:
+    """What each single loss does to a rack of the class with a number."""
     circuits, devices = [], []
     for name, kind, dead in rack.losses:
-        for number, load in enumerate(rack.loads_without(dead)):
-            if number in dead:
+        for index, load in enumerate(rack.loads_without(dead)):
+            if index in dead:
                 continue
-            circuit = rack.circuits[number]
+            circuit = rack.circuits[index]
             circuits.append(
-                {
-                    "lost": name,
-                    "lost_kind": kind,
-                    "feed": rack.group.feeds[circuit.feed].name,
-                    "pdu": circuit.pdu,
-                    "path": f"{path}/feeds/{circuit.feed}",
-                    "load_w": load.load,
-                    "implied_w": load.implied,
-                    "usable_w": circuit.usable,
-                }
+                CircuitAfterLoss(
+                    rack_class=number,
+                    lost=name,
+                    lost_kind=kind,
+                    feed=rack.group.feeds[circuit.feed].name,
+                    pdu=circuit.pdu,
+                    path=(*path, "feeds", circuit.feed),
+                    load_w=load.load,
+                    implied_w=load.implied,
+                    usable_w=circuit.usable,
+                )
             )
-        devices += _device_losses(rack, name, dead)
+        devices += _device_losses(rack, name, dead, number)
     return circuits, devices
 
 
-def _device_losses(rack: Rack, name: str, dead: frozenset[int]) -> list[dict[str, Any]]:
-    """Equal devices with equal fates, as one row each."""
+def _device_losses(
+    rack: Rack, name: str, dead: frozenset[int], number: int
+) -> list[DevicesAfterLoss]:
+    """Equal devices with equal fates, as one record each."""
     alive = [0] * len(rack.devices)
     for plug in rack.plugs:
         if plug.circuit not in dead:
             alive[plug.device] += 1
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    found: dict[tuple[str, str, int, DeviceState], list[PlacedDevice]] = {}
     for device, living in zip(rack.devices, alive, strict=True):
         if device.kind not in {"node", "switch"}:
             continue
         state = "unknown" if device.psu_count is None else device_state(device, living)[0]
-        key = (device.entry, device.group, living, state)
-        row = found.setdefault(
-            key,
-            {
-                "entry": device.entry,
-                "group": device.group,
-                "lost": name,
-                "path": device.path,
-                "devices": 0,
-                "alive": None if device.psu_count is None else living,
-                "needed_full": device.full_performance,
-                "needed_degraded": device.degraded,
-                "state": state,
-            },
-        )
-        row["devices"] += 1
-    return list(found.values())
-
-
-def device_rows(rack: Rack, path: str) -> list[dict[str, Any]]:
-    """The rows of ``devices``; what belongs to the rack itself is at the rack's ``path``."""
+        found.setdefault((device.entry, device.group, living, state), []).append(device)
     return [
-        {
-            "device": number,
-            "kind": d.kind,
-            "entry": d.entry,
-            "group": d.group,
-            "path": d.path if d.kind in {"node", "switch"} else path,
-            "unit_low": d.unit_low,
-            "fits": d.fits,
-            "height_u": d.height,
-            "power_w": d.power,
-            "nameplate_w": d.nameplate,
-            "peak_w": d.peak,
-            "heat_w": d.heat,
-            "heat_air_w": d.heat_air,
-            "heat_liquid_w": d.heat_liquid,
-            "airflow_cfm": d.airflow,
-            "flow_lpm": d.flow,
-            "weight_kg": d.weight,
-            "depth_m": d.depth,
-            "air_direction": d.air_direction,
-            "inlet_min_c": d.inlet_min,
-            "inlet_max_c": d.inlet_max,
-            "psu_count": d.psu_count,
-            "psu_rating_w": d.psu_rating,
-            "psu_inlet": d.psu_inlet,
-            "full_performance": d.full_performance,
-            "degraded": d.degraded,
-            "degraded_power_w": d.degraded_power,
-            "voltage_min_v": d.voltage_min,
-            "voltage_max_v": d.voltage_max,
-            "medium": d.medium,
-            "water_class": d.water_class,
-            "max_supply_c": d.max_supply,
-            "connector": d.connector,
-            "psus": ",".join(map(str, d.psus_per_feed)) or None,
-        }
-        for number, d in enumerate(rack.devices)
+        DevicesAfterLoss(
+            rack_class=number,
+            entry=entry,
+            group=group,
+            lost=name,
+            path=devices[0].path,
+            devices=len(devices),
+            alive=None if devices[0].psu_count is None else living,
+            needed_full=devices[0].full_performance,
+            needed_degraded=devices[0].degraded,
+            state=state,
+        )
+        for (entry, group, living, state), devices in found.items()
+    ]
+
+
+def device_rows(rack: Rack, path: Path, number: int) -> list[RackDevice]:
+    """The devices of a rack; what belongs to the rack itself is at the rack's ``path``."""
+    return [
+        RackDevice(
+            rack_class=number,
+            device=index,
+            kind=d.kind,
+            entry=d.entry,
+            group=d.group,
+            path=d.path if d.kind in {"node", "switch"} else path,
+            unit_low=d.unit_low,
+            fits=d.fits,
+            height_u=d.height,
+            power_w=d.power,
+            nameplate_w=d.nameplate,
+            peak_w=d.peak,
+            heat_w=d.heat,
+            heat_air_w=d.heat_air,
+            heat_liquid_w=d.heat_liquid,
+            airflow_cfm=d.airflow,
+            flow_lpm=d.flow,
+            weight_kg=d.weight,
+            depth_m=d.depth,
+            air_direction=d.air_direction,
+            inlet_min_c=d.inlet_min,
+            inlet_max_c=d.inlet_max,
+            psu_count=d.psu_count,
+            psu_rating_w=d.psu_rating,
+            psu_inlet=d.psu_inlet,
+            psus=d.psus_per_feed or None,
+            full_performance=d.full_performance,
+            degraded=d.degraded,
+            degraded_power_w=d.degraded_power,
+            voltage_min_v=d.voltage_min,
+            voltage_max_v=d.voltage_max,
+            medium=d.medium,
+            water_class=d.water_class,
+            max_supply_c=d.max_supply,
+            connector=d.connector,
+        )
+        for index, d in enumerate(rack.devices)
     ]

@@ -8,10 +8,9 @@ from typing import Any
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.names import expand_hostlist
-from rackwright.plan.assignment import Load, PlacedGroup, RackClass, list_loads
+from rackwright.plan.assignment import AssignedRacks, Load, PlacedGroup, list_loads
 from rackwright.plan.model import Path, SitePlan
 from rackwright.plan.rack import Rack, build_rack
-from rackwright.plan.tables import to_path, to_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class CircuitRoom:
             self._found[key] = self._search(described)
         return self._found[key]
 
-    def _search(self, described: RackClass) -> Fewer | None:
+    def _search(self, described: AssignedRacks) -> Fewer | None:
         rack = self._build(described)
         if _fits(rack, after_losses=self._after_losses) is not False:
             return None
@@ -73,36 +72,36 @@ class CircuitRoom:
                 return Fewer(group.name, group.type, placed, most, load.path, enough)
         return None
 
-    def _build(self, described: RackClass) -> Rack:
+    def _build(self, described: AssignedRacks) -> Rack:
         return build_rack(described, self._loads, self._site.site, self._catalogue)
 
 
-def _describe(site: SitePlan, rack_class: int, loads: Sequence[Load]) -> RackClass:
+def _describe(site: SitePlan, rack_class: int, loads: Sequence[Load]) -> AssignedRacks:
     """The class as it was assigned, read back from the tables."""
-    (row,) = [row for row in site.rack_classes if row["rack_class"] == rack_class]
-    path = to_path(row["path"])
+    (racks,) = [racks for racks in site.rack_classes if racks.rack_class == rack_class]
+    path = racks.path
     hall, line, group = (int(path[n]) for n in (-5, -3, -1))
     found: Any = site.site.halls[hall].rows[line].rack_groups[group]
-    paths = [device["path"] for device in site.devices_of(rack_class)]
-    content = [(index, paths.count(to_text(load.path))) for index, load in enumerate(loads)]
-    return RackClass(
+    paths = [device.path for device in site.devices_of(rack_class)]
+    content = [(index, paths.count(load.path)) for index, load in enumerate(loads)]
+    return AssignedRacks(
         PlacedGroup(found, hall, line, path, ()),
         tuple((index, count) for index, count in content if count),
     )
 
 
-def _key(described: RackClass) -> Hashable:
+def _key(described: AssignedRacks) -> Hashable:
     group = described.group.group
     feeds = tuple((feed.name, feed.pdu, feed.pdus, feed.circuit) for feed in group.feeds)
     return described.content, described.group.hall, group.type, group.shelves, feeds
 
 
-def _largest(described: RackClass, loads: Sequence[Load], rack: Rack) -> tuple[int, int]:
+def _largest(described: AssignedRacks, loads: Sequence[Load], rack: Rack) -> tuple[int, int]:
     """Index and units of the group that draws most power in the rack."""
-    power: dict[str, float] = {}
+    power: dict[Path, float] = {}
     for device in rack.devices:
         power[device.path] = power.get(device.path, 0.0) + (device.power or 0.0)
-    return max(described.content, key=lambda pair: power.get(to_text(loads[pair[0]].path), 0.0))
+    return max(described.content, key=lambda pair: power.get(loads[pair[0]].path, 0.0))
 
 
 def _fits(rack: Rack, *, after_losses: bool) -> bool | None:

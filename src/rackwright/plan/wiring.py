@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rackwright.plan.content import Device
+from rackwright.plan.content import PlacedDevice
 from rackwright.plan.electrical import Legs, line_implied_power, spread
-
-State = Literal["full", "degraded", "off", "unknown"]
+from rackwright.plan.records.power import DeviceState
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class Circuit:
 
 
 @dataclass(frozen=True, slots=True)
-class CircuitLoad:
+class CircuitDraw:
     """What one circuit carries, in W; None when a device's power is unknown.
 
     Attributes:
@@ -51,13 +50,13 @@ class Plug:
     leg: int
 
 
-def wire(devices: Sequence[Device], feeds: int) -> list[Device]:
+def wire(devices: Sequence[PlacedDevice], feeds: int) -> list[PlacedDevice]:
     """The devices with their power supplies dealt over the feeds.
 
     A device whose supplies do not divide evenly starts on the feed after its predecessor's, so
     that the rack as a whole is balanced.
     """
-    wired: list[Device] = []
+    wired: list[PlacedDevice] = []
     start = 0
     for device in devices:
         count = device.psu_count
@@ -75,7 +74,7 @@ def wire(devices: Sequence[Device], feeds: int) -> list[Device]:
     return wired
 
 
-def plug_in(devices: Sequence[Device], circuits: Sequence[Circuit]) -> list[Plug]:
+def plug_in(devices: Sequence[PlacedDevice], circuits: Sequence[Circuit]) -> list[Plug]:
     """Every power supply on its circuit and leg, dealt in turn."""
     of_feed: dict[int, list[int]] = {}
     for index, circuit in enumerate(circuits):
@@ -94,7 +93,7 @@ def plug_in(devices: Sequence[Device], circuits: Sequence[Circuit]) -> list[Plug
     return plugs
 
 
-def device_state(device: Device, alive: int) -> tuple[State, float | None]:
+def device_state(device: PlacedDevice, alive: int) -> tuple[DeviceState, float | None]:
     """What a device does with ``alive`` power supplies, and the power it draws then in W."""
     if alive == 0:
         return "off", 0.0
@@ -111,18 +110,18 @@ def device_state(device: Device, alive: int) -> tuple[State, float | None]:
 
 
 def circuit_loads(
-    devices: Sequence[Device],
+    devices: Sequence[PlacedDevice],
     circuits: Sequence[Circuit],
     plugs: Sequence[Plug],
     lost: frozenset[int] = frozenset(),
-) -> list[CircuitLoad]:
+) -> list[CircuitDraw]:
     """The load of every circuit when those in ``lost`` are dead.
 
     Each device shares its power equally among its living supplies. A device whose number of
     supplies is unknown may hang on any circuit, so it makes all of them unknown.
     """
     if any(hangs_anywhere(device) for device in devices):
-        unknown = CircuitLoad(None, None, None, None)
+        unknown = CircuitDraw(None, None, None, None)
         return [
             _circuit_load(circuit, 0.0, (0.0, 0.0, 0.0), 0.0) if number in lost else unknown
             for number, circuit in enumerate(circuits)
@@ -156,7 +155,7 @@ def circuit_loads(
     ]
 
 
-def hangs_anywhere(device: Device) -> bool:
+def hangs_anywhere(device: PlacedDevice) -> bool:
     """Whether a device draws power through supplies that nobody has counted."""
     known = device.psu_count is not None or bool(device.psus_per_feed)
     return device.kind in {"node", "switch"} and not known and device.power != 0
@@ -164,10 +163,10 @@ def hangs_anywhere(device: Device) -> bool:
 
 def _circuit_load(
     circuit: Circuit, load: float | None, legs: Legs, peak: float | None
-) -> CircuitLoad:
+) -> CircuitDraw:
     if load is None:
-        return CircuitLoad(None, None, None, None)
+        return CircuitDraw(None, None, None, None)
     if circuit.phases == 1 or circuit.wiring is None:
         third = load / 3
-        return CircuitLoad(load, load, (third, third, third), peak)
-    return CircuitLoad(load, line_implied_power(legs, circuit.wiring), legs, peak)
+        return CircuitDraw(load, load, (third, third, third), peak)
+    return CircuitDraw(load, line_implied_power(legs, circuit.wiring), legs, peak)

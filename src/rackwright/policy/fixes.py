@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from rackwright.model.names import expand_hostlist
 from rackwright.plan.assignment import list_loads
 from rackwright.plan.model import Contributor, SitePlan
-from rackwright.plan.tables import to_path
 from rackwright.plan.what_if import Fewer
 from rackwright.policy.api import Suggestion
 from rackwright.report.quantities import format_quantity
@@ -57,8 +56,8 @@ def held_in(
     if found is None or found[1] < 1:
         return None
     largest, stay = found
-    rows = site.devices_of(rack_class)
-    paths = {to_path(row["path"]) for row in rows if row["entry"] == largest.name}
+    devices = site.devices_of(rack_class)
+    paths = {device.path for device in devices if device.entry == largest.name}
     loads = [load for load in list_loads(site.site, site.path) if load.path in paths]
     if len(paths) != 1 or len(loads) != 1:
         return None
@@ -67,9 +66,21 @@ def held_in(
     return Suggestion((*loads[0].path, "per_rack"), stay) if enough else None
 
 
-def provide(limit: float, unit: str, what: str) -> str:
-    """A limit that would do."""
+def provide(limit: float | None, unit: str, what: str) -> str | None:
+    """A limit that would do; None where it is not known."""
+    if limit is None:
+        return None
     return f"provide {what} of at least {format_quantity(limit, unit)}"
+
+
+def add_units(
+    over: float, capacity: float | None, count: int | None, product: str | None
+) -> str | None:
+    """How many more of a product carry ``over``, when ``count`` of them carry ``capacity``."""
+    if capacity is None or not count:
+        return None
+    more = math.ceil(over / (capacity / count) - 1e-9)
+    return f"add {more} × {product}"
 
 
 def either(*remedies: str | None) -> str | None:

@@ -2,23 +2,27 @@
 
 Every rack stands for itself, with its feeds and its nodes inside: what a peer reads is the whole
 cluster, not Rackwright's classes of equal racks. All arithmetic is done; the peers only compare.
-Units and columns are those of ``rackwright.plan.tables``; null is unknown.
+Units and columns are those of ``rackwright.plan.records``; null is unknown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import Node
-from rackwright.model.names import expand_hostlist
 from rackwright.model.onprem import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.records.facility import HallLoad
+from rackwright.plan.records.power import DevicesAfterLoss
+from rackwright.plan.records.racks import RackDevice
 
 Row = Mapping[str, Any]
+
+R = TypeVar("R")
 
 
 def _names(text: str) -> list[str]:
@@ -63,11 +67,10 @@ def export(blueprint: Path, *, every_rack: bool = True) -> dict[str, Any]:
             _pick(row, ("row", "power_w", "power_limit_w"), site=name) for row in site.rows
         ]
         found["halls"] += [_hall(row, name) for row in site.halls]
-        (totals,) = site.totals
         found["sites"].append(
             {
                 "site": name,
-                "it_power_w": totals["it_power_w"],
+                "it_power_w": site.totals.it_power_w,
                 "contract_w": power.contract,
                 "oversubscription": power.oversubscription,
                 "capping": power.capping,
@@ -76,12 +79,12 @@ def export(blueprint: Path, *, every_rack: bool = True) -> dict[str, Any]:
     return found
 
 
-def _pick(row: Row, columns: Iterable[str], **more: Any) -> dict[str, Any]:
-    return {**{column: row[column] for column in columns}, **more}
+def _pick(record: object, fields: Iterable[str], **more: Any) -> dict[str, Any]:
+    return {**{name: getattr(record, name) for name in fields}, **more}
 
 
-def _hall(row: Row, site: str) -> dict[str, Any]:
-    ashrae = row["ashrae_class"]
+def _hall(row: HallLoad, site: str) -> dict[str, Any]:
+    ashrae = row.ashrae_class or ""
     return _pick(
         row,
         HALL,
@@ -91,27 +94,27 @@ def _hall(row: Row, site: str) -> dict[str, Any]:
     )
 
 
-def _by(table: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
-    found: dict[Any, list[Row]] = {}
+def _by(table: Iterable[R], *fields: str) -> dict[Any, list[R]]:
+    found: dict[Any, list[R]] = {}
     for row in table:
-        found.setdefault(tuple(row[column] for column in columns), []).append(row)
+        found.setdefault(tuple(getattr(row, name) for name in fields), []).append(row)
     return found
 
 
 def _racks(plan: Plan, site: SitePlan, *, every_rack: bool) -> Iterator[dict[str, Any]]:
     """Every rack by itself; equal ones differ by name only."""
     halls = {hall.name: hall for hall in site.site.halls}
-    inlets = {row["hall"]: row["inlet_c"] for row in site.halls}
+    inlets = {row.hall: row.inlet_c for row in site.halls}
     feeds = _feeds(site)
     alive = _by(site.device_losses, "rack_class", "entry", "group")
     derate = site.site.power.continuous_derate / 100
     for row in site.rack_classes:
-        hall, number = halls[row["hall"]], row["rack_class"]
+        hall, number = halls[row.hall], row.rack_class
         floor = hall.floor
         nodes = [
-            _device(device, alive.get((number, device["entry"], device["group"]), []))
+            _device(device, alive.get((number, device.entry, device.group), []))
             for device in site.devices_of(number)
-            if device["kind"] in {"node", "switch"}
+            if device.kind in {"node", "switch"}
         ]
         content = _pick(
             row,
@@ -127,7 +130,7 @@ def _racks(plan: Plan, site: SitePlan, *, every_rack: bool) -> Iterator[dict[str
             feeds=feeds.get(number, []),
             nodes=nodes,
         )
-        names = expand_hostlist(row["racks"])
+        names = row.racks
         for name in names if every_rack else names[:1]:
             yield {"rack": name, **content}
 
@@ -136,7 +139,7 @@ def _is_whole(nodes: Iterable[Row], catalogue: Catalogue) -> bool:
     return any(catalogue.get(Node, n["entry"]).whole_rack for n in nodes if n["kind"] == "node")
 
 
-def _device(device: Row, losses: Iterable[Row]) -> dict[str, Any]:
+def _device(device: RackDevice, losses: Iterable[DevicesAfterLoss]) -> dict[str, Any]:
     after = [_pick(loss, ("lost", "alive", "needed_full")) for loss in losses]
     return _pick(device, DEVICE, losses=after)
 
@@ -147,14 +150,14 @@ def _feeds(site: SitePlan) -> dict[int, list[dict[str, Any]]]:
     losses = _by(site.losses, "rack_class", "feed", "pdu")
     found: dict[int, list[dict[str, Any]]] = {}
     for row in site.feeds:
-        number, feed = row["rack_class"], row["feed"]
+        number, feed = row.rack_class, row.feed
         mine = [
             _pick(
                 circuit,
                 CIRCUIT,
                 losses=[
                     _pick(loss, ("lost", "implied_w", "usable_w"))
-                    for loss in losses.get((number, feed, circuit["pdu"]), [])
+                    for loss in losses.get((number, feed, circuit.pdu), [])
                 ],
             )
             for circuit in circuits.get((number, feed), [])

@@ -14,20 +14,20 @@ from factories import CATALOGUE, some_nodes
 from known import known
 from rackwright.model.hardware import Node
 from rackwright.model.onprem import NodeGroup
-from rackwright.plan.content import Device, describe_device, place_devices, total
+from rackwright.plan.content import PlacedDevice, describe_device, place_devices, total
 
 GROUP = NodeGroup.model_validate(some_nodes())
 
 
 def described(
     entry: str = "dgx-h100", *, cap: float | None = None, rise: float | None = None, **patch: Any
-) -> Device:
+) -> PlacedDevice:
     node = CATALOGUE.patched({entry: patch} if patch else {}).get(Node, entry)
-    return describe_device(node, GROUP, "p", kind="node", power_cap=cap, temperature_rise=rise)
+    return describe_device(node, GROUP, ("p",), kind="node", power_cap=cap, temperature_rise=rise)
 
 
-def a_device(height: float | None, weight: float | None = 10.0) -> Device:
-    return Device("node", "x", "g", "p", height, weight=weight)
+def a_device(height: float | None, weight: float | None = 10.0) -> PlacedDevice:
+    return PlacedDevice("node", "x", "g", ("p",), height, weight=weight)
 
 
 def test_a_sum_with_one_unknown_is_unknown():
@@ -80,7 +80,7 @@ def test_the_weight_of_a_rack_is_included_where_the_catalogue_says_so():
     assert not described().includes_rack
 
 
-def units(placed: list[Device]) -> list[float | None]:
+def units(placed: list[PlacedDevice]) -> list[float | None]:
     return [device.unit_low for device in placed]
 
 

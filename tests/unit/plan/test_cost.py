@@ -223,8 +223,7 @@ def test_switches_are_groups_of_their_own():
 
 def test_energy_of_all_groups_is_that_of_the_sites_it_power():
     plan = a_plan(factories.a_site())
-    (totals,) = plan.onprem[0].totals
-    power = totals["it_power_w"]
+    power = known(plan.onprem[0].totals.it_power_w)
     energy = sum(known(line.micros) for line in lines(summarise(plan), "energy"))
     expected = power * 0.75 * 1.35 * 8.760 * 0.08 * 1e6
     assert energy == pytest.approx(expected, abs=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from typing import Any
 
@@ -13,7 +14,17 @@ from pydantic import ValidationError
 
 import aws_factories
 from examples import share
-from factories import CATALOGUE, a_blueprint, a_hall, a_rack_group, a_row, a_site, some_nodes
+from factories import (
+    CATALOGUE,
+    a_blueprint,
+    a_hall,
+    a_rack_group,
+    a_row,
+    a_site,
+    a_site_plan,
+    some_nodes,
+    where,
+)
 from known import known
 from rackwright.model.cluster import Blueprint
 from rackwright.model.reliability import JobProfile, Reliability
@@ -21,6 +32,7 @@ from rackwright.plan.expand import expand
 from rackwright.plan.failure_domains import FailureDomains, Loss, is_off
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
+from rackwright.plan.records.racks import RackDevice
 from rackwright.plan.reliability import (
     DAY,
     LARGEST_MEAN,
@@ -315,9 +327,10 @@ def test_all_feeds_from_one_source():
     assert lost.name in {"rpp-a", "ups-a"}
 
 
-def a_device(**more: Any) -> dict[str, Any]:
-    own = {"psus": "2,2,2", "psu_inlet": "C20", "full_performance": 4, "degraded": None}
-    return own | more
+def a_device(**more: Any) -> RackDevice:
+    node = where(a_site_plan().devices, kind="node")[0]
+    assert (node.psus, node.psu_inlet, node.full_performance) == ((2, 2, 2), "C20", 4)
+    return replace(node, **({"degraded": None} | more))
 
 
 @pytest.mark.parametrize(
@@ -331,8 +344,8 @@ def a_device(**more: Any) -> dict[str, Any]:
         ({"degraded": 3}, {0, 1}, True),
         ({"psus": None}, {0}, None),
         ({"psus": None}, {0, 1, 2}, True),
-        ({"psus": "6,0,0"}, {0}, True),
-        ({"psus": "6,0,0"}, {1, 2}, False),
+        ({"psus": (6, 0, 0)}, {0}, True),
+        ({"psus": (6, 0, 0)}, {1, 2}, False),
         ({"full_performance": None}, {0}, None),
         ({"psu_inlet": "busbar"}, {0, 1}, False),
     ],

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from known import known
-from rackwright.plan.content import Device
-from rackwright.plan.wiring import Circuit, CircuitLoad, circuit_loads, device_state, plug_in, wire
+from rackwright.plan.content import PlacedDevice
+from rackwright.plan.wiring import Circuit, CircuitDraw, circuit_loads, device_state, plug_in, wire
 
 
 def a_device(
     power: float | None = 10_200.0, psus: int | None = 6, full: int | None = 4, **more: object
-) -> Device:
-    given_ = {"kind": "node", "entry": "x", "group": "g", "path": "", "height": 8.0}
-    return Device(
+) -> PlacedDevice:
+    given_ = {"kind": "node", "entry": "x", "group": "g", "path": (), "height": 8.0}
+    return PlacedDevice(
         **{**given_, "psu_inlet": "C20", **more},  # type: ignore[arg-type]
         power=power,
         psu_count=psus,
@@ -30,7 +30,7 @@ def circuits(feeds: int, pdus: int = 1, wiring: str | None = "wye") -> list[Circ
     return [Circuit(f, p, 32_800.0, 3, wiring) for f in range(feeds) for p in range(pdus)]  # type: ignore[arg-type]
 
 
-def alive_without(device: Device, feeds: int, lost: int) -> int:
+def alive_without(device: PlacedDevice, feeds: int, lost: int) -> int:
     wired = wire([device], feeds)
     return sum(count for feed, count in enumerate(wired[0].psus_per_feed) if feed != lost)
 
@@ -178,7 +178,7 @@ def test_one_more_device_never_lowers_a_load(found, shape, data):
     made = circuits(*shape)
     lost = frozenset(data.draw(st.sets(st.sampled_from(range(len(made))))))
 
-    def loads(devices: Sequence[Device]) -> list[CircuitLoad]:
+    def loads(devices: Sequence[PlacedDevice]) -> list[CircuitDraw]:
         wired = wire(devices, shape[0])
         return circuit_loads(wired, made, plug_in(wired, made), lost)
 

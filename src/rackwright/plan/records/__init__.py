@@ -1,0 +1,8 @@
+"""The records of a site plan: what stands on a site, what it draws, gives off and weighs.
+
+Each table of ``rackwright.plan.model.SitePlan`` is a tuple of one of these classes. The ending of a
+field is its unit: ``_w`` watts, ``_a`` amperes, ``_v`` volts, ``_kg`` kilograms, ``_m`` metres,
+``_m2`` square metres, ``_c`` degrees Celsius, ``_k`` kelvins, ``_kpa`` kilopascals, ``_cfm`` cubic
+feet per minute, ``_lpm`` litres per minute, ``_u`` rack units. None is unknown, or absent where the
+field says so; it is never a default and never taken for zero.
+"""

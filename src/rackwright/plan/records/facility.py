@@ -1,0 +1,163 @@
+"""Records of rows, halls, coolant loops and the site as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rackwright.model.cooling import AirClass, WaterClass
+from rackwright.plan.model import Path
+from rackwright.plan.thermal import Fluid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowLoad:
+    """The racks of one row together.
+
+    Attributes:
+        hall: name of the hall.
+        row: name, unique in the hall.
+        path: its place in the blueprint.
+        power_w: input power of all racks, in W.
+        heat_air_w: heat left to the air of the hall, in W.
+        heat_liquid_w: heat of the devices into the liquid, in W.
+        weight_kg: weight of all racks with their content, in kg.
+        power_limit_w: most power that the row may draw, in W; None where none is stated.
+    """
+
+    hall: str
+    row: str
+    path: Path
+    power_w: float | None
+    heat_air_w: float | None
+    heat_liquid_w: float | None
+    weight_kg: float | None
+    power_limit_w: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HallLoad:
+    """The racks of one hall together, and its air handlers; without handlers theirs are None.
+
+    Attributes:
+        hall: name, unique in the site.
+        path: its place in the blueprint.
+        power_w: input power of all racks, in W.
+        heat_air_w: heat left to the air, in W.
+        heat_liquid_w: heat of the devices into the liquid, in W.
+        airflow_cfm: air that the devices draw, in CFM.
+        weight_kg: weight of all racks with their content, in kg.
+        densest_air_w: most heat that one rack leaves to the air, of those where it is known, in W.
+        power_limit_w: most power that the hall may draw, in W; None where none is stated.
+        density_ratio: density of the air at the site's altitude relative to sea level.
+        handler: catalogue id of the air handlers.
+        handlers: number of air handlers.
+        containment: ``hot-aisle``, ``cold-aisle`` or ``none``.
+        ashrae_class: class that the hall is designed for.
+        inlet_c: design temperature at the racks' inlets, in °C.
+        air_capacity_w: heat that all air handlers carry, in W.
+        air_capacity_n1_w: the same with one of them lost, in W.
+        air_supply_cfm: air that all air handlers move, in CFM.
+        air_supply_n1_cfm: the same with one of them lost, in CFM.
+        supply_cfm: air that the devices draw and what leaks past them, at sea level, in CFM.
+    """
+
+    hall: str
+    path: Path
+    power_w: float | None
+    heat_air_w: float | None
+    heat_liquid_w: float | None
+    airflow_cfm: float | None
+    weight_kg: float | None
+    densest_air_w: float | None
+    power_limit_w: float | None
+    density_ratio: float | None
+    handler: str | None = None
+    handlers: int | None = None
+    containment: str | None = None
+    ashrae_class: AirClass | None = None
+    inlet_c: float | None = None
+    air_capacity_w: float | None = None
+    air_capacity_n1_w: float | None = None
+    air_supply_cfm: float | None = None
+    air_supply_n1_cfm: float | None = None
+    supply_cfm: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopLoad:
+    """One coolant loop, with the racks on it and the CDUs that feed it.
+
+    Attributes:
+        loop: name, unique in the site.
+        path: its place in the blueprint.
+        cdu: catalogue id of the CDUs.
+        cdus: number of CDUs.
+        fluid: what flows.
+        rise_k: return minus supply temperature at design load, in K.
+        heat_w: heat into the loop, rear doors included, in W.
+        flow_lpm: coolant that the racks need, in L/min.
+        capacity_w: heat that all CDUs carry, in W.
+        capacity_n1_w: the same with one of them lost, in W.
+        cdu_flow_lpm: flow of all CDUs, in L/min.
+        cdu_flow_n1_lpm: the same with one of them lost, in L/min.
+        approach_k: approach at which the capacity is used, in K.
+        catalogue_approach_k: approach at which the capacity is published, in K.
+        supply_c: supply temperature, in °C.
+        facility_c: temperature of the facility water, in °C.
+        facility_class: class of the facility water.
+        dew_point_c: highest dew point of the hall, in °C.
+        pressure_kpa: supply pressure at the manifold, in kPa.
+        flow_limit_lpm: flow that the piping carries, in L/min.
+    """
+
+    loop: str
+    path: Path
+    cdu: str
+    cdus: int
+    fluid: Fluid
+    rise_k: float
+    heat_w: float | None
+    flow_lpm: float | None
+    capacity_w: float
+    capacity_n1_w: float
+    cdu_flow_lpm: float | None
+    cdu_flow_n1_lpm: float | None
+    approach_k: float | None
+    catalogue_approach_k: float | None
+    supply_c: float | None
+    facility_c: float | None
+    facility_class: WaterClass | None
+    dew_point_c: float | None
+    pressure_kpa: float | None
+    flow_limit_lpm: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteTotals:
+    """The whole site.
+
+    Attributes:
+        accelerators: number of accelerators.
+        nodes: number of servers and rack-scale systems.
+        hosts: number of operating systems.
+        racks: number of racks.
+        it_power_w: input power of all racks, in W.
+        facility_w: the same times the PUE, in W.
+        heat_air_w: heat left to the air of all halls, in W.
+        heat_liquid_w: heat of the devices into the liquid, in W.
+        weight_kg: weight of all racks with their content, in kg.
+        pue: power usage effectiveness that is expected.
+        contract_w: power that the utility has contracted, in W.
+    """
+
+    accelerators: int
+    nodes: int
+    hosts: int
+    racks: int
+    it_power_w: float | None
+    facility_w: float | None
+    heat_air_w: float | None
+    heat_liquid_w: float | None
+    weight_kg: float | None
+    pue: float | None
+    contract_w: float | None

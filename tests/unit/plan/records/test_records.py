@@ -1,0 +1,155 @@
+"""Records of a site plan: their values are of the types that they state, and nobody changes them."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+from collections.abc import Iterator
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import pytest
+
+from factories import a_hall, a_rack_group, a_row, a_site_plan, some_nodes
+from rackwright.plan.contributors import NAMES, Quantity
+from rackwright.plan.model import SitePlan
+from rackwright.plan.records import facility, power, racks
+
+RECORDS = [
+    kind
+    for module in (racks, power, facility)
+    for _, kind in inspect.getmembers(module, dataclasses.is_dataclass)
+    if kind.__module__ == module.__name__
+]
+UNITS = {
+    "w": "in W",
+    "a": "in A",
+    "v": "in V",
+    "kg": "in kg",
+    "m": "in m",
+    "m2": "in m²",
+    "c": "in °C",
+    "k": "in K",
+    "kpa": "in kPa",
+    "cfm": "in CFM",
+    "lpm": "in L/min",
+}
+"""How the documentation of a field names the unit that its ending says; units of racks are apart."""
+
+
+def plans() -> Iterator[SitePlan]:
+    """Sites with all that there is, with little, and with nothing."""
+    yield a_site_plan()
+    yield a_site_plan(node_groups=[])
+    yield a_site_plan(
+        altitude=None,
+        pue=None,
+        halls=[a_hall(air=None, rows=[a_row(a_rack_group())])],
+        node_groups=[some_nodes(type="gb200-nvl72", count=1)],
+        loops=[],
+    )
+    liquid = {"mode": "liquid", "loop": "tcs", "power_limit": "140 kW"}
+    loop = {
+        "name": "tcs",
+        "cdu": "cdu-spec-1mw",
+        "count": 2,
+        "fluid": "pg25",
+        "temperature_rise": "10 K",
+    }
+    yield a_site_plan(
+        loops=[loop],
+        halls=[a_hall(rows=[a_row(a_rack_group(cooling=liquid))])],
+        node_groups=[some_nodes(type="gb200-nvl72", count=1)],
+    )
+
+
+def records_of(site: SitePlan) -> Iterator[Any]:
+    for field in dataclasses.fields(site):
+        value = getattr(site, field.name)
+        for item in value if isinstance(value, tuple) else (value,):
+            if type(item) in RECORDS:
+                yield item
+
+
+def fits(value: object, wanted: Any) -> bool:
+    """Whether a value is exactly of a type: no whole number stands for a real one."""
+    origin, members = get_origin(wanted), get_args(wanted)
+    if origin in {Union, types.UnionType}:
+        return any(fits(value, member) for member in members)
+    if origin is Literal:
+        return type(value) is str and value in members
+    if origin is tuple:
+        return type(value) is tuple and all(fits(item, members[0]) for item in value)
+    return type(value) is wanted
+
+
+def test_values_are_of_the_type_that_the_field_states() -> None:
+    seen: set[type] = set()
+    for site in plans():
+        for record in records_of(site):
+            seen.add(type(record))
+            for name, wanted in get_type_hints(type(record)).items():
+                value = getattr(record, name)
+                assert fits(value, wanted), (type(record).__name__, name, value, wanted)
+    assert seen == set(RECORDS)
+
+
+def test_a_whole_number_is_no_real_one() -> None:
+    assert not fits(1, float | None)
+    assert not fits("a,b", tuple[str, ...])
+    assert not fits(True, int)
+    assert fits(("sites", 0), tuple[str | int, ...])
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_each_field_is_described_with_its_unit(kind: type[Any]) -> None:
+    text = inspect.getdoc(kind) or ""
+    _, _, described = text.partition("Attributes:\n")
+    lines = [line.strip().partition(": ") for line in described.splitlines()]
+    words = {name: meaning for name, _, meaning in lines}
+    assert list(words) == [field.name for field in dataclasses.fields(kind)]
+    for name, meaning in words.items():
+        unit = UNITS.get(name.rpartition("_")[2]) if "_" in name else None
+        assert unit is None or unit in meaning, name
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_no_field_holds_a_mapping_or_anything(kind: type[Any]) -> None:
+    allowed = {str, float, int, bool, types.NoneType}
+
+    def leaves(wanted: Any) -> Iterator[Any]:
+        if get_origin(wanted) is Literal:
+            yield str
+        elif get_args(wanted):
+            for member in get_args(wanted):
+                if member is not Ellipsis:
+                    yield from leaves(member)
+        else:
+            yield wanted
+
+    for name, wanted in get_type_hints(kind).items():
+        assert set(leaves(wanted)) <= allowed, name
+
+
+def test_a_policy_cannot_change_what_the_next_one_reads() -> None:
+    shared: Any = a_site_plan().rack_classes[0]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        shared.power_w = 0.0
+    with pytest.raises((AttributeError, TypeError)):
+        shared.more = 0.0
+
+
+def test_racks_of_a_class_are_named_twice() -> None:
+    site = a_site_plan(
+        halls=[a_hall(rows=[a_row(a_rack_group("c[01-03]"))])],
+        node_groups=[some_nodes(count=3, racks="c[01-03]", per_rack=1)],
+    )
+    (found,) = site.rack_classes
+    assert (found.racks, found.hostlist) == (("c01", "c02", "c03"), "c[01-03]")
+
+
+def test_quantities_are_fields_of_a_device_with_words() -> None:
+    assert set(get_args(Quantity)) == set(NAMES)
+    hints = get_type_hints(racks.RackDevice)
+    for quantity in NAMES:
+        assert hints[quantity] == float | None, quantity
