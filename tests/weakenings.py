@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import zip_longest
@@ -151,16 +151,27 @@ def pick(models: Sequence[type[Model]], item: Mapping[str, Any]) -> type[Model]:
 
 
 def _others(model: type[Model], name: str, value: Any) -> Iterator[Any]:
+    moved = _once(_moved(value))
+    yield from (other for other in moved if other != value)
+    yield from (o for o in _usual(model, name) if o != value and o not in moved)
+
+
+@cache
+def _usual(model: type[Model], name: str) -> Sequence[Any]:
+    """What a field may say in any document."""
     annotation = model.model_fields[name].annotation
     words = [word for part in _literals(annotation) for word in get_args(part)]
-    found = [*_moved(value), *words, *donated().get((model, name), ())]
-    if bool in (annotation, *get_args(annotation)):
-        found += [True, False]
-    seen: list[Any] = []
-    for other in found:
-        if other != value and other not in seen:
-            seen.append(other)
-            yield other
+    bools = (True, False) if bool in (annotation, *get_args(annotation)) else ()
+    return _once([*words, *donated().get((model, name), ()), *bools])
+
+
+def _once(values: Iterable[Any]) -> Sequence[Any]:
+    """The values, each of them once."""
+    found: list[Any] = []
+    for value in values:
+        if value not in found:
+            found.append(value)
+    return found
 
 
 def _literals(annotation: Any) -> Iterator[Any]:
