@@ -25,7 +25,7 @@ from rackwright.render.blueprints import find_template, write_blueprint
 
 LAB_MARKS = [
     pytest.mark.e2e,
-    pytest.mark.timeout(1500),
+    pytest.mark.timeout(3000),
     pytest.mark.skipif(os.geteuid() != 0, reason="the lab needs root"),
 ]
 

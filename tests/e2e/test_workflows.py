@@ -33,7 +33,7 @@ from lab_support import Machines, some_machines
 from rackwright.lab import lab as labs
 from rackwright.lab.lab import HostSpec
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(3000)]
 ROLE = "arn:aws:iam::123456789012:role/rackwright"
 PROJECT = {
     "CI_COMMIT_BRANCH": "main",
