@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from rackwright.catalog.loader import Catalogue
@@ -56,10 +56,15 @@ class Rack:
     plugs: tuple[Plug, ...]
     normal: tuple[CircuitDraw, ...]
     losses: tuple[tuple[str, LostKind, frozenset[int]], ...]
+    _draws: dict[frozenset[int], Sequence[CircuitDraw]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
-    def loads_without(self, dead: frozenset[int]) -> list[CircuitDraw]:
+    def loads_without(self, dead: frozenset[int]) -> Sequence[CircuitDraw]:
         """The load of every circuit when those in ``dead`` are lost."""
-        return circuit_loads(self.devices, self.circuits, self.plugs, dead)
+        if dead not in self._draws:  # racks that differ in names only share what is worked out
+            self._draws[dead] = circuit_loads(self.devices, self.circuits, self.plugs, dead)
+        return self._draws[dead]
 
     def feed_loads(self, dead_feeds: frozenset[int]) -> tuple[float | None, ...]:
         """W on each feed when some are dead."""
