@@ -275,7 +275,11 @@ def _compare(roots: Mapping[str, Path], folder: Path, only: Sequence[str]) -> in
     workers = [
         _start(root, folder, "run_cases", cases, files[side], root) for side, root in roots.items()
     ]
-    codes = [worker.wait() for worker in workers]
+    try:
+        codes = [worker.wait() for worker in workers]
+    finally:
+        for worker in workers:  # no-op for those that have ended
+            worker.kill()
     if any(codes):
         return 2
     before, after = (json.loads(file.read_text()) for file in files.values())
