@@ -21,6 +21,7 @@ from rackwright.lab import lab as labs
 from rackwright.lab.host import Host
 from rackwright.lab.lab import HostSpec, Lab
 from rackwright.lab.system import run
+from rackwright.policy.sets import RELEASED
 from rackwright.render.blueprints import find_template, write_blueprint
 
 LAB_MARKS = [
@@ -29,6 +30,9 @@ LAB_MARKS = [
     pytest.mark.skipif(os.geteuid() != 0, reason="the lab needs root"),
 ]
 
+
+NEWEST = f'policy_set: "{RELEASED}"\n'
+"""What the template says of its policy set."""
 
 INTERRUPT = object()
 """What a happening returns after which ``configure`` is interrupted."""
@@ -52,10 +56,16 @@ def rackwright(*words: object, expect: int = 0) -> str:
 
 
 def lab_blueprint(folder: Path, changes: Mapping[str, str]) -> Path:
-    """The blueprint of the template ``lab``, in ``folder``, with texts in it replaced."""
+    """The blueprint of the template ``lab``, in ``folder``, with texts in it replaced.
+
+    It is judged by the first policy set, in which a cluster with fewer hosts or other switches than
+    the template has passes: tests of the lab are about its hosts.
+    """
     write_blueprint(find_template("lab"), folder, {})
     path = folder / "blueprint.yaml"
     text = path.read_text()
+    assert text.count(NEWEST) == 1
+    text = text.replace(NEWEST, 'policy_set: "0.1"\n')
     for old, new in changes.items():
         assert text.count(old) == 1, old
         text = text.replace(old, new)

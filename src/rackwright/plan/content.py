@@ -159,8 +159,14 @@ def _as_far_as_it_goes(entry: DeviceEntry, power_cap: float | None) -> float | N
 
 
 def _peak(entry: DeviceEntry, power_cap: float | None) -> float | None:
-    """The published peak; a device that draws its nameplate at most peaks there when capped."""
+    """The published peak; a device that draws its nameplate at most peaks there when capped.
+
+    Accelerators are what draws more than the rated power for some milliseconds (EDPp). A device
+    without any peaks at the most that its maker rates it for.
+    """
     peak = fact_value(entry.peak_power)
+    if peak is None and not (isinstance(entry, Node) and entry.accelerators):
+        peak = fact_value(entry.max_power)
     return peak if peak is None or power_cap is None else min(peak, power_cap)
 
 
