@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rackwright.model.hardware import Device as DeviceEntry
-from rackwright.model.hardware import HeatMedium, Node, fact_value
+from rackwright.model.hardware import HeatMedium, LiquidCooling, Node, fact_value
 from rackwright.plan.model import Path
 from rackwright.plan.records.racks import DeviceKind
 from rackwright.plan.thermal import airflow_for
+from rackwright.plan.water import warmest_supply
 
 if TYPE_CHECKING:
     from rackwright.model.fabric import SwitchTier
@@ -138,9 +139,17 @@ def describe_device(
         voltage_max=fact_value(entry.voltage_max),
         medium=str(entry.medium),
         water_class=fact_value(liquid.water_class) if liquid else None,
-        max_supply=fact_value(liquid.max_supply) if liquid else None,
+        max_supply=_warmest_supply(liquid) if liquid else None,
         connector=liquid.connector if liquid else None,
         includes_rack=isinstance(entry, Node) and entry.rack_weight_included,
+    )
+
+
+def _warmest_supply(liquid: LiquidCooling) -> float | None:
+    return warmest_supply(
+        fact_value(liquid.max_supply),
+        fact_value(liquid.coolant_class),
+        fact_value(liquid.water_class),
     )
 
 
