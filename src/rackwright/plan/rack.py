@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import Device as DeviceEntry
-from rackwright.model.hardware import Node, Outlets, Pdu, PowerShelf, RackType, Switch, fact_value
+from rackwright.model.hardware import Node, Outlets, Pdu, RackType, Switch, fact_value
 from rackwright.model.names import compress_hostlist
 from rackwright.model.onprem import Hall, NodeGroup, OnPremSite, RackGroup
 from rackwright.model.power import RackFeed
@@ -16,6 +16,7 @@ from rackwright.plan import mechanical, outlets
 from rackwright.plan.assignment import AssignedRacks, Load
 from rackwright.plan.content import PlacedDevice, describe_device, place_devices, total
 from rackwright.plan.electrical import circuit_capacity, imbalance, outlet_voltage
+from rackwright.plan.fixtures import fixtures
 from rackwright.plan.model import Path
 from rackwright.plan.rear_door import exhaust, heat_taken
 from rackwright.plan.records.power import (
@@ -100,8 +101,8 @@ def build_rack(
         device = _override_psus(device, load.group, group)
         (switches if load.is_switch else nodes).extend([(device, load.group.start_unit)] * count)
     whole = any(_is_whole_rack(loads[index], catalogue) for index, _ in cls.content)
-    fixtures = _fixtures(group, pdus, catalogue, cls.group.path, shelves_included=whole)
-    placed = place_devices(nodes, switches, fixtures, rack_type.height.value)
+    furniture = fixtures(group, pdus, catalogue, cls.group.path, shelves_included=whole)
+    placed = place_devices(nodes, switches, furniture, rack_type.height.value)
     feeds = [feed.name for feed in group.feeds]
     devices = wire(
         placed, len(feeds), shelves_on_feeds(group.shelves, feeds) if group.shelves else None
@@ -150,67 +151,6 @@ def _override_psus(device: PlacedDevice, group: Any, rack: RackGroup) -> PlacedD
     if not chosen:
         return device
     return replace(device, psus_per_feed=tuple(chosen.get(feed.name, 0) for feed in rack.feeds))
-
-
-def _fixtures(
-    group: RackGroup,
-    pdus: Sequence[Pdu | None],
-    catalogue: Catalogue,
-    path: Path,
-    *,
-    shelves_included: bool,
-) -> list[PlacedDevice]:
-    """PDUs, power shelves and a rear door; shelves of a product that is a whole rack are part of it."""
-    found = []
-    for feed, pdu in zip(group.feeds, pdus, strict=True):
-        if pdu is not None:
-            made = PlacedDevice(
-                kind="pdu",
-                entry=pdu.id,
-                group=f"feed {feed.name}",
-                path=path,
-                height=fact_value(pdu.height) if pdu.height else 0.0,
-                weight=fact_value(pdu.weight),
-                power=0.0,
-                heat=0.0,
-                heat_air=0.0,
-                heat_liquid=0.0,
-                airflow=0.0,
-            )
-            found += [made] * feed.pdus
-    if group.shelves:
-        shelf = catalogue.get(PowerShelf, group.shelves.type)
-        made = PlacedDevice(
-            kind="shelf",
-            entry=shelf.id,
-            group="shelves",
-            path=path,
-            height=0.0 if shelves_included else fact_value(shelf.height),
-            weight=0.0 if shelves_included else fact_value(shelf.weight),
-            power=0.0,
-            heat=0.0,
-            heat_air=0.0,
-            heat_liquid=0.0,
-            airflow=0.0,
-        )
-        found += [made] * group.shelves.count
-    if group.cooling.mode == "rear-door":
-        found.append(
-            PlacedDevice(
-                kind="door",
-                entry="rear door",
-                group="rear door",
-                path=path,
-                height=0.0,
-                weight=group.cooling.rear_door_weight,
-                power=0.0,
-                heat=0.0,
-                heat_air=0.0,
-                heat_liquid=0.0,
-                airflow=0.0,
-            )
-        )
-    return found
 
 
 def _circuits(
