@@ -198,9 +198,10 @@ def blueprint(machine: GpuMachine) -> Path:
         return path
     write_blueprint(find_template("lab"), machine.folder, {})
     text = path.read_text()
-    program = f"scheduler:\n  health_check: {{program: {machine.folder}/health}}\n"
-    assert text.count("\nscheduler:\n") == 1
-    text = text.replace("\nscheduler:\n", f"\noperations: {{health_checks: true}}\n{program}")
+    program = f"  health_check: {{program: {machine.folder}/health}}\n"
+    for key, more in (("scheduler", program), ("operations", "  health_checks: true\n")):
+        assert text.count(f"\n{key}:\n") == 1
+        text = text.replace(f"\n{key}:\n", f"\n{key}:\n{more}")
     path.write_text(text)
     return path
 

@@ -243,9 +243,9 @@ SLURM = Configured(
         # Long, so that what the tests see is of the prolog, or of a health check that they run.
         "  health_check: {program: /usr/local/sbin/rackwright-health, interval: 30 min}\n"
         "  prolog: /usr/local/sbin/rackwright-prolog\n",
-        "\npolicies:\n": "\noperations:\n  health_checks: true\n"
+        "  changes: {most_nodes: 25 %}\n": "  health_checks: true\n"
         "  changes: {most_nodes: 50 %}\n"
-        "  all_reduce:\n    - {group: gpu, node: 460 GB/s, across: 350 GB/s}\n\npolicies:\n",
+        "  all_reduce:\n    - {group: gpu, node: 460 GB/s, across: 350 GB/s}\n",
         "  topology: {plugin: flat}\n": "  topology:\n    plugin: tree\n    switches:\n"
         "      - {name: leaf-1, nodes: gpu-1}\n      - {name: leaf-2, nodes: gpu-2}\n"
         '      - {name: spine, children: "leaf-[1-2]"}\n',

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.rear_door import missing_of_doors
 from rackwright.plan.records.facility import HallLoad
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import add_units, either, place_fewer
@@ -42,8 +43,14 @@ def _hall(site: SitePlan, row: HallLoad) -> Measure:
             add_units(over, row.air_capacity_w, row.handlers, row.handler),
         )
     missing = unknowns(site, "heat_air_w", classes)
-    if limit is None:
+    if value is None:
+        missing += missing_of_doors(site, classes)
+    if row.handler is None:
         missing += (f"'air' of the hall '{row.hall}'",)
+    elif row.density_ratio is None:
+        missing += (f"'altitude' of the site '{site.site.name}'",)
+    elif limit is None:
+        missing += (f"density of the air at {site.site.altitude:g} m",)
     return Measure(
         Subject(f"{site.site.name} hall {row.hall}", row.path),
         value=value,

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.rear_door import missing_of_doors
 from rackwright.plan.records.facility import LoopLoad
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import add_units, either, place_fewer
@@ -42,11 +43,7 @@ def _classes(site: SitePlan, row: LoopLoad) -> list[int]:
 def _missing(site: SitePlan, row: LoopLoad) -> tuple[str, ...]:
     """What keeps the heat of the loop from being known."""
     classes = _classes(site, row)
-    doors = tuple(
-        f"'rear_door_capacity' of racks {r.hostlist}"
-        for r in site.rack_classes
-        if r.loop == row.loop and r.mode == "rear-door" and r.rear_door_capacity_w is None
-    )
+    doors = missing_of_doors(site, classes) if row.heat_w is None else ()
     return unknowns(site, "heat_liquid_w", classes) + doors
 
 

@@ -11,11 +11,9 @@ from rackwright.model.units import Kelvin
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import LoopLoad
 from rackwright.plan.records.racks import RackDevice
+from rackwright.plan.water import WATER_CLASSES
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.racks import is_over
-
-WATER_CLASSES = ("W17", "W27", "W32", "W40", "W45", "W+")
-"""From the coldest to the warmest."""
 
 
 class WaterTemperature(Policy):
@@ -42,9 +40,11 @@ class WaterTemperature(Policy):
         at = Subject(name, row.path)
         for device in _products(site, row.loop):
             where = Subject(f"{name} {device.entry}", at.path)
-            yield _water_class(row, device, where)
-            if device.max_supply_c is not None:
-                yield _warmest(row, device, where)
+            if device.water_class is not None or device.max_supply_c is None:
+                yield _water_class(row, device, where)
+            yield _warmest(row, device, where)
+        if row.facility_class is not None and WATER_CLASSES[row.facility_class] is not None:
+            yield _declared(at, row, row.facility_class)
         yield _above(at, row, "facility_temperature", row.facility_c, row.approach_k)
         yield _above(at, row, "dew_point", row.dew_point_c, self.dew_point_margin)
 
@@ -67,10 +67,11 @@ def _water_class(row: LoopLoad, device: RackDevice, at: Subject) -> Finding:
         missing.append(f"'facility_class' of the loop '{row.loop}'")
     if own is None:
         missing.append(f"{entry}: water class")
-    if missing:
+    if facility is None or own is None:
         message = f"whether the facility water suits {entry}"
         return Finding(at, ok=None, message=message, missing=tuple(missing))
-    if WATER_CLASSES.index(facility) <= WATER_CLASSES.index(own):
+    classes = list(WATER_CLASSES)
+    if classes.index(facility) <= classes.index(own):
         message = f"the facility water is class {facility}, {entry} takes {own}"
         return Finding(at, ok=True, message=message)
     return Finding(
@@ -83,6 +84,9 @@ def _water_class(row: LoopLoad, device: RackDevice, at: Subject) -> Finding:
 
 def _warmest(row: LoopLoad, device: RackDevice, at: Subject) -> Measure:
     value, limit = row.supply_c, device.max_supply_c
+    missing = [] if value is not None else ["'supply_temperature' of the loop"]
+    if limit is None:
+        missing.append(f"{device.entry}: warmest coolant, or its class")
     return Measure(
         at,
         value=value,
@@ -90,7 +94,23 @@ def _warmest(row: LoopLoad, device: RackDevice, at: Subject) -> Measure:
         unit="°C",
         what="supply temperature of the loop",
         fix=f"lower 'supply_temperature' to {limit:g} °C" if is_over(value, limit) else None,
-        missing=("'supply_temperature' of the loop",) if value is None else (),
+        missing=tuple(missing),
+    )
+
+
+def _declared(at: Subject, row: LoopLoad, named: str) -> Measure:
+    """The facility water is no warmer than the class that is declared for it."""
+    value, limit = row.facility_c, WATER_CLASSES[named]
+    return Measure(
+        at,
+        value=value,
+        limit=limit,
+        unit="°C",
+        what=f"facility temperature of a loop of class {named}",
+        fix=f"declare the class of water of {value:g} °C, or supply it colder"
+        if is_over(value, limit)
+        else None,
+        missing=() if value is not None else ("'facility_temperature' of the loop",),
     )
 
 

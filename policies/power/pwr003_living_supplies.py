@@ -8,10 +8,9 @@ from typing import ClassVar
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.records.power import DevicesAfterLoss
 from rackwright.plan.records.racks import RackDevice
+from rackwright.plan.shelves import SHELF_INLETS
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.racks import RackNames
-
-_WITHOUT_SUPPLIES = frozenset({"hardwired", "busbar"})
 
 
 class LivingSupplies(Policy):
@@ -84,7 +83,7 @@ def _worst(site: SitePlan, facts: dict[tuple[int, str], RackDevice]) -> Iterator
     """The loss that leaves each kind of device the fewest supplies."""
     found: dict[tuple[int, str, str], DevicesAfterLoss] = {}
     for row in site.device_losses:
-        if facts[row.rack_class, row.entry].psu_inlet in _WITHOUT_SUPPLIES:
+        if facts[row.rack_class, row.entry].psu_inlet in SHELF_INLETS:  # PWR-012 judges these
             continue
         key = (row.rack_class, row.entry, row.group)
         so_far = found.get(key)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
-from rackwright.plan.power_shares import source_contributors
+from rackwright.plan.power_shares import source_contributors, with_overhead
 from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, place_fewer, provide
@@ -40,14 +40,19 @@ class SourceBudgets(Policy):
 
 def _source(site: SitePlan, row: SourceLoad, at: Subject) -> Measure:
     survives = row.redundancy == "N-1"
-    value = row.worst_w if survives else row.load_w
+    value = row.facility_worst_w if survives else row.facility_w
     lost = row.worst_lost if survives else None
     limit = row.capacity_w
     over = excess(value, limit)
     shares = source_contributors(site, row.source, lost) if over else ()
+    if row.carries_facility:
+        shares = with_overhead(shares, site.site.pue)
     missing: list[str] = []
-    if value is None:
+    racks = row.worst_w if survives else row.load_w
+    if racks is None:
         missing += site.distribution.missing or ("maximum power of a product that it feeds",)
+    if row.carries_facility and site.site.pue is None:
+        missing.append("'pue' of the site")
     if limit is None:
         missing.append(_capacity(site, row.source))
     return Measure(
@@ -55,7 +60,8 @@ def _source(site: SitePlan, row: SourceLoad, at: Subject) -> Measure:
         value=value,
         limit=limit,
         unit="W",
-        what=f"load after losing '{lost}'" if lost else "load",
+        what=("load of the facility" if row.carries_facility else "load")
+        + (f" after losing '{lost}'" if lost else ""),
         contributors=shares,
         fix=either(place_fewer(shares, over), provide(value, "W", f"a {row.kind}"))
         if over
@@ -95,11 +101,14 @@ def _idle(row: SourceLoad, at: Subject) -> Finding:
 
 
 def _contract(site: SitePlan, limit: float | None) -> Measure:
-    """The IT load alone; what cooling and losses add to it is the matter of COOL-010."""
-    value = site.totals.it_power_w
+    """What the facility draws: racks, cooling and losses."""
+    value = site.totals.facility_w
     over = excess(value, limit)
     shares = contributors(site, "power_w", per_rack=False) if over else ()
+    shares = with_overhead(shares, site.site.pue)
     missing = unknowns(site, "power_w")
+    if site.site.pue is None:
+        missing += ("'pue' of the site",)
     if limit is None:
         missing += ("'contract' of the site's power",)
     return Measure(
@@ -107,7 +116,7 @@ def _contract(site: SitePlan, limit: float | None) -> Measure:
         value=value,
         limit=limit,
         unit="W",
-        what="power of all racks, of what the utility has contracted",
+        what="power of the facility (IT power × PUE), of what the utility has contracted",
         contributors=shares,
         fix=either(place_fewer(shares, over), provide(value, "W", "a contract")) if over else None,
         missing=missing,

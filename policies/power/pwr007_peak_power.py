@@ -24,10 +24,17 @@ class PeakPower(Policy):
         """A measure for each UPS and generator that carries load."""
         for site in plan.onprem:
             for row in site.sources:
-                if row.kind not in {"ups", "generator"} or row.load_w == 0:
+                survives = row.redundancy == "N-1"
+                # A generator stands by: it carries nothing until the utility is lost.
+                racks = row.worst_w if survives else row.load_w
+                if row.kind not in {"ups", "generator"} or racks == 0:
                     continue
                 missing: list[str] = []
-                if row.peak_w is None:
+                value = row.peak_worst_w if survives else row.peak_w
+                lost = row.peak_lost if survives else None
+                if row.carries_facility and site.site.pue is None:
+                    missing.append("'pue' of the site")
+                elif value is None:
                     missing += site.distribution.missing or (
                         "peak power of a product that it feeds",
                     )
@@ -35,12 +42,11 @@ class PeakPower(Policy):
                     missing.append("its overload window")
                 yield Measure(
                     Subject(f"{site.site.name} source {row.source}", row.path),
-                    value=row.peak_w,
+                    value=value,
                     limit=row.overload_w,
                     unit="W",
-                    what="peak when every device peaks at once",
-                    fix=None
-                    if row.peak_w is None
-                    else provide(row.peak_w, "W", "an overload window"),
+                    what="peak when every device peaks at once"
+                    + (f" after losing '{lost}'" if lost else ""),
+                    fix=None if value is None else provide(value, "W", "an overload window"),
                     missing=tuple(missing),
                 )

@@ -1,14 +1,21 @@
-"""PWR-012: power shelves carry the rack with one supply lost, and batteries outlast the start."""
+"""PWR-012: shelves carry the rack without one supply, or one feed; batteries outlast the start."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import ClassVar
 
-from rackwright.model.hardware import PowerShelf, fact_value
+from rackwright.model.hardware import Node, PowerShelf, fact_value
 from rackwright.model.onprem import RackGroup
 from rackwright.model.power import RackShelves
-from rackwright.plan.model import Path, Plan, SitePlan
+from rackwright.plan.model import Path, Plan, SitePlan, Subject
+from rackwright.plan.shelves import (
+    SHELF_INLETS,
+    carried_without,
+    shelves_needed,
+    shelves_on_feeds,
+    worst_feed,
+)
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import provide
 from rackwright.policy.racks import RackNames
@@ -18,7 +25,7 @@ MARGIN_S = 10.0
 
 
 class PowerShelves(Policy):
-    """Shelves are N+1, and their batteries bridge the start of the generators."""
+    """Shelves are N+1, survive the loss of a feed, and bridge the start of the generators."""
 
     id: ClassVar[str] = "PWR-012"
     title: ClassVar[str] = "Power shelves are N+1 and bridge the generators' start"
@@ -33,8 +40,12 @@ class PowerShelves(Policy):
             for row in site.rack_classes:
                 group = _group(plan, row.path)
                 if group.shelves is None:
+                    if _hangs_on_shelves(plan, site, row.rack_class):
+                        yield _undeclared(names.subject(row.rack_class))
                     continue
                 yield _capacity(plan, names, row.rack_class, group)
+                if group.feeds:
+                    yield _after_loss(plan, names, row.rack_class, group)
                 if _has_generator(site):
                     yield _backup(plan, site, names, row.rack_class, group.shelves)
 
@@ -45,6 +56,51 @@ def _group(plan: Plan, path: Path) -> RackGroup:
         found = getattr(found, part) if isinstance(part, str) else found[part]  # type: ignore[index]
     assert isinstance(found, RackGroup)  # noqa: S101 - the plan made the path
     return found
+
+
+def _hangs_on_shelves(plan: Plan, site: SitePlan, number: int) -> bool:
+    """Whether a device of the rack draws from a bus bar, or is a rack with shelves of its own."""
+    return any(
+        row.psu_inlet == "busbar"
+        or (row.psu_inlet in SHELF_INLETS and _is_rack(plan, row.kind, row.entry))
+        for row in site.devices_of(number)
+    )
+
+
+def _is_rack(plan: Plan, kind: str, entry: str) -> bool:
+    return kind == "node" and plan.catalogue.get(Node, entry).whole_rack
+
+
+def _undeclared(at: Subject) -> Finding:
+    return Finding(
+        at,
+        ok=None,
+        message="whether the power shelves carry the rack",
+        missing=("'shelves' of the rack",),
+    )
+
+
+def _after_loss(plan: Plan, names: RackNames, number: int, group: RackGroup) -> Measure:
+    """What is left when the feed with most shelves is dead."""
+    shelves = group.shelves
+    assert shelves is not None  # noqa: S101 - the caller looked
+    entry = plan.catalogue.get(PowerShelf, shelves.type)
+    on_feeds = shelves_on_feeds(shelves, [feed.name for feed in group.feeds])
+    lost = worst_feed(on_feeds)
+    rating, power = entry.rating.value, names.row(number).power_w
+    needed = None if power is None else shelves_needed(power, rating, len(group.feeds))
+    left = sum(on_feeds) - on_feeds[lost]
+    return Measure(
+        names.subject(number, f"feed {group.feeds[lost].name}"),
+        value=power,
+        limit=carried_without(rating, on_feeds, lost),
+        unit="W",
+        what=f"power on {left} × {entry.id} with feed {group.feeds[lost].name} lost",
+        fix="hang the shelves on two feeds or more"
+        if needed is None
+        else f"install {needed} shelves of this type, as many on each feed",
+        missing=() if power is not None else ("maximum power of a product in the rack",),
+    )
 
 
 def _capacity(plan: Plan, names: RackNames, number: int, group: RackGroup) -> Measure:

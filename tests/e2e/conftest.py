@@ -18,6 +18,7 @@ import pytest
 SITE = """
 apiVersion: rackwright/v1
 name: {name}
+policy_set: "0.1"
 sites:
   - name: cloud
     provider: aws

@@ -24,10 +24,9 @@ WISHES = f"""
 users:
   groups: [{{name: research, gid: 20000}}]
   accounts: [{{name: ada, uid: 20001, group: research, keys: ["{KEY}"], slurm_account: research}}]
+
 operations:
   software: [{{name: all, enroot: {ENROOT}, pyxis: {PYXIS}, grafana: {GRAFANA}}}]
-
-policies:
 """
 QOS = """\
   qos:
@@ -43,7 +42,7 @@ CHANGES = {
     'count: 4, racks: "c[01-02]"': 'count: 2, racks: "c[01-02]"',
     "\nscheduler:\n": f"\nscheduler:\n  mpi: pmix\n{QOS}",
     "    - {name: gpu, groups: [gpu], default: true}\n": PARTITIONS,
-    "\npolicies:\n": WISHES,
+    "\noperations:\n": WISHES,
 }
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pulumi
 import pytest
 
+from first_set import name_first_set
 from rackwright.exit_codes import ExitCode
 from rackwright.policy.baseline import created, render_baseline
 from rackwright.policy.check import check_blueprint
@@ -69,7 +70,7 @@ def blueprint(tmp_path: Path) -> Write:
             text = text.replace(old, new)
         path = tmp_path / "atlas.yaml"
         path.write_text(text, encoding="utf-8")
-        return path
+        return name_first_set(path)
 
     return write
 

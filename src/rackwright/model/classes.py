@@ -320,7 +320,7 @@ _PLANT: Mapping[type[Model], Fields] = {
     power.Modules: Fields("count capacity", claims={"spare": lower()}),
     power.Circuit: Fields("voltage current phases", claims={"continuous_rated": GRANTED}),
     power.RackFeed: Fields("name source pdu pdus", parts="circuit"),
-    power.RackShelves: Fields("type count", claims={"backup": higher(Absent.ELSEWHERE)}),
+    power.RackShelves: Fields("type count per_feed", claims={"backup": higher(Absent.ELSEWHERE)}),
     onprem.Hall: Fields(
         "name",
         parts="air rows",
@@ -336,7 +336,7 @@ _PLANT: Mapping[type[Model], Fields] = {
         identity=("racks",),
     ),
     cooling.RackCooling: Fields(
-        "mode loop rear_door_capacity",
+        "mode loop rear_door_capacity rear_door_difference rear_door_weight",
         claims={"power_limit": higher(), "leak_detection": SAID, "isolation": SAID},
     ),
     cooling.AirSupply: Fields(

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from rackwright.model.base import Model
 from rackwright.model.names import Name
-from rackwright.model.units import Celsius, Kelvin, Kilopascals, LitresPerMinute, Watts
+from rackwright.model.units import Celsius, Kelvin, Kilograms, Kilopascals, LitresPerMinute, Watts
 
 WaterClass = Literal["W17", "W27", "W32", "W40", "W45", "W+"]
 AirClass = Literal["A1", "A2", "A3", "A4", "H1"]
@@ -63,6 +63,11 @@ class RackCooling(Model):
     loop: Name | None = None
     """Loop that a liquid-cooled rack or a rear door is on."""
     rear_door_capacity: Watts | None = None
+    """Heat that the door takes from the air, at ``rear_door_difference``."""
+    rear_door_difference: Annotated[Kelvin, Field(gt=0)] | None = None
+    """Air at the door minus water at the door, at which its capacity is rated."""
+    rear_door_weight: Kilograms | None = None
+    """Of the door with its water."""
     leak_detection: bool | None = None
     isolation: bool | None = None
     """Valves shut this rack off by themselves when a leak is found."""

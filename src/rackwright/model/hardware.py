@@ -126,6 +126,9 @@ class LiquidCooling(Model):
     max_supply: Fact[Celsius] | None = None
     """Warmest supply temperature."""
     water_class: Fact[Literal["W17", "W27", "W32", "W40", "W45", "W+"]] | None = None
+    """Warmest class of facility water."""
+    coolant_class: Fact[Literal["S30", "S40", "S50"]] | None = None
+    """Warmest class of the coolant that a CDU supplies."""
     connector: str | None = None
     """Catalogue id of the quick connector."""
     max_pressure: Fact[Kilopascals] | None = None

@@ -126,5 +126,13 @@ class RackShelves(Model):
     type: str
     """Catalogue id."""
     count: Annotated[int, Field(gt=0, le=100)]
+    per_feed: dict[str, Annotated[int, Field(ge=0)]] | None = None
+    """How many hang on each feed of the rack; absent, they are dealt in turn."""
     backup: Seconds | None = None
     """Battery backup at full load."""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What makes two racks' shelves the same, and can be compared by a set."""
+        placed = None if self.per_feed is None else tuple(sorted(self.per_feed.items()))
+        return self.type, self.count, placed, self.backup

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rackwright.model.hardware import Device as DeviceEntry
-from rackwright.model.hardware import HeatMedium, Node, fact_value
+from rackwright.model.hardware import HeatMedium, LiquidCooling, Node, fact_value
 from rackwright.plan.model import Path
 from rackwright.plan.records.racks import DeviceKind
 from rackwright.plan.thermal import airflow_for
+from rackwright.plan.water import warmest_supply
 
 if TYPE_CHECKING:
     from rackwright.model.fabric import SwitchTier
@@ -138,9 +139,17 @@ def describe_device(
         voltage_max=fact_value(entry.voltage_max),
         medium=str(entry.medium),
         water_class=fact_value(liquid.water_class) if liquid else None,
-        max_supply=fact_value(liquid.max_supply) if liquid else None,
+        max_supply=_warmest_supply(liquid) if liquid else None,
         connector=liquid.connector if liquid else None,
         includes_rack=isinstance(entry, Node) and entry.rack_weight_included,
+    )
+
+
+def _warmest_supply(liquid: LiquidCooling) -> float | None:
+    return warmest_supply(
+        fact_value(liquid.max_supply),
+        fact_value(liquid.coolant_class),
+        fact_value(liquid.water_class),
     )
 
 
@@ -159,8 +168,14 @@ def _as_far_as_it_goes(entry: DeviceEntry, power_cap: float | None) -> float | N
 
 
 def _peak(entry: DeviceEntry, power_cap: float | None) -> float | None:
-    """The published peak; a device that draws its nameplate at most peaks there when capped."""
+    """The published peak; a device that draws its nameplate at most peaks there when capped.
+
+    Accelerators are what draws more than the rated power for some milliseconds (EDPp). A device
+    without any peaks at the most that its maker rates it for.
+    """
     peak = fact_value(entry.peak_power)
+    if peak is None and not (isinstance(entry, Node) and entry.accelerators):
+        peak = fact_value(entry.max_power)
     return peak if peak is None or power_cap is None else min(peak, power_cap)
 
 

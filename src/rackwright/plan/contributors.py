@@ -64,10 +64,15 @@ def contributors(
 def unknowns(
     site: SitePlan, quantity: Quantity, classes: Iterable[int] | None = None
 ) -> tuple[str, ...]:
-    """Which products lack a quantity, like ``dgx-h100: published weight``."""
-    devices = (device for device, _ in _devices(site, classes))
-    lacking = {device.entry for device in devices if value_of(device, quantity) is None}
-    return tuple(f"{entry}: {NAMES[quantity]}" for entry in sorted(lacking))
+    """Which products lack a quantity, like ``dgx-h100: published weight``; a door is the site's own."""
+    lacking = [d for d, _ in _devices(site, classes) if value_of(d, quantity) is None]
+    products = sorted({device.entry for device in lacking if device.kind != "door"})
+    numbers = {device.rack_class for device in lacking if device.kind == "door"}
+    doors = sorted(racks.hostlist for racks in site.rack_classes if racks.rack_class in numbers)
+    return (
+        *(f"{entry}: {NAMES[quantity]}" for entry in products),
+        *(f"'rear_door_weight' of racks {names}" for names in doors),
+    )
 
 
 def value_of(device: RackDevice, quantity: Quantity) -> float | None:

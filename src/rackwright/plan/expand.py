@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,6 @@ from rackwright.plan.assignment import (
     place_groups,
 )
 from rackwright.plan.aws import AwsPlanError, AwsSitePlan, plan_aws_site
-from rackwright.plan.content import total
 from rackwright.plan.cost_references import find_cost_problems
 from rackwright.plan.distribution import (
     FeedDemand,
@@ -38,6 +37,7 @@ from rackwright.plan.interconnect import check_interconnects
 from rackwright.plan.model import Path, Plan, SitePlan
 from rackwright.plan.operation_references import find_operation_problems
 from rackwright.plan.outages import Outages
+from rackwright.plan.overhead import carriers, of_facility, peak_of_facility
 from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.plan.records.power import (
     CircuitAfterLoss,
@@ -196,6 +196,8 @@ def _check_supplies(
     found: dict[tuple[Path, str], PlanProblem] = {}
     for cls in classes:
         feeds = [feed.name for feed in cls.group.group.feeds]
+        for problem in _misplaced_shelves(cls.group, feeds):
+            found[problem.path, problem.message] = problem
         if cls.content and not feeds:
             where = (*cls.group.path, "feeds")
             found[where, ""] = PlanProblem(
@@ -226,6 +228,21 @@ def _check_supplies(
     return list(found.values())
 
 
+def _misplaced_shelves(placed: PlacedGroup, feeds: Sequence[str]) -> Iterator[PlanProblem]:
+    """Power shelves on feeds that are not there, and more or fewer of them than there are."""
+    shelves = placed.group.shelves
+    if shelves is None or shelves.per_feed is None:
+        return
+    where = (*placed.path, "shelves", "per_feed")
+    for name in shelves.per_feed:
+        if name not in feeds:
+            message = f"the racks '{placed.group.racks}' have no feed {name}"
+            yield PlanProblem((*where, name), message, f"their feeds are {', '.join(feeds)}")
+    on_feeds = sum(shelves.per_feed.values())
+    if on_feeds != shelves.count:
+        yield PlanProblem(where, f"{on_feeds} shelves are placed; there are {shelves.count}")
+
+
 def _psus_per_feed(load: Load) -> Mapping[str, int]:
     group = load.group
     return (group.psus_per_feed or {}) if isinstance(group, NodeGroup) else {}
@@ -243,7 +260,7 @@ def _build(
             cls.content,
             cls.group.hall,
             group.type,
-            group.shelves,
+            group.shelves.key if group.shelves else None,
             group.cooling,
             tuple((f.name, f.pdu, f.pdus, f.circuit) for f in group.feeds),
         )
@@ -308,11 +325,12 @@ def _source_rows(
     classes: Sequence[AssignedRacks],
     built: Sequence[racks.Rack],
 ) -> tuple[SourceLoad, ...]:
-    demands = [_demand(cls, rack, tree.outages) for cls, rack in zip(classes, built, strict=True)]
-    judged = judge_sources(site.power, tree, demands)
-    peaks = _peaks(tree, classes, built)
+    demands = [_demands(cls, rack, tree.outages) for cls, rack in zip(classes, built, strict=True)]
+    judged = judge_sources(site.power, tree, [demand for demand, _ in demands])
+    peaks = judge_sources(site.power, tree, [peak for _, peak in demands])
     legs = _legs(tree, classes, built)
-    idle = idle_sources(site)
+    idle, facility = idle_sources(site), carriers(tree)
+    pues = {name: site.pue if name in facility else 1.0 for name in tree.sources}
     return tuple(
         SourceLoad(
             source=load.name,
@@ -324,7 +342,12 @@ def _source_rows(
             load_w=load.load,
             worst_w=load.worst,
             worst_lost=load.worst_lost,
-            peak_w=None if load.name in tree.unsure else peaks[load.name],
+            carries_facility=load.name in facility,
+            facility_w=of_facility(load.load, pues[load.name]),
+            facility_worst_w=of_facility(load.worst, pues[load.name]),
+            peak_w=peak_of_facility(peak.load, load.load, pues[load.name]),
+            peak_worst_w=peak_of_facility(peak.worst, load.worst, pues[load.name]),
+            peak_lost=peak.worst_lost,
             imbalance=None
             if load.name in tree.unsure or (lines := legs[load.name]) is None
             else imbalance(lines),
@@ -332,31 +355,25 @@ def _source_rows(
             missing_parents=source.missing_parents,
             idle=load.name in idle,
         )
-        for index, (source, load) in enumerate(zip(site.power.sources, judged, strict=True))
+        for index, (source, load, peak) in enumerate(
+            zip(site.power.sources, judged, peaks, strict=True)
+        )
     )
 
 
-def _demand(cls: AssignedRacks, rack: racks.Rack, outages: Outages) -> FeedDemand:
-    """The rack's draw on its feeds for every set of feeds that one lost source kills."""
+def _demands(
+    cls: AssignedRacks, rack: racks.Rack, outages: Outages
+) -> tuple[FeedDemand, FeedDemand]:
+    """The rack's draw on its feeds, and its peak, for every set of feeds that one lost source kills."""
     sources = tuple(feed.source for feed in rack.group.feeds)
-    return FeedDemand(
-        sources=sources,
-        racks=len(cls.racks),
-        normal=rack.feed_loads(frozenset()),
-        without={dead: rack.feed_loads(dead) for dead in outages.dead_feeds(sources)},
+    normal, peak = rack.feed_draws(frozenset())
+    without = {dead: rack.feed_draws(dead) for dead in outages.dead_feeds(sources)}
+    return (
+        FeedDemand(
+            sources, len(cls.racks), normal, {d: draws for d, (draws, _) in without.items()}
+        ),
+        FeedDemand(sources, len(cls.racks), peak, {d: peaks for d, (_, peaks) in without.items()}),
     )
-
-
-def _peaks(
-    tree: Tree, classes: Sequence[AssignedRacks], built: Sequence[racks.Rack]
-) -> Mapping[str, float | None]:
-    leaves: dict[str, float | None] = {}
-    for cls, rack in zip(classes, built, strict=True):
-        for load, circuit in zip(rack.normal, rack.circuits, strict=True):
-            name = rack.group.feeds[circuit.feed].source
-            each = None if load.peak is None else load.peak * len(cls.racks)
-            leaves[name] = total([leaves.get(name, 0.0), each])
-    return tree.push_up(leaves, tree.alive(None))
 
 
 def _legs(

@@ -13,7 +13,7 @@ from rackwright.model.onprem import OnPremSite
 from rackwright.plan.model import Path
 from rackwright.plan.records.facility import HallLoad, LoopLoad, RowLoad, SiteTotals
 from rackwright.plan.records.racks import RackClass
-from rackwright.plan.thermal import LEAKAGE, density_ratio, without_largest
+from rackwright.plan.thermal import LEAKAGE, at_density, density_ratio, without_largest
 
 K = TypeVar("K", bound=Hashable)
 
@@ -105,7 +105,10 @@ def row_rows(site: OnPremSite, path: Path, classes: Sequence[RackClass]) -> tupl
 def hall_rows(
     site: OnPremSite, path: Path, classes: Sequence[RackClass], catalogue: Catalogue
 ) -> tuple[HallLoad, ...]:
-    """The halls: heat and airflow against the air handlers less one."""
+    """The halls: heat and airflow against the air handlers less one.
+
+    The capacity of the air handlers is that at the site's altitude, and unknown without it.
+    """
     sums = _sums(classes, lambda racks: racks.hall)
     density = None if site.altitude is None else density_ratio(site.altitude)
     found = []
@@ -125,7 +128,8 @@ def hall_rows(
         )
         if hall.air is not None:
             unit = catalogue.get(AirHandler, hall.air.type)
-            each, flow = unit.capacity.value, fact_value(unit.airflow)
+            each = at_density(unit.capacity.value, density)
+            flow = fact_value(unit.airflow)
             count = hall.air.count
             airflow = here.airflow_cfm
             row = replace(
@@ -135,8 +139,8 @@ def hall_rows(
                 containment=hall.air.containment,
                 ashrae_class=hall.air.ashrae_class,
                 inlet_c=hall.air.inlet_temperature,
-                air_capacity_w=each * count,
-                air_capacity_n1_w=without_largest(each, count),
+                air_capacity_w=None if each is None else each * count,
+                air_capacity_n1_w=None if each is None else without_largest(each, count),
                 air_supply_cfm=None if flow is None else flow * count,
                 air_supply_n1_cfm=None if flow is None else without_largest(flow, count),
                 supply_cfm=None if airflow is None else airflow * LEAKAGE[hall.air.containment],

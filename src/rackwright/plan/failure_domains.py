@@ -15,12 +15,9 @@ from rackwright.model.onprem import OnPremSite
 from rackwright.plan.fabric import Layout, layouts_of
 from rackwright.plan.model import SitePlan
 from rackwright.plan.records.racks import RackDevice
+from rackwright.plan.shelves import SHELF_INLETS
 
 Kind = Literal["rack", "power source", "leaf", "CDU"]
-
-
-WITHOUT_SUPPLIES = frozenset({"hardwired", "busbar"})
-"""Inlets of devices that hang on shelves: PWR-002 and PWR-012 judge what one living feed carries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +180,7 @@ def is_off(device: RackDevice, dead: AbstractSet[int], feeds: int) -> bool | Non
         return False
     if len(dead) == feeds:
         return True
-    if device.psu_inlet in WITHOUT_SUPPLIES:
+    if device.psu_inlet in SHELF_INLETS:
         return False
     if device.psus is None:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from rackwright.plan.distribution import Tree
 from rackwright.plan.model import Contributor, SitePlan
@@ -34,6 +35,11 @@ def source_contributors(
             if index not in dead and source in _path(tree, name, alive):
                 found += _shares(site, rack_class, index, dead, counts[rack_class])
     return _merge(found)
+
+
+def with_overhead(shares: Iterable[Contributor], pue: float | None) -> tuple[Contributor, ...]:
+    """``shares`` with the cooling and the losses that each of them causes."""
+    return tuple(replace(share, each=share.each * (pue or 1.0)) for share in shares)
 
 
 def _path(tree: Tree, name: str, alive: dict[str, bool]) -> Iterable[str]:

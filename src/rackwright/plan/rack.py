@@ -8,15 +8,17 @@ from typing import Any, Literal
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import Device as DeviceEntry
-from rackwright.model.hardware import Node, Outlets, Pdu, PowerShelf, RackType, Switch, fact_value
+from rackwright.model.hardware import Node, Outlets, Pdu, RackType, Switch, fact_value
 from rackwright.model.names import compress_hostlist
-from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
+from rackwright.model.onprem import Hall, NodeGroup, OnPremSite, RackGroup
 from rackwright.model.power import RackFeed
 from rackwright.plan import mechanical, outlets
 from rackwright.plan.assignment import AssignedRacks, Load
 from rackwright.plan.content import PlacedDevice, describe_device, place_devices, total
 from rackwright.plan.electrical import circuit_capacity, imbalance, outlet_voltage
+from rackwright.plan.fixtures import fixtures
 from rackwright.plan.model import Path
+from rackwright.plan.rear_door import exhaust, heat_taken
 from rackwright.plan.records.power import (
     CircuitAfterLoss,
     CircuitLoad,
@@ -25,6 +27,7 @@ from rackwright.plan.records.power import (
     FeedLoad,
 )
 from rackwright.plan.records.racks import RackClass, RackDevice
+from rackwright.plan.shelves import shelves_on_feeds
 from rackwright.plan.thermal import coolant_flow
 from rackwright.plan.wiring import (
     Circuit,
@@ -35,6 +38,9 @@ from rackwright.plan.wiring import (
     plug_in,
     wire,
 )
+
+Draws = tuple[float | None, ...]
+"""W on each feed of a rack, None where unknown."""
 
 LostKind = Literal["feed", "pdu"]
 
@@ -66,13 +72,16 @@ class Rack:
             self._draws[dead] = circuit_loads(self.devices, self.circuits, self.plugs, dead)
         return self._draws[dead]
 
-    def feed_loads(self, dead_feeds: frozenset[int]) -> tuple[float | None, ...]:
-        """W on each feed when some are dead."""
+    def feed_draws(self, dead_feeds: frozenset[int]) -> tuple[Draws, Draws]:
+        """W on each feed when some are dead, and the same while every device peaks."""
         dead = frozenset(n for n, c in enumerate(self.circuits) if c.feed in dead_feeds)
         loads = self.loads_without(dead) if dead else self.normal
-        return tuple(
-            total(load.load for load, c in zip(loads, self.circuits, strict=True) if c.feed == feed)
-            for feed in range(len(self.group.feeds))
+        of_feed: list[list[CircuitDraw]] = [[] for _ in self.group.feeds]
+        for load, circuit in zip(loads, self.circuits, strict=True):
+            of_feed[circuit.feed].append(load)
+        return (
+            tuple(total(load.load for load in feed) for feed in of_feed),
+            tuple(total(load.peak for load in feed) for feed in of_feed),
         )
 
 
@@ -97,9 +106,12 @@ def build_rack(
         device = _override_psus(device, load.group, group)
         (switches if load.is_switch else nodes).extend([(device, load.group.start_unit)] * count)
     whole = any(_is_whole_rack(loads[index], catalogue) for index, _ in cls.content)
-    fixtures = _fixtures(group, pdus, catalogue, cls.group.path, shelves_included=whole)
-    placed = place_devices(nodes, switches, fixtures, rack_type.height.value)
-    devices = wire(placed, len(group.feeds))
+    furniture = fixtures(group, pdus, catalogue, cls.group.path, shelves_included=whole)
+    placed = place_devices(nodes, switches, furniture, rack_type.height.value)
+    feeds = [feed.name for feed in group.feeds]
+    devices = wire(
+        placed, len(feeds), shelves_on_feeds(group.shelves, feeds) if group.shelves else None
+    )
     circuits = _circuits(group.feeds, pdus, site)
     plugs = plug_in(devices, circuits)
     return Rack(
@@ -144,51 +156,6 @@ def _override_psus(device: PlacedDevice, group: Any, rack: RackGroup) -> PlacedD
     if not chosen:
         return device
     return replace(device, psus_per_feed=tuple(chosen.get(feed.name, 0) for feed in rack.feeds))
-
-
-def _fixtures(
-    group: RackGroup,
-    pdus: Sequence[Pdu | None],
-    catalogue: Catalogue,
-    path: Path,
-    *,
-    shelves_included: bool,
-) -> list[PlacedDevice]:
-    """PDUs and power shelves; shelves of a product that is a whole rack are part of it."""
-    found = []
-    for feed, pdu in zip(group.feeds, pdus, strict=True):
-        if pdu is not None:
-            made = PlacedDevice(
-                kind="pdu",
-                entry=pdu.id,
-                group=f"feed {feed.name}",
-                path=path,
-                height=fact_value(pdu.height) if pdu.height else 0.0,
-                weight=fact_value(pdu.weight),
-                power=0.0,
-                heat=0.0,
-                heat_air=0.0,
-                heat_liquid=0.0,
-                airflow=0.0,
-            )
-            found += [made] * feed.pdus
-    if group.shelves:
-        shelf = catalogue.get(PowerShelf, group.shelves.type)
-        made = PlacedDevice(
-            kind="shelf",
-            entry=shelf.id,
-            group="shelves",
-            path=path,
-            height=0.0 if shelves_included else fact_value(shelf.height),
-            weight=0.0 if shelves_included else fact_value(shelf.weight),
-            power=0.0,
-            heat=0.0,
-            heat_air=0.0,
-            heat_liquid=0.0,
-            airflow=0.0,
-        )
-        found += [made] * group.shelves.count
-    return found
 
 
 def _circuits(
@@ -243,8 +210,8 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
     empty = 0.0 if included else fact_value(kind.weight)
     content = total(device.weight for device in devices)
     heat_air = total(device.heat_air for device in devices)
-    captured = _captured(heat_air, cooling.mode, cooling.rear_door_capacity)
     hall = site.halls[cls.group.hall]
+    captured = _captured(heat_air, rack, hall, site)
     footprint = None
     if group.aisle_depth is not None:
         footprint = mechanical.footprint(kind.width.value, kind.depth.value, group.aisle_depth)
@@ -290,11 +257,19 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
     )
 
 
-def _captured(heat_air: float | None, mode: str, capacity: float | None) -> float | None:
+def _captured(heat_air: float | None, rack: Rack, hall: Hall, site: OnPremSite) -> float | None:
     """Air heat that a rear door moves into the loop."""
-    if mode != "rear-door":
+    cooling = rack.group.cooling
+    if cooling.mode != "rear-door":
         return 0.0
-    return None if heat_air is None or capacity is None else min(heat_air, capacity)
+    loop = next((loop for loop in site.loops if loop.name == cooling.loop), None)
+    return heat_taken(
+        heat_air,
+        cooling.rear_door_capacity,
+        rated=cooling.rear_door_difference,
+        air=exhaust(hall.air),
+        water=loop.supply_temperature if loop else None,
+    )
 
 
 def _flow(rack: Rack, captured: float | None, site: OnPremSite) -> float | None:

@@ -6,8 +6,12 @@ from typing import Literal
 
 CFM_PER_WATT_KELVIN = 1.756
 """Airflow in CFM that carries 1 W at a rise of 1 K, at sea level (3.16 with °F)."""
-DENSITY_LOSS_PER_METRE = 0.035 / 300
-"""Relative loss of air density, 3.5 % in 300 m."""
+_LAPSE_OVER_SEA_LEVEL = 0.0065 / 288.15
+"""Fall of the temperature in K/m over 288.15 K: International Standard Atmosphere, ISO 2533:1975."""
+_DENSITY_EXPONENT = 9.80665 * 0.0289644 / (8.31446 * 0.0065) - 1
+"""g₀·M / (R·L) - 1 = 4.2559 of the same standard."""
+_TROPOPAUSE = 11_000.0
+"""Altitude in m up to which they hold."""
 LEAKAGE = {"hot-aisle": 1.1, "cold-aisle": 1.1, "none": 1.3}
 """Supply air needed per unit of device airflow, by containment."""
 
@@ -34,8 +38,22 @@ def coolant_flow(watts: float, rise: float, fluid: Fluid) -> float:
 
 
 def density_ratio(altitude: float) -> float:
-    """Air density at ``altitude`` m relative to sea level."""
-    return max(0.0, 1 - DENSITY_LOSS_PER_METRE * altitude)
+    """Air density at ``altitude`` m relative to sea level, 0 above the troposphere.
+
+    ρ/ρ₀ = (1 - L·h/T₀)^(g₀·M/(R·L) - 1) of the International Standard Atmosphere (ISO 2533:1975).
+    """
+    if altitude > _TROPOPAUSE:
+        return 0.0
+    return float((1 - _LAPSE_OVER_SEA_LEVEL * altitude) ** _DENSITY_EXPONENT)
+
+
+def at_density(capacity: float, density: float | None) -> float | None:
+    """Sensible capacity in W of an air handler rated at ``capacity`` W at sea level.
+
+    Fans move the same volume and the coil keeps its temperatures, so that the heat carried,
+    V·ρ·cp·ΔT, falls with the density (ASHRAE Handbook, Fundamentals, psychrometrics).
+    """
+    return capacity * density if density else None
 
 
 def without_largest(each: float, count: int) -> float:

@@ -93,7 +93,8 @@ def _describe(site: SitePlan, rack_class: int, loads: Sequence[Load]) -> Assigne
 def _key(described: AssignedRacks) -> Hashable:
     group = described.group.group
     feeds = tuple((feed.name, feed.pdu, feed.pdus, feed.circuit) for feed in group.feeds)
-    return described.content, described.group.hall, group.type, group.shelves, feeds
+    shelves = group.shelves.key if group.shelves else None
+    return described.content, described.group.hall, group.type, shelves, feeds
 
 
 def _largest(described: AssignedRacks, loads: Sequence[Load], rack: Rack) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from typing import Literal
 from rackwright.plan.content import PlacedDevice
 from rackwright.plan.electrical import Legs, line_implied_power, spread
 from rackwright.plan.records.power import DeviceState
+from rackwright.plan.shelves import SHELF_INLETS
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +51,20 @@ class Plug:
     leg: int
 
 
-def wire(devices: Sequence[PlacedDevice], feeds: int) -> list[PlacedDevice]:
+def wire(
+    devices: Sequence[PlacedDevice], feeds: int, shelves: Sequence[int] | None = None
+) -> list[PlacedDevice]:
     """The devices with their power supplies dealt over the feeds.
 
     A device whose supplies do not divide evenly starts on the feed after its predecessor's, so
-    that the rack as a whole is balanced.
+    that the rack as a whole is balanced. One on the bus bar draws from each feed as the shelves do.
+
+    Args:
+        devices: what stands in the rack.
+        feeds: number of its feeds.
+        shelves: power shelves on each feed; None where the rack has none.
     """
+    on_bar = tuple(shelves) if shelves is not None and any(shelves) else (1,) * feeds
     wired: list[PlacedDevice] = []
     start = 0
     for device in devices:
@@ -66,8 +75,8 @@ def wire(devices: Sequence[PlacedDevice], feeds: int) -> list[PlacedDevice]:
         if device.psus_per_feed:
             wired.append(device)
             continue
-        if device.psu_inlet in {"hardwired", "busbar"}:
-            wired.append(replace(device, psus_per_feed=(1,) * feeds, psu_count=feeds))
+        if device.psu_inlet in SHELF_INLETS:
+            wired.append(replace(device, psus_per_feed=on_bar, psu_count=sum(on_bar)))
             continue
         wired.append(replace(device, psus_per_feed=spread(count, feeds, start=start)))
         start = (start + count) % feeds

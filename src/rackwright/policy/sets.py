@@ -1,7 +1,9 @@
 """Policy sets and profiles: from when, and from which kind of cluster on, a rule is mandatory.
 
-A rule belongs to the policy set named in its ``since``. A blueprint that names an older set is still
-judged by it, as a preview: its findings warn and say so, until the blueprint moves to the newer set.
+A rule belongs to the policy set named in its ``since``, and to every later one. A blueprint that names
+an older set is still judged by the rule, as a preview: its findings warn and say so, until the blueprint
+moves to the newer set. A released set keeps its rules for ever: a later rule goes into a later set, so
+that an upgrade of Rackwright refuses nothing that names its set.
 A profile says how much depends on a cluster; what hurts people or machines is mandatory in all.
 """
 
@@ -16,8 +18,8 @@ from rackwright.policy.api import Enforcement, Policy, Profile
 SETS = ("0.1", "0.2")
 """Every policy set, oldest first."""
 
-RELEASED = "0.1"
-"""The set of a blueprint that names none."""
+RELEASED = "0.2"
+"""The newest released set: that of a blueprint that names none, and what ``init`` writes."""
 
 _PROFILES = tuple(Profile)
 

@@ -11,6 +11,12 @@ from rackwright.errors import UsageError
 from rackwright.model.base import Model
 from rackwright.resources import bundled
 
+BLUEPRINT = "blueprint.yaml"
+"""The file of a template that is not a layer."""
+
+_UNPINNED = f"sha256:{0:064}"
+"""Stands for the catalogue's digest until the blueprint can be planned."""
+
 
 class Answer(Model):
     """A value that a template asks for."""
@@ -67,10 +73,15 @@ def write_blueprint(
 ) -> list[Path]:
     """The files written to ``folder``; nothing that exists is overwritten.
 
+    Beside its answers a template may use ``policy_set``, the newest released one, and
+    ``catalogue_digest``, which pins what the catalogue says of the blueprint's products today.
+
     Raises:
+        SpecErrors: the template makes no blueprint whose products can be pinned.
         UsageError: an answer that the template does not ask for, a file that exists or one that
             cannot be written.
     """
+    from rackwright.policy.sets import RELEASED
     from rackwright.render.environment import render_file
 
     unknown = sorted(set(answers) - set(template.manifest.answers))
@@ -80,12 +91,16 @@ def write_blueprint(
             f"the template '{template.name}' does not ask for '{unknown[0]}'",
             hint=f"it asks for: {asked}",
         )
-    values = {key: answer.default for key, answer in template.manifest.answers.items()}
+    values = {"policy_set": RELEASED, "catalogue_digest": _UNPINNED}
+    values.update((key, answer.default) for key, answer in template.manifest.answers.items())
     values.update(answers)
-    rendered = {
-        folder / source.name.removesuffix(".j2"): render_file(source, values)
-        for source in sorted(template.folder.glob("*.j2"))
-    }
+    rendered = _pinned(
+        {
+            folder / source.name.removesuffix(".j2"): render_file(source, values)
+            for source in sorted(template.folder.glob("*.j2"))
+        },
+        folder / BLUEPRINT,
+    )
     for path in rendered:
         if path.exists():
             raise UsageError(f"'{path}' exists", hint="choose another folder, or remove the file")
@@ -97,3 +112,17 @@ def write_blueprint(
             reason = (error.strerror or str(error)).lower()
             raise UsageError(f"'{path}' cannot be written: {reason}") from None
     return list(rendered)
+
+
+def _pinned(rendered: Mapping[Path, str], blueprint: Path) -> dict[Path, str]:
+    """The files with the digest of the catalogue in them, where one of them asks for it."""
+    if not any(_UNPINNED in text for text in rendered.values()):
+        return dict(rendered)
+    from rackwright.model.cluster import Blueprint
+    from rackwright.plan.load import plan_tree
+    from rackwright.plan.pin import catalogue_digest
+    from rackwright.spec.loader import load_text
+
+    tree = load_text(rendered[blueprint], Blueprint, name=str(blueprint)).tree
+    digest = catalogue_digest(plan_tree(tree).plan)
+    return {path: text.replace(_UNPINNED, digest) for path, text in rendered.items()}

@@ -103,11 +103,26 @@ def summary(report: Report) -> str:
         parts.append(f"{len(new)} in preview")
     if errors := report.count(Outcome.ERROR):
         parts.append(f"{errors} crashed")
-    verdict = _VERDICTS.get(report.exit_code, "refused")
+    verdict = _VERDICTS.get(report.exit_code, "refused") + _tolerated(report)
     judged = f"{report.policies} policies"
     if report.regime.profile is not Profile.PRODUCTION:
         judged += f", profile {report.regime.profile}"
     return f"{printable(report.blueprint)}: {', '.join(parts)} ({judged}): {verdict}"
+
+
+def _tolerated(report: Report) -> str:
+    """What failed or is unknown in a report that refuses nothing."""
+    if report.exit_code is not ExitCode.CLEAN:
+        return ""
+    counts = [
+        f"{number} {noun}{'s' if number > 1 else ''}"
+        for outcome, noun in ((Outcome.FAIL, "failure"), (Outcome.UNKNOWN, "unknown"))
+        if (number := report.count(outcome))
+    ]
+    if not counts:
+        return ""
+    one = counts[0].startswith("1 ") and len(counts) == 1
+    return f", though {' and '.join(counts)} {'does' if one else 'do'} not block"
 
 
 def render_hygiene(hygiene: Hygiene, waived: int) -> str:

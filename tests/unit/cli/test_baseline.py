@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from first_set import name_first_set
 from rackwright.cli import main
 from rackwright.render.blueprints import find_template, write_blueprint
 
@@ -25,7 +26,7 @@ sites:
 def blueprint(tmp_path: Path) -> Path:
     write_blueprint(find_template("hybrid-h100"), tmp_path, {})
     (tmp_path / "six-per-rack.yaml").write_text(SIX)
-    return tmp_path / "blueprint.yaml"
+    return name_first_set(tmp_path / "blueprint.yaml")
 
 
 def run(verb: str, blueprint: Path, layer: str | None, *options: str) -> int:

@@ -24,6 +24,8 @@ CLUSTER = Outcome("aws-cluster", {}, 7, {}, {"servers": {}})
 
 @pytest.fixture(autouse=True)
 def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("first-set.yaml").write_text('policy_set: "0.1"\n')
     here = Target("aws", tmp_path, {}, None)
     monkeypatch.setattr(targets, "open_target", lambda _name: here)
     monkeypatch.setattr(engine, "status", lambda *_args: [CLUSTER])
@@ -37,7 +39,9 @@ def a_group(count: int, instances: int) -> Any:
 
 
 def run(verb: str, *more: str) -> int:
-    return main([verb, str(BLUEPRINT), "--target", "aws", *more])
+    """The end of a command on a blueprint that is judged by the first policy set."""
+    layer = ["--layer", "first-set.yaml"]
+    return main([verb, str(BLUEPRINT), *layer, "--target", "aws", *more])
 
 
 @pytest.mark.parametrize(("instances", "code"), [(3, 0), (2, 6)])

@@ -141,7 +141,7 @@ def test_list_shows_set_and_profile(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["policy", "list", "--json"]) == 0
     rows = {row["id"]: row for row in json.loads(capsys.readouterr().out)["policies"]}
     assert set(rows) == {policy.id for policy in load_packs()}
-    assert (rows["SEC-001"]["since"], rows["SEC-001"]["preview"]) == ("0.2", True)
+    assert (rows["SEC-001"]["since"], rows["SEC-001"]["preview"]) == ("0.2", False)
 
 
 CONFIG = "rackwright.yaml"
@@ -272,7 +272,7 @@ def test_an_id_of_the_built_in_policies_is_never_shadowed(
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
-        ("SEC-001", "mandatory, from profile pilot on. Policy set: 0.2, a preview before it."),
+        ("SEC-001", "mandatory, from profile pilot on. Policy set: 0.2."),
         ("PWR-001", "mandatory, from profile lab on. Policy set: 0.1."),
         ("RACK-005", "advisory. Policy set: 0.1."),
     ],
@@ -282,3 +282,13 @@ def test_explain_tells_how_a_rule_stands(
 ) -> None:
     assert main(["explain", policy]) == 0
     assert f"Enforcement: {said}\n" in capsys.readouterr().out
+
+
+def test_a_rule_of_a_set_that_is_not_released_is_a_preview(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("rackwright.policy.sets.RELEASED", "0.1")
+    assert main(["explain", "SEC-001"]) == 0
+    assert "Policy set: 0.2, a preview before it.\n" in capsys.readouterr().out
+    assert main(["policy", "show", "SEC-001", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["policy"]["preview"] is True

@@ -59,10 +59,13 @@ def test_waves_are_wanted_when_they_are_asked_for() -> None:
 def test_the_blueprint_has_the_last_word_on_the_limit(tmp_path: Path) -> None:
     write_blueprint(find_template("lab"), tmp_path, {})
     path = tmp_path / "blueprint.yaml"
+    text, declared = path.read_text(), "  changes: {most_nodes: 25 %}\n"
+    assert text.count(declared) == 1
+    path.write_text(text.replace(declared, ""))
     silent = load_plan(path).plan
     assert _limit(parsed("--waves", "rack"), silent) == Limit()
     assert _limit(parsed("--waves", "rack", "--wave-limit", "90%"), silent) == Limit(None, 90)
-    path.write_text(path.read_text() + "\noperations:\n  changes: {most_nodes: 25 %}\n")
+    path.write_text(text)
     plan = load_plan(path).plan
     assert _limit(parsed("--waves", "rack"), plan) == Limit(None, 25)
     assert _limit(parsed("--waves", "rack", "--wave-limit", "3"), plan) == Limit(3, 25)

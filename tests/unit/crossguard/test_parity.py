@@ -14,6 +14,7 @@ from google.protobuf.empty_pb2 import Empty
 from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
+from first_set import name_first_set
 from rackwright.crossguard import server
 from rackwright.crossguard.decode import decode
 from rackwright.crossguard.server import BLUEPRINT, Analyzer, describe, judge_spec
@@ -46,6 +47,7 @@ CASES = ("passing", "violating", "dated")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made: Path = tmp_path_factory.mktemp("demo")
     write_blueprint(find_template("hybrid-h100"), made, {})
+    name_first_set(made / "blueprint.yaml")
     (made / "quota.yaml").write_text(QUOTA)
     (made / "dated.yaml").write_text(DATED)
     return made

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from first_set import name_first_set
 from rackwright.cli import main
 from rackwright.errors import PolicyLoadError, SpecErrors
 from rackwright.policy.check import check_blueprint
@@ -56,9 +57,13 @@ def pack(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A blueprint that says nothing of policies."""
     write_blueprint(find_template("hybrid-h100"), tmp_path / "site", {})
     monkeypatch.chdir(tmp_path)
-    return Path("site/blueprint.yaml")
+    path = name_first_set(Path("site/blueprint.yaml"))
+    text, _, _ = path.read_text().partition("\npolicies:\n")
+    path.write_text(f"{text}\n")
+    return path
 
 
 def check(site: Path, *more: str) -> tuple[int, dict[str, Any]]:

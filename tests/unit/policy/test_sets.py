@@ -31,6 +31,7 @@ from rackwright.report.json import to_document
 from rackwright.report.text import render_text
 
 FIXTURES = builtin_pack() / "fixtures"
+SETS_AS_RELEASED = Path(__file__).parents[2] / "golden" / "policy-sets.json"
 BUILTIN = load_pack(builtin_pack())
 MANDATORY, ADVISORY = Enforcement.MANDATORY, Enforcement.ADVISORY
 PHYSICAL = ("PWR-001", "PWR-002", "PWR-004", "RACK-003", "RACK-004", "COOL-003")
@@ -198,6 +199,38 @@ def test_the_same_regime_on_the_wire(tmp_path: Path) -> None:
     told = check_data(json.loads(spec.model_dump_json()))
     assert told.regime == checked.regime == Regime(Profile.LAB, "0.2")
     assert [r.fingerprint for r in told.results] == [r.fingerprint for r in checked.results]
+
+
+def test_a_released_set_keeps_its_rules_for_ever() -> None:
+    """The file has each set as it was released: a new rule goes into a later set, never in here.
+
+    It holds as well what each rule does to a blueprint that names the set, and it is written by
+    hand, when a set is released.
+    """
+    released = json.loads(SETS_AS_RELEASED.read_text())
+    assert list(released) == list(SETS[: SETS.index(RELEASED) + 1])
+    now = {
+        named: {
+            rule.id: f"mandatory from {rule.profile} on"
+            if rule.enforcement is MANDATORY
+            else str(rule.enforcement)
+            for rule in sorted(BUILTIN, key=lambda rule: rule.id)
+            if not is_preview(rule, named)
+        }
+        for named in released
+    }
+    assert now == released
+    assert [len(rules) for rules in released.values()] == [43, 88]
+
+
+def test_an_upgrade_judges_a_named_set_by_the_same_rules(tmp_path: Path) -> None:
+    """What a later set adds is a preview to a blueprint that names an older one."""
+    report = check(tmp_path, 'policy_set: "0.1"\n')
+    held = {r.policy for r in report.results if not r.preview}
+    assert held <= set(json.loads(SETS_AS_RELEASED.read_text())["0.1"])
+    assert not any(r.blocks for r in report.results if r.preview)
+    silent = check(tmp_path, "profile: production\n")
+    assert silent.regime == Regime(Profile.PRODUCTION, RELEASED)
 
 
 @pytest.mark.parametrize("policy", BUILTIN, ids=lambda policy: policy.id)

@@ -8,31 +8,31 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import jinja2
 import pytest
 from jsonschema import Draft7Validator
 from pydantic import BaseModel, Field
 
 from rackwright.catalog.loader import FOLDERS, load_catalogue
 from rackwright.model.cluster import Blueprint
-from rackwright.resources import bundled
+from rackwright.render.blueprints import find_template, list_templates, write_blueprint
 from rackwright.spec.loader import load_tree
 from rackwright.spec.schema import export_schema
 from rackwright.spec.tree import to_data
 from rackwright.spec.yaml_reader import read_text
 
 KINDS: dict[str, type[BaseModel]] = {"blueprint": Blueprint, **FOLDERS}
-TEMPLATES = sorted((bundled("templates") / "blueprints").glob("*/blueprint.yaml.j2"))
+TEMPLATES = [template.name for template in list_templates()]
 
 
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     return export_schema(model, title="T", schema_id="urn:test")
 
 
-def rendered(path: Path) -> dict[str, Any]:
-    template = jinja2.Template(path.read_text(), undefined=jinja2.StrictUndefined)
-    text = template.render(name="demo", region="us-east-1")
-    data: dict[str, Any] = to_data(read_text(text, path.name))
+def written(name: str, folder: Path) -> dict[str, Any]:
+    """The blueprint that ``init`` writes."""
+    write_blueprint(find_template(name), folder, {})
+    path = folder / "blueprint.yaml"
+    data: dict[str, Any] = to_data(read_text(path.read_text(), path.name))
     return data
 
 
@@ -98,14 +98,14 @@ def test_hover_texts_are_markdown():
     assert "``" not in shelf["markdownDescription"]
 
 
-@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.parent.name)
-def test_the_schema_accepts_every_template(path):
-    assert errors(rendered(path)) == []
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_the_schema_accepts_every_template(name, tmp_path):
+    assert errors(written(name, tmp_path)) == []
 
 
 @pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
-    return rendered(next(p for p in TEMPLATES if p.parent.name == "hybrid-h100"))
+def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return written("hybrid-h100", tmp_path_factory.mktemp("document"))
 
 
 def test_a_quantity_without_a_unit_is_refused(document):

@@ -64,7 +64,12 @@ class CircuitLoad:
         usable_w: continuous capacity, in W.
         load_w: load, in W.
         implied_w: load of the whole circuit if every line carried what the busiest one does, in W.
-        peak_w: load when every device peaks, in W.
+        carries_facility: whether cooling and losses hang on it beside its racks.
+        facility_w: load while nothing is lost, with cooling and losses where it carries them, in W.
+        facility_worst_w: highest load with them, in W.
+        peak_w: the same as ``facility_w`` while every device peaks, in W.
+        peak_worst_w: highest of those over the normal state and the loss of any other source, in W.
+        peak_lost: name of the source whose loss causes that; None for the normal state.
         imbalance: largest deviation of a line from the mean, as a fraction of the mean.
         c13_used: C13 outlets in use.
         c13_available: C13 outlets of the PDU.
@@ -171,7 +176,12 @@ class SourceLoad:
         load_w: load while nothing is lost, in W.
         worst_w: highest load over the normal state and the loss of any other source, in W.
         worst_lost: name of the source whose loss causes that; None for the normal state.
-        peak_w: load when every device peaks, in W.
+        carries_facility: whether cooling and losses hang on it beside its racks.
+        facility_w: load while nothing is lost, with cooling and losses where it carries them, in W.
+        facility_worst_w: highest load with them, in W.
+        peak_w: the same as ``facility_w`` while every device peaks, in W.
+        peak_worst_w: highest of those over the normal state and the loss of any other source, in W.
+        peak_lost: name of the source whose loss causes that; None for the normal state.
         imbalance: largest deviation of a line from the mean, as a fraction of the mean.
         ancestors: names of all sources that can feed it, itself included, sorted.
         missing_parents: parents that it must have beside those that are named.
@@ -187,7 +197,12 @@ class SourceLoad:
     load_w: float | None
     worst_w: float | None
     worst_lost: str | None
+    carries_facility: bool
+    facility_w: float | None
+    facility_worst_w: float | None
     peak_w: float | None
+    peak_worst_w: float | None
+    peak_lost: str | None
     imbalance: float | None
     ancestors: tuple[str, ...]
     missing_parents: int

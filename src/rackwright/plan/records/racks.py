@@ -8,7 +8,7 @@ from typing import Literal
 from rackwright.plan.model import Path
 
 CoolingMode = Literal["air", "rear-door", "liquid"]
-DeviceKind = Literal["node", "switch", "pdu", "shelf", "cdu"]
+DeviceKind = Literal["node", "switch", "pdu", "shelf", "cdu", "door"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ class RackClass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RackDevice:
-    """One device in one rack of a class: a node, a switch, a PDU or a power shelf.
+    """One device in one rack of a class: a node, a switch, a PDU, a power shelf or a rear door.
 
     Attributes:
         rack_class: number of the class of racks.

@@ -1,0 +1,69 @@
+"""What ``init`` writes: blueprints that pass, whatever judges them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rackwright.plan.load import load_plan
+from rackwright.plan.pin import catalogue_digest
+from rackwright.policy.api import Outcome
+from rackwright.policy.check import check_blueprint
+from rackwright.policy.sets import RELEASED, SETS
+from rackwright.render.blueprints import (
+    BlueprintTemplate,
+    TemplateManifest,
+    find_template,
+    list_templates,
+    write_blueprint,
+)
+
+TEMPLATES = [template.name for template in list_templates()]
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+@pytest.mark.parametrize("policy_set", SETS)
+def test_a_built_in_template_passes_and_leaves_nothing_open(
+    name: str, policy_set: str, tmp_path: Path
+) -> None:
+    write_blueprint(find_template(name), tmp_path, {})
+    layer = tmp_path / "set.yaml"
+    layer.write_text(f'policy_set: "{policy_set}"\n')
+    report = check_blueprint(tmp_path / "blueprint.yaml", layers=(layer,))
+    found = {Outcome.FAIL, Outcome.UNKNOWN, Outcome.ERROR, Outcome.WAIVED}
+    assert [(r.policy, r.message) for r in report.results if r.outcome in found] == []
+    assert report.exit_code == 0
+    judged = {r.policy for r in report.results if r.outcome is Outcome.PASS}
+    assert {"NET-001", "NET-010", "PWR-002", "PWR-007", "REL-001"} <= judged
+
+
+def test_storage_and_fabric_of_the_large_template_are_gated(tmp_path: Path) -> None:
+    write_blueprint(find_template("hybrid-h100"), tmp_path, {})
+    report = check_blueprint(tmp_path / "blueprint.yaml")
+    assert {r.policy for r in report.results if r.outcome is Outcome.PASS and not r.preview} >= {
+        f"NET-{number:03d}" for number in range(1, 15)
+    } | {"STO-001", "STO-002", "STO-004"}
+    assert not report.lowered
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_init_names_the_newest_released_set_and_pins_the_catalogue(
+    name: str, tmp_path: Path
+) -> None:
+    write_blueprint(find_template(name), tmp_path, {})
+    plan = load_plan(tmp_path / "blueprint.yaml").plan
+    assert plan.blueprint.policy_set == RELEASED
+    assert plan.blueprint.operations is not None
+    assert plan.blueprint.operations.catalogue_digest == catalogue_digest(plan)
+
+
+def test_what_is_answered_goes_before_what_is_offered(tmp_path: Path) -> None:
+    folder = tmp_path / "template"
+    folder.mkdir()
+    (folder / "blueprint.yaml.j2").write_text("policy_set: '{{ policy_set }}'\n")
+    manifest = TemplateManifest.model_validate(
+        {"description": "x", "answers": {"policy_set": {"description": "x", "default": "0.1"}}}
+    )
+    (written,) = write_blueprint(BlueprintTemplate("x", folder, manifest), tmp_path / "made", {})
+    assert written.read_text() == "policy_set: '0.1'\n"
