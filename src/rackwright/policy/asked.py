@@ -17,14 +17,15 @@ from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint, PolicySetting, Reason
 from rackwright.policy.api import Enforcement, Policy, Profile
 from rackwright.policy.base_packs import BasePack, State, base_packs
-from rackwright.policy.concessions import read_base
 from rackwright.policy.former import former_path
 from rackwright.policy.hygiene import Kind, Lowered, Notice
 from rackwright.policy.reasons import explained, why
 from rackwright.policy.sets import SETS, Regime, Standing, regime_for, standing, standing_with
 from rackwright.policy.settings import STRENGTH, fitting
+from rackwright.spec.base import read_base
 from rackwright.spec.loader import tree_of, validate
 from rackwright.spec.tree import Item, Tree
+from rackwright.team.base import base_config
 
 _PROFILES = tuple(Profile)
 
@@ -124,7 +125,8 @@ def read_approval(
         RackwrightError: the revision cannot be read.
     """
     former = former_path(blueprint, ref)
-    listed = base_packs(blueprint, ref, former=former, isolated=isolated)
+    config = base_config(blueprint, ref, former)
+    listed = base_packs(blueprint, config, isolated=isolated)
     items: dict[Path, Item] = {}
     for path, paths in (
         (blueprint, [former]),
