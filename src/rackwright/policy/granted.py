@@ -1,4 +1,4 @@
-"""The blueprint that is judged: a change's, with the claims that its base has approved."""
+"""The plan that is judged: a change's, with the claims and facts that its base has approved."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rackwright.model.cluster import Blueprint
 from rackwright.plan.load import LoadedPlan, plan_tree
 from rackwright.policy.asked import Approval
 from rackwright.policy.claims import Claims, Kept, Taken, hold_claims
+from rackwright.policy.held_products import hold_catalogue
 from rackwright.policy.hygiene import Kind, Notice
 from rackwright.policy.reasons import why
 from rackwright.spec.tree import Tree
@@ -32,14 +33,19 @@ def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Not
         SpecErrors: with what the base has approved, the change is no blueprint.
     """
     tree = loaded.tree
+    own = loaded.plan.catalogue
+    catalogue, told = hold_catalogue(own, approval)
     claims = hold_claims(tree.data, approval.document)
-    notices = tuple(_notices(claims, approval, tree, loaded.plan.blueprint))
-    if not claims.kept or approval.document is None:
+    notices = (*_notices(claims, approval, tree, loaded.plan.blueprint), *told)
+    holds = bool(claims.kept) and approval.document is not None
+    if not holds and catalogue is own:
         return loaded, notices
-    held = Tree(tree.root, claims.data, tree.files)
+    held = Tree(tree.root, claims.data, tree.files) if holds else tree
     try:
-        return plan_tree(held, loaded.plan.catalogue), notices
+        return plan_tree(held, catalogue), notices
     except SpecErrors as error:
+        if not holds:
+            raise _unfit(approval.ref, told[0], error) from None
         first = claims.kept[0]
         raise SpecErrors(
             [
@@ -53,6 +59,21 @@ def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Not
                 *error.errors,
             ]
         ) from None
+
+
+def _unfit(ref: str, first: Notice, error: SpecErrors) -> SpecErrors:
+    """With the base's facts, the change cannot be planned."""
+    return SpecErrors(
+        [
+            SpecError(
+                f"{first.id}: what '{ref}' says of it does not fit the rest of this change",
+                hint="the facts of a product are the base's until they are merged; merge them on "
+                "their own first, and what is built of it after it",
+                location=first.location,
+            ),
+            *error.errors,
+        ]
+    )
 
 
 def _notices(
