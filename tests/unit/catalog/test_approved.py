@@ -110,6 +110,7 @@ def test_an_estimate_in_a_list_stays_one() -> None:
         for key, one in base.sources.items()
     }
     merged, kept = hold_entry(base, node(sources=guess))
+    assert isinstance(merged, Node)
     assert "ports" in {one.field for one in kept}
     assert merged.ports[0].rate.source.endswith("(base)")
     assert merged.sources[merged.ports[0].rate.source].confidence is Confidence.ESTIMATE

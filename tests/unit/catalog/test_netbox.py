@@ -132,7 +132,7 @@ def test_weights(tmp_path: Path, weight: float, unit: str, kilograms: float) -> 
 
 
 def test_a_switch(tmp_path: Path) -> None:
-    ports = [{"name": f"p{n}", "type": "infiniband-ndr"} for n in range(64)]
+    ports: list[dict[str, Any]] = [{"name": f"p{n}", "type": "infiniband-ndr"} for n in range(64)]
     ports += [{"name": "m", "type": "1000base-t", "mgmt_only": True}]
     ports += [{"name": f"u{n}", "type": "infiniband-hdr"} for n in range(2)]
     made = import_device(write(tmp_path, interfaces=ports), "switches", day=DAY).entry
