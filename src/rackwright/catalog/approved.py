@@ -62,6 +62,7 @@ def hold_products(head: Catalogue, base: Catalogue) -> tuple[Catalogue, tuple[Ke
     Raises:
         SpecErrors: a price list is wrong.
     """
+    head = head.bare
     held: dict[Key, Entry] = {}
     kept: list[Kept] = []
     for key, path in _shared(head, base):

@@ -86,6 +86,7 @@ class Catalogue:
         price_folders: the folders of price lists beside the built-in ones.
         held: products that are judged as they stand here, whatever their files say.
         held_prices: the prices that are judged so; None where nothing is held.
+        filled: products with the numbers that a blueprint states of them.
     """
 
     files: Mapping[type[Entry], Mapping[str, Path]]
@@ -94,6 +95,7 @@ class Catalogue:
     price_folders: tuple[Path, ...] = ()
     held: Mapping[Key, Entry] = field(default_factory=dict)
     held_prices: Prices | None = None
+    filled: Mapping[Key, Entry] = field(default_factory=dict)
     _read: dict[Key, Entry] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
@@ -107,6 +109,11 @@ class Catalogue:
         from rackwright.catalog.prices import all_prices
 
         return all_prices(self.price_folders) if self.held_prices is None else self.held_prices
+
+    @property
+    def bare(self) -> Catalogue:
+        """The same without what a blueprint states."""
+        return replace(self, filled={}, _read={}) if self.filled else self
 
     @property
     def used(self) -> tuple[Key, ...]:
@@ -123,7 +130,7 @@ class Catalogue:
         key = (kind, entry_id)
         if key not in self._read:
             path = self.source_of(kind, entry_id)
-            made = self.held.get(key)
+            made = self.filled.get(key) or self.held.get(key)
             self._read[key] = made or _load_entry(path, kind, self.patches.get(entry_id, {}))
         entry = self._read[key]
         assert isinstance(entry, kind)  # noqa: S101 - the key holds the kind

@@ -30,6 +30,7 @@ from rackwright.policy.renames import (
 )
 from rackwright.policy.sets import Standing
 from rackwright.policy.settings import configure
+from rackwright.policy.stated import stated_facts
 
 
 def check_blueprint(
@@ -128,7 +129,7 @@ def check_plan(
             concessions, more = _renamed(concessions, table)
             renamed += more
         report = concede(report, concessions, severities, only)
-    if notices := (*held.notices, *told, *renamed):
+    if notices := (*held.notices, *told, *renamed, *stated_facts(judged)):
         hygiene = report.hygiene or Hygiene(datetime.now(UTC).date())
         hygiene = replace(hygiene, notices=(*notices, *hygiene.notices))
         report = replace(report, hygiene=hygiene)

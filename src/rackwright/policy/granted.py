@@ -11,7 +11,7 @@ from rackwright.model.cluster import Blueprint
 from rackwright.plan.load import LoadedPlan, plan_tree
 from rackwright.policy.asked import Approval
 from rackwright.policy.claims import Claims, Kept, Taken, hold_claims
-from rackwright.policy.held_products import hold_catalogue
+from rackwright.policy.held_products import hold_catalogue, known_facts
 from rackwright.policy.hygiene import Kind, Notice
 from rackwright.policy.reasons import why
 from rackwright.spec.tree import Tree
@@ -34,18 +34,24 @@ def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Not
     """
     tree = loaded.tree
     own = loaded.plan.catalogue
-    catalogue, told = hold_catalogue(own, approval)
+    products = hold_catalogue(own, approval)
+    catalogue, told = products.catalogue, products.notices
     claims = hold_claims(tree.data, approval.document)
     notices = (*_notices(claims, approval, tree, loaded.plan.blueprint), *told)
     holds = bool(claims.kept) and approval.document is not None
-    if not holds and catalogue is own:
+    data = claims.data if holds else tree.data
+    known = [] if products.base is None else known_facts(data, products.base)
+    if known:
+        data = {**data, "facts": [f for n, f in enumerate(data["facts"]) if n not in known]}
+        notices = (*notices, *(_known(number, tree, approval.ref) for number in known))
+    if not holds and not known and catalogue is own:
         return loaded, notices
-    held = Tree(tree.root, claims.data, tree.files) if holds else tree
+    held = Tree(tree.root, data, tree.files)
     try:
         return plan_tree(held, catalogue), notices
     except SpecErrors as error:
-        if not holds:
-            raise _unfit(approval.ref, told[0], error) from None
+        if not claims.kept or approval.document is None:
+            raise _unfit(approval.ref, notices[-1], error) from None
         first = claims.kept[0]
         raise SpecErrors(
             [
@@ -59,6 +65,12 @@ def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Not
                 *error.errors,
             ]
         ) from None
+
+
+def _known(number: int, tree: Tree, ref: str) -> Notice:
+    path = ("facts", number)
+    text = f"'{ref}' knows the number, and decides: it is not stated until the change is merged"
+    return Notice(Kind.LOWERED, tree.describe(path), "", text, tree.locate(path))
 
 
 def _unfit(ref: str, first: Notice, error: SpecErrors) -> SpecErrors:

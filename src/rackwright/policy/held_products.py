@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import ValidationError
 
 from rackwright.catalog.approved import Kept, hold_products
-from rackwright.catalog.loader import NOUNS, Catalogue, load_catalogue
+from rackwright.catalog.loader import NOUNS, Catalogue, Key, load_catalogue
 from rackwright.catalog.team import catalogue_at
 from rackwright.errors import Location, SpecError, SpecErrors
+from rackwright.model.facts import ProductFact
 from rackwright.model.hardware import Entry
+from rackwright.plan.facts import UnfitError, fill, knows
 from rackwright.policy.asked import Approval
 from rackwright.policy.hygiene import Kind, Notice
 from rackwright.spec.loader import load_tree
@@ -17,7 +23,22 @@ _MOST = 6
 """Numbers of a new product that a notice names with their source."""
 
 
-def hold_catalogue(head: Catalogue, approval: Approval) -> tuple[Catalogue, tuple[Notice, ...]]:
+@dataclass(frozen=True)
+class HeldProducts:
+    """What a change is judged by.
+
+    Attributes:
+        catalogue: the head's own where all of it holds.
+        notices: what is to be said about it.
+        base: what the base has; None where nobody has a catalogue of his own.
+    """
+
+    catalogue: Catalogue
+    notices: tuple[Notice, ...] = ()
+    base: Catalogue | None = None
+
+
+def hold_catalogue(head: Catalogue, approval: Approval) -> HeldProducts:
     """What a change is judged by, and what is to be said about it.
 
     Args:
@@ -32,19 +53,60 @@ def hold_catalogue(head: Catalogue, approval: Approval) -> tuple[Catalogue, tupl
         approval.config.pins(listing) for listing in ("catalogue", "prices")
     )
     if not (head.folders or head.price_folders or listed):
-        return head, ()
+        return HeldProducts(head)
     problems: tuple[SpecError, ...]
     try:
         base, problems = catalogue_at(approval.config, isolated=approval.isolated)
     except SpecErrors as error:
         base, problems = load_catalogue(), error.errors
-    held, kept = hold_products(head, base)
+    held, kept = hold_products(head, _with_stated(base, approval.document))
     notices = (
         *(_lost(problem, approval.ref) for problem in problems),
         *(_kept(one, approval.ref) for one in kept),
         *_new(head, base, approval.ref),
     )
-    return held, notices
+    return HeldProducts(held if kept else head, notices, base)
+
+
+def known_facts(document: Any, base: Catalogue) -> list[int]:
+    """The facts of a document, by number, that fill what the base's catalogue knows.
+
+    Else a change could take a number out of its catalogue and state a milder one.
+    """
+    keys = {name: (kind, name) for kind, found in base.files.items() for name in found}
+    found = []
+    for number, fact in _stated(document):
+        key = keys.get(fact.product)
+        try:
+            if key is not None and knows(base.get(*key), fact.field):
+                found.append(number)
+        except SpecErrors:
+            continue  # what cannot be read has approved nothing
+    return found
+
+
+def _stated(document: Any) -> Iterator[tuple[int, ProductFact]]:
+    stated = document.get("facts") if isinstance(document, Mapping) else None
+    for number, item in enumerate(stated if isinstance(stated, list) else ()):
+        try:
+            yield number, ProductFact.model_validate(item)
+        except ValidationError:
+            continue
+
+
+def _with_stated(base: Catalogue, document: Any) -> Catalogue:
+    """The base's catalogue with what its blueprint states: a number may move from there into it."""
+    keys = {name: (kind, name) for kind, found in base.files.items() for name in found}
+    filled: dict[Key, Entry] = {}
+    for _, fact in _stated(document):
+        key = keys.get(fact.product)
+        if key is None:
+            continue
+        try:
+            filled[key] = fill(filled.get(key) or base.get(*key), fact)
+        except (SpecErrors, UnfitError):
+            continue
+    return replace(base, filled=filled, _read={}) if filled else base
 
 
 def _lost(problem: SpecError, ref: str) -> Notice:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -270,3 +271,82 @@ def test_what_is_merged_is_a_valid_entry(owner: Team) -> None:
     assert merged.height is not None
     assert merged.sources[merged.height.source].title == "Another guide"
     assert {".".join(map(str, item.path)) for item in kept} == {"max_power", "heat"}
+
+
+FACT = {
+    "product": "acme-8x",
+    "field": "weight",
+    "value": "118 kg",
+    "source": "Weighed at goods receipt",
+    "date": "2026-05-02",
+    "confidence": "official",
+}
+
+
+def state(owner: Team, *facts: dict[str, Any]) -> None:
+    edit(owner.top, FILE, lambda blueprint: blueprint.update(facts=list(facts)))
+
+
+def weight(owner: Team, base: str | None = "main") -> tuple[str, dict[str, str]]:
+    """How it stands with the weight of the servers, and what the change lowers."""
+    report = owner.check("--only=CAT-001", "--all", base=base)[1]
+    (found,) = [one for one in results(report, "CAT-001") if "acme-8x" in one["subject"]]
+    return found["outcome"], owner.notices(report)
+
+
+def test_a_fact_that_the_change_states_is_unknown_until_it_is_merged(owner: Team) -> None:
+    write(owner.top, SERVER, a_server(weight=None))
+    owner.branch()
+    state(owner, FACT)
+    assert weight(owner, base=None) == ("pass", {})
+    outcome, told = weight(owner)
+    assert outcome == "unknown"
+    assert "'main' decides" in told["facts.0"]
+    owner.commit()
+    git(owner.top, "branch", "--force", "main")
+    assert weight(owner) == ("pass", {})
+
+
+def test_a_fact_that_the_change_edits_is_the_bases(owner: Team) -> None:
+    write(owner.top, SERVER, a_server(weight=None))
+    state(owner, FACT)
+    owner.branch()
+    state(owner, {**FACT, "value": "18 kg"})
+    told = weight(owner)[1]
+    assert told == {
+        "facts.0.value": "'18 kg' in this change, without a reason; 'main' decides: it stays "
+        "'118 kg' until the change is merged"
+    }
+    state(owner)
+    assert weight(owner)[0] == "unknown"
+
+
+def test_a_fact_does_not_take_the_place_of_a_number_that_the_base_knows(owner: Team) -> None:
+    """Also where the blueprint is new, so that there is no base of it."""
+    owner.branch()
+    write(owner.top, SERVER, a_server(weight=None))
+    state(owner, FACT)
+    new = owner.top / "other" / "blueprint.yaml"
+    write(
+        new.parent, Path(new.name), yaml.safe_load((owner.top / FILE).read_text()) | {"name": "new"}
+    )
+    assert weight(owner)[0] == "unknown"
+    git(owner.top, "checkout", "--quiet", "main", "--", str(FILE))
+    shutil.move(new, owner.top / "site" / "second.yaml")
+    owner._capsys.readouterr()
+    main(["check", "--json", "--only=CAT-001", "--base-ref=main", "site/second.yaml"])
+    report = json.loads(owner._capsys.readouterr().out)
+    (found,) = [one for one in results(report, "CAT-001") if "acme-8x" in one["subject"]]
+    assert found["outcome"] == "unknown"
+    assert "'main' knows the number" in owner.notices(report)["facts.0"]
+
+
+def test_a_fact_of_the_base_may_move_into_the_catalogue(owner: Team) -> None:
+    write(owner.top, SERVER, a_server(weight=None))
+    state(owner, FACT)
+    owner.branch()
+    state(owner)
+    write(owner.top, SERVER, a_server())
+    assert weight(owner) == ("pass", {})
+    edit(owner.top, SERVER, lambda server: server["weight"].update(value="18 kg"))
+    assert "it stays '118 kg'" in weight(owner)[1]["acme-8x: weight"]
