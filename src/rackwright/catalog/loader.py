@@ -200,9 +200,14 @@ class Catalogue:
         noun = NOUNS[kind]
         ids = self.ids(kind)
         near = did_you_mean(entry_id, ids) or f"the catalogue has: {', '.join(ids)}."
-        own = entry_id if _ID.fullmatch(entry_id) else "ID"
-        hint = f"{near} A product of your own: 'rackwright catalogue new {KINDS[kind]}/{own}'"
+        hint = f"{near} {how_to_add(kind, entry_id)}"
         return UnknownEntryError(f"there is no {noun} '{entry_id}' in the catalogue", hint=hint)
+
+
+def how_to_add(kind: type[Entry], entry_id: str) -> str:
+    """How a team begins an entry for a product that the catalogue does not have."""
+    own = entry_id if _ID.fullmatch(entry_id) else "ID"
+    return f"A product of your own: 'rackwright catalogue new {KINDS[kind]}/{own}'"
 
 
 def load_catalogue(
