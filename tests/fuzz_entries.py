@@ -107,6 +107,24 @@ def _read(path: Path) -> Any:
     return load_tree(path).data
 
 
+_FACTS: Sequence[Mapping[str, Any]] = [
+    {
+        "product": product,
+        "field": field,
+        "value": value,
+        "source": "Weighed at goods receipt",
+        "date": "2026-05-02",
+        "confidence": "official",
+    }
+    for product, field, value in (
+        ("dgx-h100", "power_supplies.degraded", 3),
+        ("dgx-h100", "liquid.flow", "1 L/min"),
+        ("pdu-400v-32a", "weight", "12 kg"),
+        ("dgx-h100", "max_power", "5 kW"),
+    )
+]
+
+
 @cache
 def blueprints() -> tuple[tuple[str, ...], Corpus]:
     """The text of every template and fixture, and what they hold, with the layers of all examples."""
@@ -184,6 +202,8 @@ def _take_loaded(case: Case, folder: Path) -> str:
 def _make_judged(chance: random.Random) -> Case:
     number = chance.randrange(len(examples()))
     data, _ = examples()[number]
+    if chance.random() < 0.2:
+        data = {**data, "facts": chance.sample(_FACTS, 2)}
     return Case(json.dumps(blueprints()[1].mutate(data, chance)).encode(), number)
 
 

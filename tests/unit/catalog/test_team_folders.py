@@ -49,7 +49,9 @@ def test_an_unknown_id_is_an_error_with_the_nearest_one(kind, asked, meant):
         with pytest.raises(UnknownEntryError) as error:
             look(kind, asked)
         assert f"'{asked}'" in error.value.summary
-        assert error.value.hint.startswith(f"did you mean '{meant}'? A product of your own: ")
+        assert (error.value.hint or "").startswith(
+            f"did you mean '{meant}'? A product of your own: "
+        )
 
 
 def test_a_team_entry_never_shadows_another(tmp_path):
@@ -91,6 +93,7 @@ def test_what_would_not_be_read_is_refused_all_at_once(tmp_path):
     told = {
         (Path(one.location.file).name, one.summary.rpartition("' ")[2])
         for one in error.value.errors
+        if one.location
     }
     assert told == {
         ("other.yml", "is not read"),
