@@ -125,7 +125,7 @@ def compare_sides(
         raise UsageError(f"there is no '{missing[0]}' at '{head.label}'")
     isolated = approval is not None and approval.isolated
     after = load_side(head, blueprint, layers, isolated=isolated)
-    before = load_side(base, blueprint, layers, isolated=isolated)
+    before = load_side(base, blueprint, layers)  # what the base lists, nobody has changed
     if before is None and after is None:
         raise UsageError(f"there is no '{blueprint}' at '{base.label}' or at '{head.label}'")
     cwd = Path.cwd()

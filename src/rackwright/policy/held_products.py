@@ -56,7 +56,7 @@ def hold_catalogue(head: Catalogue, approval: Approval) -> HeldProducts:
         return HeldProducts(head)
     problems: tuple[SpecError, ...]
     try:
-        base, problems = catalogue_at(approval.config, isolated=approval.isolated)
+        base, problems = catalogue_at(approval.config)
     except SpecErrors as error:
         base, problems = load_catalogue(), error.errors
     held, kept = hold_products(head, _with_stated(base, approval.document))

@@ -245,6 +245,23 @@ def test_isolated_a_catalogue_outside_the_repository_is_not_read(
     assert "catalogue: '../shared' leads out of the repository" in said
 
 
+def test_isolated_the_base_s_catalogue_outside_the_repository_decides_still(
+    owner: Team, tmp_path: Path
+) -> None:
+    """Who lists it is the base; the change takes it in, and lowers what it says."""
+    from rackwright.team.digest import folder_digest
+
+    shared = tmp_path / "shared"
+    shutil.move(owner.top / "hardware", shared)
+    pin = {"path": "../shared", "digest": folder_digest(shared)}
+    write(owner.top, Path("rackwright.yaml"), {"catalogue": [pin]})
+    owner.branch()
+    shutil.copytree(shared, owner.top / "hardware")
+    write(owner.top, Path("rackwright.yaml"), {"catalogue": [{"path": "hardware"}]})
+    edit(owner.top, SERVER, lower_power)
+    assert density(owner, "--isolated")[1][0] == 40800.0
+
+
 def test_an_entry_of_the_base_that_cannot_be_read_has_approved_nothing(owner: Team) -> None:
     (owner.top / SERVER).write_text("kind: [")
     owner.branch()
