@@ -42,7 +42,8 @@ SHARES = {
     "waivers": 15,
     "baseline": 15,
     "catalogue": 10,
-    "renderers": 20,
+    "netbox": 5,
+    "renderers": 15,
 }
 """Of a hundred cases those that each entry gets."""
 MOST_TOLD = 20

@@ -18,6 +18,8 @@ from typing import Any
 from cli_support import run_here
 from fuzz_mutators import Corpus, as_file, mutate_bytes
 from rackwright.catalog.loader import FOLDERS, Catalogue, load_catalogue
+from rackwright.catalog.netbox import import_device
+from rackwright.catalog.netbox import render as render_product
 from rackwright.catalog.prices import load_prices
 from rackwright.diff.compare import compare_plans
 from rackwright.diff.json import render_json
@@ -44,7 +46,7 @@ from rackwright.policy.waivers import WaiverFile
 from rackwright.render.blueprints import list_templates, write_blueprint
 from rackwright.report.formats import FORMATS, Context, renderer
 from rackwright.resources import bundled
-from rackwright.spec.loader import load_tree
+from rackwright.spec.loader import load_text, load_tree
 
 TODAY = date(2026, 12, 1)
 FILE = "document.yaml"
@@ -103,6 +105,24 @@ def _judged(take: Callable[[Case, Path], object]) -> Callable[[Case, Path], str]
 
 def _read(path: Path) -> Any:
     return load_tree(path).data
+
+
+_FACTS: Sequence[Mapping[str, Any]] = [
+    {
+        "product": product,
+        "field": field,
+        "value": value,
+        "source": "Weighed at goods receipt",
+        "date": "2026-05-02",
+        "confidence": "official",
+    }
+    for product, field, value in (
+        ("dgx-h100", "power_supplies.degraded", 3),
+        ("dgx-h100", "liquid.flow", "1 L/min"),
+        ("pdu-400v-32a", "weight", "12 kg"),
+        ("dgx-h100", "max_power", "5 kW"),
+    )
+]
 
 
 @cache
@@ -182,6 +202,8 @@ def _take_loaded(case: Case, folder: Path) -> str:
 def _make_judged(chance: random.Random) -> Case:
     number = chance.randrange(len(examples()))
     data, _ = examples()[number]
+    if chance.random() < 0.2:
+        data = {**data, "facts": chance.sample(_FACTS, 2)}
     return Case(json.dumps(blueprints()[1].mutate(data, chance)).encode(), number)
 
 
@@ -380,6 +402,41 @@ def _take_product(case: Case, folder: Path) -> None:
         judge(load_plan(text, catalogue=changed))
 
 
+_DEVICE: Mapping[str, Any] = {
+    "manufacturer": "Acme",
+    "model": "A-8125",
+    "slug": "acme-a-8125",
+    "u_height": 8,
+    "weight": 166.4,
+    "weight_unit": "lb",
+    "airflow": "front-to-rear",
+    "power-ports": [
+        {"name": f"PSU{n}", "type": "iec-60320-c20", "maximum_draw": 3000} for n in range(3)
+    ],
+    "interfaces": [
+        {"name": "ipmi", "type": "1000base-t", "mgmt_only": True},
+        *({"name": f"eth{n}", "type": "400gbase-x-osfp"} for n in range(4)),
+        {"name": "ib0", "type": "infiniband-ndr"},
+    ],
+}
+
+
+def _make_device(chance: random.Random) -> Case:
+    made = as_file(Corpus([_DEVICE]).mutate(_DEVICE, chance), chance)
+    if chance.random() < 0.2:
+        made = mutate_bytes(made, chance)
+    return Case(made, chance.randrange(2))
+
+
+def _take_device(case: Case, folder: Path) -> None:
+    """A device type of NetBox's: what is made of it can be written, and reads the same."""
+    path = folder / FILE
+    path.write_bytes(case.content)
+    kind: Any = ("nodes", "switches")[case.choice]
+    made = import_device(path, kind, roles={}, day=TODAY)
+    assert load_text(render_product(made.document), FOLDERS[kind]).value == made.entry
+
+
 VERBS: tuple[tuple[str, ...], ...] = (
     ("render", FILE, "--check", "--diff", "--output", "made"),
     ("inventory", FILE),
@@ -448,6 +505,7 @@ ENTRIES: Mapping[str, Entry] = {
     "waivers": Entry(_make_waivers, _judged(_take_waivers)),
     "baseline": Entry(_make_baseline, _judged(_take_baseline)),
     "catalogue": Entry(_make_product, _judged(_take_product)),
+    "netbox": Entry(_make_device, _judged(_take_device)),
     "renderers": Entry(_make_rendered, _take_rendered),
 }
 

@@ -6,13 +6,16 @@ is found without reading the others.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from rackwright.errors import RackwrightError, SpecError
+from rackwright.errors import Location, RackwrightError, SpecError, SpecErrors
 from rackwright.model.hardware import (
+    ID,
     AirHandler,
     Cable,
     Cdu,
@@ -30,6 +33,9 @@ from rackwright.spec.loader import load, load_tree, validate
 from rackwright.spec.suggest import did_you_mean
 from rackwright.spec.tree import Tree
 
+if TYPE_CHECKING:
+    from rackwright.model.prices import Prices
+
 E = TypeVar("E", bound=Entry)
 
 FOLDERS: Mapping[str, type[Entry]] = {
@@ -46,9 +52,21 @@ FOLDERS: Mapping[str, type[Entry]] = {
 }
 """What each folder of a catalogue holds."""
 
-_NOUNS = {Node: "node", Switch: "switch", Pdu: "PDU", PowerShelf: "power shelf", RackType: "rack",
+KINDS: Mapping[type[Entry], str] = {kind: folder for folder, kind in FOLDERS.items()}
+"""The folder of each kind of product."""
+
+Key = tuple[type[Entry], str]
+"""A kind of product, and the id of one."""
+
+NOUNS: Mapping[type[Entry], str] = {Node: "node", Switch: "switch", Pdu: "PDU", PowerShelf: "power shelf", RackType: "rack",
           Cdu: "CDU", AirHandler: "air handler", Cable: "cable", Connector: "connector",
           Instance: "instance type"}  # fmt: skip
+"""What people call each kind."""
+
+
+_ID = re.compile(ID)
+_LIKE_YAML = frozenset({".yaml", ".yml", ".json"})
+_PLAIN = "put the file itself there"
 
 
 class UnknownEntryError(RackwrightError):
@@ -59,16 +77,48 @@ class UnknownEntryError(RackwrightError):
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The products of one or more catalogue folders.
+    """The products of one or more catalogue folders, and what they cost.
 
     Attributes:
         files: the file of each product, by kind and id.
         patches: fields to change after loading, by id; for examples and what-if questions.
+        folders: those beside the built-in one.
+        price_folders: the folders of price lists beside the built-in ones.
+        held: products that are judged as they stand here, whatever their files say.
+        held_prices: the prices that are judged so; None where nothing is held.
+        filled: products with the numbers that a blueprint states of them.
     """
 
     files: Mapping[type[Entry], Mapping[str, Path]]
     patches: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    _read: dict[tuple[type[Entry], str], Entry] = field(default_factory=dict, repr=False)
+    folders: tuple[Path, ...] = ()
+    price_folders: tuple[Path, ...] = ()
+    held: Mapping[Key, Entry] = field(default_factory=dict)
+    held_prices: Prices | None = None
+    filled: Mapping[Key, Entry] = field(default_factory=dict)
+    _read: dict[Key, Entry] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def prices(self) -> Prices:
+        """The price lists.
+
+        Raises:
+            SpecErrors: a list is wrong.
+            SpecError: two lists price the same thing.
+        """
+        from rackwright.catalog.prices import all_prices
+
+        return all_prices(self.price_folders) if self.held_prices is None else self.held_prices
+
+    @property
+    def bare(self) -> Catalogue:
+        """The same without what a blueprint states."""
+        return replace(self, filled={}, _read={}) if self.filled else self
+
+    @property
+    def used(self) -> tuple[Key, ...]:
+        """The products that somebody has asked for."""
+        return tuple(self._read)
 
     def get(self, kind: type[E], entry_id: str) -> E:
         """The product of ``kind`` called ``entry_id``.
@@ -80,7 +130,8 @@ class Catalogue:
         key = (kind, entry_id)
         if key not in self._read:
             path = self.source_of(kind, entry_id)
-            self._read[key] = _load_entry(path, kind, self.patches.get(entry_id, {}))
+            made = self.filled.get(key) or self.held.get(key)
+            self._read[key] = made or _load_entry(path, kind, self.patches.get(entry_id, {}))
         entry = self._read[key]
         assert isinstance(entry, kind)  # noqa: S101 - the key holds the kind
         return entry
@@ -95,6 +146,11 @@ class Catalogue:
         if path is None:
             raise self._unknown(kind, entry_id)
         return path
+
+    def is_own(self, kind: type[Entry], entry_id: str) -> bool:
+        """Whether a product is of a folder beside the built-in one."""
+        path = self.files.get(kind, {}).get(entry_id)
+        return path is not None and any(path.is_relative_to(folder) for folder in self.folders)
 
     def ids(self, kind: type[Entry]) -> tuple[str, ...]:
         """The ids of every product of ``kind``, sorted."""
@@ -118,61 +174,165 @@ class Catalogue:
                 f"there is no product '{entry_id}' in the catalogue",
                 hint=did_you_mean(entry_id, known),
             )
-        return Catalogue(self.files, {**self.patches, **patches})
+        return replace(self, patches={**self.patches, **patches}, _read={})
+
+    def own(self) -> list[Any]:
+        """The products that are not built in and that somebody has asked for, as plain data."""
+        return [
+            self.get(kind, entry_id).model_dump(mode="json")
+            for kind, entry_id in sorted(self.used, key=lambda key: key[1])
+            if self.is_own(kind, entry_id)
+        ]
+
+    def as_data(self) -> dict[str, Any]:
+        """What ``catalogue_of_data`` makes the same catalogue of, in another process."""
+        return {
+            "folders": list(map(str, self.folders)),
+            "prices": list(map(str, self.price_folders)),
+            "held": [[KINDS[kind], one.model_dump(mode="json", exclude_none=True)]
+                     for (kind, _), one in self.held.items()],
+            "held_prices": None if self.held_prices is None else [
+                one.model_dump(mode="json", exclude_none=True) for one in self.held_prices.lists
+            ],
+        }  # fmt: skip
 
     def _unknown(self, kind: type[Entry], entry_id: str) -> UnknownEntryError:
-        noun = _NOUNS[kind]
+        noun = NOUNS[kind]
         ids = self.ids(kind)
-        hint = did_you_mean(entry_id, ids) or f"the catalogue has: {', '.join(ids)}"
+        near = did_you_mean(entry_id, ids) or f"the catalogue has: {', '.join(ids)}."
+        hint = f"{near} {how_to_add(kind, entry_id)}"
         return UnknownEntryError(f"there is no {noun} '{entry_id}' in the catalogue", hint=hint)
 
 
-def load_catalogue(folders: Sequence[Path] = ()) -> Catalogue:
+def how_to_add(kind: type[Entry], entry_id: str) -> str:
+    """How a team begins an entry for a product that the catalogue does not have."""
+    own = entry_id if _ID.fullmatch(entry_id) else "ID"
+    return f"A product of your own: 'rackwright catalogue new {KINDS[kind]}/{own}'"
+
+
+def load_catalogue(
+    folders: Sequence[Path] = (), *, price_folders: Sequence[Path] = ()
+) -> Catalogue:
     """The built-in catalogue together with those in ``folders``.
 
     Raises:
-        SpecError: two files describe the same product (none shadows the other silently), or a
-            folder holds something that would never be read.
+        SpecErrors: two files describe products of the same id (none shadows the other silently), or
+            a folder holds something that would never be read.
     """
-    files: dict[type[Entry], dict[str, Path]] = {kind: {} for kind in FOLDERS.values()}
     builtin = bundled("inventory") / "catalog"
+    files: dict[type[Entry], dict[str, Path]] = {
+        kind: {path.stem: path for path in sorted((builtin / name).glob("*.yaml"))}
+        for name, kind in FOLDERS.items()
+    }
+    if folders:
+        _add_own(files, folders)
+    return Catalogue(files, folders=tuple(folders), price_folders=tuple(price_folders))
+
+
+def catalogue_of_data(data: Mapping[str, Any]) -> Catalogue:
+    """The catalogue that ``Catalogue.as_data`` has told."""
+    from rackwright.model.prices import PriceList, Prices
+
+    folders, prices = map(Path, data["folders"]), map(Path, data["prices"])
+    made = load_catalogue(tuple(folders), price_folders=tuple(prices))
+    held: dict[Key, Entry] = {}
+    for folder, entry in data["held"]:
+        kind = FOLDERS[folder]
+        held[kind, entry["id"]] = kind.model_validate(entry)
+    lists = data["held_prices"]
+    if lists is None:
+        return replace(made, held=held)
+    found = tuple(PriceList.model_validate(one) for one in lists)
+    return replace(made, held=held, held_prices=Prices(found))
+
+
+def _add_own(files: dict[type[Entry], dict[str, Path]], folders: Sequence[Path]) -> None:
+    """Add the products of ``folders``, each of which has an id of its own."""
+    errors: list[SpecError] = []
+    known = {
+        entry_id: (kind, path) for kind, found in files.items() for entry_id, path in found.items()
+    }
     for folder in folders:
-        _check_layout(folder)
-    for folder in (builtin, *folders):
-        for name, kind in FOLDERS.items():
-            for path in sorted((folder / name).glob("*.yaml")):
-                if path.stem in files[kind]:
-                    raise SpecError(
-                        f"the {_NOUNS[kind]} '{path.stem}' is in the catalogue twice: "
-                        f"'{files[kind][path.stem]}' and '{path}'",
-                        hint="give the team's entry another id",
+        for kind, path in _entries(folder, errors):
+            if path.stem in known:
+                other, first = known[path.stem]
+                errors.append(
+                    SpecError(
+                        f"the {NOUNS[kind]} '{path.stem}' has the id of the {NOUNS[other]} "
+                        f"in '{first}'",
+                        hint="give it another id, which is also its file's name",
+                        location=_place_of_id(path),
                     )
-                files[kind][path.stem] = path
-    return Catalogue(files)
+                )
+                continue
+            known[path.stem] = kind, path
+            files[kind][path.stem] = path
+    if errors:
+        raise SpecErrors(errors)
 
 
-def _check_layout(folder: Path) -> None:
-    """Refuse a catalogue with entries where nobody looks for them."""
+def _place_of_id(path: Path) -> Location:
+    try:
+        return load_tree(path).locate(("id",))
+    except SpecErrors:
+        return Location(str(path), 1, 1)
+
+
+def _entries(folder: Path, errors: list[SpecError]) -> Iterator[tuple[type[Entry], Path]]:
+    """The files of the products in ``folder``, and what is wrong with it."""
     if not folder.is_dir():
-        raise SpecError(f"there is no catalogue folder '{folder}'")
-    for inside in sorted(path for path in folder.iterdir() if path.is_dir()):
-        if inside.name.startswith("."):
+        errors.append(SpecError(f"there is no catalogue folder '{folder}'"))
+        return
+    for inside in sorted(folder.iterdir()):
+        if inside.name.startswith((".", "__")):
             continue
-        if inside.name not in FOLDERS:
-            raise SpecError(
-                f"'{inside}' holds no kind of product",
-                hint=did_you_mean(inside.name, FOLDERS)
-                or f"a catalogue has the folders {', '.join(FOLDERS)}",
+        if inside.suffix in _LIKE_YAML and not inside.is_dir():
+            hint = f"put it into the folder of its kind: {', '.join(FOLDERS)}"
+            errors.append(_at_top(inside, f"'{inside}' is not read", hint))
+        elif inside.is_symlink():
+            errors.append(_at_top(inside, f"'{inside}' is a link", _PLAIN))
+        elif inside.is_dir() and inside.name not in FOLDERS:
+            near = did_you_mean(inside.name, FOLDERS)
+            hint = near or f"a catalogue has the folders {', '.join(FOLDERS)}"
+            errors.append(_at_top(inside, f"'{inside}' holds no kind of product", hint))
+        elif inside.is_dir():
+            for path in own_files(inside, errors):
+                yield FOLDERS[inside.name], path
+
+
+def own_files(folder: Path, errors: list[SpecError]) -> Iterator[Path]:
+    """The YAML files of a folder of somebody else, and what would never be read of it."""
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith((".", "__")):
+            continue
+        if path.is_symlink():
+            errors.append(_at_top(path, f"'{path}' is a link", _PLAIN))
+        elif path.is_dir():
+            errors.append(_at_top(path, f"'{path}' is not read", "files lie in the folder itself"))
+        elif path.suffix == ".yaml":
+            yield path
+        elif path.suffix in _LIKE_YAML:
+            errors.append(
+                _at_top(path, f"'{path}' is not read", f"call the file '{path.stem}.yaml'")
             )
-        for path in sorted(inside.iterdir()):
-            if path.suffix in {".yml", ".json"}:
-                raise SpecError(f"'{path}' is not read", hint=f"call the file '{path.stem}.yaml'")
+
+
+def _at_top(path: Path, text: str, hint: str) -> SpecError:
+    return SpecError(text, hint=hint, location=Location(str(path), 1, 1))
 
 
 def _load_entry(path: Path, kind: type[E], patch: Mapping[str, Any]) -> E:
     entry = _load_patched(path, kind, patch) if patch else load(path, kind).value
     if entry.id != path.stem:
-        raise SpecError(f"'{path}' describes '{entry.id}'", hint=f"call the file '{entry.id}.yaml'")
+        raise SpecErrors(
+            [
+                SpecError(
+                    f"'{path}' describes '{entry.id}'",
+                    hint=f"call the file '{entry.id}.yaml'",
+                    location=_place_of_id(path),
+                )
+            ]
+        )
     return entry
 
 

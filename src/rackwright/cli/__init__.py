@@ -28,6 +28,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "fabric": ("rackwright.cli.fabric", "list the cables of a fabric, and route it in a simulator"),
     "explain": ("rackwright.cli.explain", "document a policy, or the exit codes"),
     "policy": ("rackwright.cli.policy", "list, show and test policies, write new ones"),
+    "catalogue": ("rackwright.cli.catalogue", "list, show, write, test and import products"),
     "waivers": ("rackwright.cli.waivers", "list, add, remove and check waivers"),
     "baseline": ("rackwright.cli.baseline", "record failures, so that only worse ones block"),
     "schema": ("rackwright.cli.schema", "export JSON Schemas for editors"),

@@ -57,6 +57,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge; the exit code is the verdict."""
+    from rackwright.catalog.team import catalogue_for
     from rackwright.plan.load import load_plan
     from rackwright.policy.gate import open_gate
     from rackwright.policy.suggested import with_edits
@@ -83,7 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
         for policy in only:
             if policy not in known:
                 raise UsageError(f"there is no policy '{policy}'", hint=did_you_mean(policy, known))
-        loaded = load_plan(arguments.blueprint, tuple(arguments.layer))
+        catalogue = catalogue_for(arguments.blueprint, isolated=arguments.isolated)
+        loaded = load_plan(arguments.blueprint, tuple(arguments.layer), catalogue=catalogue)
         report = with_edits(gate.judge(loaded, only=only), loaded.tree)
     except RackwrightError as error:
         write_failure(error, outputs, blueprint=arguments.blueprint)

@@ -174,9 +174,9 @@ def _new(arguments: argparse.Namespace) -> int:
 
 
 def _digest(arguments: argparse.Namespace) -> int:
-    from rackwright.policy.digest import pack_digest
+    from rackwright.team.digest import folder_digest
 
-    sys.stdout.write(f"{pack_digest(arguments.pack)}\n")
+    sys.stdout.write(f"{folder_digest(arguments.pack)}\n")
     return ExitCode.CLEAN
 
 

@@ -44,10 +44,12 @@ def _documents() -> dict[str, dict[str, Any]]:
     from rackwright.configure.workers import Workers
     from rackwright.diff.schema import comparison_schema
     from rackwright.model.cluster import Blueprint
+    from rackwright.model.prices import PriceList
     from rackwright.policy.baseline import BaselineFile
     from rackwright.policy.waivers import WaiverFile
     from rackwright.report.schema import report_schema
     from rackwright.spec.schema import export_schema
+    from rackwright.team.config import TeamConfig
 
     catalogue = {
         f"catalog-{folder}": export_schema(
@@ -69,8 +71,16 @@ def _documents() -> dict[str, dict[str, Any]]:
     workers = export_schema(
         Workers, title="Rackwright workers", schema_id="urn:rackwright:workers:v1"
     )
+    team = export_schema(
+        TeamConfig, title="Rackwright configuration of a team", schema_id="urn:rackwright:team:v1"
+    )
+    prices = export_schema(
+        PriceList, title="Rackwright price list", schema_id="urn:rackwright:prices:v1"
+    )
     return {
         "blueprint": blueprint,
+        "team": team,
+        "prices": prices,
         "waivers": waivers,
         "baseline": baseline,
         "workers": workers,

@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         site = replace(site, gate=gate)
     if verb in _DESTRUCTIVE and not arguments.yes:
         _confirm(verb, site, arguments.target)
-    blueprint = plans.digest(loaded.tree.data)
+    blueprint = plans.digest([loaded.tree.data, loaded.plan.catalogue.own()])
     if verb == "up" and arguments.plan:
         plans.verify(arguments.plan, stack=site.stack, blueprint=blueprint)
     if verb == "preview" and arguments.save_plan:

@@ -25,6 +25,7 @@ from rackwright.harmless import harmless_diagnostic
 from rackwright.streams import guard
 
 if TYPE_CHECKING:
+    from rackwright.catalog.loader import Catalogue
     from rackwright.policy.concessions import Concessions
     from rackwright.policy.engine import Report
 
@@ -61,8 +62,10 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         rules: Sequence[ResourceRule] = RULES,
         packs: Sequence[Path] = (),
         concessions: Concessions | None = None,
+        catalogue: Catalogue | None = None,
     ) -> None:
         self._packs = tuple(packs)
+        self._catalogue = catalogue
         self._concessions = concessions
         self._rules = tuple(rules)
         self._chosen: dict[str, Level] = {}
@@ -177,7 +180,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
             yield self._diagnostic(BLUEPRINT, urn, text, analyzer_pb2.MANDATORY)
             return
         try:
-            report = judge_spec(spec, self._packs, self._concessions)
+            report = judge_spec(spec, self._packs, self._concessions, self._catalogue)
         except RackwrightError as error:
             yield self._diagnostic(BLUEPRINT, urn, str(error), analyzer_pb2.MANDATORY)
             return
@@ -237,7 +240,10 @@ def _index(rules: Sequence[ResourceRule]) -> Mapping[str, tuple[ResourceRule, ..
 
 
 def judge_spec(
-    spec: Any, packs: Sequence[Path] = (), concessions: Concessions | None = None
+    spec: Any,
+    packs: Sequence[Path] = (),
+    concessions: Concessions | None = None,
+    catalogue: Catalogue | None = None,
 ) -> Report:
     """The report about a blueprint that arrives as plain data.
 
@@ -246,7 +252,7 @@ def judge_spec(
     """
     from rackwright.policy.check import check_data
 
-    return check_data(spec, packs=packs, concessions=concessions)
+    return check_data(spec, packs=packs, concessions=concessions, catalogue=catalogue)
 
 
 def describe(result: Any) -> str:
@@ -262,7 +268,7 @@ def serve(*, rules: Sequence[ResourceRule] = RULES, packs: Sequence[Path] = ()) 
 
     ``RACKWRIGHT_WAIVERS`` and ``RACKWRIGHT_BASELINE`` name the files that hold, by absolute paths;
     without them nothing is waived. ``RACKWRIGHT_CONFIG`` names the team's ``rackwright.yaml``, whose
-    packs judge as well. They come from who runs the engine, never from the program.
+    packs judge as well and whose products and prices are known. They come from who runs the engine, never from the program.
     """
     guard()
     concessions = _concessions(os.environ)
@@ -274,7 +280,12 @@ def serve(*, rules: Sequence[ResourceRule] = RULES, packs: Sequence[Path] = ()) 
             ("grpc.max_send_message_length", _LARGEST_MESSAGE),
         ],
     )
-    analyzer = Analyzer(rules=rules, packs=packs, concessions=concessions)
+    analyzer = Analyzer(
+        rules=rules,
+        packs=packs,
+        concessions=concessions,
+        catalogue=_team_catalogue(os.environ),
+    )
     analyzer_pb2_grpc.add_AnalyzerServicer_to_server(analyzer, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
@@ -308,6 +319,19 @@ def _team_packs(environment: Mapping[str, str]) -> tuple[Path, ...]:
     name = environment.get("RACKWRIGHT_CONFIG")
     try:
         return team_packs(Path(name)) if name else ()
+    except RackwrightError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(int(error.exit_code))
+
+
+def _team_catalogue(environment: Mapping[str, str]) -> Catalogue | None:
+    """The products of the configuration that is named; one that is not valid ends the process."""
+    from rackwright.catalog.team import team_catalogue
+    from rackwright.errors import RackwrightError
+
+    name = environment.get("RACKWRIGHT_CONFIG")
+    try:
+        return team_catalogue(Path(name)) if name else None
     except RackwrightError as error:
         sys.stderr.write(f"error: {error}\n")
         sys.exit(int(error.exit_code))

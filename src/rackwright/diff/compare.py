@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rackwright.catalog.loader import load_catalogue
 from rackwright.diff.action_rules import RULES
 from rackwright.diff.actions import Action, Update, accept, decide
 from rackwright.diff.budgets import Budget, budget_changes
@@ -124,9 +123,9 @@ def compare_sides(
     """
     if missing := missing_layers(head, layers):
         raise UsageError(f"there is no '{missing[0]}' at '{head.label}'")
-    catalogue = load_catalogue()
-    after = load_side(head, blueprint, layers, catalogue)
-    before = load_side(base, blueprint, layers, catalogue)
+    isolated = approval is not None and approval.isolated
+    after = load_side(head, blueprint, layers, isolated=isolated)
+    before = load_side(base, blueprint, layers)  # what the base lists, nobody has changed
     if before is None and after is None:
         raise UsageError(f"there is no '{blueprint}' at '{base.label}' or at '{head.label}'")
     cwd = Path.cwd()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from rackwright.catalog.loader import Catalogue
+from rackwright.catalog.team import catalogue_for, catalogue_of
 from rackwright.errors import UsageError
 from rackwright.plan.load import LoadedPlan, plan_tree
 from rackwright.spec import git
@@ -135,11 +136,23 @@ def approving_revision(text: str) -> str:
 
 
 def load_side(
-    side: Side, blueprint: Path, layers: Sequence[Path], catalogue: Catalogue
+    side: Side,
+    blueprint: Path,
+    layers: Sequence[Path],
+    catalogue: Catalogue | None = None,
+    *,
+    isolated: bool = False,
 ) -> LoadedPlan | None:
     """The plan of one side; None where it has no such blueprint.
 
     A layer that the side does not have yet changes nothing in it.
+
+    Args:
+        side: the working tree or a revision.
+        blueprint: the file.
+        layers: files over it.
+        catalogue: the products; absent, those that the side's team lists beside the built-in ones.
+        isolated: read nothing outside the repository but installed packages.
 
     Raises:
         SpecErrors: the blueprint is not valid; positions name the revision.
@@ -148,7 +161,18 @@ def load_side(
     if not side.holds(blueprint):
         return None
     present = [layer for layer in layers if side.holds(layer)]
-    return plan_tree(load_tree(blueprint, layers=present, read=side.read), catalogue)
+    tree = load_tree(blueprint, layers=present, read=side.read)
+    if catalogue is None:
+        catalogue = _catalogue_of(side, blueprint, isolated=isolated)
+    return plan_tree(tree, catalogue)
+
+
+def _catalogue_of(side: Side, blueprint: Path, *, isolated: bool) -> Catalogue:
+    if side.commit is None:
+        return catalogue_for(blueprint, isolated=isolated)
+    from rackwright.team.base import base_config
+
+    return catalogue_of(base_config(blueprint, side.commit), isolated=isolated)
 
 
 def missing_layers(side: Side, layers: Sequence[Path]) -> tuple[Path, ...]:

@@ -20,6 +20,7 @@ from rackwright.model import (
     cooling,
     cost,
     fabric,
+    facts,
     interconnect,
     onprem,
     operations,
@@ -109,12 +110,22 @@ _CLUSTER: Mapping[type[Model], Fields] = {
     cluster.Blueprint: Fields(
         hardware="apiVersion name owner",
         parts="sites interconnects scheduler users",
-        statements="reliability operations costs",
+        statements="reliability operations costs facts",
         settings=dict.fromkeys(("profile", "policy_set", "policies", "reasons"), APART),
     ),
     cluster.Reason: Fields(settings=dict.fromkeys(("reason", "owner"), APART)),
     cluster.PolicySetting: Fields(
         settings=dict.fromkeys(("enforcement", "parameters", "reason", "owner"), APART)
+    ),
+    # Nobody but the change says so: a number that is new, or another one, is the base's to approve.
+    facts.ProductFact: Fields(
+        "product field source",
+        claims={
+            "value": other(Absent.UNKNOWN),
+            "date": higher(),
+            "confidence": other(Absent.UNKNOWN),
+        },
+        identity=("product", "field"),
     ),
     interconnect.Interconnect: Fields("name sites bandwidth", claims={"round_trip_time": lower()}),
     reliability.Reliability: Fields(

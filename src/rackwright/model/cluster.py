@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from rackwright.model.aws import AwsSite
 from rackwright.model.base import Model, Prose
 from rackwright.model.cost import Costs
+from rackwright.model.facts import ProductFact
 from rackwright.model.interconnect import Interconnect
 from rackwright.model.names import Name
 from rackwright.model.onprem import OnPremSite
@@ -59,6 +60,8 @@ class Blueprint(Model):
     reliability: Reliability | None = None
     operations: Operations | None = None
     costs: Costs | None = None
+    facts: Annotated[tuple[ProductFact, ...], Field(max_length=1000)] = ()
+    """Numbers of products that the catalogue lacks; a report lists them."""
     profile: Literal["lab", "pilot", "production"] | None = None
     """How much depends on the cluster; absent, production, the strictest."""
     policy_set: Annotated[str, Field(pattern=r"^\d+\.\d+$")] | None = None
@@ -79,6 +82,14 @@ class Blueprint(Model):
             for name in bill.sites:
                 if name not in names:
                     raise ValueError(f"the software bill '{bill.name}' names no site: '{name}'")
+        return self
+
+    @model_validator(mode="after")
+    def _facts_differ(self) -> Blueprint:
+        stated = Counter((fact.product, fact.field) for fact in self.facts)
+        for (product, name), times in stated.items():
+            if times > 1:
+                raise ValueError(f"'{name}' of '{product}' is stated twice in 'facts'")
         return self
 
     @model_validator(mode="after")

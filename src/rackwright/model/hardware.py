@@ -34,6 +34,9 @@ from rackwright.model.units import (
 
 T = TypeVar("T")
 
+ID = r"^[a-z0-9][a-z0-9.+-]*$"
+"""What an id of a product, or of a price list, is like."""
+
 _SOME: Any = Field(ge=1)
 """Of what a product is there to give: how many more are needed is worked out by dividing by it."""
 
@@ -160,7 +163,7 @@ class NetworkPort(Model):
 class Entry(Model):
     """What every catalogue entry has."""
 
-    id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$")]
+    id: Annotated[str, Field(pattern=ID)]
     vendor: str
     name: str
     description: Prose | None = None

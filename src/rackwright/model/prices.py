@@ -18,7 +18,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from rackwright.model.base import Model, Prose
-from rackwright.model.hardware import Confidence, Fact, Source
+from rackwright.model.hardware import ID, Confidence, Fact, Source
 
 CURRENCY = "USD"
 """The only currency: amounts in others are not converted but refused."""
@@ -122,7 +122,7 @@ UNITS: Mapping[Offer, str] = {
 class PriceList(Model):
     """Prices of one offer in one region."""
 
-    id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]*$")]
+    id: Annotated[str, Field(pattern=ID)]
     offer: Offer
     region: Annotated[str, Field(min_length=1)]
     """AWS region; country and state like ``US-OH`` for energy; ``world`` for hardware."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from rackwright.catalog.loader import how_to_add
 from rackwright.model.aws import AwsNodeGroup, AwsServer, AwsSite
 from rackwright.model.hardware import Instance, fact_value
 from rackwright.plan import launch, nic
@@ -211,5 +212,6 @@ def _demand(
 
 def _unknown_type(name: str, path: SitePath, instances: Mapping[str, Instance]) -> PlanProblem:
     near = difflib.get_close_matches(name, sorted(instances), n=1)
-    hint = f"did you mean '{near[0]}'?" if near else "add it to the catalogue"
+    hint = how_to_add(Instance, name)
+    hint = f"did you mean '{near[0]}'? {hint}" if near else hint
     return PlanProblem(path, f"the instance type '{name}' is not in the catalogue", hint)

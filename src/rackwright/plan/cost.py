@@ -12,7 +12,6 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Literal
 
-from rackwright.catalog.prices import builtin_prices
 from rackwright.model.cost import Costs
 from rackwright.model.prices import Price, Prices
 from rackwright.plan.cost_aws import aws_lines
@@ -88,9 +87,9 @@ def summarise(plan: Plan, prices: Prices | None = None) -> CostSummary:
 
     Args:
         plan: the plan; ``costs`` of its blueprint hold the owner's prices, which win.
-        prices: the price lists; absent, the built-in ones.
+        prices: the price lists; absent, those of the plan's catalogue.
     """
-    prices = builtin_prices() if prices is None else prices
+    prices = plan.catalogue.prices if prices is None else prices
     costs = plan.blueprint.costs or Costs()
     lines: dict[str, tuple[CostLine, ...]] = {}
     sites: dict[str, SiteCost] = {}

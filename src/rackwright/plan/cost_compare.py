@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from rackwright.catalog.loader import Catalogue
-from rackwright.catalog.prices import builtin_prices
 from rackwright.model.cost import Costs
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.prices import Offer, Prices
@@ -81,12 +80,12 @@ def compare(
 
     Args:
         plan: the plan.
-        prices: the price lists; absent, the built-in ones.
+        prices: the price lists; absent, those of the plan's catalogue.
         summary: the cost of ``plan``, if it is known already.
         region: AWS region to rent in; absent, ``rental_region`` of the costs, or the region of
             the first AWS site.
     """
-    prices = builtin_prices() if prices is None else prices
+    prices = plan.catalogue.prices if prices is None else prices
     summary = summarise(plan, prices) if summary is None else summary
     costs = plan.blueprint.costs or Costs()
     region = region or costs.rental_region or next((a.site.region for a in plan.aws), None)

@@ -32,6 +32,7 @@ from rackwright.plan.distribution import (
 )
 from rackwright.plan.electrical import Legs, imbalance, rotate
 from rackwright.plan.facility import Counts, hall_rows, loop_rows, row_rows, totals_row
+from rackwright.plan.facts import with_facts
 from rackwright.plan.filesystem import check_file_systems
 from rackwright.plan.interconnect import check_interconnects
 from rackwright.plan.model import Path, Plan, SitePlan
@@ -58,7 +59,8 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
     Raises:
         PlanError: something is impossible; with every reason.
     """
-    problems = find_cost_problems(blueprint, catalogue)
+    catalogue, problems = with_facts(blueprint, catalogue)
+    problems += find_cost_problems(blueprint, catalogue)
     problems += find_operation_problems(blueprint)
     onprem: list[SitePlan] = []
     aws: list[AwsSitePlan] = []

@@ -8,6 +8,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from rackwright.catalog.loader import Catalogue, load_catalogue
+from rackwright.catalog.team import catalogue_for
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.expand import expand
@@ -33,10 +34,16 @@ def load_plan(
 ) -> LoadedPlan:
     """The plan of the blueprint in ``path`` with ``layers`` over it.
 
+    Args:
+        path: the file.
+        layers: files over it.
+        catalogue: the products; absent, those that its team lists beside the built-in ones.
+
     Raises:
         SpecErrors: every mistake, each with its position.
     """
-    return plan_tree(load_tree(path, layers=layers), catalogue)
+    tree = load_tree(path, layers=layers)
+    return plan_tree(tree, catalogue_for(path) if catalogue is None else catalogue)
 
 
 def load_data(data: Any, *, catalogue: Catalogue | None = None) -> LoadedPlan:
@@ -53,7 +60,7 @@ def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
     """
     blueprint = validate(tree, Blueprint).value
     try:
-        plan = expand(blueprint, catalogue or load_catalogue())
+        plan = expand(blueprint, load_catalogue() if catalogue is None else catalogue)
     except PlanError as error:
         raise locate_problems(error, tree) from None
     return LoadedPlan(plan, tree)

@@ -103,7 +103,7 @@ class Plan:
 
     @cached_property
     def cost(self) -> CostSummary:
-        """What the plan costs by the built-in price lists and the owner's own prices."""
+        """What the plan costs by the price lists and the owner's own prices."""
         from rackwright.plan.cost import summarise  # it takes a plan
 
         return summarise(self)

@@ -17,14 +17,15 @@ from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint, PolicySetting, Reason
 from rackwright.policy.api import Enforcement, Policy, Profile
 from rackwright.policy.base_packs import BasePack, State, base_packs
-from rackwright.policy.concessions import read_base
 from rackwright.policy.former import former_path
 from rackwright.policy.hygiene import Kind, Lowered, Notice
 from rackwright.policy.reasons import explained, why
 from rackwright.policy.sets import SETS, Regime, Standing, regime_for, standing, standing_with
 from rackwright.policy.settings import STRENGTH, fitting
+from rackwright.spec.base import read_base
 from rackwright.spec.loader import tree_of, validate
 from rackwright.spec.tree import Item, Tree
+from rackwright.team.base import BaseConfig, base_config
 
 _PROFILES = tuple(Profile)
 
@@ -77,6 +78,7 @@ class Approval:
         isolated: no pack of the change judges, so that all of these do.
         document: its version of the blueprint; None where it has none.
         former: where that is, if the change has it in another file.
+        config: its configuration of the team; None where it has none.
     """
 
     ref: str
@@ -85,6 +87,7 @@ class Approval:
     isolated: bool = False
     document: Any = None
     former: Path | None = None
+    config: BaseConfig | None = None
 
     @property
     def packs(self) -> tuple[Path, ...]:
@@ -124,7 +127,8 @@ def read_approval(
         RackwrightError: the revision cannot be read.
     """
     former = former_path(blueprint, ref)
-    listed = base_packs(blueprint, ref, former=former, isolated=isolated)
+    config = base_config(blueprint, ref, former)
+    listed = base_packs(blueprint, config, isolated=isolated)
     items: dict[Path, Item] = {}
     for path, paths in (
         (blueprint, [former]),
@@ -135,7 +139,7 @@ def read_approval(
         if item is not None:
             items[path] = item
     if blueprint not in items:
-        return Approval(ref, None, listed, isolated)
+        return Approval(ref, None, listed, isolated, config=config)
     tree = tree_of(list(items.values()))
     document = tree.data
     if isinstance(document, dict):
@@ -145,7 +149,7 @@ def read_approval(
     regime = regime_for(settings.profile, settings.policy_set)
     asked = Asked(settings.policies, regime, tree)
     elsewhere = None if former == blueprint else former
-    return Approval(ref, asked, listed, isolated, document, elsewhere)
+    return Approval(ref, asked, listed, isolated, document, elsewhere, config)
 
 
 def _beside(layer: Path, blueprint: Path, former: Path) -> Path:

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from rackwright.catalog.loader import Catalogue
 from rackwright.errors import Location
 from rackwright.plan.load import LoadedPlan, load_data, load_plan
 from rackwright.policy.api import Enforcement, Policy
@@ -29,6 +30,7 @@ from rackwright.policy.renames import (
 )
 from rackwright.policy.sets import Standing
 from rackwright.policy.settings import configure
+from rackwright.policy.stated import stated_facts
 
 
 def check_blueprint(
@@ -50,10 +52,15 @@ def check_blueprint(
 
 
 def check_data(
-    data: Any, *, packs: Sequence[Path] = (), concessions: Concessions | None = None
+    data: Any,
+    *,
+    packs: Sequence[Path] = (),
+    concessions: Concessions | None = None,
+    catalogue: Catalogue | None = None,
 ) -> Report:
     """The report about a blueprint that is plain data, as a stack's inputs carry it."""
-    return check_plan(load_data(data), packs=packs, concessions=concessions)
+    loaded = load_data(data, catalogue=catalogue)
+    return check_plan(loaded, packs=packs, concessions=concessions)
 
 
 def check_plan(
@@ -106,7 +113,8 @@ def check_plan(
     def judge(policies: Sequence[Policy], standings: Mapping[str, Standing]) -> Report:
         disabled = Enforcement.DISABLED
         silent = {name for name, one in standings.items() if one.enforcement is disabled}
-        looked = judged_apart(policies, silent, judged.tree.data)
+        data, catalogue = judged.tree.data, judged.plan.catalogue
+        looked = judged_apart(policies, silent, data, catalogue)
         return evaluate(judged.plan, looked, standings, locate, held.regime)
 
     if approval is not None and approval.edited:
@@ -121,7 +129,7 @@ def check_plan(
             concessions, more = _renamed(concessions, table)
             renamed += more
         report = concede(report, concessions, severities, only)
-    if notices := (*held.notices, *told, *renamed):
+    if notices := (*held.notices, *told, *renamed, *stated_facts(judged)):
         hygiene = report.hygiene or Hygiene(datetime.now(UTC).date())
         hygiene = replace(hygiene, notices=(*notices, *hygiene.notices))
         report = replace(report, hygiene=hygiene)

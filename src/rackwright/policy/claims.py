@@ -291,6 +291,9 @@ class _Walk:
             at = (*path, number)
             bases = self._counterparts(model, item, before, is_thing=is_thing)
             found = self.model(model, item, bases, at)
+            if found is None and bases == []:  # a statement that the base does not make
+                self.kept.append(Kept(at, item, None, is_new=False))
+                continue
             made.append(item if found is None else found)
         if not is_thing:
             for item in before:

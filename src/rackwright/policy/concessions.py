@@ -20,11 +20,9 @@ from rackwright.policy.engine import Report
 from rackwright.policy.hygiene import Hygiene
 from rackwright.policy.waivers import WaiverFile
 from rackwright.policy.waiving import Waivers, apply_waivers
-from rackwright.spec import git
+from rackwright.spec.base import read_base
 from rackwright.spec.links import refuse_links
 from rackwright.spec.loader import Loaded, load, tree_of, validate
-from rackwright.spec.tree import Item
-from rackwright.spec.yaml_reader import read_bytes
 
 F = TypeVar("F", bound=Model)
 
@@ -158,32 +156,6 @@ def _at(path: Path, model: type[F], ref: str | None, blueprint: Path) -> Loaded[
     refuse_links([path])
     item = read_base(path, ref, blueprint)
     return None if item is None else validate(tree_of([item]), model)
-
-
-def read_base(path: Path, ref: str, blueprint: Path) -> Item | None:
-    """The document at ``path`` in a revision of the blueprint's repository; None where there is none.
-
-    Raises:
-        SpecErrors: it is not acceptable YAML.
-        UsageError: the path is not in that repository.
-        RackwrightError: the revision cannot be read.
-    """
-    whole = path.absolute()
-    folder = next(parent for parent in blueprint.absolute().parents if parent.is_dir())
-    top = git.top_of(folder)
-    commit = git.resolve(top, ref)
-    try:
-        # The file itself is not resolved: it may be a link now and none in the revision.
-        inside = (whole.parent.resolve() / whole.name).relative_to(top.resolve()).as_posix()
-    except ValueError:
-        raise UsageError(
-            f"'{path}' is not in the repository '{top}', so '{ref}' cannot approve it"
-        ) from None
-    try:
-        raw = git.read_at(top, commit, inside)
-    except git.FileMissingError:
-        return None
-    return read_bytes(raw, f"{ref}:{inside}")
 
 
 def _require(path: Path, found: Collection[object], *, named: bool) -> None:

@@ -15,12 +15,12 @@ from rackwright.policy.api import Policy
 from rackwright.policy.asked import Approval, read_approval
 from rackwright.policy.check import check_plan
 from rackwright.policy.concessions import Choice, Concessions, read_concessions
-from rackwright.policy.digest import pack_digest
 from rackwright.policy.engine import Report
 from rackwright.policy.pack_process import judging_rules, team_rules
 from rackwright.policy.packs import former_ids
 from rackwright.policy.team import packs_for
 from rackwright.spec.links import refuse_links
+from rackwright.team.digest import folder_digest
 
 
 @dataclass(frozen=True)
@@ -107,5 +107,5 @@ def all_packs(packs: tuple[Path, ...], approval: Approval | None) -> tuple[Path,
     if not kept:
         return packs
     # Who names the base's own pack, checked out beside the repository, names it a second time.
-    known = {pack_digest(folder) for folder in packs}
-    return (*packs, *(folder for folder in kept if pack_digest(folder) not in known))
+    known = {folder_digest(folder) for folder in packs}
+    return (*packs, *(folder for folder in kept if folder_digest(folder) not in known))

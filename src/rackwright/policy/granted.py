@@ -1,4 +1,4 @@
-"""The blueprint that is judged: a change's, with the claims that its base has approved."""
+"""The plan that is judged: a change's, with the claims and facts that its base has approved."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rackwright.model.cluster import Blueprint
 from rackwright.plan.load import LoadedPlan, plan_tree
 from rackwright.policy.asked import Approval
 from rackwright.policy.claims import Claims, Kept, Taken, hold_claims
+from rackwright.policy.held_products import hold_catalogue, known_facts
 from rackwright.policy.hygiene import Kind, Notice
 from rackwright.policy.reasons import why
 from rackwright.spec.tree import Tree
@@ -32,14 +33,25 @@ def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Not
         SpecErrors: with what the base has approved, the change is no blueprint.
     """
     tree = loaded.tree
+    own = loaded.plan.catalogue
+    products = hold_catalogue(own, approval)
+    catalogue, told = products.catalogue, products.notices
     claims = hold_claims(tree.data, approval.document)
-    notices = tuple(_notices(claims, approval, tree, loaded.plan.blueprint))
-    if not claims.kept or approval.document is None:
+    notices = (*_notices(claims, approval, tree, loaded.plan.blueprint), *told)
+    holds = bool(claims.kept) and approval.document is not None
+    data = claims.data if holds else tree.data
+    known = [] if products.base is None else known_facts(data, products.base)
+    if known:
+        data = {**data, "facts": [f for n, f in enumerate(data["facts"]) if n not in known]}
+        notices = (*notices, *(_known(number, tree, approval.ref) for number in known))
+    if not holds and not known and catalogue is own:
         return loaded, notices
-    held = Tree(tree.root, claims.data, tree.files)
+    held = Tree(tree.root, data, tree.files)
     try:
-        return plan_tree(held, loaded.plan.catalogue), notices
+        return plan_tree(held, catalogue), notices
     except SpecErrors as error:
+        if not claims.kept or approval.document is None:
+            raise _unfit(approval.ref, notices[-1], error) from None
         first = claims.kept[0]
         raise SpecErrors(
             [
@@ -53,6 +65,27 @@ def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Not
                 *error.errors,
             ]
         ) from None
+
+
+def _known(number: int, tree: Tree, ref: str) -> Notice:
+    path = ("facts", number)
+    text = f"'{ref}' knows the number, and decides: it is not stated until the change is merged"
+    return Notice(Kind.LOWERED, tree.describe(path), "", text, tree.locate(path))
+
+
+def _unfit(ref: str, first: Notice, error: SpecErrors) -> SpecErrors:
+    """With the base's facts, the change cannot be planned."""
+    return SpecErrors(
+        [
+            SpecError(
+                f"{first.id}: what '{ref}' says of it does not fit the rest of this change",
+                hint="the facts of a product are the base's until they are merged; merge them on "
+                "their own first, and what is built of it after it",
+                location=first.location,
+            ),
+            *error.errors,
+        ]
+    )
 
 
 def _notices(

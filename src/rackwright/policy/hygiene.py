@@ -23,6 +23,7 @@ class Kind(StrEnum):
     PROPOSED = "proposed"
     SELF_APPROVED = "self_approved"
     LOWERED = "lowered"
+    STATED = "stated"
     RENAMED = "renamed"
     REGRESSED = "regressed"
     IMPROVED = "improved"

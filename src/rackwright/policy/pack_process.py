@@ -24,6 +24,7 @@ from typing import Any, ClassVar, Self, cast
 from pydantic import PrivateAttr, ValidationError, create_model
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from rackwright.catalog.loader import Catalogue
 from rackwright.errors import Location, PolicyLoadError
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Profile, Severity
@@ -165,9 +166,12 @@ class PackProcess:
             )
         return {str(name): str(text) for name, text in told["values"].items()}
 
-    def judge(self, blueprint: Any, rules: Sequence[TeamPolicy]) -> Sequence[Mapping[str, Any]]:
-        """The answer of each of ``rules`` about a blueprint, as plain data."""
-        told = self._ask({"blueprint": blueprint, "judge": [rule.question for rule in rules]})
+    def judge(
+        self, blueprint: Any, catalogue: Catalogue, rules: Sequence[TeamPolicy]
+    ) -> Sequence[Mapping[str, Any]]:
+        """The answer of each of ``rules`` about a blueprint and its products, as plain data."""
+        asked = [rule.question for rule in rules]
+        told = self._ask({"blueprint": blueprint, "catalogue": catalogue.as_data(), "judge": asked})
         answers = told.get("answers") if told else None
         if not isinstance(answers, list) or len(answers) != len(rules):
             return [{"failed": "the policy failed: its pack ended its process"} for _ in rules]
@@ -247,7 +251,7 @@ def team_rules(folder: Path) -> tuple[type[TeamPolicy], ...]:
 
 
 def judged_apart(
-    policies: Sequence[Policy], disabled: Collection[str], blueprint: Any
+    policies: Sequence[Policy], disabled: Collection[str], blueprint: Any, catalogue: Catalogue
 ) -> tuple[Policy, ...]:
     """``policies``, where those of teams have looked at a blueprint.
 
@@ -255,6 +259,7 @@ def judged_apart(
         policies: with their parameters.
         disabled: ids of those that do not judge.
         blueprint: the document, as plain data.
+        catalogue: the products and prices that it is judged by.
     """
     asked: dict[PackProcess, list[TeamPolicy]] = {}
     for policy in policies:
@@ -262,7 +267,7 @@ def judged_apart(
             asked.setdefault(policy.pack, []).append(policy)
     answered: dict[int, Policy] = {}
     for pack, rules in asked.items():
-        for rule, answer in zip(rules, pack.judge(blueprint, rules), strict=True):
+        for rule, answer in zip(rules, pack.judge(blueprint, catalogue, rules), strict=True):
             answered[id(rule)] = rule.answered(answer)
     return tuple(answered.get(id(policy), policy) for policy in policies)
 

@@ -15,6 +15,7 @@ from typing import Any, TextIO
 
 from pydantic import ValidationError
 
+from rackwright.catalog.loader import catalogue_of_data
 from rackwright.errors import RackwrightError
 from rackwright.plan.load import load_data
 from rackwright.plan.model import Plan
@@ -73,7 +74,8 @@ def judge(
     policies: Mapping[str, type[Policy]], question: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """What each rule that is asked yields about the blueprint, or how it failed."""
-    plan = load_data(question["blueprint"]).plan
+    catalogue = catalogue_of_data(question["catalogue"])
+    plan = load_data(question["blueprint"], catalogue=catalogue).plan
     for asked in question["judge"]:
         yield _ask(policies[asked["rule"]], asked["parameters"], plan)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rackwright.catalog.loader import Catalogue, UnknownEntryError, load_catalogue
-from rackwright.errors import SpecError, SpecErrors
+from rackwright.errors import SpecErrors
 from rackwright.model.hardware import Connector, Node, Pdu, Switch, fact_value
 
 CONNECTOR = """\
@@ -51,7 +51,9 @@ def test_an_unknown_id_is_answered_with_the_nearest():
     with pytest.raises(UnknownEntryError) as caught:
         load_catalogue().get(Node, "dgx-h1000")
     assert caught.value.summary == "there is no node 'dgx-h1000' in the catalogue"
-    assert caught.value.hint == "did you mean 'dgx-h100'?"
+    assert caught.value.hint == (
+        "did you mean 'dgx-h100'? A product of your own: 'rackwright catalogue new nodes/dgx-h1000'"
+    )
     assert caught.value.code == "catalogue-unknown"
 
 
@@ -62,6 +64,7 @@ def test_an_id_of_another_kind_is_unknown():
         load_catalogue().get(Pdu, "zzzzzz")
     assert caught.value.hint is not None
     assert caught.value.hint.startswith("the catalogue has: pdu-208v-30a, ")
+    assert caught.value.hint.endswith("'rackwright catalogue new pdus/zzzzzz'")
 
 
 @pytest.mark.parametrize("entry_id", ["../nodes/dgx-h100", "nodes/dgx-h100", "", "dgx-h100.yaml"])
@@ -71,27 +74,34 @@ def test_an_id_is_no_path(entry_id):
 
 
 def test_no_entry_shadows_another_silently(tmp_path):
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(SpecErrors) as caught:
         a_folder(tmp_path, file="uqd04", entry_id="uqd04")
-    assert caught.value.summary.startswith("the connector 'uqd04' is in the catalogue twice: ")
-    assert str(tmp_path) in caught.value.summary
-    assert caught.value.hint == "give the team's entry another id"
+    (error,) = caught.value.errors
+    builtin = load_catalogue().source_of(Connector, "uqd04")
+    assert error.summary == (f"the connector 'uqd04' has the id of the connector in '{builtin}'")
+    own = tmp_path / "team" / "connectors" / "uqd04.yaml"
+    assert str(error.location).startswith(f"{own}:2:")
+    assert error.hint == "give it another id, which is also its file's name"
+
+
+def test_an_id_of_another_kind_is_taken_as_well(tmp_path):
+    with pytest.raises(SpecErrors, match="the connector 'dgx-h100' has the id of the node in"):
+        a_folder(tmp_path, file="dgx-h100", entry_id="dgx-h100")
 
 
 def test_one_id_in_two_team_folders(tmp_path):
     one = a_folder(tmp_path / "one")
     assert connector(one).id == "quick"
     a_folder(tmp_path / "two")
-    with pytest.raises(SpecError, match="twice"):
+    with pytest.raises(SpecErrors, match=f"has the id of the connector in '{tmp_path}/one/"):
         load_catalogue([tmp_path / "one" / "team", tmp_path / "two" / "team"])
 
 
 def test_a_file_is_called_like_its_entry(tmp_path):
     catalogue = a_folder(tmp_path, entry_id="quicker")
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(SpecErrors, match=r"quick\.yaml:2:\d+: .* describes 'quicker'") as caught:
         connector(catalogue)
-    assert caught.value.summary.endswith("describes 'quicker'")
-    assert caught.value.hint == "call the file 'quicker.yaml'"
+    assert caught.value.errors[0].hint == "call the file 'quicker.yaml'"
 
 
 def test_a_source_that_is_not_listed(tmp_path):

@@ -79,14 +79,14 @@ def test_a_list_that_is_wrong_is_refused(tmp_path, changes, words):
 
 
 def test_a_file_is_called_like_its_list(tmp_path):
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(SpecErrors) as caught:
         load_prices(a_list(tmp_path / "p", file="other"))
-    assert caught.value.hint == "call the file 'team.yaml'"
+    assert caught.value.errors[0].hint == "call the file 'team.yaml'"
 
 
 def test_no_price_shadows_another(tmp_path):
     a_list(tmp_path / "p", name="one")
-    with pytest.raises(SpecError, match="is priced twice"):
+    with pytest.raises(SpecErrors, match=r"two\.yaml:\d+:\d+: .* is priced twice"):
         load_prices(a_list(tmp_path / "p", name="two", value="1"))
 
 

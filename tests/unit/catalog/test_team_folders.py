@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rackwright.catalog.loader import FOLDERS, UnknownEntryError, load_catalogue
-from rackwright.errors import SpecError, SpecErrors
+from rackwright.errors import SpecErrors
 from rackwright.model.hardware import Instance, Node, Switch
 
 NODE = """\
@@ -49,38 +49,59 @@ def test_an_unknown_id_is_an_error_with_the_nearest_one(kind, asked, meant):
         with pytest.raises(UnknownEntryError) as error:
             look(kind, asked)
         assert f"'{asked}'" in error.value.summary
-        assert error.value.hint == f"did you mean '{meant}'?"
+        assert (error.value.hint or "").startswith(
+            f"did you mean '{meant}'? A product of your own: "
+        )
 
 
 def test_a_team_entry_never_shadows_another(tmp_path):
     a_team(tmp_path, "dgx-h100")
 
-    with pytest.raises(SpecError) as error:
+    with pytest.raises(SpecErrors) as error:
         load_catalogue([tmp_path])
 
-    assert str(tmp_path / "nodes" / "dgx-h100.yaml") in error.value.summary
-    assert str(load_catalogue().source_of(Node, "dgx-h100")) in error.value.summary
+    assert f"{tmp_path}/nodes/dgx-h100.yaml:2:" in str(error.value)
+    assert str(load_catalogue().source_of(Node, "dgx-h100")) in str(error.value)
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(SpecError, match="no catalogue folder"):
+    with pytest.raises(SpecErrors, match="no catalogue folder"):
         load_catalogue([tmp_path / "missing"])
 
 
 def test_a_misspelled_kind_is_refused(tmp_path):
     (tmp_path / "node").mkdir()
 
-    with pytest.raises(SpecError) as error:
+    with pytest.raises(SpecErrors) as error:
         load_catalogue([tmp_path])
 
-    assert error.value.hint == "did you mean 'nodes'?"
+    assert error.value.errors[0].hint == "did you mean 'nodes'?"
 
 
-def test_a_file_that_would_not_be_read_is_refused(tmp_path):
+def test_what_would_not_be_read_is_refused_all_at_once(tmp_path):
     (a_team(tmp_path) / "nodes" / "other.yml").write_text("kind: node\n", encoding="utf-8")
+    (tmp_path / "acme-9x.yaml").write_text("kind: node\n", encoding="utf-8")
+    (tmp_path / "nodes" / "more").mkdir()
+    (tmp_path / "nodes" / "link.yaml").symlink_to(tmp_path / "acme-9x.yaml")
+    (tmp_path / "pdus").symlink_to(tmp_path / "nodes")
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "README.md").write_text("Ours.\n", encoding="utf-8")
 
-    with pytest.raises(SpecError, match=r"other\.yml' is not read"):
+    with pytest.raises(SpecErrors) as error:
         load_catalogue([tmp_path])
+
+    told = {
+        (Path(one.location.file).name, one.summary.rpartition("' ")[2])
+        for one in error.value.errors
+        if one.location
+    }
+    assert told == {
+        ("other.yml", "is not read"),
+        ("acme-9x.yaml", "is not read"),
+        ("more", "is not read"),
+        ("link.yaml", "is a link"),
+        ("pdus", "is a link"),
+    }
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,9 @@ from rackwright.model.prices import PriceList
 from rackwright.policy.baseline import BaselineFile
 from rackwright.policy.examples import Example
 from rackwright.policy.manifest import Manifest
-from rackwright.policy.team import TeamConfig
 from rackwright.policy.waivers import WaiverFile
 from rackwright.render.blueprints import find_template, write_blueprint
+from rackwright.team.config import TeamConfig
 
 WRITTEN: tuple[type[BaseModel], ...] = (
     Blueprint,

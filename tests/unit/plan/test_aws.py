@@ -113,7 +113,10 @@ def test_an_unknown_type_is_refused_with_a_suggestion():
     (problem,) = problems(a_group(type="p5.48xlage"))
 
     assert problem.path == ("sites", 0, "node_groups", 0, "type")
-    assert problem.hint == "did you mean 'p5.48xlarge'?"
+    assert problem.hint == (
+        "did you mean 'p5.48xlarge'? A product of your own: "
+        "'rackwright catalogue new instances/p5.48xlage'"
+    )
 
 
 def test_efa_on_a_type_without_is_refused():

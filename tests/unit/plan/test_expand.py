@@ -373,10 +373,12 @@ def test_every_reference_that_leads_nowhere_is_reported_at_its_place():
     where = ("halls", 0, "rows", 0, "rack_groups", 0)
     assert found[*where, "feeds", 1, "source"].hint == "did you mean 'rpp-b'?"
     assert known(found[*where, "feeds", 2, "pdu"].hint).startswith("the catalogue has: ")
-    assert found[*where, "type"].hint == "did you mean 'rack-48u'?"
+    assert known(found[*where, "type"].hint).startswith("did you mean 'rack-48u'?")
     assert found[*where, "cooling", "loop"].hint == "did you mean 'tcs'?"
-    assert found["halls", 0, "air", "type"].hint == "did you mean 'crah-spec-100kw'?"
-    assert found["loops", 0, "cdu"].hint == "did you mean 'cdu-spec-1mw'?"
+    assert known(found["halls", 0, "air", "type"].hint).startswith(
+        "did you mean 'crah-spec-100kw'?"
+    )
+    assert known(found["loops", 0, "cdu"].hint).startswith("did you mean 'cdu-spec-1mw'?")
     assert known(found["node_groups", 0, "type"].hint).startswith("did you mean 'dgx-h")
     assert len(found) == 7
 

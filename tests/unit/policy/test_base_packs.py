@@ -135,9 +135,9 @@ def test_a_pack_that_is_pinned_otherwise_is_told(team: Team, tmp_path: Path) -> 
     pin = "packs: [{path: ../shared, digest: DIGEST}]\n"
 
     def write_pin() -> None:
-        from rackwright.policy.digest import pack_digest
+        from rackwright.team.digest import folder_digest
 
-        (team.top / "rackwright.yaml").write_text(pin.replace("DIGEST", pack_digest(shared)))
+        (team.top / "rackwright.yaml").write_text(pin.replace("DIGEST", folder_digest(shared)))
 
     write_pin()
     team.branch()

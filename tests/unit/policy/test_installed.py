@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from rackwright.errors import SpecErrors
-from rackwright.policy.digest import pack_digest
 from rackwright.policy.packs import load_packs
 from rackwright.policy.scaffold import new_policy
 from rackwright.policy.team import packs_for
+from rackwright.team.digest import folder_digest
 
 POINTS = "[rackwright.packs]\nacme = acme_policies\n"
 PINNED = "{package: Acme-Policies, version: 1.4.2}"
@@ -48,7 +48,7 @@ def test_an_installed_pack_judges_and_its_package_is_not_run(site: Path, tmp_pat
     assert "ACME-001" in {policy.id for policy in load_packs((folder,))}
     assert "acme_policies" not in sys.modules
     assert packs_for(tmp_path / "blueprint.yaml", isolated=True) == ()
-    digest = pack_digest(folder)
+    digest = folder_digest(folder)
     assert listed(tmp_path, f"{{package: acme-policies, version: 1.4.2, digest: '{digest}'}}")
 
 
@@ -81,9 +81,9 @@ def test_what_is_no_pack_of_a_package(site: Path, tmp_path: Path, pack: str, mes
 @pytest.mark.parametrize(
     ("points", "message"),
     [
-        ("", "brings no pack"),
-        (POINTS + "more = acme_policies\n", "brings no pack"),
-        (POINTS.replace("acme_policies", "acme_policies.own"), "brings no pack"),
+        ("", "brings no 'rackwright.packs'"),
+        (POINTS + "more = acme_policies\n", "brings no 'rackwright.packs'"),
+        (POINTS.replace("acme_policies", "acme_policies.own"), "brings no 'rackwright.packs'"),
         (POINTS.replace("acme_policies", "elsewhere"), "has no folder 'elsewhere'"),
     ],
 )

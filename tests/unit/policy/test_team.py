@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from rackwright.errors import PolicyLoadError, UsageError
-from rackwright.policy import digest as digest_module
-from rackwright.policy.digest import pack_digest
 from rackwright.policy.packs import builtin_pack, load_pack
 from rackwright.policy.scaffold import new_policy
-from rackwright.policy.team import find_config, packs_for
+from rackwright.policy.team import packs_for
+from rackwright.team import digest as digest_module
+from rackwright.team.digest import folder_digest
+from rackwright.team.place import find_config
 
 
 @pytest.fixture
@@ -24,16 +25,16 @@ def pack(tmp_path: Path) -> Path:
 
 
 def test_a_digest_is_of_names_and_contents_only(pack: Path, tmp_path: Path) -> None:
-    before = pack_digest(pack)
+    before = folder_digest(pack)
     copy = tmp_path / "elsewhere" / "copy"
     shutil.copytree(pack, copy)
     os.utime(copy / "pack.yaml", (0, 0))
     (copy / "own" / "__pycache__").mkdir(exist_ok=True)
     (copy / "own" / "__pycache__" / "x.pyc").write_bytes(b"x")
     (copy / ".git").mkdir()
-    assert pack_digest(copy) == before
+    assert folder_digest(copy) == before
     (copy / "pack.yaml").rename(copy / "pack.yml")
-    assert pack_digest(copy) != before
+    assert folder_digest(copy) != before
 
 
 def test_bytes_cannot_move_between_files(tmp_path: Path) -> None:
@@ -43,26 +44,26 @@ def test_bytes_cannot_move_between_files(tmp_path: Path) -> None:
         folder.mkdir()
         for name, text in files.items():
             (folder / name).write_text(text)
-        digests.add(pack_digest(folder))
+        digests.add(folder_digest(folder))
     assert len(digests) == 4
 
 
 def test_a_pack_holds_plain_files(pack: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (pack / "link.py").symlink_to("/etc/hostname")
     with pytest.raises(PolicyLoadError, match=r"'.*link\.py' is not a plain file"):
-        pack_digest(pack)
+        folder_digest(pack)
     (pack / "link.py").unlink()
     os.mkfifo(pack / "pipe")
     with pytest.raises(PolicyLoadError, match="is not a plain file"):
-        pack_digest(pack)
+        folder_digest(pack)
     (pack / "pipe").unlink()
-    monkeypatch.setattr(digest_module, "LARGEST_PACK", 100)
+    monkeypatch.setattr(digest_module, "LARGEST_FOLDER", 100)
     with pytest.raises(PolicyLoadError, match="is larger than"):
-        pack_digest(pack)
+        folder_digest(pack)
     monkeypatch.setattr(digest_module, "MOST_FILES", 1)
-    monkeypatch.setattr(digest_module, "LARGEST_PACK", 2**20)
+    monkeypatch.setattr(digest_module, "LARGEST_FOLDER", 2**20)
     with pytest.raises(PolicyLoadError, match="more than 1 files"):
-        pack_digest(pack)
+        folder_digest(pack)
 
 
 def test_no_bytecode_is_run_or_left(pack: Path) -> None:
@@ -120,13 +121,13 @@ def test_odd_places_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 def test_a_deep_pack_is_read(pack: Path) -> None:
     deep = pack
-    before = pack_digest(pack)
+    before = folder_digest(pack)
     for _ in range(400):
         deep = deep / "d"
     deep.mkdir(parents=True)
-    assert pack_digest(pack) == before
+    assert folder_digest(pack) == before
     (deep / "file").write_text("x")
-    assert pack_digest(pack) != before
+    assert folder_digest(pack) != before
 
 
 def test_isolated_leaves_named_packs(pack: Path, tmp_path: Path) -> None:

@@ -22,11 +22,11 @@ from rackwright.plan.load import load_plan
 from rackwright.policy.baseline import BaselineFile
 from rackwright.policy.check import check_data
 from rackwright.policy.concessions import Choice, read_concessions
-from rackwright.policy.team import TeamConfig
 from rackwright.policy.waivers import WaiverFile
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.resources import bundled
 from rackwright.spec.loader import load_text
+from rackwright.team.config import TeamConfig
 
 HOSTILE: tuple[Any, ...] = (
     *(None, True, 0, -1, -0.0, 1e308, 5e-324, 10**18 - 1, -(10**18), 10**400),

@@ -142,12 +142,15 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     def _digest(self, path: str) -> str:
         """Changes with everything that the inventory follows from."""
         from rackwright import __version__
+        from rackwright.catalog.team import catalogue_for
         from rackwright.resources import bundled
 
         site, outputs = self.get_option("site"), self.get_option("outputs")
         made = hashlib.sha256(repr((__version__, site, outputs)).encode())
-        catalogue = sorted((bundled("inventory") / "catalog").rglob("*.yaml"))
-        for file in (*self._files(path), *catalogue):
+        files = self._files(path)
+        folders = (bundled("inventory") / "catalog", *catalogue_for(files[0]).folders)
+        catalogue = [file for folder in folders for file in sorted(folder.rglob("*.yaml"))]
+        for file in (*files, *catalogue):
             made.update(hashlib.sha256(str(file).encode()).digest())
             made.update(hashlib.sha256(file.read_bytes()).digest())
         return made.hexdigest()

@@ -1,4 +1,4 @@
-"""Packs that are installed as Python packages, found without running any of their code."""
+"""Packs and catalogues that are installed as Python packages, found without running any of their code."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from pathlib import Path
 
 from rackwright.errors import PolicyLoadError
 
-GROUP = "rackwright.packs"
-"""The entry point by which a package names its folder of policies."""
 
-
-def installed_pack(package: str, version: str) -> Path:
-    """The folder of the pack that an installed package brings.
+def installed_folder(package: str, version: str, group: str) -> Path:
+    """The folder that an installed package brings.
 
     Args:
         package: its name, as pip knows it.
         version: the only one that is taken.
+        group: the entry points by which packages name such folders.
 
     Raises:
-        PolicyLoadError: it is not installed in that version, or brings no pack.
+        PolicyLoadError: it is not installed in that version, or brings none.
     """
     try:
         found = metadata.distribution(package)
@@ -33,11 +31,11 @@ def installed_pack(package: str, version: str) -> Path:
             f"the package '{package}' is installed in version '{found.version}', not '{version}'",
             hint=f"install '{package}=={version}', or review the other one and pin that",
         )
-    named = [point.value for point in found.entry_points if point.group == GROUP]
+    named = [point.value for point in found.entry_points if point.group == group]
     if len(named) != 1 or not named[0].isidentifier():
         raise PolicyLoadError(
-            f"the package '{package}' brings no pack",
-            hint=f"it has one entry point in the group '{GROUP}', which names a top-level package",
+            f"the package '{package}' brings no '{group}'",
+            hint=f"it has one entry point in the group '{group}', which names a top-level package",
         )
     folder = Path(str(found.locate_file(named[0])))
     if not folder.is_dir():

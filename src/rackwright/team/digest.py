@@ -1,4 +1,4 @@
-"""The digest of a policy pack: what a team pins a shared one to."""
+"""The digest of a folder: what a team pins a shared pack or catalogue to."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 from rackwright.errors import PolicyLoadError
 
 MOST_FILES = 10_000
-LARGEST_PACK = 64 * 1024 * 1024
-"""Bytes of all files of a pack together."""
+LARGEST_FOLDER = 64 * 1024 * 1024
+"""Bytes of all files of a folder together."""
 
 LEFT_OUT = frozenset({".git", "__pycache__"})
-"""Names of what is not read of a pack: history, and bytecode, which its loader does not use."""
+"""Names of what is not read of one: history, and bytecode, which the loader of packs does not use."""
 
 
-def pack_digest(folder: Path) -> str:
-    """``sha256:`` and 64 hex digits over names and contents of all files of the pack.
+def folder_digest(folder: Path) -> str:
+    """``sha256:`` and 64 hex digits over names and contents of all files in it.
 
     Neither dates nor owners nor the place of the folder count.
 
@@ -27,7 +27,7 @@ def pack_digest(folder: Path) -> str:
             plain file, or is too large.
     """
     if not folder.is_dir():
-        raise PolicyLoadError(f"the policy pack '{folder}' is not a folder")
+        raise PolicyLoadError(f"'{folder}' is not a folder")
     whole = hashlib.sha256()
     size = 0
     try:
@@ -39,12 +39,12 @@ def pack_digest(folder: Path) -> str:
             whole.update(len(content).to_bytes(8, "big") + content)
     except OSError as error:
         reason = error.strerror or "unknown error"
-        raise PolicyLoadError(f"the policy pack '{folder}' cannot be read: {reason}") from None
+        raise PolicyLoadError(f"the folder '{folder}' cannot be read: {reason}") from None
     return f"sha256:{whole.hexdigest()}"
 
 
 def _names(folder: Path) -> list[str]:
-    """The files below ``folder`` by their names from the pack, with ``/``, sorted."""
+    """The files below ``folder`` by their names from it, with ``/``, sorted."""
     found: list[str] = []
     waiting = [""]
     while waiting:
@@ -59,22 +59,23 @@ def _names(folder: Path) -> list[str]:
                     found.append(f"{prefix}{entry.name}")
                 else:
                     raise PolicyLoadError(
-                        f"'{entry.path}' is not a plain file", hint="a pack holds files, no links"
+                        f"'{entry.path}' is not a plain file",
+                        hint="a pack or catalogue holds files, no links",
                     )
                 if len(found) + len(waiting) > MOST_FILES:
                     raise PolicyLoadError(
-                        f"the policy pack '{folder}' has more than {MOST_FILES:,} files"
+                        f"the folder '{folder}' has more than {MOST_FILES:,} files"
                     )
     return sorted(found, key=os.fsencode)
 
 
 def _read(path: Path, so_far: int) -> tuple[bytes, int]:
-    """The content of a file, and the size of the pack with it."""
+    """The content of a file, and the size of all with it."""
     with path.open("rb") as file:
         status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode) or so_far + status.st_size > LARGEST_PACK:
-            raise PolicyLoadError(f"the policy pack is larger than {LARGEST_PACK // 2**20} MiB")
-        content = file.read(LARGEST_PACK - so_far + 1)
-    if so_far + len(content) > LARGEST_PACK:
-        raise PolicyLoadError(f"the policy pack is larger than {LARGEST_PACK // 2**20} MiB")
+        if not stat.S_ISREG(status.st_mode) or so_far + status.st_size > LARGEST_FOLDER:
+            raise PolicyLoadError(f"the folder is larger than {LARGEST_FOLDER // 2**20} MiB")
+        content = file.read(LARGEST_FOLDER - so_far + 1)
+    if so_far + len(content) > LARGEST_FOLDER:
+        raise PolicyLoadError(f"the folder is larger than {LARGEST_FOLDER // 2**20} MiB")
     return content, so_far + len(content)

@@ -1,0 +1,290 @@
+"""Entries made of NetBox's device types: what such a file says, and what it leaves open.
+
+NetBox keeps height, weight, power ports and interfaces of a device. It does not know what the device
+draws as a whole: ``maximum_draw`` is that of one port. What has no exact counterpart is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import ConfigDict, Field
+
+from rackwright.catalog.describe import lacking
+from rackwright.catalog.loader import FOLDERS
+from rackwright.errors import Location, SpecError, SpecErrors, UsageError
+from rackwright.model.base import Model
+from rackwright.model.hardware import ID, Entry
+from rackwright.spec.loader import load, load_text
+
+SOURCE = "netbox"
+
+_WORDS = {"nodes": "node", "switches": "switch"}
+_INLETS = {
+    "iec-60320-c14": "C14",
+    "iec-60320-c20": "C20",
+    "iec-60320-c22": "C22",
+    "hardwired": "hardwired",
+    "dc-terminal": "hardwired",
+}
+_AIRFLOW = {
+    "front-to-rear": "front-to-back",
+    "rear-to-front": "back-to-front",
+    "passive": "passive",
+}
+_ETHERNET = re.compile(r"(\d{1,4})gbase-.+", re.ASCII)
+_MEGABITS = re.compile(r"(10|100|1000)base-.+", re.ASCII)
+_INFINIBAND = {"qdr": 40, "fdr": 56, "edr": 100, "hdr": 200, "ndr": 400, "xdr": 800}
+"""Gbit/s of four lanes."""
+_CAGES = (
+    ("osfp", "OSFP"), ("qsfpdd", "QSFP-DD"), ("qsfp112", "QSFP112"), ("qsfp56", "QSFP56"),
+    ("qsfp28", "QSFP28"), ("qsfpp", "QSFP+"), ("sfp28", "SFP28"), ("sfpp", "SFP+"),
+)  # fmt: skip
+
+_Text = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class _Part(Model):
+    """A thing of NetBox's; what is not asked for is passed over."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class PowerPort(_Part):
+    """Where a device takes power."""
+
+    name: _Text
+    type: _Text | None = None
+    maximum_draw: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """Watts."""
+
+
+class Interface(_Part):
+    """A port of a network."""
+
+    name: _Text
+    type: _Text
+    mgmt_only: bool = False
+
+
+class DeviceType(_Part):
+    """The fields of a device type that have a counterpart."""
+
+    manufacturer: _Text
+    model: _Text
+    slug: _Text
+    u_height: Annotated[float, Field(ge=0, le=100)] | None = None
+    airflow: _Text | None = None
+    weight: Annotated[float, Field(gt=0, le=100_000)] | None = None
+    weight_unit: Literal["kg", "g", "lb", "oz"] | None = None
+    power_ports: Annotated[tuple[PowerPort, ...], Field(alias="power-ports", max_length=100)] = ()
+    interfaces: Annotated[tuple[Interface, ...], Field(max_length=2000)] = ()
+
+
+@dataclass(frozen=True)
+class Imported:
+    """An entry made of a device type.
+
+    Attributes:
+        entry: it, read and valid.
+        document: its YAML, as plain data.
+        left: what the device type says and the entry does not, with the reason.
+        lacks: what nobody has said, by the names of the entry's fields.
+    """
+
+    entry: Entry
+    document: Mapping[str, Any]
+    left: tuple[str, ...]
+    lacks: tuple[str, ...]
+
+
+def import_device(
+    path: Path,
+    folder: Literal["nodes", "switches"],
+    *,
+    entry_id: str | None = None,
+    roles: Mapping[str, str] | None = None,
+    day: date,
+    title: str | None = None,
+) -> Imported:
+    """The entry that the device type in ``path`` makes.
+
+    Args:
+        path: a file of NetBox's device-type library.
+        folder: what kind of product it is.
+        entry_id: its id; absent, the slug.
+        roles: of interfaces of a node, by NetBox's type; those without one are left out.
+        day: when the file was read.
+        title: where it is from, for people who look for it again.
+
+    Raises:
+        SpecErrors: the file is no device type, or makes no entry.
+        UsageError: an interface is given a role that it cannot have, or the id is none.
+    """
+    loaded = load(path, DeviceType)
+    device = loaded.value
+    name = entry_id or device.slug.lower()
+    if not re.fullmatch(ID, name):
+        raise UsageError(f"'{name}' cannot be an id", hint="name another one with '--id'")
+    left: list[str] = []
+    made = {**_body(device, left), **_ports(device, folder, roles or {}, left, path)}
+    source = {
+        "title": title or f"NetBox device type '{device.slug}'",
+        "date": day.isoformat(),
+        "confidence": "secondary",
+    }
+    document = {
+        "kind": _WORDS[folder],
+        "id": name,
+        "vendor": device.manufacturer.strip(),
+        "name": device.model.strip(),
+        **made,
+        "sources": {SOURCE: source} if _cites(made) else {},
+    }
+    known = {info.alias or key for key, info in DeviceType.model_fields.items()}
+    others = sorted(key for key in loaded.tree.data if key not in known)
+    left += [f"{key}: it has no counterpart" for key in others]
+    entry = load_text(render(document), FOLDERS[folder], name=str(path)).value
+    return Imported(entry, document, tuple(left), tuple(lacking(entry)))
+
+
+def render(document: Mapping[str, Any]) -> str:
+    """An entry as YAML."""
+    return yaml.safe_dump(
+        document, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110
+    )
+
+
+def _fact(value: Any, note: str | None = None) -> dict[str, Any]:
+    return {"value": value, "source": SOURCE} | ({"note": note} if note else {})
+
+
+def _cites(value: Any) -> bool:
+    """Whether something is said that has a source."""
+    if isinstance(value, Mapping):
+        return "source" in value or any(map(_cites, value.values()))
+    return isinstance(value, list) and any(map(_cites, value))
+
+
+def _body(device: DeviceType, left: list[str]) -> dict[str, Any]:
+    """Height, weight, air and power supplies."""
+    made: dict[str, Any] = {}
+    if device.u_height:
+        made["height"] = _fact(f"{device.u_height:g} U")
+    elif device.u_height == 0:
+        left.append("u_height: it is 0, so that the device takes no units of a rack")
+    if device.weight is not None and device.weight_unit is None:
+        left.append("weight: it has no 'weight_unit'")
+    elif device.weight is not None and device.weight_unit == "oz":
+        made["weight"] = _fact(f"{device.weight / 16:.6g} lb", f"{device.weight:g} oz")
+    elif device.weight is not None:
+        made["weight"] = _fact(f"{device.weight:g} {device.weight_unit}")
+    if device.airflow in _AIRFLOW:
+        made["airflow_direction"] = _AIRFLOW[device.airflow]
+    elif device.airflow:
+        left.append(f"airflow: '{device.airflow}' is none of {', '.join(_AIRFLOW)}")
+    made |= _supplies(device.power_ports, left)
+    return made
+
+
+def _supplies(ports: Sequence[PowerPort], left: list[str]) -> dict[str, Any]:
+    """The power supplies, if all are alike."""
+    kinds = {port.type for port in ports}
+    draws = {port.maximum_draw for port in ports}
+    if not ports:
+        return {}
+    (kind,) = kinds if len(kinds) == 1 else (None,)
+    if kind not in _INLETS:
+        named = ", ".join(sorted(str(one) for one in kinds))
+        left.append(f"power-ports: {len(ports)} of {named}; known are equal ones of {', '.join(_INLETS)}")  # fmt: skip
+        return {}
+    made: dict[str, Any] = {"count": len(ports), "inlet": _INLETS[kind]}
+    (draw,) = draws if len(draws) == 1 else (None,)
+    if draw is not None:
+        made["rating"] = _fact(f"{draw} W", "maximum_draw of each power port")
+    elif draws != {None}:
+        left.append("power-ports.maximum_draw: it is not the same of all ports")
+    return {"power_supplies": made}
+
+
+def _ports(
+    device: DeviceType, folder: str, roles: Mapping[str, str], left: list[str], path: Path
+) -> dict[str, Any]:
+    """The network ports of a node, or what a switch is."""
+    if folder == "switches":
+        return _switch(device, left, path)
+    groups = Counter(
+        (one.type, "management" if one.mgmt_only else roles.get(one.type))
+        for one in device.interfaces
+    )
+    wrong = sorted(set(roles) - {one.type for one in device.interfaces})
+    if wrong:
+        raise UsageError(f"the device has no interface of type '{wrong[0]}'")
+    ports = []
+    for (kind, role), count in groups.items():
+        known = rate_of(kind)
+        if role is None:
+            hint = f"'--role {kind}=compute' (or storage, management) takes them"
+            left.append(f"interfaces: {count} of type '{kind}' have no role; {hint}")
+        elif known is None:
+            left.append(f"interfaces: the rate of type '{kind}' is not known")
+        else:
+            rate, technology = known
+            port = {"role": role, "count": count, "rate": _fact(rate), "technology": technology}
+            cage = cage_of(kind)
+            ports.append(port | ({"cage": cage} if cage else {}))
+    return {"ports": ports} if ports else {}
+
+
+def _switch(device: DeviceType, left: list[str], path: Path) -> dict[str, Any]:
+    """The ports of a switch: those that are most in number are its radix."""
+    groups = Counter(one.type for one in device.interfaces if not one.mgmt_only)
+    known = {kind: found for kind in groups if (found := rate_of(kind)) is not None}
+    left += [
+        f"interfaces: the rate of type '{kind}' is not known"
+        for kind in sorted(set(groups) - set(known))
+    ]
+    ranked = sorted(known, key=lambda kind: (-groups[kind], kind))
+    if not ranked:
+        raise SpecErrors(
+            [
+                SpecError(
+                    "the device has no interface whose rate is known, so it is no switch",
+                    hint="import it into 'nodes', or write the entry yourself: 'catalogue new'",
+                    location=Location(str(path), 1, 1),
+                )
+            ]
+        )
+    first, *others = ranked
+    rate, technology = known[first]
+    made: dict[str, Any] = {
+        "technology": technology,
+        "radix": groups[first],
+        "rate": _fact(rate, f"of {groups[first]} ports of type '{first}'"),
+    }
+    if others:
+        made["uplinks"] = {"count": groups[others[0]], "rate": _fact(known[others[0]][0])}
+        left += [f"interfaces: {groups[kind]} of type '{kind}'" for kind in others[1:]]
+    return made
+
+
+def rate_of(kind: str) -> tuple[str, str] | None:
+    """The rate and the technology of a type of interface; None where it has none."""
+    if found := _ETHERNET.fullmatch(kind):
+        return f"{int(found[1])} Gbps", "ethernet"
+    if found := _MEGABITS.fullmatch(kind):
+        return f"{int(found[1])} Mbps", "ethernet"
+    rate = _INFINIBAND.get(kind.removeprefix("infiniband-"))
+    return (f"{rate} Gbps", "infiniband") if rate and kind.startswith("infiniband-") else None
+
+
+def cage_of(kind: str) -> str | None:
+    """The cage that the name of a type of interface ends with."""
+    return next((cage for end, cage in _CAGES if kind.endswith(end)), None)

@@ -1,0 +1,122 @@
+"""The catalogue together with the numbers that a blueprint states of products.
+
+A number fills what the catalogue lacks; what it knows is never changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import TypeAdapter, ValidationError
+
+from rackwright.catalog.loader import Catalogue, Key
+from rackwright.model.base import Model
+from rackwright.model.cluster import Blueprint
+from rackwright.model.facts import ProductFact
+from rackwright.model.hardware import Entry, Fact, Source
+from rackwright.plan.problems import PlanProblem
+from rackwright.spec.suggest import did_you_mean
+
+
+def with_facts(blueprint: Blueprint, catalogue: Catalogue) -> tuple[Catalogue, list[PlanProblem]]:
+    """``catalogue`` with the facts of ``blueprint``, and those that cannot be used.
+
+    Raises:
+        SpecErrors: the entry of a product is wrong.
+    """
+    catalogue = catalogue.bare
+    if not blueprint.facts:
+        return catalogue, []
+    keys = {name: (kind, name) for kind, found in catalogue.files.items() for name in found}
+    filled: dict[Key, Entry] = {}
+    problems = []
+    for number, fact in enumerate(blueprint.facts):
+        key = keys.get(fact.product)
+        if key is None:
+            text = f"there is no product '{fact.product}' in the catalogue"
+            hint = did_you_mean(fact.product, keys)
+            problems.append(PlanProblem(("facts", number, "product"), text, hint))
+            continue
+        try:
+            filled[key] = fill(filled.get(key) or catalogue.get(*key), fact)
+        except UnfitError as error:
+            problems.append(PlanProblem(("facts", number, error.key), error.text, error.hint))
+    return replace(catalogue, filled=filled, _read={}), problems
+
+
+def knows(entry: Entry, field: str) -> bool:
+    """Whether an entry has a number by this name."""
+    value: Any = entry
+    for part in field.split("."):
+        value = getattr(value, part, None) if isinstance(value, Model) else None
+    return value is not None
+
+
+def fill(entry: Entry, fact: ProductFact) -> Entry:
+    """``entry`` with one number more.
+
+    Raises:
+        UnfitError: it knows the number, has none by this name, or the value is none.
+    """
+    key = f"facts of the blueprint: {fact.field}"
+    made = _put(entry, fact.field.split("."), fact, key)
+    source = Source(title=fact.source, date=fact.date, confidence=fact.confidence)
+    assert isinstance(made, Entry)  # noqa: S101 - a model stays what it is
+    return made.model_copy(update={"sources": {**entry.sources, key: source}})
+
+
+class UnfitError(Exception):
+    """Why a fact cannot be used."""
+
+    def __init__(self, key: str, text: str, hint: str | None = None) -> None:
+        super().__init__(text)
+        self.key, self.text, self.hint = key, text, hint
+
+
+def _put(model: Model, parts: list[str], fact: ProductFact, key: str) -> Model:
+    first, *rest = parts
+    info = type(model).model_fields.get(first)
+    names = [name for name, one in type(model).model_fields.items() if _holds(one.annotation)]
+    if info is None or first not in names:
+        text = f"a {type(model).__name__} has no number '{first}'"
+        raise UnfitError("field", text, did_you_mean(first, names) or f"it has: {', '.join(names)}")
+    value = getattr(model, first)
+    if rest:
+        if not isinstance(value, Model) or isinstance(value, Fact):
+            text = f"'{fact.product}' has no '{first}' that '{rest[0]}' could be a number of"
+            raise UnfitError("field", text, "write an entry of your own: 'catalogue new'")
+        return model.model_copy(update={first: _put(value, rest, fact, key)})
+    if value is not None:
+        known = value.model_dump(mode="json").get("value") if isinstance(value, Fact) else "more"
+        text = f"the catalogue knows '{fact.field}' of '{fact.product}': {known}"
+        hint = "a fact fills what it lacks; take it out, or write an entry of your own"
+        raise UnfitError("field", text, hint)
+    annotation: Any = info.annotation
+    if not _is_fact(annotation):
+        raise UnfitError("field", f"'{fact.field}' is more than one number; name one of it")
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+        made = adapter.validate_python({"value": fact.value, "source": key})
+    except ValidationError as error:
+        raise UnfitError("value", error.errors()[0]["msg"]) from None
+    return model.model_copy(update={first: made})
+
+
+def _parts(hint: Any) -> tuple[Any, ...]:
+    if get_origin(hint) in {Union, UnionType}:
+        return tuple(part for part in get_args(hint) if part is not NoneType)
+    return (get_args(hint)[0],) if get_origin(hint) is Annotated else (hint,)
+
+
+def _is_fact(hint: Any) -> bool:
+    return any(isinstance(one, type) and issubclass(one, Fact) for one in _parts(hint))
+
+
+def _holds(hint: Any) -> bool:
+    """Whether a field is a number, or a model that has some."""
+    return any(
+        isinstance(one, type) and issubclass(one, Model) and not issubclass(one, Source)
+        for one in _parts(hint)
+    )

@@ -1,0 +1,40 @@
+"""Where a team's configuration lies; this much is looked at by every command."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+NAME = "rackwright.yaml"
+
+
+def find_config(blueprint: Path) -> Path | None:
+    """The ``rackwright.yaml`` that holds for ``blueprint``, or None.
+
+    It lies beside the blueprint, or above it inside the same git repository.
+    """
+    found = (folder / NAME for folder in config_folders(blueprint))
+    return next((path for path in found if path.is_file()), None)
+
+
+def config_folders(blueprint: Path) -> list[Path]:
+    """The folder of ``blueprint`` and those above it inside the same git repository."""
+    folder = real(blueprint).parent
+    chain = [folder, *folder.parents]
+    top = next((n for n, above in enumerate(chain) if (above / ".git").exists()), 0)
+    return chain[: top + 1]
+
+
+def top_folder(path: Path) -> Path:
+    """The nearest folder above ``path`` with ``.git``; else its own."""
+    return next((f for f in path.parents if os.path.lexists(f / ".git")), path.parent)
+
+
+def plain(path: Path) -> Path:
+    """``path`` from the root, with the links that are in it."""
+    return Path(os.path.abspath(path))  # noqa: PTH100 - resolves no link
+
+
+def real(path: Path) -> Path:
+    """``path`` without links; unlike ``Path.resolve``, links that go round are no error."""
+    return Path(os.path.realpath(path))

@@ -1,0 +1,195 @@
+"""An entry made of NetBox's device type says what that says, and nothing more."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rackwright.catalog.netbox import cage_of, import_device, rate_of, render
+from rackwright.errors import SpecErrors, UsageError
+from rackwright.model.hardware import Node, Switch
+from rackwright.spec.loader import load_text
+
+DAY = date(2026, 11, 23)
+SERVER: dict[str, Any] = {
+    "manufacturer": "Acme",
+    "model": "A-8125",
+    "slug": "acme-a-8125",
+    "u_height": 8,
+    "is_full_depth": True,
+    "weight": 166.4,
+    "weight_unit": "lb",
+    "airflow": "front-to-rear",
+    "console-ports": [{"name": "COM", "type": "de-9"}],
+    "power-ports": [
+        {"name": f"PSU{n}", "type": "iec-60320-c20", "maximum_draw": 3000} for n in range(6)
+    ],
+    "interfaces": [
+        {"name": "ipmi", "type": "1000base-t", "mgmt_only": True},
+        *({"name": f"eth{n}", "type": "400gbase-x-osfp"} for n in range(8)),
+    ],
+}
+ROLES = {"400gbase-x-osfp": "compute"}
+
+
+def write(folder: Path, **changes: Any) -> Path:
+    path = folder / "device.yaml"
+    document = {key: value for key, value in {**SERVER, **changes}.items() if value is not None}
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    return path
+
+
+def test_a_server(tmp_path: Path) -> None:
+    made = import_device(write(tmp_path), "nodes", roles=ROLES, day=DAY, title="Library, 7d1f")
+    node = made.entry
+    assert isinstance(node, Node)
+    assert (node.id, node.vendor, node.name) == ("acme-a-8125", "Acme", "A-8125")
+    assert node.height is not None
+    assert node.height.value == 8.0
+    assert node.weight is not None
+    assert node.weight.value == pytest.approx(75.478, abs=0.001)  # 166.4 × 0.45359237
+    assert node.power_supplies is not None
+    assert (node.power_supplies.count, node.power_supplies.inlet) == (6, "C20")
+    assert node.power_supplies.rating is not None
+    assert node.power_supplies.rating.value == 3000.0
+    assert [(p.role, p.count, p.rate.value, p.technology, p.cage) for p in node.ports] == [
+        ("management", 1, 1.0, "ethernet", None),
+        ("compute", 8, 400.0, "ethernet", "OSFP"),
+    ]
+    assert node.airflow_direction == "front-to-back"
+    (source,) = node.sources.values()
+    assert (source.title, source.date, source.confidence) == ("Library, 7d1f", DAY, "secondary")
+
+
+def test_what_it_does_not_know_is_left_out_and_listed(tmp_path: Path) -> None:
+    """What a port may draw is not what the device draws."""
+    made = import_device(write(tmp_path), "nodes", day=DAY)
+    assert isinstance(made.entry, Node)
+    assert made.entry.max_power is None
+    assert {"max_power", "heat", "depth", "accelerators", "host_memory"} <= set(made.lacks)
+    assert made.left == (
+        (
+            "interfaces: 8 of type '400gbase-x-osfp' have no role; "
+            "'--role 400gbase-x-osfp=compute' (or storage, management) takes them"
+        ),
+        "console-ports: it has no counterpart",
+        "is_full_depth: it has no counterpart",
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "left"),
+    [
+        ({"weight_unit": None}, "weight: it has no 'weight_unit'"),
+        ({"u_height": 0}, "u_height: it is 0"),
+        ({"airflow": "side-to-rear"}, "airflow: 'side-to-rear' is none of"),
+        (
+            {
+                "power-ports": [
+                    {"name": "a", "type": "iec-60320-c20"},
+                    {"name": "b", "type": "iec-60320-c14"},
+                ]
+            },
+            "power-ports: 2 of iec-60320-c14, iec-60320-c20",
+        ),
+        ({"power-ports": [{"name": "a"}]}, "power-ports: 1 of None"),
+        (
+            {
+                "power-ports": [
+                    {"name": "a", "type": "iec-60320-c20", "maximum_draw": 1},
+                    {"name": "b", "type": "iec-60320-c20"},
+                ]
+            },
+            "power-ports.maximum_draw: it is not the same",
+        ),
+        (
+            {"interfaces": [{"name": "a", "type": "other", "mgmt_only": True}]},
+            "interfaces: the rate of type 'other' is not known",
+        ),
+    ],
+)
+def test_what_has_no_exact_meaning_is_left_out(
+    tmp_path: Path, changes: dict[str, Any], left: str
+) -> None:
+    made = import_device(write(tmp_path, **changes), "nodes", day=DAY)
+    assert any(line.startswith(left) for line in made.left), made.left
+    assert isinstance(made.entry, Node)
+
+
+@pytest.mark.parametrize(
+    ("weight", "unit", "kilograms"),
+    [(7, "kg", 7.0), (7000, "g", 7.0), (1, "lb", 0.45359237), (32, "oz", 0.90718474)],
+)
+def test_weights(tmp_path: Path, weight: float, unit: str, kilograms: float) -> None:
+    made = import_device(write(tmp_path, weight=weight, weight_unit=unit), "nodes", day=DAY).entry
+    assert isinstance(made, Node)
+    assert made.weight is not None
+    assert made.weight.value == pytest.approx(kilograms)
+
+
+def test_a_switch(tmp_path: Path) -> None:
+    ports: list[dict[str, Any]] = [{"name": f"p{n}", "type": "infiniband-ndr"} for n in range(64)]
+    ports += [{"name": "m", "type": "1000base-t", "mgmt_only": True}]
+    ports += [{"name": f"u{n}", "type": "infiniband-hdr"} for n in range(2)]
+    made = import_device(write(tmp_path, interfaces=ports), "switches", day=DAY).entry
+    assert isinstance(made, Switch)
+    assert (made.technology, made.radix, made.rate.value) == ("infiniband", 64, 400.0)
+    assert made.uplinks is not None
+    assert (made.uplinks.count, made.uplinks.rate.value) == (2, 200.0)
+
+
+def test_what_is_no_switch(tmp_path: Path) -> None:
+    path = write(tmp_path, interfaces=[])
+    with pytest.raises(SpecErrors, match=r"device\.yaml:1:1: the device has no interface"):
+        import_device(path, "switches", day=DAY)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rate", "cage"),
+    [
+        ("1000base-t", ("1000 Mbps", "ethernet"), None),
+        ("25gbase-x-sfp28", ("25 Gbps", "ethernet"), "SFP28"),
+        ("100gbase-x-qsfp28", ("100 Gbps", "ethernet"), "QSFP28"),
+        ("800gbase-x-osfp", ("800 Gbps", "ethernet"), "OSFP"),
+        ("infiniband-xdr", ("800 Gbps", "infiniband"), None),
+        ("2.5gbase-t", None, None),
+        ("ndr", None, None),
+        ("virtual", None, None),
+    ],
+)
+def test_types_of_interfaces(kind: str, rate: tuple[str, str] | None, cage: str | None) -> None:
+    assert rate_of(kind) == rate
+    assert cage_of(kind) == cage
+
+
+def test_it_is_written_so_that_it_reads_the_same(tmp_path: Path) -> None:
+    made = import_device(write(tmp_path, model="on: 0o7 # yes"), "nodes", roles=ROLES, day=DAY)
+    assert load_text(render(made.document), Node).value == made.entry
+    assert made.entry.name == "on: 0o7 # yes"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"manufacturer": None}, "'manufacturer' is missing"),
+        ({"weight": -1}, "weight"),
+        ({"weight_unit": "stone"}, "weight_unit"),
+        ({"u_height": "8"}, "u_height"),
+        ({"interfaces": [{"name": "a"}]}, "'type' is missing"),
+    ],
+)
+def test_a_file_that_is_none(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecErrors, match=r"device\.yaml:") as caught:
+        import_device(write(tmp_path, **changes), "nodes", day=DAY)
+    assert message in str(caught.value)
+
+
+def test_what_cannot_be_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"'\.\./x' cannot be an id"):
+        import_device(write(tmp_path, slug="../x"), "nodes", day=DAY)
+    with pytest.raises(UsageError, match="no interface of type 'other'"):
+        import_device(write(tmp_path), "nodes", roles={"other": "compute"}, day=DAY)

@@ -1,0 +1,143 @@
+"""A number that a blueprint states of a product fills what the catalogue lacks, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalogue_team import SERVER, a_server, write
+from factories import a_blueprint, a_site, some_nodes
+from rackwright.errors import SpecErrors
+from rackwright.model.hardware import Confidence, Node
+from rackwright.plan.load import LoadedPlan, load_data, load_plan
+from rackwright.policy.check import check_plan
+from rackwright.policy.hygiene import Kind
+
+
+def a_fact(**changes: Any) -> dict[str, Any]:
+    return {
+        "product": "acme-8x",
+        "field": "weight",
+        "value": "118 kg",
+        "source": "Weighed at goods receipt",
+        "date": "2026-05-02",
+        "confidence": "official",
+        **changes,
+    }
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    write(tmp_path, Path("rackwright.yaml"), {"catalogue": [{"path": "hardware"}]})
+    write(tmp_path, SERVER, a_server(weight=None, power_supplies={"count": 6, "inlet": "C20"}))
+    return tmp_path
+
+
+def loaded(top: Path, *facts: dict[str, Any]) -> LoadedPlan:
+    site = a_site(node_groups=[some_nodes(type="acme-8x")])
+    write(top, Path("blueprint.yaml"), a_blueprint(site, facts=list(facts)))
+    return load_plan(top / "blueprint.yaml")
+
+
+def refusal(top: Path, *facts: dict[str, Any]) -> str:
+    with pytest.raises(SpecErrors) as caught:
+        loaded(top, *facts)
+    return str(caught.value)
+
+
+def test_a_fact_fills_what_the_catalogue_lacks(top: Path) -> None:
+    assert loaded(top).plan.catalogue.get(Node, "acme-8x").weight is None
+    node = loaded(top, a_fact()).plan.catalogue.get(Node, "acme-8x")
+    assert node.weight is not None
+    assert node.weight.value == 118.0
+    source = node.sources[node.weight.source]
+    assert (source.title, str(source.date)) == ("Weighed at goods receipt", "2026-05-02")
+    Node.model_validate(node.model_dump(mode="json", exclude_none=True))
+
+
+def test_a_fact_inside_of_another_part(top: Path) -> None:
+    facts = (
+        a_fact(field="power_supplies.rating", value="3.3 kW"),
+        a_fact(field="power_supplies.full_performance", value=4),
+    )
+    supplies = loaded(top, *facts).plan.catalogue.get(Node, "acme-8x").power_supplies
+    assert supplies is not None
+    assert supplies.rating is not None
+    assert supplies.rating.value == 3300.0
+    assert supplies.full_performance is not None
+    assert supplies.full_performance.value == 4
+
+
+def test_an_estimate_is_one(top: Path) -> None:
+    node = loaded(top, a_fact(confidence="estimate")).plan.catalogue.get(Node, "acme-8x")
+    assert node.weight is not None
+    assert node.sources[node.weight.source].confidence is Confidence.ESTIMATE
+    report = check_plan(loaded(top, a_fact(confidence="estimate")), only=["CAT-002"])
+    assert report.exit_code == 5
+
+
+def test_the_report_lists_each_fact_with_its_source(top: Path) -> None:
+    report = check_plan(loaded(top, a_fact()), only=["RACK-002"])
+    assert report.hygiene is not None
+    (notice,) = report.hygiene.notices
+    assert notice.kind is Kind.STATED
+    assert notice.id == "acme-8x: weight"
+    assert notice.message == (
+        "'118 kg', which the catalogue does not know: 'Weighed at goods receipt' "
+        "(2026-05-02, official)"
+    )
+    assert not notice.problem
+    assert notice.location is not None
+    assert notice.location.file.endswith("blueprint.yaml")
+
+
+def test_a_fact_makes_a_finding_known(top: Path) -> None:
+    before = check_plan(loaded(top), only=["CAT-001"])
+    assert [r.outcome for r in before.results if "acme" in r.subject.name] == ["unknown"]
+    after = check_plan(loaded(top, a_fact()), only=["CAT-001"])
+    assert [r.outcome for r in after.results if "acme" in r.subject.name] == ["pass"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"field": "max_power", "value": "5 kW"},
+            "the catalogue knows 'max_power' of 'acme-8x': 10200 W",
+        ),
+        ({"product": "acme-9x"}, "there is no product 'acme-9x' in the catalogue"),
+        ({"field": "wieght"}, "a Node has no number 'wieght'"),
+        ({"field": "hosts", "value": 2}, "a Node has no number 'hosts'"),
+        ({"field": "sources"}, "a Node has no number 'sources'"),
+        ({"field": "liquid.flow", "value": "1 L/min"}, "has no 'liquid'"),
+        ({"field": "max_power.value"}, "has no 'max_power' that 'value'"),
+        ({"field": "liquid"}, "'liquid' is more than one number"),
+        ({"value": "118"}, "'118' has no unit"),
+        ({"value": 118}, "'118' has no unit"),
+        ({"value": "118 kW"}, "'kW' is not a unit of mass"),
+        ({"source": ""}, "the text is empty"),
+        ({"date": "soon"}, "facts.0.date"),
+        ({"field": "a.b.c.d"}, "facts.0.field"),
+        ({"product": "../x"}, "facts.0.product"),
+    ],
+)
+def test_what_is_no_fact_is_refused_at_its_place(
+    top: Path, changes: dict[str, Any], message: str
+) -> None:
+    said = refusal(top, a_fact(**changes))
+    assert message in said
+    assert "blueprint.yaml:" in said
+
+
+def test_a_number_is_stated_once(top: Path) -> None:
+    assert "'weight' of 'acme-8x' is stated twice" in refusal(top, a_fact(), a_fact(value="1 kg"))
+
+
+def test_a_plan_that_is_made_again_states_them_once(top: Path) -> None:
+    """The catalogue of a plan knows the fact already; what is made of it begins without."""
+    first = loaded(top, a_fact())
+    again = load_data(first.tree.data, catalogue=first.plan.catalogue)
+    assert again.plan.catalogue.get(Node, "acme-8x") == first.plan.catalogue.get(Node, "acme-8x")
+    assert first.plan.catalogue.as_data()["held"] == []
