@@ -23,7 +23,8 @@ from rackwright.policy.api import Enforcement, Policy
 from rackwright.policy.engine import Result, evaluate
 from rackwright.policy.packs import load_packs
 from rackwright.policy.sets import Standing, regime_of, standing_with
-from rackwright.spec.tree import Path
+from rackwright.policy.settings import configure
+from rackwright.spec.tree import Item, Path, Tree
 
 POLICIES = load_packs()
 CATALOGUE = load_catalogue()
@@ -168,9 +169,10 @@ def in_force(blueprint: Blueprint) -> list[Policy]:
     """The policies that refuse a blueprint, as it sets them."""
     regime = regime_of(blueprint)
     mandatory = Enforcement.MANDATORY
+    nowhere = Tree(Item({}, "<blueprint>", 1, 1), {}, ("<blueprint>",))
     return [
-        policy()
-        for policy in POLICIES
+        policy
+        for policy in configure(POLICIES, blueprint.policies, nowhere)
         if standing_with(policy, blueprint.policies, regime).enforcement == mandatory
     ]
 

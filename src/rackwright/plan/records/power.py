@@ -64,12 +64,7 @@ class CircuitLoad:
         usable_w: continuous capacity, in W.
         load_w: load, in W.
         implied_w: load of the whole circuit if every line carried what the busiest one does, in W.
-        carries_facility: whether cooling and losses hang on it beside its racks.
-        facility_w: load while nothing is lost, with cooling and losses where it carries them, in W.
-        facility_worst_w: highest load with them, in W.
-        peak_w: the same as ``facility_w`` while every device peaks, in W.
-        peak_worst_w: highest of those over the normal state and the loss of any other source, in W.
-        peak_lost: name of the source whose loss causes that; None for the normal state.
+        peak_w: load when every device peaks, in W.
         imbalance: largest deviation of a line from the mean, as a fraction of the mean.
         c13_used: C13 outlets in use.
         c13_available: C13 outlets of the PDU.
