@@ -13,6 +13,7 @@ import yaml
 
 from ci_team import git
 from cli_support import Ended, run_here
+from first_set import name_first_set
 from rackwright.render.blueprints import find_template, write_blueprint
 
 pytestmark = pytest.mark.e2e
@@ -56,6 +57,7 @@ def team(tmp_path: Path) -> Team:
     made.top.mkdir()
     made.git("init", "--quiet", "--initial-branch=main")
     write_blueprint(find_template("hybrid-h100"), made.top / "demo", {})
+    name_first_set(made.top / "demo" / "blueprint.yaml")
     made.git("add", ".")
     made.git("commit", "--quiet", "--message", "first")
     return made

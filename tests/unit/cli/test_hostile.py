@@ -69,7 +69,7 @@ def test_a_hostile_number_is_refused_at_its_place(repository: Repository, case: 
 
 def test_a_product_is_no_path(repository: Repository) -> None:
     repository.change("type: dgx-h100", "type: ../../../../../etc/passwd")
-    repository.check().refused(f"{BLUEPRINT}:99:", "in the catalogue")
+    repository.check().refused(f"{BLUEPRINT}:118:", "in the catalogue")
 
 
 def _link_blueprint(top: Path, target: Path) -> list[str]:
@@ -222,8 +222,9 @@ def refused(repository: Repository) -> Repository:
     found = json.loads(repository.check("--json", BLUEPRINT).out)
     rules = sorted({result["policy"] for result in found["results"] if result["blocks"]})
     off = {rule: {"enforcement": "disabled", "reason": "the racks hold five"} for rule in rules}
-    with repository.file.open("a", encoding="utf-8") as file:
-        file.write(f"\n{yaml.safe_dump({'policies': off})}")
+    text, key, own = repository.file.read_text(encoding="utf-8").partition("\npolicies:\n")
+    policies = yaml.safe_load(f"{key}{own}")["policies"] | off
+    repository.file.write_text(f"{text}\n{yaml.safe_dump({'policies': policies})}", "utf-8")
     repository.git("commit", "--quiet", "--all", "--message=five a rack")
     assert repository.check().code == 0  # what the change says of itself
     judged = repository.check(*STRICTLY, BLUEPRINT)

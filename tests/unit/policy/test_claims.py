@@ -79,8 +79,8 @@ def pull(
 
 
 def overdrawn(**more: Any) -> dict[str, Any]:
-    """Four nodes of 10.2 kW and a contract of 30 kW."""
-    power = {"contract": "30 kW", **more.pop("power", {})}
+    """Four nodes of 10.2 kW, which are 55.08 kW at a PUE of 1.35, and a contract of 45 kW."""
+    power = {"contract": "45 kW", **more.pop("power", {})}
     return a_site(power=power, **more)
 
 
@@ -186,11 +186,11 @@ def test_a_layer_of_the_change_grants_nothing(pull: Pull) -> None:
 
 
 def test_a_merged_cap_is_bounded_by_the_catalogue(pull: Pull) -> None:
-    """Without its eight accelerators of 700 W, a DGX H100 draws 4.6 kW of 10.2 kW."""
+    """Without its eight accelerators of 700 W, a DGX H100 draws 4.6 kW: 4 × 4.6 kW × 1.35 = 24.84 kW."""
     capped = [some_nodes(power_cap="1 kW")]
-    pull.open(a_site(node_groups=capped, power={"contract": "18.4 kW"}))
+    pull.open(a_site(node_groups=capped, power={"contract": "24.84 kW"}))
     assert pull.judge() == 0
-    pull.write(a_site(node_groups=capped, power={"contract": "18.3 kW"}))
+    pull.write(a_site(node_groups=capped, power={"contract": "24.83 kW"}))
     assert pull.judge() == 5
 
 
