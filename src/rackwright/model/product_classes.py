@@ -108,7 +108,7 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
         "flow": _LESS_OR_NONE,
         "max_supply": _MORE_OR_NONE,
         "max_pressure": _MORE_OR_NONE,
-        **_either("heat", "water_class", "connector", "cdu_in_rack"),
+        **_either("heat", "water_class", "coolant_class", "connector", "cdu_in_rack"),
     },
     hardware.LocalDrives: _either("count", "size"),
     hardware.Uplinks: _either("count", "rate"),
