@@ -10,8 +10,9 @@ import shlex
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -62,8 +63,15 @@ def repository(tmp_path: Path) -> Path:
 
 def one_more_per_rack(text: str) -> str:
     """One node more in each rack, which is full."""
-    assert text.count("type: dgx-h100") == 1
-    return text.replace("per_rack: 4", "per_rack: 5")
+    racks = 'racks: "c[01-08]", per_rack: '
+    assert text.count(f"{racks}4") == 1
+    return text.replace(f"{racks}4", f"{racks}5")
+
+
+def with_policies(text: str, settings: Mapping[str, Any]) -> str:
+    """With more settings of policies, which are the last part of the template."""
+    assert text.rpartition("\n\n")[2].startswith("policies:\n")
+    return f"{text.rstrip()}\n{indent(yaml.safe_dump(settings), '  ')}"
 
 
 def reordered(text: str) -> str:
@@ -208,7 +216,7 @@ def test_a_change_does_not_switch_off_the_rules_that_it_breaks(
     commit(repository, one_more_per_rack)
     rules = broken_rules(repository)
     off = {rule: {"enforcement": "disabled", "reason": "the rack holds five"} for rule in rules}
-    commit(repository, lambda text: f"{text}\n{yaml.safe_dump({'policies': off})}")
+    commit(repository, lambda text: with_policies(text, off))
     assert run_here(repository, "check", BLUEPRINT).code == 0  # what the change says of itself
     job = a_job(repository, forge, fork=True)
     code, outputs = check(job)
@@ -237,7 +245,7 @@ def test_a_planted_repository_is_not_the_base(
         rule: {"enforcement": "disabled", "reason": "the rack holds five"}
         for rule in broken_rules(repository)
     }
-    commit(repository, lambda text: f"{text}\n{yaml.safe_dump({'policies': off})}")
+    commit(repository, lambda text: with_policies(text, off))
     plant(repository / "site")
     git(repository, "add", "--all")
     git(repository, "commit", "--quiet", "--message=planted")
@@ -483,7 +491,7 @@ def test_what_the_target_branch_has_revoked_since_does_not_hold(
         for rule in broken_rules(repository)
     }
     git(repository, "switch", "--quiet", "main")
-    commit(repository, lambda text: f"{text}\n{yaml.safe_dump({'policies': off})}")
+    commit(repository, lambda text: with_policies(text, off))
     git(repository, "switch", "--quiet", "change")
     git(repository, "rebase", "--quiet", "main")
     done, _ = gitlab(repository, forge)
@@ -590,6 +598,7 @@ def test_a_change_does_not_edit_the_action_that_judges_it(
 BACKEND = """
 import zipfile
 from pathlib import Path
+from textwrap import indent
 
 
 def build_wheel(folder, config_settings=None, metadata_directory=None):
