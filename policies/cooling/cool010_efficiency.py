@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import ClassVar
 
-from rackwright.plan.contributors import contributors, unknowns
-from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
+from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import SiteTotals
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
-from rackwright.policy.fixes import either, place_fewer, provide
+from rackwright.policy.facility import measure_contract
 from rackwright.policy.racks import excess
 from rackwright.report.quantities import format_quantity
 
@@ -29,7 +27,8 @@ class Efficiency(Policy):
         """Two measures for each site: PUE and facility power."""
         for site in plan.onprem:
             yield _pue(site, site.totals)
-            yield _contract(site, site.totals)
+            at = Subject(f"site {site.site.name}", site.path)
+            yield measure_contract(site, at, "power of the facility (IT power × PUE)")
 
 
 def _pue(site: SitePlan, row: SiteTotals) -> Measure:
@@ -51,31 +50,4 @@ def _pue(site: SitePlan, row: SiteTotals) -> Measure:
         what="PUE",
         fix=fix,
         missing=tuple(missing),
-    )
-
-
-def _contract(site: SitePlan, row: SiteTotals) -> Measure:
-    value, limit = row.facility_w, row.contract_w
-    over = excess(value, limit)
-    shares: tuple[Contributor, ...] = ()
-    fix = None
-    pue = row.pue
-    if over and pue is not None:
-        devices = contributors(site, "power_w", per_rack=False)
-        shares = tuple(replace(device, each=device.each * pue) for device in devices)
-        fix = either(place_fewer(shares, over), provide(value, "W", "a contract"))
-    missing = unknowns(site, "power_w")
-    if row.pue is None:
-        missing += ("'pue' of the site",)
-    if limit is None:
-        missing += ("'contract' of the site's power",)
-    return Measure(
-        Subject(f"site {site.site.name}", site.path),
-        value=value,
-        limit=limit,
-        unit="W",
-        what="power of the facility (IT power × PUE)",
-        contributors=shares,
-        fix=fix,
-        missing=missing,
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
 from rackwright.plan.power_shares import source_contributors, with_overhead
 from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.facility import measure_contract
 from rackwright.policy.fixes import either, place_fewer, provide
 from rackwright.policy.racks import excess
 
@@ -35,7 +35,11 @@ class SourceBudgets(Policy):
                 if row.idle:
                     yield _idle(row, at)
             yield from _areas(site)
-            yield _contract(site, site.site.power.contract)
+            yield measure_contract(
+                site,
+                Subject(f"{site.site.name} contract", (*site.path, "power", "contract")),
+                "power of the facility (IT power × PUE), of what the utility has contracted",
+            )
 
 
 def _source(site: SitePlan, row: SourceLoad, at: Subject) -> Measure:
@@ -97,29 +101,6 @@ def _idle(row: SourceLoad, at: Subject) -> Finding:
         fix="name it in the 'fed_by' or the 'feeds' of what hangs on it, or take it out",
         advisory=True,
         what="something hangs on the source",
-    )
-
-
-def _contract(site: SitePlan, limit: float | None) -> Measure:
-    """What the facility draws: racks, cooling and losses."""
-    value = site.totals.facility_w
-    over = excess(value, limit)
-    shares = contributors(site, "power_w", per_rack=False) if over else ()
-    shares = with_overhead(shares, site.site.pue)
-    missing = unknowns(site, "power_w")
-    if site.site.pue is None:
-        missing += ("'pue' of the site",)
-    if limit is None:
-        missing += ("'contract' of the site's power",)
-    return Measure(
-        Subject(f"{site.site.name} contract", (*site.path, "power", "contract")),
-        value=value,
-        limit=limit,
-        unit="W",
-        what="power of the facility (IT power × PUE), of what the utility has contracted",
-        contributors=shares,
-        fix=either(place_fewer(shares, over), provide(value, "W", "a contract")) if over else None,
-        missing=missing,
     )
 
 

@@ -11,6 +11,7 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import AirHandler, Cdu, fact_value
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.model import Path
+from rackwright.plan.overhead import of_facility
 from rackwright.plan.records.facility import HallLoad, LoopLoad, RowLoad, SiteTotals
 from rackwright.plan.records.racks import RackClass
 from rackwright.plan.thermal import LEAKAGE, at_density, density_ratio, without_largest
@@ -197,7 +198,7 @@ def totals_row(site: OnPremSite, classes: Sequence[RackClass], counts: Counts) -
         hosts=counts.hosts,
         racks=sum(racks.count for racks in classes),
         it_power_w=power,
-        facility_w=None if power is None or site.pue is None else power * site.pue,
+        facility_w=of_facility(power, site.pue),
         heat_air_w=here.heat_air_w,
         heat_liquid_w=here.heat_liquid_w,
         weight_kg=here.weight_kg,

@@ -1,0 +1,33 @@
+"""How policies hold the power of a facility against what its utility has contracted."""
+
+from __future__ import annotations
+
+from rackwright.plan.contributors import contributors, unknowns
+from rackwright.plan.model import SitePlan, Subject
+from rackwright.plan.power_shares import with_overhead
+from rackwright.policy.api import Measure
+from rackwright.policy.fixes import either, place_fewer, provide
+from rackwright.policy.racks import excess
+
+
+def measure_contract(site: SitePlan, at: Subject, what: str) -> Measure:
+    """What the facility draws in W: racks, cooling and losses; the limit is its contract."""
+    value, limit = site.totals.facility_w, site.site.power.contract
+    over = excess(value, limit)
+    shares = contributors(site, "power_w", per_rack=False) if over else ()
+    shares = with_overhead(shares, site.site.pue)
+    missing = unknowns(site, "power_w")
+    if site.site.pue is None:
+        missing += ("'pue' of the site",)
+    if limit is None:
+        missing += ("'contract' of the site's power",)
+    return Measure(
+        at,
+        value=value,
+        limit=limit,
+        unit="W",
+        what=what,
+        contributors=shares,
+        fix=either(place_fewer(shares, over), provide(value, "W", "a contract")) if over else None,
+        missing=missing,
+    )
