@@ -7,7 +7,7 @@ base does not know stays unknown. What is new holds as the change says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -247,11 +247,10 @@ def _hold_prices(head: Catalogue, base: Catalogue) -> tuple[Prices | None, tuple
         before = base.prices
     except SpecErrors:
         before = builtin_prices()  # what cannot be read has approved nothing
-    products = {entry_id for found in base.files.values() for entry_id in found}
     built_in = set(map(id, builtin_prices().lists))
     kept: list[Kept] = []
     lists = [
-        one if id(one) in built_in else _hold_list(one, before, products, kept)
+        one if id(one) in built_in else _hold_list(one, before, base.keys, kept)
         for one in head.prices.lists
     ]
     if not kept:
@@ -262,7 +261,9 @@ def _hold_prices(head: Catalogue, base: Catalogue) -> tuple[Prices | None, tuple
     )
 
 
-def _hold_list(head: PriceList, before: Prices, products: set[str], kept: list[Kept]) -> PriceList:
+def _hold_list(
+    head: PriceList, before: Prices, products: Container[str], kept: list[Kept]
+) -> PriceList:
     facts: dict[str, Fact[Decimal]] = {}
     sources: dict[str, Source] = {}
     for item, fact in head.prices.items():

@@ -110,6 +110,11 @@ class Catalogue:
 
         return all_prices(self.price_folders) if self.held_prices is None else self.held_prices
 
+    @cached_property
+    def keys(self) -> Mapping[str, Key]:
+        """The kind and id of every product, by its id."""
+        return {name: (kind, name) for kind, found in self.files.items() for name in found}
+
     @property
     def bare(self) -> Catalogue:
         """The same without what a blueprint states."""
@@ -168,7 +173,7 @@ class Catalogue:
         Raises:
             UnknownEntryError: a product to change is not in the catalogue.
         """
-        known = sorted({entry_id for found in self.files.values() for entry_id in found})
+        known = sorted(self.keys)
         for entry_id in sorted(set(patches) - set(known)):
             raise UnknownEntryError(
                 f"there is no product '{entry_id}' in the catalogue",

@@ -29,14 +29,13 @@ def with_facts(blueprint: Blueprint, catalogue: Catalogue) -> tuple[Catalogue, l
     catalogue = catalogue.bare
     if not blueprint.facts:
         return catalogue, []
-    keys = {name: (kind, name) for kind, found in catalogue.files.items() for name in found}
     filled: dict[Key, Entry] = {}
     problems = []
     for number, fact in enumerate(blueprint.facts):
-        key = keys.get(fact.product)
+        key = catalogue.keys.get(fact.product)
         if key is None:
             text = f"there is no product '{fact.product}' in the catalogue"
-            hint = did_you_mean(fact.product, keys)
+            hint = did_you_mean(fact.product, catalogue.keys)
             problems.append(PlanProblem(("facts", number, "product"), text, hint))
             continue
         try:

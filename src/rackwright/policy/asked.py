@@ -19,7 +19,7 @@ from rackwright.policy.api import Enforcement, Policy, Profile
 from rackwright.policy.base_packs import BasePack, State, base_packs
 from rackwright.policy.former import former_path
 from rackwright.policy.hygiene import Kind, Lowered, Notice
-from rackwright.policy.reasons import explained, why
+from rackwright.policy.reasons import decided, explained, why
 from rackwright.policy.sets import SETS, Regime, Standing, regime_for, standing, standing_with
 from rackwright.policy.settings import STRENGTH, fitting
 from rackwright.spec.base import read_base
@@ -237,9 +237,7 @@ def _notices(
 
     def effect(stays: str) -> str:
         """``stays`` is what is approved."""
-        if new:
-            return f"the blueprint is new, so nobody has approved that; by itself it is {stays}"
-        return f"'{ref}' decides: it stays {stays} until the change is merged"
+        return decided(ref, stays, is_new=new)
 
     for pack in approval.listed:
         if text := _pack_text(pack, ref, isolated=approval.isolated):

@@ -13,7 +13,7 @@ from rackwright.policy.asked import Approval
 from rackwright.policy.claims import Claims, Kept, Taken, hold_claims
 from rackwright.policy.held_products import hold_catalogue, known_facts
 from rackwright.policy.hygiene import Kind, Notice
-from rackwright.policy.reasons import why
+from rackwright.policy.reasons import decided, why
 from rackwright.spec.tree import Tree
 
 _LONGEST = 60
@@ -106,13 +106,13 @@ def _text(kept: Kept, approval: Approval, reason: str) -> str:
     now = f"{_shown(kept.now)} in this change{reason}"
     was = _shown(kept.was)
     if approval.document is None:
-        return f"{now}; the blueprint is new, so nobody has approved that; by itself it is {was}"
+        return f"{now}; {decided(approval.ref, was, is_new=True)}"
     if kept.is_new:
         return (
             f"{now}, of what '{approval.ref}' does not have; it is judged as {was} until the "
             "change is merged"
         )
-    return f"{now}; '{approval.ref}' decides: it stays {was} until the change is merged"
+    return f"{now}; {decided(approval.ref, was)}"
 
 
 def _new(taken: Taken, approval: Approval) -> str:

@@ -17,6 +17,7 @@ from rackwright.model.hardware import Entry
 from rackwright.plan.facts import UnfitError, fill, knows
 from rackwright.policy.asked import Approval
 from rackwright.policy.hygiene import Kind, Notice
+from rackwright.policy.reasons import decided
 from rackwright.spec.loader import load_tree
 
 _MOST = 6
@@ -73,10 +74,9 @@ def known_facts(document: Any, base: Catalogue) -> list[int]:
 
     Else a change could take a number out of its catalogue and state a milder one.
     """
-    keys = {name: (kind, name) for kind, found in base.files.items() for name in found}
     found = []
     for number, fact in _stated(document):
-        key = keys.get(fact.product)
+        key = base.keys.get(fact.product)
         try:
             if key is not None and knows(base.get(*key), fact.field):
                 found.append(number)
@@ -96,10 +96,9 @@ def _stated(document: Any) -> Iterator[tuple[int, ProductFact]]:
 
 def _with_stated(base: Catalogue, document: Any) -> Catalogue:
     """The base's catalogue with what its blueprint states: a number may move from there into it."""
-    keys = {name: (kind, name) for kind, found in base.files.items() for name in found}
     filled: dict[Key, Entry] = {}
     for _, fact in _stated(document):
-        key = keys.get(fact.product)
+        key = base.keys.get(fact.product)
         if key is None:
             continue
         try:
@@ -122,7 +121,7 @@ def _kept(one: Kept, ref: str) -> Notice:
     now = "not given" if one.now is None else f"'{one.now}'"
     was = "unknown" if one.was is None else f"'{one.was}'"
     name = f"{one.name}: {one.field}" if one.field else one.name
-    text = f"{now} in this change; '{ref}' decides: it stays {was} until the change is merged"
+    text = f"{now} in this change; {decided(ref, was)}"
     return Notice(Kind.LOWERED, name, "", text, place)
 
 

@@ -25,6 +25,19 @@ def explained(reason: str | None, owner: str | None) -> str:
     return why + who
 
 
+def decided(ref: str, stays: str, *, is_new: bool = False) -> str:
+    """What becomes of something milder that a change says.
+
+    Args:
+        ref: the base.
+        stays: what it has approved, in words; of a blueprint that is new, what holds by itself.
+        is_new: the base does not have the blueprint.
+    """
+    if is_new:
+        return f"the blueprint is new, so nobody has approved that; by itself it is {stays}"
+    return f"'{ref}' decides: it stays {stays} until the change is merged"
+
+
 def why(reasons: Mapping[str, Reason], name: str, owner: str | None) -> str:
     """What follows ``in this change`` of a field, or of the nearest part around it that has a reason.
 
