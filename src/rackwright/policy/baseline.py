@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from typing import Annotated, ClassVar, Literal
 
@@ -28,6 +28,7 @@ from rackwright.plan.model import Subject
 from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.engine import Report, Result, fingerprint, order_of
 from rackwright.policy.excess import Mark, Trend, beyond, gravity, moved, trend
+from rackwright.policy.file_versions import FileVersions
 from rackwright.policy.hygiene import BaselineState, Hygiene, Kind, Notice
 from rackwright.policy.names import split_racks, with_racks
 from rackwright.report.quantities import format_quantity
@@ -84,31 +85,22 @@ def render_baseline(entries: Iterable[Entry]) -> str:
     return json.dumps({"schema": SCHEMA, "entries": rows}, indent=2, ensure_ascii=False) + "\n"
 
 
-@dataclass(frozen=True)
-class Baseline:
-    """The baseline of one judgement.
-
-    Attributes:
-        head: the file as it is now; None when there is none.
-        base: the file as the base revision has it; None when it has none or none is asked.
-        base_ref: name of the revision that approves it; None lets the head approve its own.
-    """
-
-    head: Loaded[BaselineFile] | None = None
-    base: Loaded[BaselineFile] | None = None
-    base_ref: str | None = None
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The files that were read."""
-        read = (self.base, self.head)
-        return tuple(file for loaded in read if loaded for file in loaded.tree.files)
+class Baseline(FileVersions[BaselineFile]):
+    """The baseline of one judgement."""
 
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The failures that are recorded, by the base revision where one is asked."""
-        decides = self.head if self.base_ref is None else self.base
-        return decides.value.entries if decides else ()
+        return _entries(self.decides)
+
+    @property
+    def head_entries(self) -> tuple[Entry, ...]:
+        """The failures that the file records as it is now."""
+        return _entries(self.head)
+
+
+def _entries(loaded: Loaded[BaselineFile] | None) -> tuple[Entry, ...]:
+    return loaded.value.entries if loaded else ()
 
 
 _Key = tuple[str, str, str, str, str]
@@ -137,8 +129,7 @@ def apply_baseline(
     """
     recorded = _records(baseline.entries)
     if baseline.base_ref is not None:
-        head = baseline.head.value.entries if baseline.head else ()
-        recorded = _intersect(recorded, _records(head))
+        recorded = _intersect(recorded, _records(baseline.head_entries))
     states = _states(report.results, recorded)
     results = tuple(
         _compared(result, *states[number]) if number in states else result
@@ -387,8 +378,7 @@ def _notices(
     )
     gone = absent(baseline.entries, results, only)
     if baseline.base_ref is not None:  # what the change itself removes needs no mention
-        held = baseline.head.value.entries if baseline.head else ()
-        here = {key for entry in held for key in _keys(entry)}
+        here = {key for entry in baseline.head_entries for key in _keys(entry)}
         gone = tuple(entry for entry in gone if not here.isdisjoint(_keys(entry)))
     yield from notice(
         Kind.ABSENT,
@@ -402,9 +392,9 @@ def _notices(
 
 def _asked_for(baseline: Baseline, kind: Kind) -> tuple[Kind, list[str], str]:
     """The entries that the change under review adds, or loosens."""
-    before, after = _records(baseline.entries), baseline.head.value.entries if baseline.head else ()
+    before = _records(baseline.entries)
     found = []
-    for entry in after:
+    for entry in baseline.head_entries:
         known = [before.get((key, _sense(entry)), ()) for key in _keys(entry)]
         is_new = not all(known)
         is_looser = any(ranks and _is_looser(entry, ranks) for ranks in known)

@@ -85,16 +85,12 @@ def read_concessions(blueprint: Path, choice: Choice | None = None) -> Concessio
     waivers = baseline = None
     if choice.use_waivers:
         path = choice.waivers or waivers_beside(blueprint)
-        head = _here(path, WaiverFile)
-        base = _at(path, WaiverFile, choice.base_ref, blueprint)
-        _require(path, (head, base), named=choice.waivers is not None)
-        waivers = Waivers(head, base, choice.base_ref)
+        named = choice.waivers is not None
+        waivers = Waivers(*_versions(path, WaiverFile, choice.base_ref, blueprint, named=named))
     if choice.use_baseline:
         path = choice.baseline or baseline_beside(blueprint)
-        recorded = _here(path, BaselineFile)
-        approved = _at(path, BaselineFile, choice.base_ref, blueprint)
-        _require(path, (recorded, approved), named=choice.baseline is not None)
-        baseline = Baseline(recorded, approved, choice.base_ref)
+        named = choice.baseline is not None
+        baseline = Baseline(*_versions(path, BaselineFile, choice.base_ref, blueprint, named=named))
     return Concessions(waivers, baseline, today, choice.strict)
 
 
@@ -138,6 +134,20 @@ def concede(
     return made
 
 
+def _versions(
+    path: Path, model: type[F], ref: str | None, blueprint: Path, *, named: bool
+) -> tuple[Loaded[F] | None, Loaded[F] | None, str | None]:
+    """The file as it is now and in the revision ``ref``, and that revision.
+
+    Raises:
+        UsageError: the file was ``named``, and neither has it.
+    """
+    head, base = _here(path, model), _at(path, model, ref, blueprint)
+    if named and head is None and base is None:
+        raise UsageError(f"there is no file '{path}'")
+    return head, base, ref
+
+
 def _here(path: Path, model: type[F]) -> Loaded[F] | None:
     """The file on disk; None where there is none.
 
@@ -156,8 +166,3 @@ def _at(path: Path, model: type[F], ref: str | None, blueprint: Path) -> Loaded[
     refuse_links([path])
     item = read_base(path, ref, blueprint)
     return None if item is None else validate(tree_of([item]), model)
-
-
-def _require(path: Path, found: Collection[object], *, named: bool) -> None:
-    if named and not any(found):
-        raise UsageError(f"there is no file '{path}'")

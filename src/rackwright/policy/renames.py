@@ -78,7 +78,7 @@ def renamed_waivers(waivers: Waivers, table: Table) -> tuple[Waivers, tuple[Noti
     made = replace(
         waivers, head=_of_waivers(waivers.head, table), base=_of_waivers(waivers.base, table)
     )
-    shown = waivers.head or waivers.base
+    shown = waivers.shown
     notices = []
     for number, waiver in enumerate(shown.value.waivers if shown else ()):
         if shown and waiver.policy in table:
@@ -103,7 +103,7 @@ def renamed_baseline(baseline: Baseline, table: Table) -> tuple[Baseline, tuple[
     made = replace(
         baseline, head=_of_baseline(baseline.head, table), base=_of_baseline(baseline.base, table)
     )
-    shown = baseline.head or baseline.base
+    shown = baseline.shown
     found: dict[str, list[int]] = {}
     for number, entry in enumerate(shown.value.entries if shown else ()):
         if entry.policy in table:

@@ -10,6 +10,7 @@ from rackwright.errors import Location
 from rackwright.policy.api import Outcome, Severity
 from rackwright.policy.engine import Report, Result, order_of
 from rackwright.policy.excess import moved
+from rackwright.policy.file_versions import FileVersions
 from rackwright.policy.hygiene import Hygiene, Kind, Notice, Permission
 from rackwright.policy.names import matches, nouns
 from rackwright.policy.waivers import (
@@ -29,24 +30,8 @@ SOON_DAYS = 14
 """Days before the end of a waiver from which on it is announced."""
 
 
-@dataclass(frozen=True)
-class Waivers:
-    """The waivers of one judgement.
-
-    Attributes:
-        head: the file as it is now; None when there is none.
-        base: the file as the base revision has it; None when it has none or none is asked.
-        base_ref: name of the revision that approves waivers; None lets the head approve its own.
-    """
-
-    head: Loaded[WaiverFile] | None = None
-    base: Loaded[WaiverFile] | None = None
-    base_ref: str | None = None
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The files that were read."""
-        return tuple(file for loaded in (self.base, self.head) if loaded for file in _files(loaded))
+class Waivers(FileVersions[WaiverFile]):
+    """The waivers of one judgement."""
 
 
 @dataclass(frozen=True)
@@ -104,10 +89,6 @@ def apply_waivers(
         notices=(*hygiene.notices, *notices),
     )
     return replace(report, results=tuple(sorted(results, key=order_of)), hygiene=hygiene)
-
-
-def _files(loaded: Loaded[WaiverFile]) -> tuple[str, ...]:
-    return loaded.tree.files
 
 
 def _judged(waiver: Waiver, only: Collection[str]) -> bool:
