@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict
-from xml.etree import ElementTree as ET
 
-from rackwright.accept.compare import Acceptance, HostAcceptance, ItemResult, Outcome
-from rackwright.harmless import harmless_xml, json_text
+from rackwright.accept.compare import Acceptance, ItemResult, Outcome
+from rackwright.harmless import json_text
+from rackwright.report.junit_xml import Case, render_suites
 
 SCHEMA = "rackwright.verify/v1"
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e\u00a1-\ud7ff\ue000-\ufffd]")
@@ -78,35 +78,22 @@ def render_json(
 
 def render_junit(acceptance: Acceptance) -> str:
     """A suite for each host, a case for each item; what is unknown is an error, never skipped."""
-    root = ET.Element("testsuites", name="rackwright verify")
-    totals = dict.fromkeys(("tests", "failures", "errors"), 0)
-    for host in acceptance.hosts:
-        for name, count in _suite(root, host).items():
-            totals[name] += count
-    for name, count in totals.items():
-        root.set(name, str(count))
-    ET.indent(root)
-    text = harmless_xml(ET.tostring(root, encoding="unicode"))
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+    suites = ((clean(host.name), map(_case, host.items)) for host in acceptance.hosts)
+    return render_suites("rackwright verify", suites)
 
 
-def _suite(root: ET.Element, host: HostAcceptance) -> dict[str, int]:
-    suite = ET.SubElement(root, "testsuite", name=clean(host.name))
-    counts = {"tests": len(host.items), "failures": 0, "errors": 0}
-    for item in host.items:
-        case = ET.SubElement(suite, "testcase", classname=clean(host.name), name=clean(item.item))
-        if item.outcome is Outcome.PASS:
-            continue
-        failed = item.outcome is Outcome.FAIL
-        counts["failures" if failed else "errors"] += 1
-        element = ET.SubElement(case, "failure" if failed else "error", type=item.outcome)
-        element.set("message", clean(item.reason or ""))
-        element.text = clean(f"expected {item.expected}, found {item.found}")
-    for name, count in counts.items():
-        suite.set(name, str(count))
-    return counts
+def _case(item: ItemResult) -> Case:
+    if item.outcome is Outcome.PASS:
+        return Case(clean(item.item))
+    return Case(
+        clean(item.item),
+        "failure" if item.outcome is Outcome.FAIL else "error",
+        clean(item.reason or ""),
+        item.outcome,
+        clean(f"expected {item.expected}, found {item.found}"),
+    )
 
 
 def clean(text: str) -> str:
-    """``text`` without characters that a terminal obeys or that XML cannot hold."""
+    """``text`` without characters that a terminal obeys."""
     return _UNPRINTABLE.sub("\ufffd", text)
