@@ -39,6 +39,11 @@ ID = r"^[a-z0-9][a-z0-9.+-]*$"
 
 _SOME: Any = Field(ge=1)
 """Of what a product is there to give: how many more are needed is worked out by dividing by it."""
+_LEAST: Any = Field(ge=0.01)
+"""Of a length in m or a rate in Gbps: none is smaller, and much is divided by them."""
+_MOST_PARTS = 4096
+Count = Annotated[int, Field(gt=0, le=_MOST_PARTS)]
+"""Equal parts of one product. More are a slip of the pen: the largest chassis has some 600 ports."""
 
 
 class Confidence(StrEnum):
@@ -95,7 +100,7 @@ class HeatMedium(StrEnum):
 class Accelerators(Model):
     """The accelerators of one node."""
 
-    count: Annotated[int, Field(gt=0)]
+    count: Count
     model: str
     vendor: Literal["nvidia", "amd", "aws", "intel"]
     tdp: Fact[Watts] | None = None
@@ -109,7 +114,7 @@ class Accelerators(Model):
 class PowerSupplies(Model):
     """The power supplies of one device and how many it needs."""
 
-    count: Annotated[int, Field(gt=0)]
+    count: Count
     rating: Fact[Watts] | None = None
     inlet: Literal["C14", "C20", "C22", "GG45", "busbar", "hardwired"]
     full_performance: Fact[int] | None = None
@@ -143,8 +148,8 @@ class NetworkPort(Model):
     """A group of equal network ports of a node."""
 
     role: Literal["compute", "storage", "management"]
-    count: Annotated[int, Field(gt=0)]
-    rate: Fact[GigabitsPerSecond]
+    count: Count
+    rate: Fact[Annotated[GigabitsPerSecond, _LEAST]]
     technology: Literal["infiniband", "ethernet"]
     cage: str | None = None
     names: tuple[str, ...] = ()
@@ -233,7 +238,7 @@ class Node(Device):
     """A server, or a rack-scale system that is installed as one."""
 
     kind: Literal["node"]
-    hosts: Annotated[int, Field(gt=0)] = 1
+    hosts: Count = 1
     """Operating systems in one unit: 18 for an NVL72, 1 for a server."""
     cpus: Fact[int] | None = None
     """Logical CPUs of one host, as its operating system counts them."""
@@ -255,8 +260,8 @@ class Node(Device):
 class Uplinks(Model):
     """Equal ports of a switch that run at another rate than its radix."""
 
-    count: Annotated[int, Field(gt=0)]
-    rate: Fact[GigabitsPerSecond]
+    count: Count
+    rate: Fact[Annotated[GigabitsPerSecond, _LEAST]]
 
 
 class Switch(Device):
@@ -264,33 +269,33 @@ class Switch(Device):
 
     kind: Literal["switch"]
     technology: Literal["infiniband", "ethernet"]
-    radix: Annotated[int, Field(gt=0)]
+    radix: Count
     """Logical ports of one switch."""
-    switches: Annotated[int, Field(gt=0)] = 1
+    switches: Count = 1
     """Independent switches in one chassis, each with ``radix`` ports."""
-    rate: Fact[GigabitsPerSecond]
+    rate: Fact[Annotated[GigabitsPerSecond, _LEAST]]
     """Rate of one logical port."""
     uplinks: Uplinks | None = None
     """Ports beside those of the radix."""
     cages: Fact[int] | None = None
-    ports_per_cage: Annotated[int, Field(gt=0)] = 1
+    ports_per_cage: Count = 1
 
 
 class Outlets(Model):
     """Equal outlets of a PDU."""
 
     type: Literal["C13", "C19", "C39", "GG45"]
-    count: Annotated[int, Field(gt=0)]
-    rating: Fact[Amperes]
+    count: Count
+    rating: Fact[Annotated[Amperes, _SOME]]
 
 
 class Pdu(Entry):
     """A rack power distribution unit."""
 
     kind: Literal["pdu"]
-    voltage: Fact[Volts]
+    voltage: Fact[Annotated[Volts, _SOME]]
     """Line to line for three phases."""
-    current: Fact[Amperes]
+    current: Fact[Annotated[Amperes, _SOME]]
     """Rating of the input plug and breaker, per line."""
     phases: Literal[1, 3]
     wiring: Literal["wye", "delta"]
@@ -309,7 +314,7 @@ class PowerShelf(Entry):
 
     kind: Literal["power-shelf"]
     rating: Fact[Annotated[Watts, _SOME]]
-    supplies: Annotated[int, Field(gt=0)]
+    supplies: Count
     rating_n_plus_1: Fact[Annotated[Watts, _SOME]] | None = None
     """Usable power with one supply lost."""
     backup: Fact[Seconds] | None = None
@@ -322,15 +327,15 @@ class RackType(Entry):
     """An empty rack."""
 
     kind: Literal["rack"]
-    height: Fact[RackUnits]
-    width: Fact[Metres]
-    depth: Fact[Metres]
+    height: Fact[Annotated[RackUnits, _SOME]]
+    width: Fact[Annotated[Metres, _LEAST]]
+    depth: Fact[Annotated[Metres, _LEAST]]
     weight: Fact[Kilograms] | None = None
     static_rating: Fact[Kilograms] | None = None
     """Content it may carry when it stands still."""
     dynamic_rating: Fact[Kilograms] | None = None
     """Content it may carry when it is rolled."""
-    casters: Annotated[int, Field(gt=0)] = 4
+    casters: Count = 4
 
 
 class Cdu(Entry):
@@ -365,7 +370,7 @@ class Cable(Entry):
     part: str
     medium: Literal["dac", "acc", "aoc", "mmf", "smf"]
     technology: tuple[Literal["infiniband", "ethernet"], ...]
-    rate: Fact[GigabitsPerSecond] | None = None
+    rate: Fact[Annotated[GigabitsPerSecond, _LEAST]] | None = None
     reach: Fact[Metres]
     """On OM4 where the fibre is multi-mode."""
     reach_om3: Fact[Metres] | None = None
@@ -384,7 +389,7 @@ class NetworkCard(Model):
     """One network card of a cloud instance."""
 
     index: Annotated[int, Field(ge=0)]
-    interfaces: Annotated[int, Field(gt=0)]
+    interfaces: Count
     """Most network interfaces on it."""
     efa: bool
     """It takes an EFA interface."""
