@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from typing import Final
 
 from rackwright.diff import wording
 from rackwright.diff.actions import Update
 from rackwright.diff.budgets import Budget
 from rackwright.diff.compare import Comparison
 from rackwright.diff.costs import Cost, CostChange
-from rackwright.diff.findings import Findings
+from rackwright.diff.document import (
+    BudgetDocument,
+    ComparedResultDocument,
+    ComparisonDocument,
+    CostChangeDocument,
+    CostDocument,
+    FindingDocument,
+    HostsDocument,
+    ProductDocument,
+    SideDocument,
+    UpdateDocument,
+)
+from rackwright.diff.hardware import HostChange, ProductChange
 from rackwright.diff.results import Pair
 from rackwright.diff.revisions import Side
-from rackwright.errors import Location
 from rackwright.harmless import json_text
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
+from rackwright.report.json import location_document
 
-SCHEMA = "rackwright.diff/v1"
+SCHEMA: Final = "rackwright.diff/v1"
 
 
 def render_json(comparison: Comparison) -> str:
@@ -26,7 +37,7 @@ def render_json(comparison: Comparison) -> str:
     return json_text(to_document(comparison))
 
 
-def to_document(comparison: Comparison) -> dict[str, Any]:
+def to_document(comparison: Comparison) -> ComparisonDocument:
     """The comparison as plain data."""
     return {
         "schema": SCHEMA,
@@ -38,15 +49,17 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
         "empty": comparison.is_empty,
         "budgets": [_budget(budget) for budget in comparison.budgets],
         "findings": {
-            **_findings(comparison.findings),
+            "new": [_pair(pair) for pair in comparison.findings.new],
+            "regressions": [_pair(pair) for pair in comparison.findings.regressions],
+            "fixed": [_pair(pair) for pair in comparison.findings.fixed],
             "unchanged": [
                 {"policy": result.policy, "subject": result.subject.name, "blocks": result.blocks}
                 for result in comparison.unchanged
             ],
         },
         "costs": [_cost_change(change) for change in comparison.costs],
-        "hardware": [asdict(product) for product in comparison.products],
-        "hosts": [asdict(change) for change in comparison.hosts],
+        "hardware": [_product(product) for product in comparison.products],
+        "hosts": [_hosts(change) for change in comparison.hosts],
         "files": [
             {
                 "name": file.name,
@@ -62,7 +75,7 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _side(side: Side, report: Report | None) -> dict[str, Any]:
+def _side(side: Side, report: Report | None) -> SideDocument:
     return {
         "revision": side.label,
         "commit": side.commit,
@@ -73,7 +86,7 @@ def _side(side: Side, report: Report | None) -> dict[str, Any]:
     }
 
 
-def _budget(budget: Budget) -> dict[str, Any]:
+def _budget(budget: Budget) -> BudgetDocument:
     return {
         "policy": budget.policy,
         "subject": budget.subject,
@@ -85,51 +98,64 @@ def _budget(budget: Budget) -> dict[str, Any]:
         "limit": budget.limit,
         "headroom_before": budget.headroom_before,
         "headroom": budget.headroom,
-        "outcome": budget.outcome.value if budget.outcome else None,
+        "outcome": budget.outcome,
         "blocks": budget.blocks,
         "known": budget.known,
     }
 
 
-def _findings(findings: Findings) -> dict[str, Any]:
-    return {
-        "new": [_pair(pair) for pair in findings.new],
-        "regressions": [_pair(pair) for pair in findings.regressions],
-        "fixed": [_pair(pair) for pair in findings.fixed],
-    }
-
-
-def _pair(pair: Pair) -> dict[str, Any]:
+def _pair(pair: Pair) -> FindingDocument:
     return {
         "policy": pair.result.policy,
         "title": pair.result.title,
-        "severity": pair.result.severity.value,
+        "severity": pair.result.severity,
         "subject": pair.subject,
         "before": _result(pair.before),
         "after": _result(pair.after),
     }
 
 
-def _result(result: Result | None) -> dict[str, Any] | None:
+def _result(result: Result | None) -> ComparedResultDocument | None:
     if result is None:
         return None
     return {
-        "outcome": result.outcome.value,
-        "enforcement": result.enforcement.value,
+        "outcome": result.outcome,
+        "enforcement": result.enforcement,
         "blocks": result.blocks,
-        "baseline_state": result.baseline_state.value if result.baseline_state else None,
+        "baseline_state": result.baseline_state,
         "message": result.message,
         "value": result.value,
         "limit": result.limit,
         "unit": result.unit,
         "fix": result.fix,
         "missing": list(result.missing),
-        "location": _location(result.location),
+        "location": location_document(result.location),
         "fingerprint": result.fingerprint,
     }
 
 
-def _cost_change(change: CostChange) -> dict[str, Any]:
+def _product(change: ProductChange) -> ProductDocument:
+    return {
+        "site": change.site,
+        "kind": change.kind,
+        "product": change.product,
+        "before": change.before,
+        "after": change.after,
+    }
+
+
+def _hosts(change: HostChange) -> HostsDocument:
+    return {
+        "site": change.site,
+        "group": change.group,
+        "before": change.before,
+        "after": change.after,
+        "added": change.added,
+        "removed": change.removed,
+    }
+
+
+def _cost_change(change: CostChange) -> CostChangeDocument:
     return {
         "site": change.site,
         "currency": "USD",
@@ -138,7 +164,7 @@ def _cost_change(change: CostChange) -> dict[str, Any]:
     }
 
 
-def _cost(cost: Cost | None) -> dict[str, Any] | None:
+def _cost(cost: Cost | None) -> CostDocument | None:
     if cost is None:
         return None
     return {
@@ -148,20 +174,14 @@ def _cost(cost: Cost | None) -> dict[str, Any] | None:
     }
 
 
-def _update(update: Update) -> dict[str, Any]:
+def _update(update: Update) -> UpdateDocument:
     change = update.change
     return {
         "path": change.path,
         "kind": change.kind,
         "before": change.before,
         "after": change.after,
-        "action": update.action.value,
+        "action": update.action,
         "reason": update.reason,
-        "location": _location(change.location),
+        "location": location_document(change.location),
     }
-
-
-def _location(where: Location | None) -> dict[str, Any] | None:
-    if where is None:
-        return None
-    return {"file": where.file, "line": where.line, "column": where.column}

@@ -75,9 +75,8 @@ def _renamed_tree(tree: Tree, table: Table) -> Tree:
 
 def renamed_waivers(waivers: Waivers, table: Table) -> tuple[Waivers, tuple[Notice, ...]]:
     """The waivers by the new ids."""
-    made = replace(
-        waivers, head=_of_waivers(waivers.head, table), base=_of_waivers(waivers.base, table)
-    )
+    head, base = _of_waivers(waivers.head, table), _of_waivers(waivers.base, table)
+    made = Waivers(head, base, waivers.base_ref)
     shown = waivers.shown
     notices = []
     for number, waiver in enumerate(shown.value.waivers if shown else ()):
@@ -100,9 +99,8 @@ def _of_waivers(loaded: Loaded[WaiverFile] | None, table: Table) -> Loaded[Waive
 
 def renamed_baseline(baseline: Baseline, table: Table) -> tuple[Baseline, tuple[Notice, ...]]:
     """The baseline by the new ids; there is one notice for each old id, at its first entry."""
-    made = replace(
-        baseline, head=_of_baseline(baseline.head, table), base=_of_baseline(baseline.base, table)
-    )
+    head, base = _of_baseline(baseline.head, table), _of_baseline(baseline.base, table)
+    made = Baseline(head, base, baseline.base_ref)
     shown = baseline.shown
     found: dict[str, list[int]] = {}
     for number, entry in enumerate(shown.value.entries if shown else ()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Final
 
 from pydantic_core import to_json
 
@@ -13,9 +13,17 @@ from rackwright.harmless import harmless_json
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.hygiene import Hygiene, Kind, Permission
+from rackwright.report.document import (
+    HygieneDocument,
+    LocationDocument,
+    ReportDocument,
+    ResultDocument,
+    SuggestionDocument,
+    WaiverDocument,
+)
 from rackwright.spec.edits import Edit
 
-SCHEMA = "rackwright.check/v2"
+SCHEMA: Final = "rackwright.check/v2"
 
 
 def render_json(report: Report) -> str:
@@ -23,14 +31,15 @@ def render_json(report: Report) -> str:
     return harmless_json("".join(_parts(to_document(report))))
 
 
-def _parts(document: dict[str, Any]) -> Iterator[str]:
+def _parts(document: ReportDocument) -> Iterator[str]:
     """The document with one line for each result.
 
     There are 100,000 results and more: by ``json``, or indented, they would take much of the time
     of a check.
     """
-    results = document.pop("results")
-    yield json.dumps(document, indent=2, ensure_ascii=False).removesuffix("\n}")
+    results = document["results"]
+    head = {key: value for key, value in document.items() if key != "results"}
+    yield json.dumps(head, indent=2, ensure_ascii=False).removesuffix("\n}")
     yield ',\n  "results": ['
     if results:
         yield "\n    "
@@ -39,21 +48,21 @@ def _parts(document: dict[str, Any]) -> Iterator[str]:
     yield "]\n}\n"
 
 
-def _line(result: dict[str, Any]) -> str:
+def _line(result: ResultDocument) -> str:
     try:
         return to_json(result).decode()
     except ValueError:  # a name of a file that is no text
         return json.dumps(result, ensure_ascii=False, separators=(",", ":"))
 
 
-def to_document(report: Report) -> dict[str, Any]:
+def to_document(report: Report) -> ReportDocument:
     """The report as plain data."""
     return {
         "schema": SCHEMA,
         "blueprint": report.blueprint,
         "exit_code": int(report.exit_code),
         "policies": report.policies,
-        "profile": report.regime.profile.value,
+        "profile": report.regime.profile,
         "policy_set": report.regime.policy_set,
         "counts": {outcome.value: report.count(outcome) for outcome in Outcome},
         "hygiene": hygiene_document(report.hygiene) if report.hygiene else None,
@@ -61,7 +70,7 @@ def to_document(report: Report) -> dict[str, Any]:
     }
 
 
-def hygiene_document(hygiene: Hygiene) -> dict[str, Any]:
+def hygiene_document(hygiene: Hygiene) -> HygieneDocument:
     """What is to be said about waivers and baseline, as plain data."""
     return {
         "today": hygiene.today.isoformat(),
@@ -72,34 +81,39 @@ def hygiene_document(hygiene: Hygiene) -> dict[str, Any]:
         "counts": {kind.value: hygiene.count(kind) for kind in Kind},
         "notices": [
             {
-                "kind": notice.kind.value,
+                "kind": notice.kind,
                 "problem": notice.problem,
                 "id": notice.id,
                 "policy": notice.policy,
                 "message": notice.message,
-                "location": _location(notice.location),
+                "location": location_document(notice.location),
             }
             for notice in hygiene.notices
         ],
     }
 
 
-def _location(where: Location | None) -> dict[str, Any] | None:
-    return {"file": where.file, "line": where.line, "column": where.column} if where else None
+def location_document(where: Location | None) -> LocationDocument | None:
+    """A place in a file as plain data."""
+    return None if where is None else _place(where)
 
 
-def _result(result: Result) -> dict[str, Any]:
+def _place(where: Location) -> LocationDocument:
+    return {"file": where.file, "line": where.line, "column": where.column}
+
+
+def _result(result: Result) -> ResultDocument:
     return {
         "policy": result.policy,
         "title": result.title,
-        "severity": result.severity.value,
-        "enforcement": result.enforcement.value,
-        "outcome": result.outcome.value,
+        "severity": result.severity,
+        "enforcement": result.enforcement,
+        "outcome": result.outcome,
         "blocks": result.blocks,
         "preview": result.preview,
         "subject": result.subject.name,
         "path": list(result.subject.path),
-        "location": _location(result.location),
+        "location": location_document(result.location),
         "message": result.message,
         "value": result.value,
         "limit": result.limit,
@@ -112,16 +126,16 @@ def _result(result: Result) -> dict[str, Any]:
         "missing": list(result.missing),
         "fingerprint": result.fingerprint,
         "waiver": _permission(result.waiver) if result.waiver else None,
-        "baseline_state": result.baseline_state.value if result.baseline_state else None,
+        "baseline_state": result.baseline_state,
         "recorded": {"value": result.recorded.value, "limit": result.recorded.limit}
         if result.recorded
         else None,
     }
 
 
-def _suggestion(edit: Edit) -> dict[str, Any]:
+def _suggestion(edit: Edit) -> SuggestionDocument:
     return {
-        "location": _location(edit.location),
+        "location": _place(edit.location),
         "end_column": edit.end,
         "old": edit.old,
         "new": edit.new,
@@ -129,7 +143,7 @@ def _suggestion(edit: Edit) -> dict[str, Any]:
     }
 
 
-def _permission(waiver: Permission) -> dict[str, Any]:
+def _permission(waiver: Permission) -> WaiverDocument:
     return {
         "id": waiver.id,
         "owner": waiver.owner,

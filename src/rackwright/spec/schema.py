@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 DIALECT = "http://json-schema.org/draft-07/schema#"
 
@@ -19,9 +19,17 @@ def export_schema(model: type[BaseModel], *, title: str, schema_id: str) -> dict
     Descriptions are repeated as ``markdownDescription``, which editors show on hover. The result
     depends on the model alone, so two exports are equal.
     """
-    made = _convert(model.model_json_schema(by_alias=True))
+    return _export(model.model_json_schema(by_alias=True), title, schema_id)
+
+
+def export_document(document: type[Any], *, title: str, schema_id: str) -> dict[str, Any]:
+    """The JSON Schema (draft-07) of a ``document`` that is written: a ``TypedDict``."""
+    return _export(TypeAdapter(document).json_schema(mode="serialization"), title, schema_id)
+
+
+def _export(schema: Mapping[str, Any], title: str, schema_id: str) -> dict[str, Any]:
     head = {"$schema": DIALECT, "$id": schema_id, "title": title}
-    return head | {key: value for key, value in made.items() if key != "title"}
+    return head | {key: value for key, value in _convert(schema).items() if key != "title"}
 
 
 def _convert(schema: Any) -> Any:
