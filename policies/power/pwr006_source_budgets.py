@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
-from rackwright.plan.power_shares import source_contributors, with_overhead
+from rackwright.plan.power_shares import plant_contributors, source_contributors, with_overhead
 from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.facility import measure_contract
@@ -45,18 +45,21 @@ class SourceBudgets(Policy):
 def _source(site: SitePlan, row: SourceLoad, at: Subject) -> Measure:
     survives = row.redundancy == "N-1"
     value = row.facility_worst_w if survives else row.facility_w
-    lost = row.worst_lost if survives else None
+    lost = row.facility_lost if survives else None
     limit = row.capacity_w
     over = excess(value, limit)
     shares = source_contributors(site, row.source, lost) if over else ()
     if row.carries_facility:
-        shares = with_overhead(shares, site.site.pue)
+        shares = with_overhead(shares, site.overhead)
+    plant = plant_contributors(site, row.source, lost) if over else ()
     missing: list[str] = []
     racks = row.worst_w if survives else row.load_w
     if racks is None:
         missing += site.distribution.missing or ("maximum power of a product that it feeds",)
-    if row.carries_facility and site.site.pue is None:
-        missing.append("'pue' of the site")
+    if row.carries_facility:
+        missing += site.overhead.missing
+    if row.lacks is not None:
+        missing.append(row.lacks)
     if limit is None:
         missing.append(_capacity(site, row.source))
     return Measure(
@@ -66,7 +69,7 @@ def _source(site: SitePlan, row: SourceLoad, at: Subject) -> Measure:
         unit="W",
         what=("load of the facility" if row.carries_facility else "load")
         + (f" after losing '{lost}'" if lost else ""),
-        contributors=shares,
+        contributors=(*shares, *plant),
         fix=either(place_fewer(shares, over), provide(value, "W", f"a {row.kind}"))
         if over
         else None,

@@ -26,15 +26,17 @@ class PeakPower(Policy):
             for row in site.sources:
                 survives = row.redundancy == "N-1"
                 # A generator stands by: it carries nothing until the utility is lost.
-                racks = row.worst_w if survives else row.load_w
-                if row.kind not in {"ups", "generator"} or racks == 0:
+                carried = row.facility_worst_w if survives else row.facility_w
+                if row.kind not in {"ups", "generator"} or carried == 0:
                     continue
                 missing: list[str] = []
                 value = row.peak_worst_w if survives else row.peak_w
                 lost = row.peak_lost if survives else None
-                if row.carries_facility and site.site.pue is None:
-                    missing.append("'pue' of the site")
-                elif value is None:
+                if row.carries_facility:
+                    missing += site.overhead.missing
+                if row.lacks is not None:
+                    missing.append(row.lacks)
+                if value is None and not missing:
                     missing += site.distribution.missing or (
                         "peak power of a product that it feeds",
                     )

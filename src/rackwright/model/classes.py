@@ -283,7 +283,7 @@ _AWS: Mapping[type[Model], Fields] = {
 _PLANT: Mapping[type[Model], Fields] = {
     onprem.OnPremSite: Fields(
         "provider name altitude",
-        parts="power halls loops node_groups fabrics file_systems nfs",
+        parts="power halls loops plant node_groups fabrics file_systems nfs",
         statements="security",
         claims={"pue": lower(), "allow_estimates": GRANTED},
         settings={"pue_budget": higher()},
@@ -326,6 +326,7 @@ _PLANT: Mapping[type[Model], Fields] = {
         claims={
             "redundancy": ordered("N-1", "N", absent=Absent.STRICT),
             "overload": higher(),
+            "efficiency": higher(Absent.ELSEWHERE),
         },
     ),
     power.Modules: Fields("count capacity", claims={"spare": lower()}),
@@ -351,15 +352,17 @@ _PLANT: Mapping[type[Model], Fields] = {
         claims={"power_limit": higher(), "leak_detection": SAID, "isolation": SAID},
     ),
     cooling.AirSupply: Fields(
-        "type count inlet_temperature containment",
+        "type count inlet_temperature containment fed_by",
         claims={
+            "power": lower(Absent.ELSEWHERE),
             "ashrae_class": ordered("H1", "A1", "A2", "A3", "A4"),
             "temperature_rise": higher(),
         },
     ),
     cooling.CoolingLoop: Fields(
-        "name cdu count fluid flow_limit",
+        "name cdu count fluid flow_limit fed_by",
         claims={
+            "power": lower(Absent.ELSEWHERE),
             "temperature_rise": higher(),
             "supply_temperature": other(Absent.UNKNOWN),
             "facility_temperature": lower(),
@@ -368,6 +371,9 @@ _PLANT: Mapping[type[Model], Fields] = {
             "dew_point": lower(),
             "pressure": other(Absent.UNKNOWN),
         },
+    ),
+    cooling.MechanicalPlant: Fields(
+        "name kind count fed_by", claims={"power": lower(Absent.ELSEWHERE)}
     ),
     onprem.NodeGroup: Fields(
         "name role type count racks per_rack start_unit psus_per_feed",

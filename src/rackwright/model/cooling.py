@@ -28,6 +28,10 @@ class AirSupply(Model):
     """Decides how much supply air leaks past the racks."""
     temperature_rise: Annotated[Kelvin, Field(gt=0)] | None = None
     """Rise across devices whose maker publishes no airflow; absent, their airflow is unknown."""
+    power: Watts | None = None
+    """Most electrical power of one unit; absent, that of its product."""
+    fed_by: tuple[Name, ...] = ()
+    """Power sources. The first one that lives carries all units."""
 
 
 class CoolingLoop(Model):
@@ -52,6 +56,22 @@ class CoolingLoop(Model):
     """Supply pressure at the manifold."""
     flow_limit: LitresPerMinute | None = None
     """Of the piping."""
+    power: Watts | None = None
+    """Most electrical power of one CDU; absent, that of its product."""
+    fed_by: tuple[Name, ...] = ()
+    """Power sources. The first one that lives carries all CDUs."""
+
+
+class MechanicalPlant(Model):
+    """Equal units of what draws power beside racks, air handlers and CDUs: chillers, pumps, lights."""
+
+    name: Name
+    kind: Literal["chiller", "dry-cooler", "cooling-tower", "pump", "other"]
+    count: Annotated[int, Field(gt=0)]
+    power: Watts | None = None
+    """Most electrical power of one unit."""
+    fed_by: tuple[Name, ...] = ()
+    """Power sources. The first one that lives carries all units."""
 
 
 class RackCooling(Model):

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.cooling import AirSupply, CoolingLoop, RackCooling
+from rackwright.model.cooling import AirSupply, CoolingLoop, MechanicalPlant, RackCooling
 from rackwright.model.fabric import Fabric
 from rackwright.model.names import (
     HostList,
@@ -139,6 +139,9 @@ class OnPremSite(Model):
     power: SitePower
     halls: tuple[Hall, ...]
     loops: tuple[CoolingLoop, ...] = ()
+    plant: tuple[MechanicalPlant, ...] | None = None
+    """What rejects the heat, and whatever else draws power beside racks, air handlers and CDUs; empty
+    where there is nothing. Absent, it is what the ``pue`` says."""
     node_groups: tuple[NodeGroup, ...]
     fabrics: tuple[Fabric, ...] = ()
     file_systems: tuple[ParallelFileSystem, ...] = ()
@@ -147,7 +150,7 @@ class OnPremSite(Model):
     security: SiteSecurity | None = None
     altitude: Metres | None = None
     pue: Annotated[float, Field(ge=1, le=10)] | None = None
-    """Expected ratio of facility to IT power."""
+    """Expected ratio of facility to IT power, at full load."""
     pue_budget: Annotated[float, Field(ge=1, le=10)] | None = None
     allow_estimates: bool = False
     """Accept catalogue numbers whose confidence is ``estimate``."""
@@ -163,6 +166,7 @@ class OnPremSite(Model):
         refuse_twins("rack", racks)
         refuse_twins("power source", (source.name for source in self.power.sources))
         refuse_twins("cooling loop", (loop.name for loop in self.loops))
+        refuse_twins("mechanical plant", (plant.name for plant in self.plant or ()))
         refuse_twins("node group", (group.name for group in self.node_groups))
         refuse_twins("fabric", (fabric.name for fabric in self.fabrics))
         refuse_twins("file system", (system.name for system in self.file_systems))

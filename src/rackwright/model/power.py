@@ -54,6 +54,10 @@ LEAST_PARENTS: dict[SourceKind, int] = {"utility": 0, "generator": 0, "sts": 2}
 Power begins at a utility or a generator only, and a transfer switch chooses between two parents.
 """
 
+LOSSY: tuple[SourceKind, ...] = ("ups", "transformer")
+"""Kinds whose losses count; those of cables, busways and switchgear are not worked out."""
+_ONLY: dict[str, tuple[SourceKind, ...]] = {"efficiency": LOSSY}
+
 
 class PowerSource(Model):
     """One element of the distribution above the racks: utility down to RPP or busway.
@@ -75,12 +79,21 @@ class PowerSource(Model):
     """Judged in normal state only (N), or also after any other source is lost (N-1)."""
     overload: Watts | None = None
     """Short-time power it survives, for synchronous training swings."""
+    efficiency: Annotated[Percent, Field(gt=0, le=100)] | None = None
+    """Of a UPS or transformer: output over input, the lowest at the loads that it may carry."""
 
     @model_validator(mode="after")
     def _one_statement_of_capacity(self) -> PowerSource:
         stated = [n for n in ("capacity", "modules", "circuit") if getattr(self, n) is not None]
         if len(stated) > 1:
             raise ValueError(f"the capacity is stated {len(stated)} times: {', '.join(stated)}")
+        return self
+
+    @model_validator(mode="after")
+    def _fits_the_kind(self) -> PowerSource:
+        for name, kinds in _ONLY.items():
+            if getattr(self, name) is not None and self.kind not in kinds:
+                raise ValueError(f"'{name}' is of a {' or '.join(kinds)}, not of a {self.kind}")
         return self
 
     @property

@@ -1,4 +1,4 @@
-"""The sources above the racks: what each carries, normally and after any other one is lost."""
+"""The sources above the racks: what hangs on what, what dies with a loss, and what each can carry."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 
+from rackwright.model.cooling import AirSupply, CoolingLoop, MechanicalPlant
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.power import PowerSource, SitePower
+from rackwright.plan.draws import AS_CARRIED, Draws
 from rackwright.plan.electrical import Legs, circuit_capacity
 from rackwright.plan.model import Path
 from rackwright.plan.outages import Outages
@@ -19,9 +21,6 @@ Loads = dict[str, float | None]
 
 _NAMED = 3
 """Unfed sources that a message names; the others are counted."""
-
-_NOISE = 1 + 1e-9
-"""Moving a load from feed to feed rounds; a worst case is worse by more than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +38,6 @@ class FeedDemand:
     racks: int
     normal: tuple[float | None, ...]
     without: Mapping[frozenset[int], tuple[float | None, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class SourceCases:
-    """What one source carries in W; None when unknown, also when parents of a source are not named.
-
-    Attributes:
-        worst: the highest load over the normal state and the loss of any other source.
-        worst_lost: the source whose loss causes it, or None in the normal state.
-        capacity: continuous capacity, None when unknown.
-    """
-
-    name: str
-    load: float | None
-    worst: float | None
-    worst_lost: str | None
-    capacity: float | None
 
 
 def capacity_of(source: PowerSource, power: SitePower) -> float | None:
@@ -82,10 +64,25 @@ def capacity_of(source: PowerSource, power: SitePower) -> float | None:
 
 
 class Tree:
-    """The sources with their parents."""
+    """The sources with their parents, and what else hangs on them.
 
-    def __init__(self, sources: Sequence[PowerSource]) -> None:
+    Attributes:
+        sources: by name.
+        parents: of each source, and of each consumer, those that are there; the first one alive
+            carries it.
+        order: all of them, children before parents.
+    """
+
+    def __init__(
+        self, sources: Sequence[PowerSource], consumers: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        """Of ``sources``, and of consumers beside the racks by name, with what feeds them."""
         self.sources = {source.name: source for source in sources}
+        fed_by = {source.name: source.fed_by for source in sources} | dict(consumers or {})
+        self.parents: Mapping[str, tuple[str, ...]] = {
+            name: tuple(parent for parent in parents if parent in self.sources)
+            for name, parents in fed_by.items()
+        }
         self.order = self._topological()
 
     @cached_property
@@ -114,36 +111,40 @@ class Tree:
         return (f"what feeds {first}" + (f" and {more:,} more" if more > 0 else ""),)
 
     def _topological(self) -> list[str]:
-        """Children before parents."""
         done: dict[str, None] = {}
 
         def visit(name: str) -> None:
-            if name in done or name not in self.sources:
+            if name in done:
                 return
-            for parent in self.sources[name].fed_by:
+            for parent in self.parents[name]:
                 visit(parent)
             done[name] = None
 
-        for name in self.sources:
+        for name in self.parents:
             visit(name)
         return list(reversed(done))
 
     def alive(self, lost: str | None) -> dict[str, bool]:
-        """Whether each source is live when ``lost`` is not."""
+        """Whether each source and consumer is live when ``lost`` is not."""
         state: dict[str, bool] = {}
         for name in reversed(self.order):
-            parents = [p for p in self.sources[name].fed_by if p in self.sources]
+            parents = self.parents[name]
             state[name] = name != lost and (not parents or any(state[p] for p in parents))
         return state
 
-    def push_up(self, leaf_loads: Mapping[str, float | None], alive: Mapping[str, bool]) -> Loads:
-        """The load of every source, each parent carrying the sum of its children's."""
+    def push_up(
+        self,
+        leaf_loads: Mapping[str, float | None],
+        alive: Mapping[str, bool],
+        draws: Draws = AS_CARRIED,
+    ) -> Loads:
+        """The load of every source, each parent carrying the sum of what its children draw."""
         loads: Loads = {name: leaf_loads.get(name, 0.0) for name in self.order}
         for name in self.order:
-            live = [p for p in self.sources[name].fed_by if p in loads and alive[p]]
+            live = [parent for parent in self.parents[name] if alive[parent]]
             if not live or not alive[name]:
                 continue
-            here, above = loads[name], loads[live[0]]
+            here, above = draws.of(name, loads[name]), loads[live[0]]
             loads[live[0]] = None if here is None or above is None else above + here
         return loads
 
@@ -153,9 +154,9 @@ class Tree:
         waiting = [name]
         while waiting:
             current = waiting.pop()
-            if current in self.sources and current not in found:
+            if current in self.parents and current not in found:
                 found.add(current)
-                waiting += self.sources[current].fed_by
+                waiting += self.parents[current]
         return frozenset(found)
 
 
@@ -189,55 +190,18 @@ def check_sources(power: SitePower, path: Path) -> list[PlanProblem]:
     return problems
 
 
-def judge_sources(power: SitePower, tree: Tree, demands: Sequence[FeedDemand]) -> list[SourceCases]:
-    """The load of every source of ``power``, whose tree is given, normally and at worst.
-
-    An unfed source makes the load unknown of all that may carry it. The worst case of every source
-    is unknown then, for nobody knows what else is lost together with the unfed one.
-    """
-    normal = tree.push_up(_leaf_loads(demands), tree.alive(None))
-    worst: dict[str, tuple[float | None, str | None]] = {n: (normal[n], None) for n in tree.order}
-    users: dict[str, list[FeedDemand]] = {}
-    for demand in demands:
-        for source in dict.fromkeys(demand.sources):
-            users.setdefault(source, []).append(demand)
-    for lost, dead in tree.outages.dead.items():
-        affected = {id(d): d for name in dead for d in users.get(name, [])}.values()
-        for name, load in tree.outages.loads_without(lost, normal, affected).items():
-            so_far = worst[name][0]
-            if so_far is None:
-                continue
-            if load is None or load > so_far * _NOISE:
-                worst[name] = (load, lost)
-    return [
-        SourceCases(
-            name=source.name,
-            load=None if source.name in tree.unsure else normal[source.name],
-            worst=None if tree.unfed else worst[source.name][0],
-            worst_lost=None if tree.unfed else worst[source.name][1],
-            capacity=capacity_of(source, power),
-        )
-        for source in power.sources
-    ]
-
-
 def idle_sources(site: OnPremSite) -> AbstractSet[str]:
-    """The sources of ``site`` that feed nothing: neither a rack nor another source."""
-    parents = {parent for source in site.power.sources for parent in source.fed_by}
+    """The sources of ``site`` that feed nothing: no rack, no other source, no mechanical plant."""
+    supplied: list[AirSupply | CoolingLoop | MechanicalPlant | PowerSource] = [
+        *site.power.sources,
+        *site.loops,
+        *(site.plant or ()),
+        *(hall.air for hall in site.halls if hall.air is not None),
+    ]
+    parents = {parent for one in supplied for parent in one.fed_by}
     groups = [group for hall in site.halls for row in hall.rows for group in row.rack_groups]
     feeding = parents | {feed.source for group in groups for feed in group.feeds}
     return {source.name for source in site.power.sources} - feeding
-
-
-def _leaf_loads(demands: Sequence[FeedDemand]) -> Loads:
-    loads: Loads = {}
-    for demand in demands:
-        for source, watts in zip(demand.sources, demand.normal, strict=True):
-            so_far = loads.get(source, 0.0)
-            loads[source] = (
-                None if watts is None or so_far is None else so_far + watts * demand.racks
-            )
-    return loads
 
 
 def add_legs(total: Legs, legs: Legs, times: int) -> Legs:

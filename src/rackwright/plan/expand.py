@@ -21,35 +21,33 @@ from rackwright.plan.assignment import (
     place_groups,
 )
 from rackwright.plan.aws import AwsPlanError, AwsSitePlan, plan_aws_site
+from rackwright.plan.consumers import check_consumers, consumers_of
 from rackwright.plan.cost_references import find_cost_problems
-from rackwright.plan.distribution import (
-    FeedDemand,
-    Tree,
-    add_legs,
-    check_sources,
-    idle_sources,
-    judge_sources,
+from rackwright.plan.distribution import check_sources
+from rackwright.plan.facility import (
+    Counts,
+    hall_rows,
+    loop_rows,
+    rack_power,
+    row_rows,
+    totals_row,
 )
-from rackwright.plan.electrical import Legs, imbalance, rotate
-from rackwright.plan.facility import Counts, hall_rows, loop_rows, row_rows, totals_row
 from rackwright.plan.facts import with_facts
 from rackwright.plan.filesystem import check_file_systems
 from rackwright.plan.interconnect import check_interconnects
 from rackwright.plan.model import Path, Plan, SitePlan
 from rackwright.plan.operation_references import find_operation_problems
-from rackwright.plan.outages import Outages
-from rackwright.plan.overhead import carriers, of_facility, peak_of_facility
 from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.plan.records.power import (
     CircuitAfterLoss,
     CircuitLoad,
     DevicesAfterLoss,
     FeedLoad,
-    SourceLoad,
 )
 from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
 from rackwright.plan.reliability import check_reliability
 from rackwright.plan.scheduler import check_daemons
+from rackwright.plan.sources import plan_sources
 from rackwright.spec.suggest import did_you_mean
 
 
@@ -136,8 +134,10 @@ def _check(
             message = f"there is no cooling loop '{loop}' in this site"
             problems.append(PlanProblem(where, message, did_you_mean(loop, loops)))
     problems += check_file_systems(site, path)
-    problems += _check_entries(site, path, groups, loads, catalogue)
-    return problems
+    unknown = _check_entries(site, path, groups, loads, catalogue)
+    if not unknown:
+        problems += check_consumers(consumers_of(site, path, catalogue), sources)
+    return problems + unknown
 
 
 def _check_entries(
@@ -300,7 +300,8 @@ def _tabulate(
         lost, fates = racks.loss_rows(rack, where, number)
         losses += lost
         device_losses += fates
-    tree = Tree(site.power.sources)
+    consumers = consumers_of(site, path, catalogue)
+    plant = plan_sources(site, path, consumers, classes, built, rack_power(rack_classes))
     return SitePlan(
         site=site,
         path=path,
@@ -311,94 +312,14 @@ def _tabulate(
         circuits=tuple(circuits),
         losses=tuple(losses),
         device_losses=tuple(device_losses),
-        sources=_source_rows(site, path, tree, classes, built),
+        sources=plant.rows,
         rows=row_rows(site, path, rack_classes),
         halls=hall_rows(site, path, rack_classes, catalogue),
         loops=loop_rows(site, path, rack_classes, catalogue),
-        totals=totals_row(site, rack_classes, _count(site, catalogue)),
-        distribution=tree,
+        totals=totals_row(site, rack_classes, _count(site, catalogue), plant.overhead),
+        distribution=plant.tree,
+        overhead=plant.overhead,
     )
-
-
-def _source_rows(
-    site: OnPremSite,
-    path: Path,
-    tree: Tree,
-    classes: Sequence[AssignedRacks],
-    built: Sequence[racks.Rack],
-) -> tuple[SourceLoad, ...]:
-    demands = [_demands(cls, rack, tree.outages) for cls, rack in zip(classes, built, strict=True)]
-    judged = judge_sources(site.power, tree, [demand for demand, _ in demands])
-    peaks = judge_sources(site.power, tree, [peak for _, peak in demands])
-    legs = _legs(tree, classes, built)
-    idle, facility = idle_sources(site), carriers(tree)
-    pues = {name: site.pue if name in facility else 1.0 for name in tree.sources}
-    return tuple(
-        SourceLoad(
-            source=load.name,
-            kind=source.kind,
-            path=(*path, "power", "sources", index),
-            redundancy=source.redundancy,
-            capacity_w=load.capacity,
-            overload_w=source.overload,
-            load_w=load.load,
-            worst_w=load.worst,
-            worst_lost=load.worst_lost,
-            carries_facility=load.name in facility,
-            facility_w=of_facility(load.load, pues[load.name]),
-            facility_worst_w=of_facility(load.worst, pues[load.name]),
-            peak_w=peak_of_facility(peak.load, load.load, pues[load.name]),
-            peak_worst_w=peak_of_facility(peak.worst, load.worst, pues[load.name]),
-            peak_lost=peak.worst_lost,
-            imbalance=None
-            if load.name in tree.unsure or (lines := legs[load.name]) is None
-            else imbalance(lines),
-            ancestors=tuple(sorted(tree.ancestors(load.name))),
-            missing_parents=source.missing_parents,
-            idle=load.name in idle,
-        )
-        for index, (source, load, peak) in enumerate(
-            zip(site.power.sources, judged, peaks, strict=True)
-        )
-    )
-
-
-def _demands(
-    cls: AssignedRacks, rack: racks.Rack, outages: Outages
-) -> tuple[FeedDemand, FeedDemand]:
-    """The rack's draw on its feeds, and its peak, for every set of feeds that one lost source kills."""
-    sources = tuple(feed.source for feed in rack.group.feeds)
-    normal, peak = rack.feed_draws(frozenset())
-    without = {dead: rack.feed_draws(dead) for dead in outages.dead_feeds(sources)}
-    return (
-        FeedDemand(
-            sources, len(cls.racks), normal, {d: draws for d, (draws, _) in without.items()}
-        ),
-        FeedDemand(sources, len(cls.racks), peak, {d: peaks for d, (_, peaks) in without.items()}),
-    )
-
-
-def _legs(
-    tree: Tree, classes: Sequence[AssignedRacks], built: Sequence[racks.Rack]
-) -> Mapping[str, Legs | None]:
-    """Load of each line of every source; the start line is rotated from rack to rack."""
-    found: dict[str, Legs | None] = dict.fromkeys(tree.order, (0.0, 0.0, 0.0))
-    for cls, rack in zip(classes, built, strict=True):
-        turns = [sum(1 for p in cls.positions if p % 3 == turn) for turn in range(3)]
-        for load, circuit in zip(rack.normal, rack.circuits, strict=True):
-            name = rack.group.feeds[circuit.feed].source
-            for turn, times in enumerate(turns):
-                legs = None if load.legs is None else rotate(load.legs, turn)
-                found[name] = _add_legs(found[name], legs, times)
-    for name in tree.order:
-        parents = [parent for parent in tree.sources[name].fed_by if parent in found]
-        if parents:
-            found[parents[0]] = _add_legs(found[parents[0]], found[name], 1)
-    return found
-
-
-def _add_legs(total: Legs | None, legs: Legs | None, times: int) -> Legs | None:
-    return None if total is None or legs is None else add_legs(total, legs, times)
 
 
 def _count(site: OnPremSite, catalogue: Catalogue) -> Counts:

@@ -11,7 +11,7 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import AirHandler, Cdu, fact_value
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.model import Path
-from rackwright.plan.overhead import of_facility
+from rackwright.plan.overhead import Overhead
 from rackwright.plan.records.facility import HallLoad, LoopLoad, RowLoad, SiteTotals
 from rackwright.plan.records.racks import RackClass
 from rackwright.plan.thermal import LEAKAGE, at_density, density_ratio, without_largest
@@ -188,7 +188,14 @@ def loop_rows(
     return tuple(found)
 
 
-def totals_row(site: OnPremSite, classes: Sequence[RackClass], counts: Counts) -> SiteTotals:
+def rack_power(classes: Iterable[RackClass]) -> float | None:
+    """W that all racks draw; None as soon as one rack's power is unknown."""
+    return _sum((racks.power_w, racks.count) for racks in classes)
+
+
+def totals_row(
+    site: OnPremSite, classes: Sequence[RackClass], counts: Counts, overhead: Overhead
+) -> SiteTotals:
     """The site as a whole."""
     here = _add(classes)
     power = here.power_w
@@ -198,7 +205,7 @@ def totals_row(site: OnPremSite, classes: Sequence[RackClass], counts: Counts) -
         hosts=counts.hosts,
         racks=sum(racks.count for racks in classes),
         it_power_w=power,
-        facility_w=of_facility(power, site.pue),
+        facility_w=overhead.of_site(power),
         heat_air_w=here.heat_air_w,
         heat_liquid_w=here.heat_liquid_w,
         weight_kg=here.weight_kg,

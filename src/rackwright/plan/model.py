@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rackwright.plan.aws import AwsSitePlan
     from rackwright.plan.cost import CostSummary
     from rackwright.plan.distribution import Tree
+    from rackwright.plan.overhead import Overhead
     from rackwright.plan.records.facility import HallLoad, LoopLoad, RowLoad, SiteTotals
     from rackwright.plan.records.power import (
         CircuitAfterLoss,
@@ -74,6 +75,8 @@ class SitePlan:
     totals: SiteTotals = field(repr=False)
     distribution: Tree = field(repr=False)
     """Its power sources."""
+    overhead: Overhead = field(repr=False)
+    """What it draws beside its racks."""
 
     def devices_of(self, rack_class: int) -> Sequence[RackDevice]:
         """The devices in one rack of a class."""

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
+from rackwright.plan.draws import AS_CARRIED, Draws
+
 if TYPE_CHECKING:
     from rackwright.plan.distribution import FeedDemand, Loads, Tree
 
@@ -19,16 +21,13 @@ class Outages:
     """The losses of single sources.
 
     Attributes:
-        dead: by the lost source, itself and every source that has no living parent left.
+        dead: by the lost source, itself and all that has no living parent left.
     """
 
     def __init__(self, tree: Tree) -> None:
         self._order = tree.order
         self._place = {name: place for place, name in enumerate(tree.order)}
-        self._parents = {
-            name: tuple(p for p in tree.sources[name].fed_by if p in tree.sources)
-            for name in tree.order
-        }
+        self._parents = tree.parents
         self._children: dict[str, list[str]] = {}
         for name, parents in self._parents.items():
             for parent in dict.fromkeys(parents):
@@ -50,7 +49,11 @@ class Outages:
         }
 
     def loads_without(
-        self, lost: str, normal: Loads, affected: Iterable[FeedDemand]
+        self,
+        lost: str,
+        normal: Loads,
+        affected: Iterable[FeedDemand],
+        draws: Draws = AS_CARRIED,
     ) -> dict[str, float | None]:
         """The load of every living source that the loss of ``lost`` may change.
 
@@ -58,6 +61,7 @@ class Outages:
             lost: the source that is lost.
             normal: the load of every source while nothing is lost.
             affected: the racks with a feed on a dead source.
+            draws: what each source draws from above by what it carries.
         """
         dead = self.dead[lost]
         change = _leaf_changes(dead, affected)
@@ -66,7 +70,9 @@ class Outages:
         heapq.heapify(waiting)
         while waiting:  # children before parents
             name = self._order[heapq.heappop(waiting)]
-            for parent, extra in self._moves(name, dead, normal[name], change.get(name, 0.0)):
+            drawn = draws.of(name, normal[name])
+            more = draws.more(name, change.get(name, 0.0))
+            for parent, extra in self._moves(name, dead, drawn, more):
                 change[parent] = _plus(change.get(parent, 0.0), extra)
                 if self._place[parent] not in seen:
                     seen.add(self._place[parent])
@@ -76,18 +82,18 @@ class Outages:
         }
 
     def _moves(
-        self, name: str, dead: AbstractSet[str], load: float | None, change: float | None
+        self, name: str, dead: AbstractSet[str], drawn: float | None, change: float | None
     ) -> list[tuple[str, float | None]]:
-        """By how much the parents of ``name`` carry more or less."""
+        """By how much the parents of ``name`` carry more or less, which draws ``drawn`` W so far."""
         before = next(iter(self._parents[name]), None)
         after = None if name in dead else self._carrier(name, dead)
         if before == after:
             return [] if before is None else [(before, change)]
         moves: list[tuple[str, float | None]] = []
         if before is not None:
-            moves.append((before, None if load is None else -load))
+            moves.append((before, None if drawn is None else -drawn))
         if after is not None:
-            moves.append((after, _plus(load, change)))
+            moves.append((after, _plus(drawn, change)))
         return moves
 
     def _carrier(self, name: str, dead: AbstractSet[str]) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from rackwright.plan.distribution import Tree
 from rackwright.plan.model import Contributor, SitePlan
+from rackwright.plan.overhead import Overhead
 
 
 def circuit_contributors(
@@ -37,9 +38,26 @@ def source_contributors(
     return _merge(found)
 
 
-def with_overhead(shares: Iterable[Contributor], pue: float | None) -> tuple[Contributor, ...]:
-    """``shares`` with the cooling and the losses that each of them causes."""
-    return tuple(replace(share, each=share.each * (pue or 1.0)) for share in shares)
+def with_overhead(shares: Iterable[Contributor], overhead: Overhead) -> tuple[Contributor, ...]:
+    """``shares`` with the cooling and the losses beyond the entries that each of them causes."""
+    each = 1 + (overhead.beyond or 0.0)
+    return tuple(replace(share, each=share.each * each) for share in shares)
+
+
+def plant_contributors(
+    site: SitePlan, source: str | None = None, lost: str | None = None
+) -> tuple[Contributor, ...]:
+    """What draws power beside the racks, of the site or on ``source`` when ``lost`` is dead, in W."""
+    tree = site.distribution
+    alive = tree.alive(lost)
+    return tuple(
+        Contributor(c.name, c.count, c.each)
+        for c in site.overhead.consumers
+        if c.each
+        and c.fed_by
+        and alive[c.name]
+        and (source is None or source in _path(tree, c.name, alive))
+    )
 
 
 def _path(tree: Tree, name: str, alive: dict[str, bool]) -> Iterable[str]:
@@ -47,7 +65,7 @@ def _path(tree: Tree, name: str, alive: dict[str, bool]) -> Iterable[str]:
     current: str | None = name
     while current is not None:
         yield current
-        parents = [p for p in tree.sources[current].fed_by if alive.get(p)]
+        parents = [parent for parent in tree.parents[current] if alive[parent]]
         current = parents[0] if parents else None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.model import SitePlan, Subject
-from rackwright.plan.power_shares import with_overhead
+from rackwright.plan.power_shares import plant_contributors, with_overhead
 from rackwright.policy.api import Measure
 from rackwright.policy.fixes import either, place_fewer, provide
 from rackwright.policy.racks import excess
@@ -15,10 +15,8 @@ def measure_contract(site: SitePlan, at: Subject, what: str) -> Measure:
     value, limit = site.totals.facility_w, site.site.power.contract
     over = excess(value, limit)
     shares = contributors(site, "power_w", per_rack=False) if over else ()
-    shares = with_overhead(shares, site.site.pue)
-    missing = unknowns(site, "power_w")
-    if site.site.pue is None:
-        missing += ("'pue' of the site",)
+    shares = with_overhead(shares, site.overhead)
+    missing = unknowns(site, "power_w") + site.overhead.missing
     if limit is None:
         missing += ("'contract' of the site's power",)
     return Measure(
@@ -27,7 +25,7 @@ def measure_contract(site: SitePlan, at: Subject, what: str) -> Measure:
         limit=limit,
         unit="W",
         what=what,
-        contributors=shares,
+        contributors=(*shares, *plant_contributors(site)) if over else (),
         fix=either(place_fewer(shares, over), provide(value, "W", "a contract")) if over else None,
         missing=missing,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -17,8 +18,8 @@ from rackwright.plan.distribution import (
     Tree,
     capacity_of,
     check_sources,
-    judge_sources,
 )
+from rackwright.plan.flows import Case, Flow, judge_flows
 
 
 def a_power(*sources: dict[str, Any], derate: str = "80 %") -> SitePower:
@@ -39,11 +40,10 @@ def shared(*sources: str, watts: float = 12_000.0, racks: int = 1) -> FeedDemand
     return FeedDemand(sources, racks, without(frozenset()), {s: without(s) for s in sets if s})
 
 
-def judged(
-    power: SitePower, *demands: FeedDemand
-) -> dict[str, tuple[float | None, float | None, str | None]]:
-    found = judge_sources(power, Tree(power.sources), demands)
-    return {load.name: (load.load, load.worst, load.worst_lost) for load in found}
+def judged(power: SitePower, *demands: FeedDemand) -> Mapping[str, Case]:
+    tree = Tree(power.sources)
+    (cases,) = judge_flows(tree, [Flow(tree, demands)], [lambda _, loads: loads[0]])
+    return cases
 
 
 def test_capacity_is_stated_or_of_the_modules_without_spares_or_derated():

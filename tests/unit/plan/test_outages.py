@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from factories import a_source
 from rackwright.model.power import SitePower
-from rackwright.plan.distribution import FeedDemand, Loads, Tree, judge_sources
+from rackwright.plan.distribution import FeedDemand, Loads, Tree
+from rackwright.plan.flows import Flow, judge_flows
 from rackwright.plan.outages import Outages
 
 
@@ -90,8 +91,9 @@ RING = [a_source("u"), a_source("g"), a_source("a", "u", "g"), a_source("b", "a"
 def test_what_a_loss_touches_is_all_that_it_changes(plant):
     sources, demands = plant
     expected = worst_by_walking_everything(sources, demands)
-    power = a_power(*sources)
-    found = {one.name: one.worst for one in judge_sources(power, Tree(power.sources), demands)}
+    tree = a_tree(*sources)
+    (cases,) = judge_flows(tree, [Flow(tree, demands)], [lambda _, loads: loads[0]])
+    found = {name: case.worst for name, case in cases.items()}
     assert found == {
         name: None if worst is None else pytest.approx(worst) for name, worst in expected.items()
     }

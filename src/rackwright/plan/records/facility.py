@@ -142,7 +142,7 @@ class SiteTotals:
         hosts: number of operating systems.
         racks: number of racks.
         it_power_w: input power of all racks, in W.
-        facility_w: the same times the PUE, in W.
+        facility_w: the same with cooling and losses, by the entries or the PUE, the greater, in W.
         heat_air_w: heat left to the air of all halls, in W.
         heat_liquid_w: heat of the devices into the liquid, in W.
         weight_kg: weight of all racks with their content, in kg.

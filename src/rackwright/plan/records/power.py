@@ -171,12 +171,14 @@ class SourceLoad:
         load_w: load while nothing is lost, in W.
         worst_w: highest load over the normal state and the loss of any other source, in W.
         worst_lost: name of the source whose loss causes that; None for the normal state.
-        carries_facility: whether cooling and losses hang on it beside its racks.
+        carries_facility: whether what the PUE says beyond the entries hangs on it.
         facility_w: load while nothing is lost, with cooling and losses where it carries them, in W.
         facility_worst_w: highest load with them, in W.
+        facility_lost: name of the source whose loss causes that; None for the normal state.
         peak_w: the same as ``facility_w`` while every device peaks, in W.
         peak_worst_w: highest of those over the normal state and the loss of any other source, in W.
         peak_lost: name of the source whose loss causes that; None for the normal state.
+        lacks: number without which its load with cooling and losses is unknown, in words.
         imbalance: largest deviation of a line from the mean, as a fraction of the mean.
         ancestors: names of all sources that can feed it, itself included, sorted.
         missing_parents: parents that it must have beside those that are named.
@@ -195,9 +197,11 @@ class SourceLoad:
     carries_facility: bool
     facility_w: float | None
     facility_worst_w: float | None
+    facility_lost: str | None
     peak_w: float | None
     peak_worst_w: float | None
     peak_lost: str | None
+    lacks: str | None
     imbalance: float | None
     ancestors: tuple[str, ...]
     missing_parents: int

@@ -1,0 +1,150 @@
+"""The power sources of a site as records: what each carries, with cooling and losses, and at peaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from rackwright.model.onprem import OnPremSite
+from rackwright.plan.assignment import AssignedRacks
+from rackwright.plan.consumers import Consumer
+from rackwright.plan.distribution import FeedDemand, Tree, add_legs, capacity_of, idle_sources
+from rackwright.plan.electrical import Legs, imbalance, rotate
+from rackwright.plan.flows import Flow, judge_flows
+from rackwright.plan.model import Path
+from rackwright.plan.outages import Outages
+from rackwright.plan.overhead import Overhead, losses_of, overhead_of, unknown_loads
+from rackwright.plan.rack import Rack
+from rackwright.plan.records.power import SourceLoad
+
+
+class Sources(NamedTuple):
+    """The electrical side of a site above its racks.
+
+    Attributes:
+        tree: what hangs on what.
+        rows: the record of each source.
+        overhead: what the site draws beside its racks.
+    """
+
+    tree: Tree
+    rows: tuple[SourceLoad, ...]
+    overhead: Overhead
+
+
+def plan_sources(
+    site: OnPremSite,
+    path: Path,
+    consumers: tuple[Consumer, ...],
+    classes: Sequence[AssignedRacks],
+    built: Sequence[Rack],
+    racks: float | None,
+) -> Sources:
+    """The sources of ``site``.
+
+    Args:
+        site: the site.
+        path: its place in the blueprint.
+        consumers: what draws power beside the racks.
+        classes: its racks by class.
+        built: one rack of each class.
+        racks: what all of them draw, in W.
+    """
+    fed = {consumer.name: consumer.fed_by for consumer in consumers if consumer.fed_by}
+    tree = Tree(site.power.sources, fed)
+    demands = [_demands(cls, rack, tree.outages) for cls, rack in zip(classes, built, strict=True)]
+    flows = _flows(tree, consumers, demands)
+    overhead = overhead_of(site, tree, consumers, flows[2].normal, racks)
+    unknown = unknown_loads(tree, consumers, overhead.carriers)
+
+    def facility(name: str, loads: Sequence[float | None]) -> float | None:
+        return None if name in unknown else overhead.of(name, loads[2], loads[0])
+
+    def peak(name: str, loads: Sequence[float | None]) -> float | None:
+        return None if name in unknown else overhead.of(name, loads[3], loads[0])
+
+    carried, whole, peaks = judge_flows(tree, flows, (lambda _, loads: loads[0], facility, peak))
+    legs = _legs(tree, classes, built)
+    idle = idle_sources(site)
+    rows = tuple(
+        SourceLoad(
+            source=name,
+            kind=source.kind,
+            path=(*path, "power", "sources", index),
+            redundancy=source.redundancy,
+            capacity_w=capacity_of(source, site.power),
+            overload_w=source.overload,
+            load_w=carried[name].normal,
+            worst_w=carried[name].worst,
+            worst_lost=carried[name].lost,
+            carries_facility=name in overhead.carriers,
+            facility_w=whole[name].normal,
+            facility_worst_w=whole[name].worst,
+            facility_lost=whole[name].lost,
+            peak_w=peaks[name].normal,
+            peak_worst_w=peaks[name].worst,
+            peak_lost=peaks[name].lost,
+            lacks=unknown.get(name),
+            imbalance=None
+            if name in tree.unsure or (lines := legs[name]) is None
+            else imbalance(lines),
+            ancestors=tuple(sorted(tree.ancestors(name))),
+            missing_parents=source.missing_parents,
+            idle=name in idle,
+        )
+        for index, (name, source) in enumerate(tree.sources.items())
+    )
+    return Sources(tree, rows, overhead)
+
+
+def _flows(
+    tree: Tree, consumers: Sequence[Consumer], demands: Sequence[tuple[FeedDemand, FeedDemand]]
+) -> tuple[Flow, Flow, Flow, Flow]:
+    """Racks, their peaks, and both again with what has an entry of its own and known losses."""
+    racks = Flow(tree, [demand for demand, _ in demands])
+    peaks = Flow(tree, [peak for _, peak in demands])
+    consumed = {c.name: c.power for c in consumers if c.fed_by and c.power is not None}
+    losses = losses_of(tree)
+    if not consumed and not losses.gain:
+        return racks, peaks, racks, peaks
+    return (
+        racks,
+        peaks,
+        Flow(tree, [demand for demand, _ in demands], consumed, losses),
+        Flow(tree, [peak for _, peak in demands], consumed, losses),
+    )
+
+
+def _demands(cls: AssignedRacks, rack: Rack, outages: Outages) -> tuple[FeedDemand, FeedDemand]:
+    """The rack's draw on its feeds, and its peak, for every set of feeds that one lost source kills."""
+    sources = tuple(feed.source for feed in rack.group.feeds)
+    normal, peak = rack.feed_draws(frozenset())
+    without = {dead: rack.feed_draws(dead) for dead in outages.dead_feeds(sources)}
+    return (
+        FeedDemand(
+            sources, len(cls.racks), normal, {d: draws for d, (draws, _) in without.items()}
+        ),
+        FeedDemand(sources, len(cls.racks), peak, {d: peaks for d, (_, peaks) in without.items()}),
+    )
+
+
+def _legs(
+    tree: Tree, classes: Sequence[AssignedRacks], built: Sequence[Rack]
+) -> Mapping[str, Legs | None]:
+    """Load of each line of every source; the start line is rotated from rack to rack."""
+    found: dict[str, Legs | None] = dict.fromkeys(tree.order, (0.0, 0.0, 0.0))
+    for cls, rack in zip(classes, built, strict=True):
+        turns = [sum(1 for p in cls.positions if p % 3 == turn) for turn in range(3)]
+        for load, circuit in zip(rack.normal, rack.circuits, strict=True):
+            name = rack.group.feeds[circuit.feed].source
+            for turn, times in enumerate(turns):
+                legs = None if load.legs is None else rotate(load.legs, turn)
+                found[name] = _add_legs(found[name], legs, times)
+    for name in tree.order:
+        if parents := tree.parents[name]:
+            found[parents[0]] = _add_legs(found[parents[0]], found[name], 1)
+    return found
+
+
+def _add_legs(total: Legs | None, legs: Legs | None, times: int) -> Legs | None:
+    return None if total is None or legs is None else add_legs(total, legs, times)
