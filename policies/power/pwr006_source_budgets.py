@@ -12,6 +12,7 @@ from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.facility import measure_contract
 from rackwright.policy.fixes import either, place_fewer, provide
 from rackwright.policy.racks import excess
+from rackwright.policy.sources import missing_of_facility, missing_of_racks, no_capacity
 
 
 class SourceBudgets(Policy):
@@ -52,16 +53,9 @@ def _source(site: SitePlan, row: SourceLoad, at: Subject) -> Measure:
     if row.carries_facility:
         shares = with_overhead(shares, site.overhead)
     plant = plant_contributors(site, row.source, lost) if over else ()
-    missing: list[str] = []
-    racks = row.worst_w if survives else row.load_w
-    if racks is None:
-        missing += site.distribution.missing or ("maximum power of a product that it feeds",)
-    if row.carries_facility:
-        missing += site.overhead.missing
-    if row.lacks is not None:
-        missing.append(row.lacks)
+    missing = [*missing_of_racks(site, row), *missing_of_facility(site, row)]
     if limit is None:
-        missing.append(_capacity(site, row.source))
+        missing.append(no_capacity(site, row.source))
     return Measure(
         at,
         value=value,
@@ -75,13 +69,6 @@ def _source(site: SitePlan, row: SourceLoad, at: Subject) -> Measure:
         else None,
         missing=tuple(missing),
     )
-
-
-def _capacity(site: SitePlan, name: str) -> str:
-    """What is missing of the capacity of a source."""
-    if site.distribution.sources[name].modules is None:
-        return f"capacity of '{name}'"
-    return f"'spare' of the modules of '{name}', 0 where every module is needed"
 
 
 def _parents(row: SourceLoad, at: Subject) -> Finding:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import provide
+from rackwright.policy.sources import missing_of_facility
 
 
 class PeakPower(Policy):
@@ -29,13 +30,9 @@ class PeakPower(Policy):
                 carried = row.facility_worst_w if survives else row.facility_w
                 if row.kind not in {"ups", "generator"} or carried == 0:
                     continue
-                missing: list[str] = []
+                missing = list(missing_of_facility(site, row))
                 value = row.peak_worst_w if survives else row.peak_w
                 lost = row.peak_lost if survives else None
-                if row.carries_facility:
-                    missing += site.overhead.missing
-                if row.lacks is not None:
-                    missing.append(row.lacks)
                 if value is None and not missing:
                     missing += site.distribution.missing or (
                         "peak power of a product that it feeds",

@@ -327,6 +327,7 @@ _PLANT: Mapping[type[Model], Fields] = {
             "redundancy": ordered("N-1", "N", absent=Absent.STRICT),
             "overload": higher(),
             "efficiency": higher(Absent.ELSEWHERE),
+            "recharge": lower(),
         },
     ),
     power.Modules: Fields("count capacity", claims={"spare": lower()}),

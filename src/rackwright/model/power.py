@@ -56,7 +56,7 @@ Power begins at a utility or a generator only, and a transfer switch chooses bet
 
 LOSSY: tuple[SourceKind, ...] = ("ups", "transformer")
 """Kinds whose losses count; those of cables, busways and switchgear are not worked out."""
-_ONLY: dict[str, tuple[SourceKind, ...]] = {"efficiency": LOSSY}
+_ONLY: dict[str, tuple[SourceKind, ...]] = {"efficiency": LOSSY, "recharge": ("ups",)}
 
 
 class PowerSource(Model):
@@ -81,6 +81,9 @@ class PowerSource(Model):
     """Short-time power it survives, for synchronous training swings."""
     efficiency: Annotated[Percent, Field(gt=0, le=100)] | None = None
     """Of a UPS or transformer: output over input, the lowest at the loads that it may carry."""
+    recharge: Watts | None = None
+    """Most power that a UPS draws beside its load to charge its batteries after an outage, 0 where it
+    has none."""
 
     @model_validator(mode="after")
     def _one_statement_of_capacity(self) -> PowerSource:

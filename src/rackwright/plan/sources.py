@@ -9,6 +9,7 @@ from rackwright.model.onprem import OnPremSite
 from rackwright.plan.assignment import AssignedRacks
 from rackwright.plan.consumers import Consumer
 from rackwright.plan.distribution import FeedDemand, Tree, add_legs, capacity_of, idle_sources
+from rackwright.plan.draws import Draws
 from rackwright.plan.electrical import Legs, imbalance, rotate
 from rackwright.plan.flows import Flow, judge_flows
 from rackwright.plan.model import Path
@@ -63,7 +64,15 @@ def plan_sources(
     def peak(name: str, loads: Sequence[float | None]) -> float | None:
         return None if name in unknown else overhead.of(name, loads[3], loads[0])
 
-    carried, whole, peaks = judge_flows(tree, flows, (lambda _, loads: loads[0], facility, peak))
+    def charging(name: str, loads: Sequence[float | None]) -> float | None:
+        load, charge = facility(name, loads), loads[4]
+        unsaid = any(tree.sources[ups].recharge is None for ups in batteries[name])
+        return None if load is None or charge is None or unsaid else load + charge
+
+    batteries = _batteries(tree)
+    carried, whole, peaks, charged = judge_flows(
+        tree, flows, (lambda _, loads: loads[0], facility, peak, charging)
+    )
     legs = _legs(tree, classes, built)
     idle = idle_sources(site)
     rows = tuple(
@@ -81,6 +90,10 @@ def plan_sources(
             facility_w=whole[name].normal,
             facility_worst_w=whole[name].worst,
             facility_lost=whole[name].lost,
+            batteries=batteries[name],
+            charging_w=charged[name].normal,
+            charging_worst_w=charged[name].worst,
+            charging_lost=charged[name].lost,
             peak_w=peaks[name].normal,
             peak_worst_w=peaks[name].worst,
             peak_lost=peaks[name].lost,
@@ -99,20 +112,36 @@ def plan_sources(
 
 def _flows(
     tree: Tree, consumers: Sequence[Consumer], demands: Sequence[tuple[FeedDemand, FeedDemand]]
-) -> tuple[Flow, Flow, Flow, Flow]:
-    """Racks, their peaks, and both again with what has an entry of its own and known losses."""
+) -> tuple[Flow, Flow, Flow, Flow, Flow]:
+    """Racks, their peaks, both again with what has an entry of its own and known losses; batteries.
+
+    A battery is charged in each state: all have been discharged by the outage before it.
+    """
     racks = Flow(tree, [demand for demand, _ in demands])
     peaks = Flow(tree, [peak for _, peak in demands])
     consumed = {c.name: c.power for c in consumers if c.fed_by and c.power is not None}
     losses = losses_of(tree)
+    beside = {name: s.recharge for name, s in tree.sources.items() if s.recharge is not None}
+    charging = Flow(tree, (), draws=Draws(losses.gain, beside))
     if not consumed and not losses.gain:
-        return racks, peaks, racks, peaks
+        return racks, peaks, racks, peaks, charging
     return (
         racks,
         peaks,
         Flow(tree, [demand for demand, _ in demands], consumed, losses),
         Flow(tree, [peak for _, peak in demands], consumed, losses),
+        charging,
     )
+
+
+def _batteries(tree: Tree) -> Mapping[str, tuple[str, ...]]:
+    """The UPSs that hang on each source, itself not counted, by what may feed them."""
+    found: dict[str, list[str]] = {name: [] for name in tree.sources}
+    for name, source in tree.sources.items():
+        if source.kind == "ups":
+            for above in tree.ancestors(name) - {name}:
+                found[above].append(name)
+    return {name: tuple(below) for name, below in found.items()}
 
 
 def _demands(cls: AssignedRacks, rack: Rack, outages: Outages) -> tuple[FeedDemand, FeedDemand]:

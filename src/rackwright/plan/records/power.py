@@ -175,6 +175,10 @@ class SourceLoad:
         facility_w: load while nothing is lost, with cooling and losses where it carries them, in W.
         facility_worst_w: highest load with them, in W.
         facility_lost: name of the source whose loss causes that; None for the normal state.
+        batteries: names of the UPSs whose batteries are charged through it, in the order written.
+        charging_w: the same as ``facility_w`` while all of them are charged, in W.
+        charging_worst_w: highest of those over the normal state and the loss of any other source, in W.
+        charging_lost: name of the source whose loss causes that; None for the normal state.
         peak_w: the same as ``facility_w`` while every device peaks, in W.
         peak_worst_w: highest of those over the normal state and the loss of any other source, in W.
         peak_lost: name of the source whose loss causes that; None for the normal state.
@@ -198,6 +202,10 @@ class SourceLoad:
     facility_w: float | None
     facility_worst_w: float | None
     facility_lost: str | None
+    batteries: tuple[str, ...]
+    charging_w: float | None
+    charging_worst_w: float | None
+    charging_lost: str | None
     peak_w: float | None
     peak_worst_w: float | None
     peak_lost: str | None

@@ -1,0 +1,57 @@
+"""PWR-013: what feeds a UPS carries the charging of its batteries beside its load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.records.power import SourceLoad
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.fixes import provide
+from rackwright.policy.racks import is_over
+from rackwright.policy.sources import missing_of_facility, missing_of_racks, no_capacity
+
+
+class BatteryRecharge(Policy):
+    """After an outage each source above the UPSs carries its load and charges all batteries."""
+
+    id: ClassVar[str] = "PWR-013"
+    title: ClassVar[str] = "Sources carry the charging of batteries after an outage"
+    severity: ClassVar[Severity] = Severity.HIGH
+    since: ClassVar[str] = "0.3"
+    family: ClassVar[str] = "power"
+    profile: ClassVar[Profile] = Profile.PILOT
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each source that feeds a UPS."""
+        for site in plan.onprem:
+            for row in site.sources:
+                if row.batteries:
+                    yield _source(site, row)
+
+
+def _source(site: SitePlan, row: SourceLoad) -> Measure:
+    survives = row.redundancy == "N-1"
+    value = row.charging_worst_w if survives else row.charging_w
+    lost = row.charging_lost if survives else None
+    sources = site.distribution.sources
+    missing = [
+        *missing_of_racks(site, row),
+        *missing_of_facility(site, row),
+        *(f"'recharge' of '{name}'" for name in row.batteries if sources[name].recharge is None),
+    ]
+    if row.capacity_w is None:
+        missing.append(no_capacity(site, row.source))
+    over = is_over(value, row.capacity_w)
+    return Measure(
+        Subject(f"{site.site.name} source {row.source}", row.path),
+        value=value,
+        limit=row.capacity_w,
+        unit="W",
+        what="load while batteries are charged" + (f" after losing '{lost}'" if lost else ""),
+        fix=f"{provide(value, 'W', f'a {row.kind}')}, or let the UPSs charge more slowly"
+        if over
+        else None,
+        missing=tuple(missing),
+    )
