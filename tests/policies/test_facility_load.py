@@ -70,8 +70,7 @@ def test_a_transformer_above_a_ups_carries_them_and_one_below_does_not(tmp_path:
         made = [
             f"- {{name: t-{lane}, kind: transformer, fed_by: [utility], capacity: 600 kW}}",
             f"- {{name: ups-{lane}, kind: ups, fed_by: [t-{lane}], capacity: 600 kW}}",
-            f"- {{name: d-{lane}, kind: transformer, fed_by: [ups-{lane}], capacity: 600 kW, "
-            "efficiency: 100 %}",
+            f"- {{name: d-{lane}, kind: transformer, fed_by: [ups-{lane}], efficiency: 100 %}}",
         ]
         old = f"- {{name: ups-{lane}, kind: ups, fed_by: [utility], capacity: 600 kW}}"
         lanes.append((old, "\n        ".join(made)))

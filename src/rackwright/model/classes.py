@@ -328,6 +328,9 @@ _PLANT: Mapping[type[Model], Fields] = {
             "overload": higher(),
             "efficiency": higher(Absent.ELSEWHERE),
             "recharge": lower(),
+            "walk_in": GRANTED,
+            "step_load": higher(),
+            "start_step": other(Absent.STRICT),
         },
     ),
     power.Modules: Fields("count capacity", claims={"spare": lower()}),
@@ -356,6 +359,7 @@ _PLANT: Mapping[type[Model], Fields] = {
         "type count inlet_temperature containment fed_by",
         claims={
             "power": lower(Absent.ELSEWHERE),
+            "start_step": other(Absent.STRICT),
             "ashrae_class": ordered("H1", "A1", "A2", "A3", "A4"),
             "temperature_rise": higher(),
         },
@@ -364,6 +368,7 @@ _PLANT: Mapping[type[Model], Fields] = {
         "name cdu count fluid flow_limit fed_by",
         claims={
             "power": lower(Absent.ELSEWHERE),
+            "start_step": other(Absent.STRICT),
             "temperature_rise": higher(),
             "supply_temperature": other(Absent.UNKNOWN),
             "facility_temperature": lower(),
@@ -374,7 +379,8 @@ _PLANT: Mapping[type[Model], Fields] = {
         },
     ),
     cooling.MechanicalPlant: Fields(
-        "name kind count fed_by", claims={"power": lower(Absent.ELSEWHERE)}
+        "name kind count fed_by",
+        claims={"power": lower(Absent.ELSEWHERE), "start_step": other(Absent.STRICT)},
     ),
     onprem.NodeGroup: Fields(
         "name role type count racks per_rack start_unit psus_per_feed",

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from rackwright.model.base import Model
 from rackwright.model.names import Name
+from rackwright.model.power import StartStep
 from rackwright.model.units import Celsius, Kelvin, Kilograms, Kilopascals, LitresPerMinute, Watts
 
 WaterClass = Literal["W17", "W27", "W32", "W40", "W45", "W+"]
@@ -32,6 +33,8 @@ class AirSupply(Model):
     """Most electrical power of one unit; absent, that of its product."""
     fed_by: tuple[Name, ...] = ()
     """Power sources. The first one that lives carries all units."""
+    start_step: StartStep = 1
+    """Step in which they are connected when generators start."""
 
 
 class CoolingLoop(Model):
@@ -60,6 +63,8 @@ class CoolingLoop(Model):
     """Most electrical power of one CDU; absent, that of its product."""
     fed_by: tuple[Name, ...] = ()
     """Power sources. The first one that lives carries all CDUs."""
+    start_step: StartStep = 1
+    """Step in which they are connected when generators start."""
 
 
 class MechanicalPlant(Model):
@@ -72,6 +77,8 @@ class MechanicalPlant(Model):
     """Most electrical power of one unit."""
     fed_by: tuple[Name, ...] = ()
     """Power sources. The first one that lives carries all units."""
+    start_step: StartStep = 1
+    """Step in which they are connected when generators start."""
 
 
 class RackCooling(Model):

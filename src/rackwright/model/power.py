@@ -48,6 +48,9 @@ SourceKind = Literal[
     "utility", "generator", "switchgear", "transformer", "ups", "rpp", "panel", "busway", "sts"
 ]
 
+StartStep = Annotated[int, Field(ge=1, le=100)]
+"""Steps in which loads are connected to generators, counted from 1."""
+
 LEAST_PARENTS: dict[SourceKind, int] = {"utility": 0, "generator": 0, "sts": 2}
 """Parents that an element has by its kind; those that are not listed have at least one.
 
@@ -56,7 +59,12 @@ Power begins at a utility or a generator only, and a transfer switch chooses bet
 
 LOSSY: tuple[SourceKind, ...] = ("ups", "transformer")
 """Kinds whose losses count; those of cables, busways and switchgear are not worked out."""
-_ONLY: dict[str, tuple[SourceKind, ...]] = {"efficiency": LOSSY, "recharge": ("ups",)}
+_ONLY: dict[str, tuple[SourceKind, ...]] = {
+    "efficiency": LOSSY,
+    "recharge": ("ups",),
+    "walk_in": ("ups",),
+    "step_load": ("generator",),
+}
 
 
 class PowerSource(Model):
@@ -84,6 +92,14 @@ class PowerSource(Model):
     recharge: Watts | None = None
     """Most power that a UPS draws beside its load to charge its batteries after an outage, 0 where it
     has none."""
+    walk_in: bool = False
+    """A UPS takes its load from its batteries back little by little, so that it is no load step."""
+    step_load: Watts | None = None
+    """Largest load that a generator takes at once, whatever it carries already, inside the limits of
+    the performance class (ISO 8528-5) that its loads need."""
+    start_step: StartStep = 1
+    """When generators start, its load is connected in this step, or in a later one of what it hangs on
+    or of what hangs on it."""
 
     @model_validator(mode="after")
     def _one_statement_of_capacity(self) -> PowerSource:
@@ -95,7 +111,7 @@ class PowerSource(Model):
     @model_validator(mode="after")
     def _fits_the_kind(self) -> PowerSource:
         for name, kinds in _ONLY.items():
-            if getattr(self, name) is not None and self.kind not in kinds:
+            if getattr(self, name) not in (None, False) and self.kind not in kinds:
                 raise ValueError(f"'{name}' is of a {' or '.join(kinds)}, not of a {self.kind}")
         return self
 

@@ -23,6 +23,7 @@ class Consumer:
         count: number of units.
         each: most power of one, in W; None when unknown.
         fed_by: the sources that may carry them, the first one first.
+        start_step: step in which they are connected when generators start.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Consumer:
     count: int
     each: float | None
     fed_by: tuple[str, ...]
+    start_step: int
 
     @property
     def power(self) -> float | None:
@@ -60,16 +62,17 @@ def _consumers(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iterator[C
             if each is None:
                 each = fact_value(catalogue.get(AirHandler, air.type).power)
             name, where = f"air handlers of hall '{hall.name}'", (*path, "halls", index, "air")
-            yield Consumer(name, where, air.count, each, air.fed_by)
+            yield Consumer(name, where, air.count, each, air.fed_by, air.start_step)
     for index, loop in enumerate(site.loops):
         each = loop.power
         if each is None:
             each = fact_value(catalogue.get(Cdu, loop.cdu).power)
         name, where = f"CDUs of loop '{loop.name}'", (*path, "loops", index)
-        yield Consumer(name, where, loop.count, each, loop.fed_by)
+        yield Consumer(name, where, loop.count, each, loop.fed_by, loop.start_step)
     for index, plant in enumerate(site.plant or ()):
         where = (*path, "plant", index)
-        yield Consumer(f"plant '{plant.name}'", where, plant.count, plant.power, plant.fed_by)
+        name, each = f"plant '{plant.name}'", plant.power
+        yield Consumer(name, where, plant.count, each, plant.fed_by, plant.start_step)
 
 
 def check_consumers(consumers: Iterable[Consumer], sources: Iterable[str]) -> Iterator[PlanProblem]:

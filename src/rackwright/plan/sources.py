@@ -12,6 +12,7 @@ from rackwright.plan.distribution import FeedDemand, Tree, add_legs, capacity_of
 from rackwright.plan.draws import Draws
 from rackwright.plan.electrical import Legs, imbalance, rotate
 from rackwright.plan.flows import Flow, judge_flows
+from rackwright.plan.generators import largest_steps
 from rackwright.plan.model import Path
 from rackwright.plan.outages import Outages
 from rackwright.plan.overhead import Overhead, losses_of, overhead_of, unknown_loads
@@ -73,6 +74,7 @@ def plan_sources(
     carried, whole, peaks, charged = judge_flows(
         tree, flows, (lambda _, loads: loads[0], facility, peak, charging)
     )
+    steps = largest_steps(tree, [demand for demand, _ in demands], overhead, unknown.keys())
     legs = _legs(tree, classes, built)
     idle = idle_sources(site)
     rows = tuple(
@@ -97,6 +99,10 @@ def plan_sources(
             peak_w=peaks[name].normal,
             peak_worst_w=peaks[name].worst,
             peak_lost=peaks[name].lost,
+            step_w=step.load if (step := steps.get(name)) else None,
+            step_number=step.step if step else None,
+            step_lost=step.lost if step else None,
+            step_limit_w=source.step_load,
             lacks=unknown.get(name),
             imbalance=None
             if name in tree.unsure or (lines := legs[name]) is None
