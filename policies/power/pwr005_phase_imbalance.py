@@ -7,12 +7,14 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from rackwright.plan.model import Plan, Subject
+from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.sources import no_capacity
 
 
 class PhaseImbalance(Policy):
-    """No source's lines differ more than a share of their mean."""
+    """No line of a loaded source is further from the mean than a share of what a line carries."""
 
     id: ClassVar[str] = "PWR-005"
     title: ClassVar[str] = "Three-phase sources are loaded evenly"
@@ -21,30 +23,45 @@ class PhaseImbalance(Policy):
     family: ClassVar[str] = "power"
 
     warn_percent: Annotated[float, Field(ge=0, le=100)] = 10
-    """Largest deviation of a line from the mean before a warning."""
+    """Largest deviation of a line from the mean before a warning, of what a line carries."""
     fail_percent: Annotated[float, Field(ge=0, le=100)] = 20
-    """Largest deviation of a line from the mean."""
+    """Largest deviation of a line from the mean, of what a line carries."""
+    from_percent: Annotated[float, Field(ge=0, le=100)] = 25
+    """Share of its capacity that a source must carry to be judged."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure, and a warning step, for each source that carries load."""
+        """A measure, and a warning step, for each source that carries enough."""
         for site in plan.onprem:
             for row in site.sources:
-                if row.load_w == 0:
-                    continue
-                at = Subject(f"{site.site.name} source {row.source}", row.path)
-                value = None
-                if row.load_w is not None and row.imbalance is not None:
-                    value = 100 * row.imbalance
-                unknown = value is None
-                missing = site.distribution.missing or ("load of the source",) if unknown else ()
-                worst = value is not None and value > self.fail_percent
-                yield Measure(
-                    at,
-                    value=value,
-                    limit=self.fail_percent if worst or unknown else self.warn_percent,
-                    unit="%",
-                    what="deviation of the busiest or idlest line from the mean",
-                    fix="start each rack's PDU on another line than its neighbour's",
-                    missing=missing,
-                    advisory=not worst and not unknown,
-                )
+                if row.load_w != 0 and not self._spared(row):
+                    yield self._measure(site, row)
+
+    def _spared(self, row: SourceLoad) -> bool:
+        """Whether a source carries too little for its lines to matter."""
+        load, capacity = row.load_w, row.capacity_w
+        if load is None or capacity is None:
+            return False
+        return load < capacity * self.from_percent / 100
+
+    def _measure(self, site: SitePlan, row: SourceLoad) -> Measure:
+        deviation, capacity = row.deviation_w, row.capacity_w
+        value = None
+        missing: list[str] = []
+        if deviation is None:
+            missing += site.distribution.missing or ("load of the source",)
+        if capacity is None:
+            missing.append(no_capacity(site, row.source))
+        if deviation is not None and capacity:
+            value = 100 * deviation / (capacity / 3)
+        unknown = value is None
+        worst = value is not None and value > self.fail_percent
+        return Measure(
+            Subject(f"{site.site.name} source {row.source}", row.path),
+            value=value,
+            limit=self.fail_percent if worst or unknown else self.warn_percent,
+            unit="%",
+            what="deviation of the busiest or idlest line from the mean, of what a line carries,",
+            fix="start each rack's PDU on another line than its neighbour's",
+            missing=tuple(missing),
+            advisory=not worst and not unknown,
+        )

@@ -43,7 +43,13 @@ def line_implied_power(legs: Legs, wiring: Literal["wye", "delta"]) -> float:
 def imbalance(legs: Legs) -> float:
     """Largest deviation of a leg from the mean, as a fraction of the mean; 0 without load."""
     mean = sum(legs) / 3
-    return 0.0 if mean == 0 else max(abs(leg - mean) for leg in legs) / mean
+    return 0.0 if mean == 0 else line_deviation(legs) / mean
+
+
+def line_deviation(legs: Legs) -> float:
+    """Largest deviation of a leg from the mean, in the unit of ``legs``."""
+    mean = sum(legs) / 3
+    return max(abs(leg - mean) for leg in legs)
 
 
 def spread(count: int, places: int, *, start: int = 0) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from rackwright.plan.assignment import AssignedRacks
 from rackwright.plan.consumers import Consumer
 from rackwright.plan.distribution import FeedDemand, Tree, add_legs, capacity_of, idle_sources
 from rackwright.plan.draws import Draws
-from rackwright.plan.electrical import Legs, imbalance, rotate
+from rackwright.plan.electrical import Legs, line_deviation, rotate
 from rackwright.plan.flows import Flow, judge_flows
 from rackwright.plan.generators import largest_steps
 from rackwright.plan.model import Path
@@ -104,9 +104,9 @@ def plan_sources(
             step_lost=step.lost if step else None,
             step_limit_w=source.step_load,
             lacks=unknown.get(name),
-            imbalance=None
+            deviation_w=None
             if name in tree.unsure or (lines := legs[name]) is None
-            else imbalance(lines),
+            else line_deviation(lines),
             ancestors=tuple(sorted(tree.ancestors(name))),
             missing_parents=source.missing_parents,
             idle=name in idle,

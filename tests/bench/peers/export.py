@@ -43,7 +43,7 @@ CIRCUIT = _names(
     "c13_worst_a c13_rating_a c19_used c19_available c19_worst_a c19_rating_a"
 )
 FEED = _names("feed source pdu_entry current_a circuit_current_a outlet_voltage_v")
-SOURCE = _names("source kind redundancy load_w worst_w capacity_w imbalance")
+SOURCE = _names("source kind redundancy load_w worst_w capacity_w deviation_w")
 HALL = _names(
     "hall containment handler ashrae_class power_w power_limit_w heat_air_w air_capacity_n1_w "
     "supply_cfm air_supply_n1_cfm density_ratio inlet_c"

@@ -90,7 +90,10 @@ def breakers_and_cords(rack: Any) -> Iterator[str]:
 
 
 def phase_imbalance(source: Any) -> Iterator[str]:
-    if source["load_w"] and source["imbalance"] is not None and over(100 * source["imbalance"], 10):
+    load, capacity, deviation = (source[f"{key}_w"] for key in ("load", "capacity", "deviation"))
+    if None in (load, capacity, deviation) or not over(load, 0.25 * capacity):
+        return
+    if over(300 * deviation / capacity, 10):
         yield f"{source['site']} source {source['source']}"
 
 

@@ -85,7 +85,8 @@ overloaded(rack, circuit) if {
 deny contains {"policy": "PWR-005", "subject": source_subject(source)} if {
 	some source in input.sources
 	source.load_w != 0
-	over(100 * source.imbalance, 10)
+	over(source.load_w, 0.25 * source.capacity_w)
+	over((300 * source.deviation_w) / source.capacity_w, 10)
 }
 
 # PWR-006: sources, rows, halls and the contract stay inside their power budgets.

@@ -188,7 +188,7 @@ class SourceLoad:
         step_lost: name of the source whose loss starts it.
         step_limit_w: most load that a generator takes at once, in W.
         lacks: number without which its load with cooling and losses is unknown, in words.
-        imbalance: largest deviation of a line from the mean, as a fraction of the mean.
+        deviation_w: largest deviation of a line's load from the mean of the three, in W.
         ancestors: names of all sources that can feed it, itself included, sorted.
         missing_parents: parents that it must have beside those that are named.
         idle: whether it feeds neither a rack nor another source.
@@ -219,7 +219,7 @@ class SourceLoad:
     step_lost: str | None
     step_limit_w: float | None
     lacks: str | None
-    imbalance: float | None
+    deviation_w: float | None
     ancestors: tuple[str, ...]
     missing_parents: int
     idle: bool
