@@ -11,7 +11,7 @@ from rackwright.plan.records.power import CircuitAfterLoss
 from rackwright.plan.what_if import CircuitRoom
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, held, hold, provide
-from rackwright.policy.racks import RackNames, excess, unknown_devices
+from rackwright.policy.racks import MOST_FEEDS, RackNames, excess, unknown_devices
 
 
 class FeedLoss(Policy):
@@ -47,6 +47,10 @@ def _worst(site: SitePlan) -> Iterator[CircuitAfterLoss]:
     yield from found.values()
 
 
+def _feeds(site: SitePlan, rack_class: int) -> int:
+    return sum(row.rack_class == rack_class for row in site.feeds)
+
+
 def _measure(site: SitePlan, names: RackNames, room: CircuitRoom, row: CircuitAfterLoss) -> Measure:
     number, value, limit = row.rack_class, row.implied_w, row.usable_w
     over = excess(value, limit)
@@ -65,7 +69,7 @@ def _measure(site: SitePlan, names: RackNames, room: CircuitRoom, row: CircuitAf
         fix=either(
             hold(fewer),
             provide(value, "W", "circuits"),
-            "give the rack one more feed",
+            "give the rack one more feed" if _feeds(site, number) < MOST_FEEDS else None,
         )
         if over
         else None,

@@ -10,7 +10,7 @@ from rackwright.plan.records.power import DevicesAfterLoss
 from rackwright.plan.records.racks import RackDevice
 from rackwright.plan.shelves import SHELF_INLETS
 from rackwright.policy.api import Finding, Measure, Policy, Severity
-from rackwright.policy.racks import RackNames
+from rackwright.policy.racks import MOST_FEEDS, RackNames
 
 
 class LivingSupplies(Policy):
@@ -70,6 +70,11 @@ def _fix(alive: int | None, needed: int | None, count: int | None) -> str | None
     if spare <= 0:
         return f"none of the {count} supplies is spare; choose a product with spare ones"
     feeds = -(-count // spare)
+    if feeds > MOST_FEEDS:
+        return (
+            f"choose a product with more than {spare} of {count} supplies spare: with these the loss "
+            f"of a feed is survived from {feeds} feeds on, and racks have {MOST_FEEDS} at most"
+        )
     return (
         f"spread the {count} supplies over {feeds} feeds, so that each loss takes {spare} at most"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from rackwright.plan.distribution import Tree
@@ -16,7 +17,7 @@ def circuit_contributors(
     """What each kind of device of one rack puts on ``feed`` when feed ``lost`` is dead, in W."""
     feeds = [row.feed for row in site.feeds if row.rack_class == rack_class]
     dead = {feeds.index(lost)} if lost in feeds else set()
-    return _merge(_shares(site, rack_class, feeds.index(feed), dead, 1))
+    return _merge(_shares(site, rack_class, {feeds.index(feed)}, dead, 1))
 
 
 def source_contributors(
@@ -32,9 +33,8 @@ def source_contributors(
     found: list[Contributor] = []
     for rack_class, sources in feeds.items():
         dead = {n for n, name in enumerate(sources) if not alive[name]}
-        for index, name in enumerate(sources):
-            if index not in dead and source in _path(tree, name, alive):
-                found += _shares(site, rack_class, index, dead, counts[rack_class])
+        here = {n for n, name in enumerate(sources) if source in _path(tree, name, alive)} - dead
+        found += _shares(site, rack_class, here, dead, counts[rack_class])
     return _merge(found)
 
 
@@ -70,16 +70,18 @@ def _path(tree: Tree, name: str, alive: dict[str, bool]) -> Iterable[str]:
 
 
 def _shares(
-    site: SitePlan, rack_class: int, feed: int, dead: set[int], racks: int
+    site: SitePlan, rack_class: int, feeds: AbstractSet[int], dead: set[int], racks: int
 ) -> list[Contributor]:
+    """What each device of the racks draws through ``feeds`` together: one contributor a device."""
     found = []
     for device in site.devices_of(rack_class):
         psus = device.psus
         if psus is None or device.power_w is None:
             continue
         alive = sum(count for n, count in enumerate(psus) if n not in dead)
-        if alive and psus[feed] and device.power_w:
-            found.append(Contributor(device.entry, racks, device.power_w * psus[feed] / alive))
+        here = sum(psus[feed] for feed in feeds)
+        if alive and here and device.power_w:
+            found.append(Contributor(device.entry, racks, device.power_w * here / alive))
     return found
 
 

@@ -6,6 +6,9 @@ from rackwright.plan.contributors import Quantity, subject, value_of
 from rackwright.plan.model import Path, SitePlan, Subject
 from rackwright.plan.records.racks import RackClass
 
+MOST_FEEDS = 4
+"""Feeds that people build to one rack at most; no fix asks for more."""
+
 
 class RackNames:
     """Subjects for the rack classes of one site."""
