@@ -26,6 +26,7 @@ from rackwright.model.units import (
     LitresPerMinute,
     MegabytesPerSecond,
     Metres,
+    Percent,
     RackUnits,
     Seconds,
     Volts,
@@ -116,6 +117,11 @@ class PowerSupplies(Model):
 
     count: Count
     rating: Fact[Watts] | None = None
+    """Output of one supply."""
+    efficiency: Fact[Annotated[Percent, Field(gt=0, le=100)]] | None = None
+    """Output over input at its rating."""
+    input_current: Fact[Amperes] | None = None
+    """Most input current of one supply, as on its plate."""
     inlet: Literal["C14", "C20", "C22", "GG45", "busbar", "hardwired"]
     full_performance: Fact[int] | None = None
     """Supplies that must live for full performance."""

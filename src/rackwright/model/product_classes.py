@@ -102,6 +102,8 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
         "full_performance": _LESS_OR_NONE,
         "degraded": _LESS_OR_NONE,
         "degraded_power": _LESS_OR_NONE,
+        "efficiency": _MORE_OR_NONE,
+        "input_current": _LESS_OR_NONE,
         **_either("count", "rating", "inlet"),
     },
     hardware.LiquidCooling: {

@@ -36,6 +36,9 @@ class PlacedDevice:
         unit_low: lowest rack unit, counted from 1; None for a device beside the rails.
         fits: whether a free place was found.
         heat: the larger of the input power and the published heat.
+        psu_rating: output of one power supply, in W.
+        psu_efficiency: output over input of one power supply at its rating, in %.
+        psu_current: most input current of one power supply, in A.
         psus_per_feed: power supplies on each feed of the rack, in feed order; empty when the
             number of power supplies is unknown.
         includes_rack: whether ``weight`` includes the rack.
@@ -63,6 +66,8 @@ class PlacedDevice:
     inlet_max: float | None = None
     psu_count: int | None = None
     psu_rating: float | None = None
+    psu_efficiency: float | None = None
+    psu_current: float | None = None
     psu_inlet: str | None = None
     full_performance: int | None = None
     degraded: int | None = None
@@ -131,6 +136,8 @@ def describe_device(
         inlet_max=fact_value(entry.inlet_max),
         psu_count=psus.count if psus else None,
         psu_rating=fact_value(psus.rating) if psus else None,
+        psu_efficiency=fact_value(psus.efficiency) if psus else None,
+        psu_current=fact_value(psus.input_current) if psus else None,
         psu_inlet=psus.inlet if psus else None,
         full_performance=fact_value(psus.full_performance) if psus else None,
         degraded=fact_value(psus.degraded) if psus else None,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
 from rackwright.model.hardware import Outlets, fact_value
 from rackwright.plan.content import PlacedDevice
 from rackwright.plan.electrical import outlet_voltage
-from rackwright.plan.wiring import hangs_anywhere
+from rackwright.plan.wiring import device_state, hangs_anywhere
 
 if TYPE_CHECKING:
     from rackwright.plan.rack import Rack
@@ -49,26 +50,69 @@ def outlet_rating(outlets: Mapping[str, Outlets] | None, kind: str) -> float | N
     return outlets[kind].rating.value if outlets and kind in outlets else None
 
 
-def outlet_currents(rack: Rack, number: int, power_factor: float) -> OutletCurrents:
-    """Largest current at one outlet of each type and on one branch, in A, from the supplies' ratings.
+def worst_shares(rack: Rack) -> Sequence[float | None]:
+    """W that one supply of each device draws at worst; None when the device's power is unknown.
 
-    A supply may draw its rating as soon as its partners are lost, so the rating counts and not
-    the share of the load. Outlets are dealt over the branches in turn.
+    Living supplies share the power of their device equally. The fewest live after the loss of a feed
+    or PDU, or of one supply.
+    """
+    circuits: list[list[int]] = [[] for _ in rack.devices]
+    for plug in rack.plugs:
+        circuits[plug.device].append(plug.circuit)
+    dead = [circuits_lost for _, _, circuits_lost in rack.losses]
+    return [
+        _worst_share(device, mine, dead)
+        for device, mine in zip(rack.devices, circuits, strict=True)
+    ]
+
+
+def _worst_share(
+    device: PlacedDevice, circuits: Sequence[int], losses: Sequence[AbstractSet[int]]
+) -> float | None:
+    """The same of one device, whose supplies hang on ``circuits``."""
+    living = {len(circuits), len(circuits) - 1}
+    living |= {sum(circuit not in lost for circuit in circuits) for lost in losses}
+    worst = 0.0
+    for alive in living:
+        if alive <= 0:
+            continue
+        power = device_state(device, alive)[1]
+        if power is None:
+            return None
+        worst = max(worst, power / alive)
+    return worst
+
+
+def outlet_currents(
+    rack: Rack, number: int, power_factor: float, shares: Sequence[float | None]
+) -> OutletCurrents:
+    """Largest current at one outlet of each type and on one branch of a PDU, in A.
+
+    Outlets are dealt over the branches in turn.
+
+    Args:
+        rack: the rack.
+        number: the PDU's circuit.
+        power_factor: of the load.
+        shares: W that one supply of each device draws at worst.
     """
     circuit = rack.circuits[number]
     pdu = rack.pdus[circuit.feed]
-    if pdu is None:
+    if pdu is None or any(hangs_anywhere(device) for device in rack.devices):
         return _UNKNOWN
     feed = rack.group.feeds[circuit.feed]
     line = feed.circuit.voltage if feed.circuit else pdu.voltage.value
-    volts = outlet_voltage(line, pdu.phases, pdu.wiring)
-    supplies = [rack.devices[plug.device] for plug in rack.plugs if plug.circuit == number]
-    unknown = any(d.psu_rating is None and d.power is None for d in supplies)
-    if unknown or any(hangs_anywhere(device) for device in rack.devices):
-        return _UNKNOWN
-    amperes = [_supply_current(d, volts, power_factor) for d in supplies]
-    small = [a for a, d in zip(amperes, supplies, strict=True) if d.psu_inlet == "C14"]
-    large = [a for a, d in zip(amperes, supplies, strict=True) if d.psu_inlet != "C14"]
+    volts = outlet_voltage(line, pdu.phases, pdu.wiring) * power_factor
+    plugged = [plug.device for plug in rack.plugs if plug.circuit == number]
+    amperes = []
+    for index in plugged:
+        current = _supply_current(rack.devices[index], shares[index], volts)
+        if current is None:
+            return _UNKNOWN
+        amperes.append(current)
+    inlets = [rack.devices[index].psu_inlet for index in plugged]
+    small = [a for a, inlet in zip(amperes, inlets, strict=True) if inlet == "C14"]
+    large = [a for a, inlet in zip(amperes, inlets, strict=True) if inlet != "C14"]
     branches = fact_value(pdu.branch_count)
     worst_branch = None
     if branches:
@@ -77,8 +121,13 @@ def outlet_currents(rack: Rack, number: int, power_factor: float) -> OutletCurre
     return OutletCurrents(max(small, default=0.0), max(large, default=0.0), worst_branch)
 
 
-def _supply_current(device: PlacedDevice, volts: float, power_factor: float) -> float:
-    """Current of one supply: its rating in VA, or the whole device through one supply."""
-    if device.psu_rating is not None:
-        return device.psu_rating / volts
-    return (device.power or 0.0) / (volts * power_factor)
+def _supply_current(device: PlacedDevice, share: float | None, volts: float) -> float | None:
+    """Most input current of one supply in A; ``volts`` is its voltage times its power factor.
+
+    The least of what bounds it: its share of the device's power, its plate, and what its rated output
+    takes at its efficiency. None where nothing does.
+    """
+    bounds = [share / volts if share is not None else None, device.psu_current]
+    if device.psu_rating is not None and device.psu_efficiency is not None:
+        bounds.append(device.psu_rating / (device.psu_efficiency / 100) / volts)
+    return min((bound for bound in bounds if bound is not None), default=None)

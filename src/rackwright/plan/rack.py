@@ -329,13 +329,14 @@ def feed_rows(rack: Rack, path: Path, number: int) -> list[FeedLoad]:
 def circuit_rows(rack: Rack, path: Path, number: int, power_factor: float) -> list[CircuitLoad]:
     """The circuits of a rack of the class with a number: load, outlets and branch breakers."""
     rows = []
+    shares = outlets.worst_shares(rack)
     for index, (circuit, load) in enumerate(zip(rack.circuits, rack.normal, strict=True)):
         pdu = rack.pdus[circuit.feed]
         feed = rack.group.feeds[circuit.feed]
         listed: dict[str, Outlets] | None
         listed = {o.type: o for o in pdu.outlets} if pdu and pdu.outlets is not None else None
         used = outlets.outlets_used(rack, index)
-        worst = outlets.outlet_currents(rack, index, power_factor)
+        worst = outlets.outlet_currents(rack, index, power_factor, shares)
         rows.append(
             CircuitLoad(
                 rack_class=number,
