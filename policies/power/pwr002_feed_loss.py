@@ -11,7 +11,13 @@ from rackwright.plan.records.power import CircuitAfterLoss
 from rackwright.plan.what_if import CircuitRoom
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, held, hold, provide
-from rackwright.policy.racks import MOST_FEEDS, RackNames, excess, unknown_devices
+from rackwright.policy.racks import (
+    MOST_FEEDS,
+    RackNames,
+    excess,
+    uncounted_supplies,
+    unknown_devices,
+)
 
 
 class FeedLoss(Policy):
@@ -57,6 +63,7 @@ def _measure(site: SitePlan, names: RackNames, room: CircuitRoom, row: CircuitAf
     shares = circuit_contributors(site, number, row.feed, row.lost) if over else ()
     fewer = room.most(number) if over else None
     missing = unknown_devices(site, number, "power_w", "maximum power")
+    missing += uncounted_supplies(site, number)
     if limit is None:
         missing += ("rating of the circuit",)
     return Measure(

@@ -8,7 +8,7 @@ from typing import ClassVar
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.records.power import CircuitLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
-from rackwright.policy.racks import RackNames
+from rackwright.policy.racks import RackNames, uncounted_supplies
 
 
 class BreakersAndCords(Policy):
@@ -61,9 +61,11 @@ def _outlets(site: SitePlan, names: RackNames, row: CircuitLoad) -> Iterator[Mea
         )
     for what, value, rating in parts:
         limit = None if rating is None else rating * derate
-        missing = []
+        missing: list[str] = []
         if value is None:
-            missing.append("power of a power supply in the rack")
+            missing += uncounted_supplies(site, row.rack_class) or (
+                "power of a power supply in the rack",
+            )
         if rating is None:
             missing.append("rating of the outlets")
         yield Measure(

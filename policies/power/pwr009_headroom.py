@@ -10,7 +10,7 @@ from pydantic import Field
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.power import CircuitAfterLoss, CircuitLoad
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
-from rackwright.policy.racks import RackNames
+from rackwright.policy.racks import RackNames, uncounted_supplies
 
 
 class Headroom(Policy):
@@ -40,7 +40,9 @@ class Headroom(Policy):
                     unit="%",
                     what="share of the capacity in use in the worst case",
                     fix="keep this rack as it is, or provide a larger circuit before it grows",
-                    missing=() if value is not None else ("load or capacity of the circuit",),
+                    missing=()
+                    if value is not None
+                    else uncounted_supplies(site, number) or ("load or capacity of the circuit",),
                 )
 
     def _oversubscription(self, site: SitePlan) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ the PUE says beyond the entries of machines is connected in the first step.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
@@ -38,6 +38,7 @@ def largest_steps(
     demands: Sequence[FeedDemand],
     overhead: Overhead,
     unknown: AbstractSet[str],
+    uncounted: Callable[[str], tuple[float, float]],
 ) -> Mapping[str, LargestStep]:
     """The largest step of each generator that any loss makes carry load.
 
@@ -46,6 +47,7 @@ def largest_steps(
         demands: what the racks draw.
         overhead: what the site draws beside them.
         unknown: sources whose load nobody knows.
+        uncounted: W of racks that a source may carry beside ``demands``, and of those with losses.
     """
     generators = [name for name, source in tree.sources.items() if source.kind == "generator"]
     above = {name: tree.ancestors(name) for name in tree.order} if generators else {}
@@ -56,7 +58,16 @@ def largest_steps(
             if lost not in made:
                 made[lost] = _carried(tree, demands, overhead.consumers, unknown, lost)
             steps, racks = made[lost]
-            largest = _largest(steps[name], racks[name], overhead.beyond, lost)
+            more, drawn = uncounted(name)
+            watts = racks[name]
+            nothing = watts == 0 and not any(load != 0 for load in steps[name].values())
+            if nothing and (lost is None or not more):
+                continue  # it stands by
+            carried = dict(steps[name])
+            _add(carried, 1, drawn)
+            largest = _largest(
+                carried, None if watts is None else watts + more, overhead.beyond, lost
+            )
             if largest is not None and _is_larger(largest, found.get(name)):
                 found[name] = largest
     return found

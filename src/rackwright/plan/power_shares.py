@@ -35,6 +35,8 @@ def source_contributors(
         dead = {n for n, name in enumerate(sources) if not alive[name]}
         here = {n for n, name in enumerate(sources) if source in _path(tree, name, alive)} - dead
         found += _shares(site, rack_class, here, dead, counts[rack_class])
+        if any(source in tree.ancestors(name) for name in sources):
+            found += _uncounted(site, rack_class, counts[rack_class])
     return _merge(found)
 
 
@@ -83,6 +85,15 @@ def _shares(
         if alive and here and device.power_w:
             found.append(Contributor(device.entry, racks, device.power_w * here / alive))
     return found
+
+
+def _uncounted(site: SitePlan, rack_class: int, racks: int) -> list[Contributor]:
+    """What may hang on any feed, in full."""
+    return [
+        Contributor(device.entry, racks, device.power_w)
+        for device in site.devices_of(rack_class)
+        if device.psus is None and device.kind in {"node", "switch"} and device.power_w
+    ]
 
 
 def _merge(found: Iterable[Contributor]) -> tuple[Contributor, ...]:

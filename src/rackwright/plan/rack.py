@@ -35,6 +35,7 @@ from rackwright.plan.wiring import (
     Plug,
     circuit_loads,
     device_state,
+    hangs_anywhere,
     plug_in,
     wire,
 )
@@ -72,10 +73,24 @@ class Rack:
             self._draws[dead] = circuit_loads(self.devices, self.circuits, self.plugs, dead)
         return self._draws[dead]
 
+    @property
+    def uncounted(self) -> Sequence[PlacedDevice]:
+        """Devices of known power whose supplies nobody has counted; they may hang on any circuit."""
+        return [d for d in self.devices if hangs_anywhere(d) and d.power is not None]
+
+    def counted_loads(self, dead: frozenset[int]) -> Sequence[CircuitDraw]:
+        """The load of every circuit when those in ``dead`` are lost, without what is uncounted."""
+        if self.uncounted:
+            return circuit_loads(self.devices, self.circuits, self.plugs, dead, counted_only=True)
+        return self.loads_without(dead) if dead else self.normal
+
     def feed_draws(self, dead_feeds: frozenset[int]) -> tuple[Draws, Draws]:
-        """W on each feed when some are dead, and the same while every device peaks."""
+        """W on each feed when some are dead, and the same while every device peaks.
+
+        What is ``uncounted`` is left out.
+        """
         dead = frozenset(n for n, c in enumerate(self.circuits) if c.feed in dead_feeds)
-        loads = self.loads_without(dead) if dead else self.normal
+        loads = self.counted_loads(dead)
         of_feed: list[list[CircuitDraw]] = [[] for _ in self.group.feeds]
         for load, circuit in zip(loads, self.circuits, strict=True):
             of_feed[circuit.feed].append(load)

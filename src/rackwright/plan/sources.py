@@ -8,6 +8,7 @@ from typing import NamedTuple
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.assignment import AssignedRacks
 from rackwright.plan.consumers import Consumer
+from rackwright.plan.content import total
 from rackwright.plan.distribution import FeedDemand, Tree, add_legs, capacity_of, idle_sources
 from rackwright.plan.draws import Draws
 from rackwright.plan.electrical import Legs, line_deviation, rotate
@@ -56,14 +57,23 @@ def plan_sources(
     tree = Tree(site.power.sources, fed)
     demands = [_demands(cls, rack, tree.outages) for cls, rack in zip(classes, built, strict=True)]
     flows = _flows(tree, consumers, demands)
-    overhead = overhead_of(site, tree, consumers, flows[2].normal, racks)
+    loose = _uncounted(tree, classes, built)
+    declared = {name: _plus(load, loose.drawn[name]) for name, load in flows[2].normal.items()}
+    overhead = overhead_of(site, tree, consumers, declared, racks)
     unknown = unknown_loads(tree, consumers, overhead.carriers)
 
+    def load(name: str, loads: Sequence[float | None]) -> float | None:
+        return _plus(loads[0], loose.racks[name])
+
     def facility(name: str, loads: Sequence[float | None]) -> float | None:
-        return None if name in unknown else overhead.of(name, loads[2], loads[0])
+        if name in unknown:
+            return None
+        return overhead.of(name, _plus(loads[2], loose.drawn[name]), load(name, loads))
 
     def peak(name: str, loads: Sequence[float | None]) -> float | None:
-        return None if name in unknown else overhead.of(name, loads[3], loads[0])
+        if name in unknown:
+            return None
+        return overhead.of(name, _plus(loads[3], loose.peaks[name]), load(name, loads))
 
     def charging(name: str, loads: Sequence[float | None]) -> float | None:
         load, charge = facility(name, loads), loads[4]
@@ -71,10 +81,14 @@ def plan_sources(
         return None if load is None or charge is None or unsaid else load + charge
 
     batteries = _batteries(tree)
-    carried, whole, peaks, charged = judge_flows(
-        tree, flows, (lambda _, loads: loads[0], facility, peak, charging)
+    carried, whole, peaks, charged = judge_flows(tree, flows, (load, facility, peak, charging))
+    steps = largest_steps(
+        tree,
+        [demand for demand, _ in demands],
+        overhead,
+        unknown.keys(),
+        lambda name: (loose.racks[name], loose.drawn[name]),
     )
-    steps = largest_steps(tree, [demand for demand, _ in demands], overhead, unknown.keys())
     legs = _legs(tree, classes, built)
     idle = idle_sources(site)
     rows = tuple(
@@ -106,7 +120,7 @@ def plan_sources(
             lacks=unknown.get(name),
             deviation_w=None
             if name in tree.unsure or (lines := legs[name]) is None
-            else line_deviation(lines),
+            else line_deviation(lines) + loose.racks[name] * 2 / 3,  # all of it on one line
             ancestors=tuple(sorted(tree.ancestors(name))),
             missing_parents=source.missing_parents,
             idle=name in idle,
@@ -114,6 +128,53 @@ def plan_sources(
         for index, (name, source) in enumerate(tree.sources.items())
     )
     return Sources(tree, rows, overhead)
+
+
+class _Uncounted(NamedTuple):
+    """What devices whose supplies nobody has counted put on each source at most, in W.
+
+    Attributes:
+        racks: what they draw.
+        drawn: the same with known losses on the way.
+        peaks: their peaks with those; None where one is unknown.
+    """
+
+    racks: Mapping[str, float]
+    drawn: Mapping[str, float]
+    peaks: Mapping[str, float | None]
+
+
+def _uncounted(tree: Tree, classes: Sequence[AssignedRacks], built: Sequence[Rack]) -> _Uncounted:
+    """Each such device in full on every source that may carry a feed of its rack, and once on each.
+
+    So the sum is right where all feeds meet, whatever is lost, and no more than that below.
+    """
+    racks = dict.fromkeys(tree.order, 0.0)
+    drawn = dict.fromkeys(tree.order, 0.0)
+    peaks: dict[str, float | None] = dict.fromkeys(tree.order, 0.0)
+    gains = losses_of(tree).gain
+    for cls, rack in zip(classes, built, strict=True):
+        devices = rack.uncounted
+        if not devices:
+            continue
+        power = len(cls.racks) * sum(device.power or 0.0 for device in devices)
+        peak = total(device.peak for device in devices)
+        reached = {feed.source: 1.0 for feed in rack.group.feeds}
+        for name in tree.order:  # children before parents
+            if name not in reached:
+                continue
+            here = reached[name]
+            racks[name] += power
+            drawn[name] += power * here
+            peaks[name] = _plus(peaks[name], None if peak is None else peak * len(cls.racks) * here)
+            for parent in tree.parents[name]:
+                above = here * gains.get(name, 1.0)
+                reached[parent] = max(reached.get(parent, 0.0), above)
+    return _Uncounted(racks, drawn, peaks)
+
+
+def _plus(one: float | None, two: float | None) -> float | None:
+    return None if one is None or two is None else one + two
 
 
 def _flows(
@@ -170,7 +231,7 @@ def _legs(
     found: dict[str, Legs | None] = dict.fromkeys(tree.order, (0.0, 0.0, 0.0))
     for cls, rack in zip(classes, built, strict=True):
         turns = [sum(1 for p in cls.positions if p % 3 == turn) for turn in range(3)]
-        for load, circuit in zip(rack.normal, rack.circuits, strict=True):
+        for load, circuit in zip(rack.counted_loads(frozenset()), rack.circuits, strict=True):
             name = rack.group.feeds[circuit.feed].source
             for turn, times in enumerate(turns):
                 legs = None if load.legs is None else rotate(load.legs, turn)

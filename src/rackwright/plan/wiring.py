@@ -123,13 +123,17 @@ def circuit_loads(
     circuits: Sequence[Circuit],
     plugs: Sequence[Plug],
     lost: frozenset[int] = frozenset(),
+    *,
+    counted_only: bool = False,
 ) -> list[CircuitDraw]:
     """The load of every circuit when those in ``lost`` are dead.
 
     Each device shares its power equally among its living supplies. A device whose number of
-    supplies is unknown may hang on any circuit, so it makes all of them unknown.
+    supplies is unknown may hang on any circuit, so it makes all of them unknown. With
+    ``counted_only`` such a device is left out where its power is known.
     """
-    if any(hangs_anywhere(device) for device in devices):
+    uncounted = [device for device in devices if hangs_anywhere(device)]
+    if any(device.power is None or not counted_only for device in uncounted):
         unknown = CircuitDraw(None, None, None, None)
         return [
             _circuit_load(circuit, 0.0, (0.0, 0.0, 0.0), 0.0) if number in lost else unknown

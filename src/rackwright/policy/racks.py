@@ -39,6 +39,19 @@ def excess(value: float | None, limit: float | None) -> float | None:
     return None
 
 
+def uncounted_supplies(site: SitePlan, rack_class: int) -> tuple[str, ...]:
+    """Which products of a rack may hang on any of its circuits, for nobody says how many supplies."""
+    lacking = {
+        device.entry
+        for device in site.devices_of(rack_class)
+        if device.kind in {"node", "switch"}
+        and device.psu_count is None
+        and device.psus is None
+        and device.power_w != 0
+    }
+    return tuple(f"{entry}: number of power supplies" for entry in sorted(lacking))
+
+
 def unknown_devices(
     site: SitePlan, rack_class: int, quantity: Quantity, noun: str
 ) -> tuple[str, ...]:
