@@ -28,7 +28,7 @@ class PeakPower(Policy):
                 survives = row.redundancy == "N-1"
                 # A generator stands by: it carries nothing until the utility is lost.
                 carried = row.facility_worst_w if survives else row.facility_w
-                if row.kind not in {"ups", "generator"} or carried == 0:
+                if row.kind not in {"ups", "generator"} or carried == 0 or row.idle:
                     continue
                 missing = list(missing_of_facility(site, row))
                 value = row.peak_worst_w if survives else row.peak_w

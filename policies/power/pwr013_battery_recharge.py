@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.plan.listing import listed
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
@@ -39,8 +40,10 @@ def _source(site: SitePlan, row: SourceLoad) -> Measure:
     missing = [
         *missing_of_racks(site, row),
         *missing_of_facility(site, row),
-        *(f"'recharge' of '{name}'" for name in row.batteries if sources[name].recharge is None),
     ]
+    silent = [f"'{name}'" for name in row.batteries if sources[name].recharge is None]
+    if silent:
+        missing.append(f"'recharge' of {listed(silent)}")
     if row.capacity_w is None:
         missing.append(no_capacity(site, row.source))
     over = is_over(value, row.capacity_w)

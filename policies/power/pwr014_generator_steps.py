@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.plan.listing import listed
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
@@ -62,10 +63,13 @@ def _generator(site: SitePlan, row: SourceLoad, step: int) -> Measure:
 
 def _missing_below(site: SitePlan, generator: str) -> Iterator[str]:
     """Numbers of the UPSs on a generator without which their step is unknown."""
-    for row in site.sources:
-        source = site.distribution.sources[row.source]
-        if source.kind == "ups" and not source.walk_in and generator in row.ancestors:
-            if source.recharge is None:
-                yield f"'recharge' of '{row.source}'"
-            if row.lacks is not None:
-                yield row.lacks
+    sources = site.distribution.sources
+    steps = [
+        row
+        for row in site.sources
+        if row.kind == "ups" and not sources[row.source].walk_in and generator in row.ancestors
+    ]
+    silent = [f"'{row.source}'" for row in steps if sources[row.source].recharge is None]
+    if silent:
+        yield f"'recharge' of {listed(silent)}"
+    yield from dict.fromkeys(row.lacks for row in steps if row.lacks is not None)

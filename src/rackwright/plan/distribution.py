@@ -12,15 +12,13 @@ from rackwright.model.onprem import OnPremSite
 from rackwright.model.power import PowerSource, SitePower
 from rackwright.plan.draws import AS_CARRIED, Draws
 from rackwright.plan.electrical import Legs, circuit_capacity
+from rackwright.plan.listing import listed
 from rackwright.plan.model import Path
 from rackwright.plan.outages import Outages
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
 
 Loads = dict[str, float | None]
-
-_NAMED = 3
-"""Unfed sources that a message names; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +104,10 @@ class Tree:
         """What keeps loads from being known, in words: the sources that lack parents."""
         if not self.unfed:
             return ()
-        first = ", ".join(f"'{name}'" for name in self.unfed[:_NAMED])
-        more = len(self.unfed) - _NAMED
-        return (f"what feeds {first}" + (f" and {more:,} more" if more > 0 else ""),)
+        return ("what feeds " + listed([f"'{name}'" for name in self.unfed]),)
 
     def _topological(self) -> list[str]:
+        """Children before parents."""
         done: dict[str, None] = {}
 
         def visit(name: str) -> None:

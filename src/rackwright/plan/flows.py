@@ -70,7 +70,7 @@ class Case(NamedTuple):
 def judge_flows(
     tree: Tree, flows: Sequence[Flow], values: Sequence[Value]
 ) -> Sequence[Mapping[str, Case]]:
-    """Each of ``values`` for every source, normally and at worst.
+    """Each of ``values`` for every source, normally and at worst. A flow may be given twice.
 
     An unfed source makes the load unknown of all that may carry it. The worst case of every source
     is unknown then, for nobody knows what else is lost together with the unfed one.
@@ -83,8 +83,9 @@ def judge_flows(
         {name: (load, None) for name, load in loads.items()} for loads in normal
     ]
     for lost in tree.sources if not tree.unfed else ():
-        changed = [flow.without(lost) for flow in flows]
-        for name in dict.fromkeys(name for loads in changed for name in loads):
+        found = {flow: flow.without(lost) for flow in dict.fromkeys(flows)}
+        changed = [found[flow] for flow in flows]
+        for name in dict.fromkeys(name for loads in found.values() for name in loads):
             if name not in tree.sources:
                 continue
             here = [

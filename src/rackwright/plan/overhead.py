@@ -19,6 +19,7 @@ from rackwright.model.power import LOSSY
 from rackwright.plan.consumers import Consumer
 from rackwright.plan.distribution import Loads, Tree
 from rackwright.plan.draws import Draws
+from rackwright.plan.listing import listed
 
 _CARRIERS = frozenset({"utility", "generator", "transformer", "switchgear"})
 """Kinds of sources that feed cooling beside IT."""
@@ -76,7 +77,7 @@ class Overhead:
             return ()
         if self.pue is None and not self.stated:
             return ("'pue' of the site",)
-        entries = ", ".join(self.lacking)
+        entries = listed(self.lacking)
         if self.pue is None:
             return (f"'pue' of the site, or {entries}",)
         if self.declared_w is None:

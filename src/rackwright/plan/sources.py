@@ -76,11 +76,14 @@ def plan_sources(
         return overhead.of(name, _plus(loads[3], loose.peaks[name]), load(name, loads))
 
     def charging(name: str, loads: Sequence[float | None]) -> float | None:
-        load, charge = facility(name, loads), loads[4]
-        unsaid = any(tree.sources[ups].recharge is None for ups in batteries[name])
-        return None if load is None or charge is None or unsaid else load + charge
+        if name in silent:
+            return None
+        whole = facility(name, loads)
+        return _plus(whole, loads[4]) if batteries[name] else whole
 
     batteries = _batteries(tree)
+    unsaid = {name for name, source in tree.sources.items() if source.recharge is None}
+    silent = {name for name, below in batteries.items() if not unsaid.isdisjoint(below)}
     carried, whole, peaks, charged = judge_flows(tree, flows, (load, facility, peak, charging))
     steps = largest_steps(
         tree,
@@ -182,14 +185,15 @@ def _flows(
 ) -> tuple[Flow, Flow, Flow, Flow, Flow]:
     """Racks, their peaks, both again with what has an entry of its own and known losses; batteries.
 
-    A battery is charged in each state: all have been discharged by the outage before it.
+    A battery is charged in each state: all have been discharged by the outage before it. Where no UPS
+    says how fast, there is no such flow and that of the racks stands in its place, which nobody reads.
     """
     racks = Flow(tree, [demand for demand, _ in demands])
     peaks = Flow(tree, [peak for _, peak in demands])
     consumed = {c.name: c.power for c in consumers if c.fed_by and c.power is not None}
     losses = losses_of(tree)
     beside = {name: s.recharge for name, s in tree.sources.items() if s.recharge is not None}
-    charging = Flow(tree, (), draws=Draws(losses.gain, beside))
+    charging = Flow(tree, (), draws=Draws(losses.gain, beside)) if beside else racks
     if not consumed and not losses.gain:
         return racks, peaks, racks, peaks, charging
     return (

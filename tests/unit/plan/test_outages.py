@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from factories import a_source
 from rackwright.model.power import SitePower
 from rackwright.plan.distribution import FeedDemand, Loads, Tree
+from rackwright.plan.draws import AS_CARRIED, Draws
 from rackwright.plan.flows import Flow, judge_flows
 from rackwright.plan.outages import Outages
 
@@ -39,7 +40,7 @@ def shared(sources: list[str], racks: int, *, unknown_after_loss: bool = False) 
 
 
 def worst_by_walking_everything(
-    sources: list[dict[str, Any]], demands: list[FeedDemand]
+    sources: list[dict[str, Any]], demands: list[FeedDemand], draws: Draws = AS_CARRIED
 ) -> dict[str, float | None]:
     """The same question answered the long way: every loss, every source, from the leaves up."""
     tree = a_tree(*sources)
@@ -56,7 +57,7 @@ def worst_by_walking_everything(
                     leaves[name] = None
                 else:
                     leaves[name] = so_far + watts * demand.racks
-        return {n: w for n, w in tree.push_up(leaves, alive).items() if alive[n]}
+        return {n: w for n, w in tree.push_up(leaves, alive, draws).items() if alive[n]}
 
     worst = loads(None)
     for lost in tree.sources:
@@ -82,6 +83,16 @@ def plants(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[FeedDemand]]:
     return sources, draw(st.lists(demand, min_size=1, max_size=4))
 
 
+@st.composite
+def losses(draw: st.DrawFn, sources: list[dict[str, Any]]) -> Draws:
+    """Sources that draw more than they carry, by a share and by watts."""
+    names = st.sampled_from([source["name"] for source in sources])
+    return Draws(
+        draw(st.dictionaries(names, st.floats(1, 1.5), max_size=4)),
+        draw(st.dictionaries(names, st.floats(0, 50_000), max_size=4)),
+    )
+
+
 RING = [a_source("u"), a_source("g"), a_source("a", "u", "g"), a_source("b", "a", "u")]
 
 
@@ -95,6 +106,18 @@ def test_what_a_loss_touches_is_all_that_it_changes(plant):
     (cases,) = judge_flows(tree, [Flow(tree, demands)], [lambda _, loads: loads[0]])
     found = {name: case.worst for name, case in cases.items()}
     assert found == {
+        name: None if worst is None else pytest.approx(worst) for name, worst in expected.items()
+    }
+
+
+@given(plants(), st.data())
+def test_losses_and_batteries_follow_the_load_to_what_takes_it_over(plant, data):
+    sources, demands = plant
+    draws = data.draw(losses(sources))
+    expected = worst_by_walking_everything(sources, demands, draws)
+    tree = a_tree(*sources)
+    (cases,) = judge_flows(tree, [Flow(tree, demands, draws=draws)], [lambda _, loads: loads[0]])
+    assert {name: case.worst for name, case in cases.items()} == {
         name: None if worst is None else pytest.approx(worst) for name, worst in expected.items()
     }
 
