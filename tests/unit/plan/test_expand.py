@@ -309,11 +309,11 @@ def test_an_unknown_airflow_follows_from_the_rise_or_stays_unknown():
     assert only(plan.halls).supply_cfm is None
 
 
-def test_unknown_supplies_hide_the_loads_of_the_feeds():
+def test_unknown_supplies_hide_the_loads_of_the_feeds_and_not_those_of_the_sources():
     plan = a_site_plan(CATALOGUE.patched({"dgx-h100": {"power_supplies": None}}))
     assert set(column(plan.device_losses, "state")) == {"unknown"}
     assert set(column(plan.feeds, "load_w")) == {None}
-    assert set(column(plan.sources, "load_w")) == {None}
+    assert set(column(plan.sources, "load_w")) == {40_800.0}
 
 
 def test_unknown_outlets_and_altitude_and_pue_are_null():

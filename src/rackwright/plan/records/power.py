@@ -182,8 +182,7 @@ class SourceLoad:
         peak_w: the same as ``facility_w`` while every device peaks, in W.
         peak_worst_w: highest of those over the normal state and the loss of any other source, in W.
         peak_lost: name of the source whose loss causes that; None for the normal state.
-        step_w: most load that is connected to a generator at once after it has started, in W; None
-            where it is unknown, and for what is no generator or carries nothing after any loss.
+        step_w: most load that is connected to a generator at once after it has started, in W.
         step_number: the step in which that is; None without one.
         step_lost: name of the source whose loss starts it.
         step_limit_w: most load that a generator takes at once, in W.
