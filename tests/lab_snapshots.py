@@ -28,8 +28,8 @@ from rackwright.lab.host import press_power_button, switch_off
 from rackwright.lab.lab import HostSpec
 from rackwright.lab.repository import make_repository
 from rackwright.lab.system import run, wait_for
+from rackwright.locks import turn
 from rackwright.plan.load import load_plan
-from rackwright.provision.locks import turn
 from rackwright.render.slurm import render_slurm
 
 ROOT = Path(__file__).parents[1]

@@ -66,8 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.configure.run import Options, read_quarantine, remember, run_playbook
     from rackwright.configure.tags import is_everything, parse_tags
     from rackwright.configure.workers import load_workers
+    from rackwright.locks import exclusive
     from rackwright.plan.load import load_plan
-    from rackwright.provision.locks import exclusive
 
     tags = parse_tags(arguments.tags)
     workers = None if arguments.workers is None else load_workers(arguments.workers)

@@ -51,8 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.accept.report import render_json, render_junit, render_text
     from rackwright.accept.run import collect, drain
     from rackwright.configure.files import prepare, workspace
+    from rackwright.locks import exclusive
     from rackwright.plan.load import load_plan
-    from rackwright.provision.locks import exclusive
 
     outputs = [_junit_path(text) for text in arguments.output]
     check_hosts(arguments)

@@ -99,7 +99,7 @@ def roll_out(
     from rackwright.configure.progress import load, save
     from rackwright.configure.rollout import Rollout
     from rackwright.configure.tags import parse_tags
-    from rackwright.provision.locks import exclusive
+    from rackwright.locks import exclusive
 
     plan = loaded.plan
     pace = _pace(arguments)

@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rackwright.accept.intent import LUSTRE, mount_points
 from rackwright.configure.filesystems import client_software
 from rackwright.configure.hosts import list_hosts
 from rackwright.plan.model import Plan
+from rackwright.plan.node_health import LUSTRE, mount_points
 
 NETWORK = {"name": "tcp", "interfaces": ["default"]}
 """LNet over the interface of the default route, an instance's first."""

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from rackwright.accept.intent import health_of_group, health_programs
 from rackwright.configure.accounting import first_controller, qos_variables
 from rackwright.configure.base import base_variables
 from rackwright.configure.containers import container_variables, mpi_variables
@@ -27,6 +26,7 @@ from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.names import compress_hostlist
 from rackwright.plan.model import Plan
+from rackwright.plan.node_health import health_of_group, health_programs
 from rackwright.plan.scheduler import covers, node_sets
 from rackwright.spec.suggest import did_you_mean
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rackwright.configure.workers import Workers
-from rackwright.render.environment import render_file
 from rackwright.resources import bundled
+from rackwright.templating import render_file
 
 
 def render_receptor(workers: Workers) -> Mapping[str, Mapping[str, str]]:

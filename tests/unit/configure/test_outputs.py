@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import yaml
 
-from rackwright.accept.intent import mount_points
 from rackwright.cli import main
 from rackwright.configure.inventory import InventoryError, build_inventory, host_variables
 from rackwright.configure.outputs import SCHEMA, add_outputs, read_outputs
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
+from rackwright.plan.node_health import mount_points
 from rackwright.policy.packs import builtin_pack
 
 FIXTURES = builtin_pack() / "fixtures"

@@ -1,4 +1,4 @@
-"""Locks: one update at a time, and none that outlives its holder."""
+"""No lock of the engine outlives its holder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rackwright.errors import ExternalToolError
-from rackwright.provision.locks import clear_dead_locks, exclusive
+from rackwright.provision.dead_locks import clear_dead_locks
 
 
 def write_lock(backend: Path, **facts: object) -> Path:
@@ -27,17 +27,6 @@ def dead_pid() -> int:
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     return process.pid
-
-
-def test_a_second_holder_is_refused_with_the_first_ones_pid(tmp_path: Path) -> None:
-    with (
-        exclusive(tmp_path / "lock", what="stack 'x'"),
-        pytest.raises(ExternalToolError, match=f"process {os.getpid()}"),
-        exclusive(tmp_path / "lock", what="stack 'x'"),
-    ):
-        pass
-    with exclusive(tmp_path / "lock", what="stack 'x'"):
-        pass
 
 
 def test_the_lock_of_a_dead_process_is_removed(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.render.environment import TemplateError, render_file
+from rackwright.templating import TemplateError, render_file
 
 
 def render(tmp_path: Path, text: str, **values: object) -> str:

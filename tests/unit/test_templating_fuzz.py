@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from examples import share
-from rackwright.render.environment import TemplateError, render_file
+from rackwright.templating import TemplateError, render_file
 
 VALUES = {"name": "atlas", "items": [1, 2, 3], "table": {"a": {"b": 1}}}
 
