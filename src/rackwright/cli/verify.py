@@ -101,7 +101,7 @@ def _report_before_drain(acceptance: Acceptance) -> None:
 
 def _controller(plan: Plan) -> str:
     """The first controller, which is a host of the blueprint."""
-    from rackwright.configure.hosts import inventory_names
+    from rackwright.plan.host_list import inventory_names
 
     scheduler = plan.blueprint.scheduler
     if scheduler is None:

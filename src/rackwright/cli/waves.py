@@ -180,7 +180,7 @@ def _pace(arguments: argparse.Namespace) -> Pace:
 
 def _controllers(plan: Plan) -> tuple[str, ...]:
     """The hosts of the blueprint on which a controller runs, the primary first."""
-    from rackwright.configure.hosts import inventory_names
+    from rackwright.plan.host_list import inventory_names
 
     scheduler = plan.blueprint.scheduler
     wanted = [] if scheduler is None else [c.host for c in scheduler.controllers]

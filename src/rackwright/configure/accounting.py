@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rackwright.configure.hosts import Host
 from rackwright.model.scheduler import Qos, job_minutes
+from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
 from rackwright.plan.scheduler import covers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rackwright.configure.hosts import Host
+from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
 from rackwright.plan.software import kernel_of
 

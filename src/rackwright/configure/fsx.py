@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rackwright.configure.filesystems import client_software
-from rackwright.configure.hosts import list_hosts
+from rackwright.plan.host_list import list_hosts
 from rackwright.plan.model import Plan
 from rackwright.plan.node_health import LUSTRE, mount_points
 

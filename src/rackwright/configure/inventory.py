@@ -17,7 +17,6 @@ from rackwright.configure.base import base_variables
 from rackwright.configure.containers import container_variables, mpi_variables
 from rackwright.configure.fabric import rdma_ports, subnet_managers
 from rackwright.configure.filesystems import lustre_variables, scratch_variables
-from rackwright.configure.hosts import Host, inventory_names
 from rackwright.configure.monitoring import monitoring_variables, rack_limits
 from rackwright.configure.nfs import nfs_clients, nfs_servers
 from rackwright.configure.software import gpu_software, nvlink_domains
@@ -25,6 +24,7 @@ from rackwright.configure.users import compute_variables, user_variables
 from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.names import compress_hostlist
+from rackwright.plan.host_list import Host, inventory_names
 from rackwright.plan.model import Plan
 from rackwright.plan.node_health import health_of_group, health_programs
 from rackwright.plan.scheduler import covers, node_sets

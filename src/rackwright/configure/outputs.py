@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from rackwright.configure.fsx import FileSystemAddress, address_of, fsx_variables
-from rackwright.configure.hosts import Host, inventory_names
 from rackwright.configure.inventory import Inventory, InventoryError, group_name
 from rackwright.model.names import compress_hostlist
+from rackwright.plan.host_list import Host, inventory_names
 from rackwright.plan.model import Plan
 
 SCHEMA = "rackwright.stack/v1"

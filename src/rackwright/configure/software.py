@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rackwright.configure.hosts import Host
 from rackwright.configure.nccl import nccl_settings
 from rackwright.model.software import SoftwareBill
 from rackwright.plan.boards import Board, boards
+from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
 from rackwright.plan.software import WIDE_NVLINK, bill_of, has_nvswitch, numbers, upstream
 from rackwright.plan.software_needs import (

@@ -16,11 +16,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rackwright.configure.hosts import Host, inventory_names
 from rackwright.configure.inventory import HEADS
 from rackwright.errors import UsageError
 from rackwright.model.names import compress_hostlist
 from rackwright.model.scheduler import Scheduler
+from rackwright.plan.host_list import Host, inventory_names
 from rackwright.plan.model import Plan
 from rackwright.plan.scheduler import covers, node_sets
 

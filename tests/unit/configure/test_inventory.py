@@ -12,7 +12,6 @@ import pytest
 
 import factories
 from rackwright.cli import main
-from rackwright.configure.hosts import list_hosts
 from rackwright.configure.inventory import (
     Inventory,
     InventoryError,
@@ -21,6 +20,7 @@ from rackwright.configure.inventory import (
     group_name,
     host_variables,
 )
+from rackwright.plan.host_list import list_hosts
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.policy.packs import builtin_pack
