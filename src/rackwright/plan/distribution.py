@@ -9,8 +9,8 @@ from functools import cached_property
 
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.power import PowerSource, SitePower
+from rackwright.plan.base import Path
 from rackwright.plan.electrical import Legs, circuit_capacity
-from rackwright.plan.model import Path
 from rackwright.plan.outages import Outages
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean

@@ -21,6 +21,7 @@ from rackwright.plan.assignment import (
     place_groups,
 )
 from rackwright.plan.aws import AwsPlanError, AwsSitePlan, plan_aws_site
+from rackwright.plan.base import Path
 from rackwright.plan.cost_references import find_cost_problems
 from rackwright.plan.distribution import (
     FeedDemand,
@@ -31,11 +32,12 @@ from rackwright.plan.distribution import (
     judge_sources,
 )
 from rackwright.plan.electrical import Legs, imbalance, rotate
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.facility import Counts, hall_rows, loop_rows, row_rows, totals_row
 from rackwright.plan.facts import with_facts
 from rackwright.plan.filesystem import check_file_systems
 from rackwright.plan.interconnect import check_interconnects
-from rackwright.plan.model import Path, Plan, SitePlan
+from rackwright.plan.model import Plan
 from rackwright.plan.operation_references import find_operation_problems
 from rackwright.plan.outages import Outages
 from rackwright.plan.overhead import carriers, of_facility, peak_of_facility

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from rackwright.plan.base import Contributor
 from rackwright.plan.distribution import Tree
-from rackwright.plan.model import Contributor, SitePlan
+from rackwright.plan.expansion import SitePlan
 
 
 def circuit_contributors(

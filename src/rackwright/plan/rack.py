@@ -14,10 +14,10 @@ from rackwright.model.onprem import Hall, NodeGroup, OnPremSite, RackGroup
 from rackwright.model.power import RackFeed
 from rackwright.plan import mechanical, outlets
 from rackwright.plan.assignment import AssignedRacks, Load
+from rackwright.plan.base import Path
 from rackwright.plan.content import PlacedDevice, describe_device, place_devices, total
 from rackwright.plan.electrical import circuit_capacity, imbalance, outlet_voltage
 from rackwright.plan.fixtures import fixtures
-from rackwright.plan.model import Path
 from rackwright.plan.rear_door import exhaust, heat_taken
 from rackwright.plan.records.power import (
     CircuitAfterLoss,
