@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from rackwright.model.hardware import Outlets, fact_value
+from rackwright.model.hardware import Outlets, Pdu, fact_value
+from rackwright.model.power import RackFeed
 from rackwright.plan.content import PlacedDevice
 from rackwright.plan.electrical import outlet_voltage
-from rackwright.plan.wiring import hangs_anywhere
-
-if TYPE_CHECKING:
-    from rackwright.plan.rack import Rack
+from rackwright.plan.wiring import Plug, hangs_anywhere
 
 
 class OutletCurrents(NamedTuple):
@@ -31,11 +29,16 @@ class OutletCurrents(NamedTuple):
 _UNKNOWN = OutletCurrents(None, None, None)
 
 
-def outlets_used(rack: Rack, number: int) -> Mapping[str, int] | None:
-    """Outlets in use by type; None when a device's number of supplies is unknown."""
-    if any(hangs_anywhere(device) for device in rack.devices):
+def outlets_used(
+    devices: Sequence[PlacedDevice], plugs: Sequence[Plug]
+) -> Mapping[str, int] | None:
+    """Outlets in use by type, of the PDU that has ``plugs``; ``devices`` are all of its rack.
+
+    None when a device's number of supplies is unknown.
+    """
+    if any(hangs_anywhere(device) for device in devices):
         return None
-    inlets = [rack.devices[plug.device].psu_inlet for plug in rack.plugs if plug.circuit == number]
+    inlets = [devices[plug.device].psu_inlet for plug in plugs]
     return {"C13": inlets.count("C14"), "C19": inlets.count("C20") + inlets.count("C22")}
 
 
@@ -49,22 +52,32 @@ def outlet_rating(outlets: Mapping[str, Outlets] | None, kind: str) -> float | N
     return outlets[kind].rating.value if outlets and kind in outlets else None
 
 
-def outlet_currents(rack: Rack, number: int, power_factor: float) -> OutletCurrents:
+def outlet_currents(
+    devices: Sequence[PlacedDevice],
+    plugs: Sequence[Plug],
+    pdu: Pdu | None,
+    feed: RackFeed,
+    power_factor: float,
+) -> OutletCurrents:
     """Largest current at one outlet of each type and on one branch, in A, from the supplies' ratings.
 
     A supply may draw its rating as soon as its partners are lost, so the rating counts and not
     the share of the load. Outlets are dealt over the branches in turn.
+
+    Args:
+        devices: all of the rack.
+        plugs: those on the PDU's circuit.
+        pdu: the PDU; None where the circuit ends in the product itself.
+        feed: the feed that it hangs on.
+        power_factor: of the supplies.
     """
-    circuit = rack.circuits[number]
-    pdu = rack.pdus[circuit.feed]
     if pdu is None:
         return _UNKNOWN
-    feed = rack.group.feeds[circuit.feed]
     line = feed.circuit.voltage if feed.circuit else pdu.voltage.value
     volts = outlet_voltage(line, pdu.phases, pdu.wiring)
-    supplies = [rack.devices[plug.device] for plug in rack.plugs if plug.circuit == number]
+    supplies = [devices[plug.device] for plug in plugs]
     unknown = any(d.psu_rating is None and d.power is None for d in supplies)
-    if unknown or any(hangs_anywhere(device) for device in rack.devices):
+    if unknown or any(hangs_anywhere(device) for device in devices):
         return _UNKNOWN
     amperes = [_supply_current(d, volts, power_factor) for d in supplies]
     small = [a for a, d in zip(amperes, supplies, strict=True) if d.psu_inlet == "C14"]

@@ -334,8 +334,9 @@ def circuit_rows(rack: Rack, path: Path, number: int, power_factor: float) -> li
         feed = rack.group.feeds[circuit.feed]
         listed: dict[str, Outlets] | None
         listed = {o.type: o for o in pdu.outlets} if pdu and pdu.outlets is not None else None
-        used = outlets.outlets_used(rack, index)
-        worst = outlets.outlet_currents(rack, index, power_factor)
+        plugs = [plug for plug in rack.plugs if plug.circuit == index]
+        used = outlets.outlets_used(rack.devices, plugs)
+        worst = outlets.outlet_currents(rack.devices, plugs, pdu, feed, power_factor)
         rows.append(
             CircuitLoad(
                 rack_class=number,
