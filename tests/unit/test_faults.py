@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from rackwright.ansible_runs.files import Workspace
+from rackwright.ansible_runs.run import read_quarantine
 from rackwright.cli import main
 from rackwright.configure import progress
-from rackwright.configure.files import Workspace
 from rackwright.configure.progress import ProgressError
-from rackwright.configure.run import read_quarantine
 from rackwright.errors import RackwrightError, StateError
 from rackwright.exit_codes import ExitCode
 from rackwright.faults import system_fault

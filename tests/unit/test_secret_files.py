@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from rackwright.ansible_runs.files import Workspace, prepare
 from rackwright.configure.credentials import AUTHORITY, make_credentials
-from rackwright.configure.files import Workspace, prepare
 from rackwright.configure.workers import Workers
 from rackwright.errors import StateError
 from rackwright.lab import lab as labs

@@ -18,7 +18,7 @@ from rackwright.harmless import json_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rackwright.configure.events import Tally
+    from rackwright.ansible_runs.events import Tally
     from rackwright.configure.workers import Login, Workers
     from rackwright.plan.load import LoadedPlan
 
@@ -60,11 +60,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Configure the hosts; 4 when some of them failed."""
+    from rackwright.ansible_runs.files import prepare, workspace
+    from rackwright.ansible_runs.run import Options, read_quarantine, remember, run_playbook
+    from rackwright.ansible_runs.tags import is_everything, parse_tags
     from rackwright.cli.waves import is_wanted, roll_out
     from rackwright.configure.distribute import run_distributed
-    from rackwright.configure.files import prepare, workspace
-    from rackwright.configure.run import Options, read_quarantine, remember, run_playbook
-    from rackwright.configure.tags import is_everything, parse_tags
     from rackwright.configure.workers import load_workers
     from rackwright.locks import exclusive
     from rackwright.plan.load import load_plan

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.accept.expected import NOT_IN_A_LAB, expect
     from rackwright.accept.report import render_json, render_junit, render_text
     from rackwright.accept.run import collect, drain
-    from rackwright.configure.files import prepare, workspace
+    from rackwright.ansible_runs.files import prepare, workspace
     from rackwright.locks import exclusive
     from rackwright.plan.load import load_plan
 

@@ -14,8 +14,8 @@ from rackwright.harmless import json_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rackwright.ansible_runs.files import Workspace
     from rackwright.configure.crew import AnsibleCrew
-    from rackwright.configure.files import Workspace
     from rackwright.configure.progress import Progress
     from rackwright.configure.rollout import Pace, Rollout
     from rackwright.configure.waves import Limit, Wave
@@ -60,7 +60,7 @@ def is_wanted(arguments: argparse.Namespace) -> bool:
     Raises:
         UsageError: arguments contradict each other.
     """
-    from rackwright.configure.tags import changes_nothing, parse_tags
+    from rackwright.ansible_runs.tags import changes_nothing, parse_tags
 
     if arguments.waves is None and not arguments.resume:
         for name in ("wave_limit", "drain_timeout", "reason"):
@@ -93,12 +93,12 @@ def roll_out(
 ) -> int:
     """Change the cluster in waves; 4 when a host failed or a wave was not started."""
     from rackwright.accept.expected import expect
+    from rackwright.ansible_runs.files import prepare, workspace
+    from rackwright.ansible_runs.tags import parse_tags
     from rackwright.configure.crew import AnsibleCrew, digest
     from rackwright.configure.distribute import check_workers
-    from rackwright.configure.files import prepare, workspace
     from rackwright.configure.progress import load, save
     from rackwright.configure.rollout import Rollout
-    from rackwright.configure.tags import parse_tags
     from rackwright.locks import exclusive
 
     plan = loaded.plan
@@ -269,9 +269,9 @@ def _begun(before: Progress | None, mark: str) -> Progress:
 
 def _foresee(arguments: argparse.Namespace, progress: Progress, crew: AnsibleCrew) -> int:
     """Print the waves and what they would change; nothing is drained."""
+    from rackwright.ansible_runs.observer import Lines
+    from rackwright.ansible_runs.run import Options
     from rackwright.configure.nodes import describe_jobs
-    from rackwright.configure.run import Options
-    from rackwright.configure.watch import Lines
 
     hosts = [host for wave in progress.waves for host in wave.hosts]
     options = Options(

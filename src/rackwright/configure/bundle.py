@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from rackwright.configure.ansible import KEEPALIVE
+from rackwright.ansible_runs.ansible import KEEPALIVE
 from rackwright.configure.workers import Login
 from rackwright.resources import COLLECTION, COLLECTIONS, bundled
 from rackwright.secret_files import write_secret

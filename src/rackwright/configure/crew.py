@@ -15,13 +15,10 @@ from rackwright import __version__
 from rackwright.accept.compare import HostAcceptance, Outcome, compare
 from rackwright.accept.expected import HostExpectations, Rule
 from rackwright.accept.run import VERIFY, Answers, collect, play, write_requests
-from rackwright.configure.distribute import run_distributed
-from rackwright.configure.events import HostResult, Tally, unfinished
-from rackwright.configure.files import Workspace
-from rackwright.configure.inventory import Inventory
-from rackwright.configure.nodes import JOB_FORMAT, NodesSeen, Update
-from rackwright.configure.progress import Progress
-from rackwright.configure.run import (
+from rackwright.ansible_runs.events import HostResult, Tally, unfinished
+from rackwright.ansible_runs.files import Workspace
+from rackwright.ansible_runs.observer import Lines, Watcher
+from rackwright.ansible_runs.run import (
     PLAYBOOK,
     Options,
     ansible_environment,
@@ -30,8 +27,11 @@ from rackwright.configure.run import (
     remember,
     run_playbook,
 )
-from rackwright.configure.tags import is_everything
-from rackwright.configure.watch import Lines, Watcher
+from rackwright.ansible_runs.tags import is_everything
+from rackwright.configure.distribute import run_distributed
+from rackwright.configure.inventory import Inventory
+from rackwright.configure.nodes import JOB_FORMAT, NodesSeen, Update
+from rackwright.configure.progress import Progress
 from rackwright.configure.workers import Login, Workers
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.model.names import compress_hostlist

@@ -18,17 +18,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rackwright.configure.bundle import (
-    HOSTS,
-    sent_files,
-    sent_inventory,
-    sent_playbook,
-    write_bundle,
-)
-from rackwright.configure.events import Tally, leave_behind, merge, settle
-from rackwright.configure.files import Workspace
-from rackwright.configure.receptor import Control
-from rackwright.configure.run import (
+from rackwright.ansible_runs.events import Tally, leave_behind, merge, settle
+from rackwright.ansible_runs.files import Workspace
+from rackwright.ansible_runs.observer import Watcher
+from rackwright.ansible_runs.run import (
     PLAYBOOK,
     SETTINGS,
     Options,
@@ -38,7 +31,14 @@ from rackwright.configure.run import (
     last_words,
     run_playbook,
 )
-from rackwright.configure.watch import Watcher
+from rackwright.configure.bundle import (
+    HOSTS,
+    sent_files,
+    sent_inventory,
+    sent_playbook,
+    write_bundle,
+)
+from rackwright.configure.receptor import Control
 from rackwright.configure.workers import (
     HERE,
     Login,

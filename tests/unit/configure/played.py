@@ -13,8 +13,8 @@ from typing import Any
 import yaml
 
 from collection_support import roles_of
-from rackwright.configure.files import as_yaml_inventory
-from rackwright.configure.run import PLAYBOOK
+from rackwright.ansible_runs.files import as_yaml_inventory
+from rackwright.ansible_runs.run import PLAYBOOK
 from rackwright.resources import bundled
 
 WRITERS = ("ansible.builtin.copy", "ansible.builtin.template")

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from rackwright.configure.ansible import KEEPALIVE
+from rackwright.ansible_runs.ansible import KEEPALIVE
+from rackwright.ansible_runs.run import PLAYBOOK
 from rackwright.configure.bundle import (
     UNPACKED,
     sent_files,
@@ -18,7 +19,6 @@ from rackwright.configure.bundle import (
     sent_playbook,
     write_bundle,
 )
-from rackwright.configure.run import PLAYBOOK
 from rackwright.configure.workers import Login
 
 LISTING: dict[str, Any] = {

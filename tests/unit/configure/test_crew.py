@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from rackwright.accept.compare import HostAcceptance, ItemResult, Outcome
+from rackwright.ansible_runs.events import HostResult, Tally
+from rackwright.ansible_runs.files import Workspace, prepare
+from rackwright.ansible_runs.run import read_quarantine, remember
 from rackwright.configure.crew import digest, hosts_matching, quarantine, verdict
-from rackwright.configure.events import HostResult, Tally
-from rackwright.configure.files import Workspace, prepare
 from rackwright.configure.progress import Progress
-from rackwright.configure.run import read_quarantine, remember
 from rackwright.errors import UsageError
 from rackwright.plan.model import Plan
 

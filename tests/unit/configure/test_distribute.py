@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from rackwright.accept.expected import expect
+from rackwright.ansible_runs.files import Workspace, prepare
+from rackwright.ansible_runs.observer import Lines
+from rackwright.ansible_runs.run import Options
 from rackwright.configure.crew import AnsibleCrew
 from rackwright.configure.distribute import check_workers, list_inventory, run_distributed
-from rackwright.configure.files import Workspace, prepare
 from rackwright.configure.receptor import Control
-from rackwright.configure.run import Options
-from rackwright.configure.watch import Lines
 from rackwright.configure.workers import Workers, WorkersError, members
 from rackwright.errors import ExternalToolError
 from rackwright.plan.model import Plan

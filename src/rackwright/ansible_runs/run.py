@@ -13,11 +13,11 @@ from typing import Any
 
 import yaml
 
-from rackwright.configure.ansible import KEEPALIVE, start
-from rackwright.configure.events import Tally, leave_behind
-from rackwright.configure.files import Workspace
-from rackwright.configure.patterns import hosts_of
-from rackwright.configure.watch import Watcher
+from rackwright.ansible_runs.ansible import KEEPALIVE, start
+from rackwright.ansible_runs.events import Tally, leave_behind
+from rackwright.ansible_runs.files import Workspace
+from rackwright.ansible_runs.host_patterns import hosts_of
+from rackwright.ansible_runs.observer import Watcher
 from rackwright.errors import ExternalToolError
 from rackwright.extras import install_hint
 from rackwright.faults import damaged, read_state

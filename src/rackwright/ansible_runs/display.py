@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TextIO
 
-from rackwright.configure.live import Line, View
-from rackwright.configure.plain import cells, cut, plain
+from rackwright.ansible_runs.state import Line, View
+from rackwright.ansible_runs.terminal_text import cells, cut, plain
 from rackwright.harmless import REDRAWING
 from rackwright.streams import show
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from rackwright.configure import patterns
-from rackwright.configure.files import Workspace
-from rackwright.configure.patterns import hosts_of
+from rackwright.ansible_runs import host_patterns as patterns
+from rackwright.ansible_runs.files import Workspace
+from rackwright.ansible_runs.host_patterns import hosts_of
 from work import expressions_of, growth, operations_of
 
 GROUPS = {

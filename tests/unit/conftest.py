@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.configure.files import Workspace, workspace
+from rackwright.ansible_runs.files import Workspace, workspace
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.render.blueprints import find_template, write_blueprint
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
     folder = tmp_path_factory.mktemp("lab")
     write_blueprint(find_template("lab"), folder, {})

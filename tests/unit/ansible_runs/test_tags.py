@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.cli import main
-from rackwright.configure.tags import (
+from rackwright.ansible_runs.tags import (
     changes_nothing,
     is_everything,
     known_tags,
     parse_tags,
 )
+from rackwright.cli import main
 from rackwright.errors import UsageError
 from rackwright.render.blueprints import find_template, write_blueprint
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rackwright.configure.events import FINISHED, INCLUDES, LAST_TASK, first_words
-from rackwright.configure.plain import plain
+from rackwright.ansible_runs.events import FINISHED, INCLUDES, LAST_TASK, first_words
+from rackwright.ansible_runs.terminal_text import plain
 
 NAMED = 64
 """Failed hosts that a view names, those that failed first."""

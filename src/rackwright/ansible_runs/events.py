@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rackwright.configure.plain import plain
+from rackwright.ansible_runs.terminal_text import plain
 
 FINISHED = frozenset({"runner_on_ok", "runner_on_failed", "runner_on_unreachable"})
 """Events by which a host is through with a task that was not skipped."""

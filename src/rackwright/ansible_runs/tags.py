@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from rackwright.configure.run import PLAYBOOK
+from rackwright.ansible_runs.run import PLAYBOOK
 from rackwright.errors import UsageError
 from rackwright.resources import bundled
 from rackwright.spec.suggest import did_you_mean

@@ -7,9 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from rackwright.configure.live import Line, Live, View
-from rackwright.configure.plain import cells, cut, plain
-from rackwright.configure.screen import (
+from rackwright.ansible_runs.display import (
     LOG_AFTER_S,
     RED,
     Log,
@@ -20,7 +18,9 @@ from rackwright.configure.screen import (
     listed,
     screen_for,
 )
-from rackwright.configure.watch import Lines, Watch
+from rackwright.ansible_runs.observer import Lines, Watch
+from rackwright.ansible_runs.state import Line, Live, View
+from rackwright.ansible_runs.terminal_text import cells, cut, plain
 
 VIEW = View(
     steps=("munge",),

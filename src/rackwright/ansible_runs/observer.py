@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from rackwright.configure.live import Line, Live
-from rackwright.configure.plain import plain
-from rackwright.configure.screen import Screen
+from rackwright.ansible_runs.display import Screen
+from rackwright.ansible_runs.state import Line, Live
+from rackwright.ansible_runs.terminal_text import plain
 
 LOOK_EVERY_S = 1.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rackwright.configure.events import (
+from rackwright.ansible_runs.events import (
     LAST_TASK,
     LONGEST_REASON,
     HostResult,

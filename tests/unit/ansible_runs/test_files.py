@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rackwright.configure.events import HostResult, Tally
-from rackwright.configure.files import Workspace, prepare
-from rackwright.configure.run import read_quarantine, remember
+from rackwright.ansible_runs.events import HostResult, Tally
+from rackwright.ansible_runs.files import Workspace, prepare
+from rackwright.ansible_runs.run import read_quarantine, remember
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.render.blueprints import find_template, write_blueprint

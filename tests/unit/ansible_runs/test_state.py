@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from rackwright.configure.events import LAST_TASK, Tally, leave_behind
-from rackwright.configure.live import NAMED, Line, Live, View
-from rackwright.configure.patterns import hosts_of
-from rackwright.configure.run import hosts_to_finish
+from rackwright.ansible_runs.events import LAST_TASK, Tally, leave_behind
+from rackwright.ansible_runs.host_patterns import hosts_of
+from rackwright.ansible_runs.run import hosts_to_finish
+from rackwright.ansible_runs.state import NAMED, Line, Live, View
 from work import growth, steps_of
 
 RECORDED = Path(__file__).parent / "recorded/live.jsonl"
