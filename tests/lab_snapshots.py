@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from lab_support import Machines, lab_blueprint, some_machines
-from rackwright.configure.inventory import build_inventory
+from rackwright.inventory.inventory import build_inventory
 from rackwright.lab import lab as labs
 from rackwright.lab.base import cache_folder, clear, code_digests, make_base, recipe_key
 from rackwright.lab.host import press_power_button, switch_off

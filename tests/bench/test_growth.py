@@ -15,7 +15,7 @@ import pytest
 from bench.test_check import write
 from rackwright.ansible_runs.host_patterns import hosts_of
 from rackwright.ansible_runs.state import Live
-from rackwright.configure.inventory import build_inventory
+from rackwright.inventory.inventory import build_inventory
 from rackwright.model.names import expand_hostlist
 from rackwright.plan.load import load_plan
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rackwright.configure.inventory import Inventory, build_inventory
 from rackwright.files import write_changed
 from rackwright.folders import state_folder
+from rackwright.inventory.inventory import Inventory, build_inventory
 from rackwright.plan.model import Plan
 from rackwright.render.slurm import render_slurm
 from rackwright.secret_files import Secret, keep_secret

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from rackwright.ansible_runs.observer import Watcher
-    from rackwright.configure.inventory import Inventory
+    from rackwright.inventory.inventory import Inventory
 
 _LIMIT = re.compile(r"[A-Za-z0-9_.,:*!&\[\]-]+")
 

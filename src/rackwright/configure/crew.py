@@ -29,11 +29,11 @@ from rackwright.ansible_runs.run import (
 )
 from rackwright.ansible_runs.tags import is_everything
 from rackwright.configure.distribute import run_distributed
-from rackwright.configure.inventory import Inventory
 from rackwright.configure.nodes import JOB_FORMAT, NodesSeen, Update
 from rackwright.configure.progress import Progress
 from rackwright.configure.workers import Login, Workers
 from rackwright.errors import ExternalToolError, UsageError
+from rackwright.inventory.inventory import Inventory
 from rackwright.model.names import compress_hostlist
 
 

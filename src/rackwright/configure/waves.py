@@ -16,8 +16,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rackwright.configure.inventory import HEADS
 from rackwright.errors import UsageError
+from rackwright.inventory.inventory import HEADS
 from rackwright.model.names import compress_hostlist
 from rackwright.model.scheduler import Scheduler
 from rackwright.plan.host_list import Host, inventory_names

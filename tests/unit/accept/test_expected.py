@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rackwright.accept.expected import Expectation, HostExpectations, Rule, expect
-from rackwright.configure.inventory import build_inventory, host_variables
+from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.model.operations import Operations
 from rackwright.model.software import KernelModules, SoftwareBill
 from rackwright.plan.load import load_plan

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from collection_support import roles_of
-from rackwright.configure.inventory import build_inventory, host_variables
+from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs import builtin_pack
 

@@ -15,8 +15,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-from rackwright.configure.fsx import FileSystemAddress, address_of, fsx_variables
-from rackwright.configure.inventory import Inventory, InventoryError, group_name
+from rackwright.inventory.inventory import Inventory, InventoryError, group_name
+from rackwright.inventory.role_variables.fsx import FileSystemAddress, address_of, fsx_variables
 from rackwright.model.names import compress_hostlist
 from rackwright.plan.host_list import Host, inventory_names
 from rackwright.plan.model import Plan

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.configure.inventory import build_inventory, host_variables
-from rackwright.configure.nccl import nccl_settings
+from rackwright.inventory.inventory import build_inventory, host_variables
+from rackwright.inventory.role_variables.nccl import nccl_settings
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs import builtin_pack
-from unit.configure.golden import compare, render
+from unit.inventory.role_variables.golden import compare, render
 
 FIXTURES = builtin_pack() / "fixtures"
 ROCE = "technology: ethernet, roce: {dscp: 26, priority: 3}"

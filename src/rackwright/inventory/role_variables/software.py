@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rackwright.configure.nccl import nccl_settings
+from rackwright.inventory.role_variables.nccl import nccl_settings
 from rackwright.model.software import SoftwareBill
 from rackwright.plan.boards import Board, boards
 from rackwright.plan.host_list import Host

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from rackwright.accept.expected import expect
-from rackwright.configure.inventory import build_inventory, host_variables
-from rackwright.configure.software import gpu_software
+from rackwright.inventory.inventory import build_inventory, host_variables
+from rackwright.inventory.role_variables.software import gpu_software
 from rackwright.plan.load import load_plan
 from rackwright.plan.nic import PRIMARY
 from rackwright.plan.software_needs import NeedsError
 from rackwright.policy.packs import builtin_pack
-from unit.configure.test_nccl import NAMES
+from unit.inventory.role_variables.test_nccl import NAMES
 
 FIXTURES = builtin_pack() / "fixtures"
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from rackwright.configure.inventory import build_inventory, host_variables
 from rackwright.errors import RackwrightError
+from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.model.users import Users
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs import builtin_pack

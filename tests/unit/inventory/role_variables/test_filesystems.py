@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from rackwright.configure.filesystems import serving
-from rackwright.configure.inventory import build_inventory, host_variables
+from rackwright.inventory.inventory import build_inventory, host_variables
+from rackwright.inventory.role_variables.filesystems import serving
 from rackwright.model.storage import expand_devices
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs import builtin_pack
-from unit.configure.golden import compare, render
+from unit.inventory.role_variables.golden import compare, render
 
 FIXTURES = builtin_pack() / "fixtures"
 MGS = ["10.1.0.1@o2ib,10.2.0.1@tcp", "10.1.0.2@o2ib,10.2.0.2@tcp"]

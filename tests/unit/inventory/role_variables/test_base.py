@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rackwright.accept.expected import expect
-from rackwright.configure.inventory import build_inventory, host_variables
 from rackwright.errors import SpecErrors
+from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.policy.packs import builtin_pack

@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from rackwright.configure.inventory import build_inventory, host_variables
-from rackwright.configure.monitoring import rack_limits
+from rackwright.inventory.inventory import build_inventory, host_variables
+from rackwright.inventory.role_variables.monitoring import rack_limits
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs import builtin_pack
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rackwright.configure.inventory import build_inventory
+from rackwright.inventory.inventory import build_inventory
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs import builtin_pack
 
 FIXTURE = builtin_pack() / "fixtures/slurm.yaml"
-PRODUCTION = Path(__file__).parents[2] / "golden/slurm/tree/layer.yaml"
+PRODUCTION = Path(__file__).parents[3] / "golden/slurm/tree/layer.yaml"
 
 
 def test_the_first_controller_has_the_qos_and_no_other_host() -> None:

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rackwright.configure.inventory import build_inventory
+from rackwright.inventory.inventory import build_inventory
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs import builtin_pack
-from unit.configure.played import files_of
+from unit.inventory.played import files_of
 
 FIXTURES = builtin_pack() / "fixtures"
 GOLDEN = Path(__file__).parents[2] / "golden"

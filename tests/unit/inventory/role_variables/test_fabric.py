@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from rackwright.configure.inventory import build_inventory, host_variables
 from rackwright.errors import RackwrightError
+from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs import builtin_pack
 from rackwright.resources import bundled
 
 FIXTURES = builtin_pack() / "fixtures"
-GOLDEN = Path(__file__).parents[2] / "golden" / "fabric"
+GOLDEN = Path(__file__).parents[3] / "golden" / "fabric"
 SHARES = """\
 operations:
   software:

@@ -11,7 +11,7 @@ import jinja2
 
 from rackwright.resources import bundled
 
-FOLDER = Path(__file__).parents[2] / "golden"
+FOLDER = Path(__file__).parents[3] / "golden"
 
 
 def render(template: str, variables: Mapping[str, Any]) -> str:

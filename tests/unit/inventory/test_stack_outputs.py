@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from rackwright.cli import main
-from rackwright.configure.inventory import InventoryError, build_inventory, host_variables
-from rackwright.configure.outputs import SCHEMA, add_outputs, read_outputs
+from rackwright.inventory.inventory import InventoryError, build_inventory, host_variables
+from rackwright.inventory.stack_outputs import SCHEMA, add_outputs, read_outputs
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.plan.node_health import mount_points

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from rackwright.configure.inventory import build_inventory
+from rackwright.inventory.inventory import build_inventory
 from rackwright.plan.model import Plan
 
 FOLDER = "inventory"

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rackwright.configure.filesystems import client_software
+from rackwright.inventory.role_variables.filesystems import client_software
 from rackwright.plan.host_list import list_hosts
 from rackwright.plan.model import Plan
 from rackwright.plan.node_health import LUSTRE, mount_points

@@ -12,7 +12,7 @@ import yaml
 
 from collection_support import SOURCES, ansible, list_inventory
 from rackwright import __version__
-from rackwright.configure.inventory import build_inventory, host_variables
+from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs import builtin_pack
 

@@ -12,7 +12,7 @@ import pytest
 
 import factories
 from rackwright.cli import main
-from rackwright.configure.inventory import (
+from rackwright.inventory.inventory import (
     Inventory,
     InventoryError,
     build_inventory,

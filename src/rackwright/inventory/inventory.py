@@ -12,16 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from rackwright.configure.accounting import first_controller, qos_variables
-from rackwright.configure.base import base_variables
-from rackwright.configure.containers import container_variables, mpi_variables
-from rackwright.configure.fabric import rdma_ports, subnet_managers
-from rackwright.configure.filesystems import lustre_variables, scratch_variables
-from rackwright.configure.monitoring import monitoring_variables, rack_limits
-from rackwright.configure.nfs import nfs_clients, nfs_servers
-from rackwright.configure.software import gpu_software, nvlink_domains
-from rackwright.configure.users import compute_variables, user_variables
 from rackwright.errors import RackwrightError
+from rackwright.inventory.role_variables.base import base_variables
+from rackwright.inventory.role_variables.containers import container_variables, mpi_variables
+from rackwright.inventory.role_variables.fabric import rdma_ports, subnet_managers
+from rackwright.inventory.role_variables.filesystems import lustre_variables, scratch_variables
+from rackwright.inventory.role_variables.monitoring import monitoring_variables, rack_limits
+from rackwright.inventory.role_variables.nfs import nfs_clients, nfs_servers
+from rackwright.inventory.role_variables.slurm_qos import first_controller, qos_variables
+from rackwright.inventory.role_variables.software import gpu_software, nvlink_domains
+from rackwright.inventory.role_variables.users import compute_variables, user_variables
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.names import compress_hostlist
 from rackwright.plan.host_list import Host, inventory_names
