@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rackwright.ansible_runs.events import Tally
-    from rackwright.configure.workers import Login, Workers
     from rackwright.plan.load import LoadedPlan
+    from rackwright.receptor.workers import Login, Workers
 
 SCHEMA = "rackwright.configure/v1"
 VERSIONS = frozenset({"OPS-002"})
@@ -64,10 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.ansible_runs.run import Options, read_quarantine, remember, run_playbook
     from rackwright.ansible_runs.tags import is_everything, parse_tags
     from rackwright.cli.waves import is_wanted, roll_out
-    from rackwright.configure.distribute import run_distributed
-    from rackwright.configure.workers import load_workers
     from rackwright.locks import exclusive
     from rackwright.plan.load import load_plan
+    from rackwright.receptor.distribute import run_distributed
+    from rackwright.receptor.workers import load_workers
 
     tags = parse_tags(arguments.tags)
     workers = None if arguments.workers is None else load_workers(arguments.workers)
@@ -138,8 +138,8 @@ def _login(workers: Workers | None, lab_name: str | None) -> Login | None:
         return None
     if workers.login is not None or lab_name is None:
         return workers.login
-    from rackwright.configure.workers import Login
     from rackwright.lab.lab import open_lab
+    from rackwright.receptor.workers import Login
 
     lab = open_lab(lab_name)
     return Login(private_key=lab.key, known_hosts=lab.known_hosts)

@@ -84,7 +84,7 @@ def watcher(
     from rackwright.ansible_runs.observer import Lines, Watch
     from rackwright.ansible_runs.run import hosts_to_finish
     from rackwright.ansible_runs.state import Live
-    from rackwright.configure.workers import members
+    from rackwright.receptor.workers import members
 
     if as_json:
         return nullcontext(Lines(say))

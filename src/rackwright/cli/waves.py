@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from rackwright.configure.progress import Progress
     from rackwright.configure.rollout import Pace, Rollout
     from rackwright.configure.waves import Limit, Wave
-    from rackwright.configure.workers import Login, Workers
     from rackwright.plan.load import LoadedPlan
     from rackwright.plan.model import Plan
+    from rackwright.receptor.workers import Login, Workers
 
 SCHEMA = "rackwright.rollout/v1"
 DOMAINS = ("unit", "rack", "row", "hall", "site")
@@ -96,10 +96,10 @@ def roll_out(
     from rackwright.ansible_runs.files import prepare, workspace
     from rackwright.ansible_runs.tags import parse_tags
     from rackwright.configure.crew import AnsibleCrew, digest
-    from rackwright.configure.distribute import check_workers
     from rackwright.configure.progress import load, save
     from rackwright.configure.rollout import Rollout
     from rackwright.locks import exclusive
+    from rackwright.receptor.distribute import check_workers
 
     plan = loaded.plan
     pace = _pace(arguments)

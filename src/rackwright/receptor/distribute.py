@@ -31,15 +31,16 @@ from rackwright.ansible_runs.run import (
     last_words,
     run_playbook,
 )
-from rackwright.configure.bundle import (
+from rackwright.errors import ExternalToolError
+from rackwright.receptor.bundle import (
     HOSTS,
     sent_files,
     sent_inventory,
     sent_playbook,
     write_bundle,
 )
-from rackwright.configure.receptor import Control
-from rackwright.configure.workers import (
+from rackwright.receptor.control import Control
+from rackwright.receptor.workers import (
     HERE,
     Login,
     Stage,
@@ -50,7 +51,6 @@ from rackwright.configure.workers import (
     stages,
     too_many_failed,
 )
-from rackwright.errors import ExternalToolError
 
 LOOK_EVERY_S = 1.0
 LIST_WITHIN_S = 600.0

@@ -12,14 +12,14 @@ import pytest
 
 from rackwright.ansible_runs.ansible import KEEPALIVE
 from rackwright.ansible_runs.run import PLAYBOOK
-from rackwright.configure.bundle import (
+from rackwright.receptor.bundle import (
     UNPACKED,
     sent_files,
     sent_inventory,
     sent_playbook,
     write_bundle,
 )
-from rackwright.configure.workers import Login
+from rackwright.receptor.workers import Login
 
 LISTING: dict[str, Any] = {
     "_meta": {

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rackwright.configure.workers import Workers
 from rackwright.errors import StateError, UsageError
+from rackwright.receptor.workers import Workers
 from rackwright.secret_files import Secret, is_whole, keep_secret, write_secret
 
 AUTHORITY_DAYS, NODE_DAYS = 3650, 825

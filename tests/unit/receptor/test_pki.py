@@ -9,9 +9,9 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
-from rackwright.configure.credentials import AUTHORITY, make_credentials
-from rackwright.configure.workers import Workers
 from rackwright.errors import UsageError
+from rackwright.receptor.pki import AUTHORITY, make_credentials
+from rackwright.receptor.workers import Workers
 
 
 def workers(*nodes: str, address: str = "10.0.0.1") -> Workers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rackwright.configure.workers import Workers
+from rackwright.receptor.workers import Workers
 from rackwright.resources import bundled
 from rackwright.templating import render_file
 

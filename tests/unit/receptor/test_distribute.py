@@ -11,11 +11,11 @@ from rackwright.ansible_runs.files import Workspace, prepare
 from rackwright.ansible_runs.observer import Lines
 from rackwright.ansible_runs.run import Options
 from rackwright.configure.crew import AnsibleCrew
-from rackwright.configure.distribute import check_workers, list_inventory, run_distributed
-from rackwright.configure.receptor import Control
-from rackwright.configure.workers import Workers, WorkersError, members
 from rackwright.errors import ExternalToolError
 from rackwright.plan.model import Plan
+from rackwright.receptor.control import Control
+from rackwright.receptor.distribute import check_workers, list_inventory, run_distributed
+from rackwright.receptor.workers import Workers, WorkersError, members
 
 
 @pytest.fixture

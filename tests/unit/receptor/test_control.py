@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.configure.receptor import Control, Unit
 from rackwright.errors import ExternalToolError
+from rackwright.receptor.control import Control, Unit
 
 
 @dataclass

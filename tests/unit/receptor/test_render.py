@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rackwright.configure.workers import Workers
-from rackwright.render.receptor import render_receptor
+from rackwright.receptor.render import render_receptor
+from rackwright.receptor.workers import Workers
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "receptor"
 WORKERS = Workers.model_validate(

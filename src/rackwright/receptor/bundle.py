@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rackwright.ansible_runs.ansible import KEEPALIVE
-from rackwright.configure.workers import Login
+from rackwright.receptor.workers import Login
 from rackwright.resources import COLLECTION, COLLECTIONS, bundled
 from rackwright.secret_files import write_secret
 

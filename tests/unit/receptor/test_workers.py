@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from rackwright.configure.workers import (
+from rackwright.errors import SpecErrors
+from rackwright.receptor.workers import (
     HERE,
     Stage,
     Workers,
@@ -18,7 +19,6 @@ from rackwright.configure.workers import (
     stages,
     too_many_failed,
 )
-from rackwright.errors import SpecErrors
 
 LISTING = {
     "_meta": {"hostvars": {}},
