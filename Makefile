@@ -73,7 +73,7 @@ receptor: $(STAMP) ## Build Receptor into the user's cache, for runs of Ansible 
 	$(BIN)/rackwright tools install receptor || [[ $$(id -u) != 0 ]]  # its test needs root as well
 
 roles-docs: $(STAMP) ## Write the README of each role anew
-	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/configure/test_roledoc.py
+	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_role_documents.py
 
 suites-docs: $(STAMP) ## Write the table of suites in tests/README.md anew
 	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_suites.py

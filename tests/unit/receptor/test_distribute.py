@@ -10,12 +10,12 @@ from rackwright.accept.expected import expect
 from rackwright.ansible_runs.files import Workspace, prepare
 from rackwright.ansible_runs.observer import Lines
 from rackwright.ansible_runs.run import Options
-from rackwright.configure.crew import AnsibleCrew
 from rackwright.errors import ExternalToolError
 from rackwright.plan.model import Plan
 from rackwright.receptor.control import Control
 from rackwright.receptor.distribute import check_workers, list_inventory, run_distributed
 from rackwright.receptor.workers import Workers, WorkersError, members
+from rackwright.rollout.executor import AnsibleCrew
 
 
 @pytest.fixture

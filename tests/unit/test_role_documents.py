@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.configure.roledoc import RoleFacts, read_role, render_index, render_readme
 from rackwright.resources import bundled
+from role_documents import RoleFacts, read_role, render_index, render_readme
 
 BEGIN, END = "<!-- every role -->\n", "<!-- end -->\n"
 ROLES = sorted(path.parents[1] for path in bundled("roles").glob("*/meta/argument_specs.yml"))

@@ -8,10 +8,10 @@ from rackwright.accept.compare import HostAcceptance, ItemResult, Outcome
 from rackwright.ansible_runs.events import HostResult, Tally
 from rackwright.ansible_runs.files import Workspace, prepare
 from rackwright.ansible_runs.run import read_quarantine, remember
-from rackwright.configure.crew import digest, hosts_matching, quarantine, verdict
-from rackwright.configure.progress import Progress
 from rackwright.errors import UsageError
 from rackwright.plan.model import Plan
+from rackwright.rollout.executor import digest, hosts_matching, quarantine, verdict
+from rackwright.rollout.journal import Progress
 
 
 def an_item(outcome: Outcome, expected: str | None = "8", reason: str | None = None) -> ItemResult:

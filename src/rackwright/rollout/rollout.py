@@ -12,7 +12,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from rackwright.configure.nodes import (
+from rackwright.errors import ExternalToolError
+from rackwright.model.names import compress_hostlist, expand_hostlist
+from rackwright.rollout.journal import Progress
+from rackwright.rollout.slurm_nodes import (
     NodesSeen,
     NodeState,
     Update,
@@ -22,10 +25,7 @@ from rackwright.configure.nodes import (
     reason,
     rename_reason,
 )
-from rackwright.configure.progress import Progress
-from rackwright.configure.waves import Kind, Wave
-from rackwright.errors import ExternalToolError
-from rackwright.model.names import compress_hostlist, expand_hostlist
+from rackwright.rollout.waves import Kind, Wave
 
 FIRST_PAUSE, SLOWER = 2.0, 1.5
 """Seconds until something is looked at again, and how much longer each pause is than the last."""

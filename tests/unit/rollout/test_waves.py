@@ -9,7 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rackwright.configure.waves import (  # fmt: skip
+from rackwright.errors import UsageError
+from rackwright.plan.load import load_plan
+from rackwright.render.blueprints import find_template, write_blueprint
+from rackwright.rollout.waves import (  # fmt: skip
     Domain,
     Kind,
     Limit,
@@ -20,9 +23,6 @@ from rackwright.configure.waves import (  # fmt: skip
     plan_waves,
     roster,
 )
-from rackwright.errors import UsageError
-from rackwright.plan.load import load_plan
-from rackwright.render.blueprints import find_template, write_blueprint
 
 
 def a_roster(racks: list[list[tuple[int, int]]]) -> Roster:

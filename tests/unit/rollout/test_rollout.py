@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.configure.nodes import Job, NodesSeen, Update, read_nodes
-from rackwright.configure.progress import Progress, ProgressError, load, save
-from rackwright.configure.rollout import Pace, Rollout
-from rackwright.configure.waves import Kind, Wave
 from rackwright.errors import ExternalToolError
+from rackwright.rollout.journal import Progress, ProgressError, load, save
+from rackwright.rollout.rollout import Pace, Rollout
+from rackwright.rollout.slurm_nodes import Job, NodesSeen, Update, read_nodes
+from rackwright.rollout.waves import Kind, Wave
 
 
 @dataclass

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rackwright.configure.waves import Kind, Wave
 from rackwright.errors import RackwrightError
 from rackwright.files import write_changed
+from rackwright.rollout.waves import Kind, Wave
 
 SCHEMA = "rackwright.waves/v1"
 

@@ -28,13 +28,13 @@ from rackwright.ansible_runs.run import (
     run_playbook,
 )
 from rackwright.ansible_runs.tags import is_everything
-from rackwright.configure.nodes import JOB_FORMAT, NodesSeen, Update
-from rackwright.configure.progress import Progress
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.inventory.inventory import Inventory
 from rackwright.model.names import compress_hostlist
 from rackwright.receptor.distribute import run_distributed
 from rackwright.receptor.workers import Login, Workers
+from rackwright.rollout.journal import Progress
+from rackwright.rollout.slurm_nodes import JOB_FORMAT, NodesSeen, Update
 
 
 @dataclass

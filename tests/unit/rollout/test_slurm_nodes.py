@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rackwright.configure.nodes import (
+from rackwright.rollout.slurm_nodes import (
     LIST_JOBS,
     LONGEST_REASON,
     READ,
