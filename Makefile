@@ -105,7 +105,7 @@ demo: $(CORE) ## Run the main job on the embedded defaults
 
 lint: $(STAMP) ## Check style and types
 	$(MAKE) --no-print-directory --jobs 2 --output-sync --keep-going \
-	  lint-types lint-ansible lint-ruff lint-format lint-yaml lint-spelling
+	  lint-types lint-ansible lint-ruff lint-imports lint-format lint-yaml lint-spelling
 
 lint-types: $(STAMP)
 	$(BIN)/mypy
@@ -116,6 +116,9 @@ lint-ansible: $(STAMP)
 
 lint-ruff: $(STAMP)
 	$(BIN)/ruff check .
+
+lint-imports: $(STAMP)
+	$(BIN)/lint-imports --no-cache --no-logo
 
 lint-format: $(STAMP)
 	$(BIN)/ruff format --check .
@@ -149,5 +152,5 @@ clean: ## Remove what was built in the tree
 	rm -rf $(VENV) .rackwright dist build .pytest_cache .mypy_cache .ruff_cache
 
 .PHONY: help system venv tools receptor roles-docs suites-docs lock release sbom demo lint lint-types \
-  lint-ansible lint-ruff lint-format lint-yaml lint-spelling test test-all test-change \
-  test-next-python test-oldest-dependencies bench clean
+  lint-ansible lint-ruff lint-imports lint-format lint-yaml lint-spelling test test-all \
+  test-change test-next-python test-oldest-dependencies bench clean

@@ -27,7 +27,10 @@ from suites import ROOT, Suite, read_suites, touched
 BIN = Path(sys.executable).parent
 VERIFIED = ROOT / ".ci/verified"
 """The commit at which everything was green the last time."""
-LINTERS = ("lint-types", "lint-ansible", "lint-ruff", "lint-format", "lint-yaml", "lint-spelling")
+LINTERS = (
+    "lint-types", "lint-ansible", "lint-imports", "lint-ruff", "lint-format", "lint-yaml",
+    "lint-spelling",
+)  # fmt: skip
 """Targets of the Makefile, the longest first."""
 WORKERS = 2
 OUTCOMES, DEADLINE = "RACKWRIGHT_OUTCOMES", "RACKWRIGHT_DEADLINE"
