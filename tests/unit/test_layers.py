@@ -14,11 +14,16 @@ CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"][
 ]
 FOR_RULES = {"api", "catalog", "model", "plan", "policy", "spec"}
 """Packages that a rule of the product may import from."""
+(LAYERS,) = (
+    [re.split(r" [|:] ", layer) for layer in one["layers"]]
+    for one in CONTRACTS
+    if one["id"] == "layers"
+)
+"""Names of packages and modules, the highest layer first."""
 
 
 def test_every_package_and_module_is_in_one_layer() -> None:
-    (layers,) = (one["layers"] for one in CONTRACTS if one["id"] == "layers")
-    named = [name for layer in layers for name in re.split(r" [|:] ", layer)]
+    named = [name for layer in LAYERS for name in layer]
     there = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     there |= {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
     assert sorted(named) == sorted(there)
@@ -44,6 +49,24 @@ def test_what_the_contracts_name_exists() -> None:
     for name in named:
         path = ROOT / "src" / name.replace(".", "/")
         assert path.is_dir() or path.with_suffix(".py").is_file(), name
+
+
+def test_what_is_imported_by_its_name_is_below_too() -> None:
+    """import-linter does not see it."""
+    rank = {name: number for number, layer in enumerate(LAYERS) for name in layer}
+    seen = 0
+    for path in PACKAGE.rglob("*.py"):
+        own = path.relative_to(PACKAGE).with_suffix("").parts[0]
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+                continue
+            name = node.value.partition(":")[0]
+            named = ROOT / "src" / f"{name.replace('.', '/')}.py"
+            if name.startswith("rackwright.") and "/" not in name and named.is_file():
+                other = name.split(".")[1]
+                assert other == own or rank[other] > rank[own], f"{path}:{node.lineno}"
+                seen += 1
+    assert seen > 30
 
 
 def test_rules_import_from_nothing_above_them() -> None:
