@@ -73,7 +73,7 @@ receptor: $(STAMP) ## Build Receptor into the user's cache, for runs of Ansible 
 	$(BIN)/rackwright tools install receptor || [[ $$(id -u) != 0 ]]  # its test needs root as well
 
 roles-docs: $(STAMP) ## Write the README of each role anew
-	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/configure/test_roledoc.py
+	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_role_documents.py
 
 suites-docs: $(STAMP) ## Write the table of suites in tests/README.md anew
 	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_suites.py
@@ -105,7 +105,7 @@ demo: $(CORE) ## Run the main job on the embedded defaults
 
 lint: $(STAMP) ## Check style and types
 	$(MAKE) --no-print-directory --jobs 2 --output-sync --keep-going \
-	  lint-types lint-ansible lint-ruff lint-format lint-yaml lint-spelling
+	  lint-types lint-ansible lint-ruff lint-imports lint-format lint-yaml lint-spelling
 
 lint-types: $(STAMP)
 	$(BIN)/mypy
@@ -116,6 +116,9 @@ lint-ansible: $(STAMP)
 
 lint-ruff: $(STAMP)
 	$(BIN)/ruff check .
+
+lint-imports: $(STAMP)
+	$(BIN)/lint-imports --no-cache --no-logo
 
 lint-format: $(STAMP)
 	$(BIN)/ruff format --check .
@@ -149,5 +152,5 @@ clean: ## Remove what was built in the tree
 	rm -rf $(VENV) .rackwright dist build .pytest_cache .mypy_cache .ruff_cache
 
 .PHONY: help system venv tools receptor roles-docs suites-docs lock release sbom demo lint lint-types \
-  lint-ansible lint-ruff lint-format lint-yaml lint-spelling test test-all test-change \
-  test-next-python test-oldest-dependencies bench clean
+  lint-ansible lint-ruff lint-imports lint-format lint-yaml lint-spelling test test-all \
+  test-change test-next-python test-oldest-dependencies bench clean

@@ -22,7 +22,7 @@ from collection_support import COLLECTIONS
 from rackwright.accept.compare import Outcome, compare_item
 from rackwright.accept.expected import HostExpectations, expect
 from rackwright.accept.run import read_facts
-from rackwright.configure.inventory import build_inventory, host_variables
+from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.plan.load import load_plan
 from rackwright.render.blueprints import find_template, write_blueprint
 

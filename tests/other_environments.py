@@ -21,7 +21,7 @@ from rackwright.errors import ExternalToolError
 from rackwright.folders import cache_folder
 from rackwright.lab.base import clear, machine_repository
 from rackwright.lab.system import run
-from rackwright.provision.locks import turn
+from rackwright.locks import turn
 from suites import ROOT, read_suites
 
 TOOLS = ("test", "release", "dev")

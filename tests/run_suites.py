@@ -27,7 +27,10 @@ from suites import ROOT, Suite, read_suites, touched
 BIN = Path(sys.executable).parent
 VERIFIED = ROOT / ".ci/verified"
 """The commit at which everything was green the last time."""
-LINTERS = ("lint-types", "lint-ansible", "lint-ruff", "lint-format", "lint-yaml", "lint-spelling")
+LINTERS = (
+    "lint-types", "lint-ansible", "lint-imports", "lint-ruff", "lint-format", "lint-yaml",
+    "lint-spelling",
+)  # fmt: skip
 """Targets of the Makefile, the longest first."""
 WORKERS = 2
 OUTCOMES, DEADLINE = "RACKWRIGHT_OUTCOMES", "RACKWRIGHT_DEADLINE"
@@ -35,6 +38,7 @@ UNIT = (f"-n{WORKERS}", "--dist", "loadgroup", "-m", "not e2e and not bench")
 REAL = (f"-n{WORKERS}", "--dist", "loadfile", "--no-loadscope-reorder", "-m", "e2e")
 MANY = (f"-n{WORKERS}", "-m", "(hypothesis or sweep) and not e2e")
 BENCH = ("-m", "bench", "-s")
+SLOWEST = "--durations=25"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,7 @@ def run_whole(suites: Sequence[Suite]) -> Iterator[Outcome]:
     yield from map(run_make, sorted({need for suite in suites for need in suite.needs}))
     real = _paths(suite for suite in suites if suite.name != "bench")
     if real:
-        yield run_pytest(Pytest("end to end", real, (*REAL, "--durations=40"), by_file=True))
+        yield run_pytest(Pytest("end to end", real, REAL, by_file=True))
     if any(suite.name == "bench" for suite in suites):
         yield run_pytest(Pytest("bench", ("tests/bench",), BENCH, {"RACKWRIGHT_BENCH_RUNS": "1"}))
 
@@ -131,7 +135,7 @@ def run_pytest(step: Pytest) -> Outcome:
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "outcomes"
-        command = (str(BIN / "pytest"), *step.options, *step.tests)
+        command = (str(BIN / "pytest"), SLOWEST, *step.options, *step.tests)
         environment = {**os.environ, **step.environment, OUTCOMES: str(record)}
         code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
         lines = record.read_text("utf-8").splitlines() if record.exists() else []

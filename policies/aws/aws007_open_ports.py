@@ -30,22 +30,22 @@ class OpenPorts(Policy):
         """A measure for each planned ingress rule that names a network."""
         for site in plan.aws:
             sources = site.site.network.ssh_from
-            for rule in (*network_rules(site.site), *storage_rules(site.site)):
-                if rule.direction != "ingress" or rule.peer_group is not None:
+            for opening in (*network_rules(site.site), *storage_rules(site.site)):
+                if opening.direction != "ingress" or opening.peer_group is not None:
                     continue
                 path: tuple[str | int, ...] = (*site.path, "network")
-                if rule.group == "login":
-                    path = (*path, "ssh_from", sources.index(rule.peer))
+                if opening.group == "login":
+                    path = (*path, "ssh_from", sources.index(opening.peer))
                 yield Measure(
-                    Subject(f"{site.site.name} {rule.group} from {rule.peer}", path),
-                    value=_public_addresses(rule),
+                    Subject(f"{site.site.name} {opening.group} from {opening.peer}", path),
+                    value=_public_addresses(opening),
                     limit=self.most_addresses,
                     unit="addresses",
-                    what=f"public addresses admitted ({rule.why})",
+                    what=f"public addresses admitted ({opening.why})",
                     fix="name the networks that need it, or use Session Manager",
                 )
 
 
-def _public_addresses(rule: SecurityRule) -> int:
-    network = ip_network(rule.peer)
+def _public_addresses(opening: SecurityRule) -> int:
+    network = ip_network(opening.peer)
     return 0 if network.is_private else network.num_addresses

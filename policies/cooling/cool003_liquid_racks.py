@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.model.quantities import format_quantity
 from rackwright.plan.contributors import subject
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
-from rackwright.report.quantities import format_quantity
 
 
 class LiquidRacks(Policy):

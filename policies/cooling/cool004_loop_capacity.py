@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.model.quantities import format_quantity
 from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.rear_door import missing_of_doors
@@ -12,7 +13,6 @@ from rackwright.plan.records.facility import LoopLoad
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import add_units, either, place_fewer
 from rackwright.policy.racks import excess, is_over
-from rackwright.report.quantities import format_quantity
 
 
 class LoopCapacity(Policy):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.model.hardware import Connector, fact_value
+from rackwright.model.quantities import format_quantity
 from rackwright.plan.contributors import subject
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import LoopLoad
@@ -13,7 +14,6 @@ from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.plan.thermal import coolant_flow
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.racks import is_over
-from rackwright.report.quantities import format_quantity
 
 
 class Connectors(Policy):

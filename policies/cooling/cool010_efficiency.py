@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import SiteTotals
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.facility import measure_contract
 from rackwright.policy.racks import excess
-from rackwright.report.quantities import format_quantity
 
 
 class Efficiency(Policy):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.model.quantities import format_quantity
 from rackwright.plan.cost_compare import Comparison, compare
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.budgets import judged_value
-from rackwright.report.quantities import format_quantity
 
 
 class OwnedOrRented(Policy):

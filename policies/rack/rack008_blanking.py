@@ -7,12 +7,12 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from rackwright.model.quantities import format_quantity
 from rackwright.model.units import Watts
 from rackwright.plan.contributors import subject, unknowns
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.records.racks import RackClass
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
-from rackwright.report.quantities import format_quantity
 
 
 class Blanking(Policy):

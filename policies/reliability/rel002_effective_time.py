@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.model.quantities import format_quantity
 from rackwright.model.reliability import JobProfile, Reliability
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.reliability import (
@@ -16,7 +17,6 @@ from rackwright.plan.reliability import (
     reach,
 )
 from rackwright.policy.api import Finding, Measure, Policy, Severity
-from rackwright.report.quantities import format_quantity
 
 
 class EffectiveTime(Policy):

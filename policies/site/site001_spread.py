@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.model.quantities import format_quantity
 from rackwright.model.reliability import Reliability, WanNeed
 from rackwright.plan.interconnect import (
     Line,
@@ -16,7 +17,6 @@ from rackwright.plan.interconnect import (
 )
 from rackwright.plan.model import Contributor, Path, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
-from rackwright.report.quantities import format_quantity
 
 
 class Spread(Policy):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.model.quantities import format_quantity
 from rackwright.plan.filesystem import FileSystem, Rate, file_systems
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import provide
-from rackwright.report.quantities import format_quantity
 
 UNIT = "MB/s"
 

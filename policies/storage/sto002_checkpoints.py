@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.model.quantities import format_quantity
 from rackwright.model.storage import Checkpoint
 from rackwright.plan.filesystem import FileSystem, checkpoint_size, file_systems, write_time
 from rackwright.plan.filesystem import throughput_for as throughput_needed
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import either, provide
-from rackwright.report.quantities import format_quantity
 
 
 class Checkpoints(Policy):

@@ -8,11 +8,11 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from rackwright.model.quantities import format_quantity
 from rackwright.model.units import Percent
 from rackwright.plan.filesystem import FileSystem, file_systems, fsx_capacity
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
-from rackwright.report.quantities import format_quantity
 
 
 class Fill(Policy):

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         Profile,
         Severity,
         Suggestion,
+        rule,
     )
     from rackwright.policy.check import check_blueprint as check
     from rackwright.policy.engine import Report, Result
@@ -59,7 +60,7 @@ _PLACES = {
     "rackwright.plan.records.power": "CircuitAfterLoss CircuitLoad DevicesAfterLoss FeedLoad SourceLoad",
     "rackwright.plan.records.racks": "RackClass RackDevice RackPosition",
     "rackwright.policy.api": (
-        "Enforcement Finding Measure Outcome Policy Profile Severity Suggestion"
+        "Enforcement Finding Measure Outcome Policy Profile Severity Suggestion rule"
     ),
     "rackwright.policy.check": "check",
     "rackwright.policy.engine": "Report Result",
@@ -107,6 +108,7 @@ __all__ = [
     "UsageError",
     "check",
     "load_plan",
+    "rule",
 ]
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from bench.test_check import write
-from rackwright.configure.inventory import build_inventory
-from rackwright.configure.live import Live
-from rackwright.configure.patterns import hosts_of
+from rackwright.ansible_runs.host_patterns import hosts_of
+from rackwright.ansible_runs.state import Live
+from rackwright.inventory.inventory import build_inventory
 from rackwright.model.names import expand_hostlist
 from rackwright.plan.load import load_plan
 

@@ -14,8 +14,8 @@ import yaml
 
 from bench.test_check import write
 from collection_support import ansible, list_inventory
-from rackwright.configure.files import as_yaml_inventory
-from rackwright.configure.inventory import build_inventory
+from rackwright.ansible_runs.files import as_yaml_inventory
+from rackwright.inventory.inventory import build_inventory
 from rackwright.plan.load import load_plan
 
 pytestmark = pytest.mark.bench

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from collection_support import INCLUDE, ROOT, ansible, roles_of
-from rackwright.configure.events import LAST_TASK
+from rackwright.ansible_runs.events import LAST_TASK
 
 ROLES = sorted(path for path in (ROOT / "roles").iterdir() if path.is_dir())
 PLAYBOOKS = ROOT / "stacks/baremetal/playbooks"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs/architecture.md").read_text("utf-8")
+MOVED = (ROOT / "docs/moved.md").read_text("utf-8")
 PLACE = re.compile(r"`((?:src|tests|policies|roles|stacks|templates|docs)/[\w./-]*)`")
 DEFINED = re.compile(r"`([A-Za-z_.]+)` in `(src/[\w/]+\.py)`")
 
@@ -22,6 +24,26 @@ def test_what_is_named_exists() -> None:
     named = {place for text in texts for place in PLACE.findall(text)}
     assert len(named) > 20
     assert {place for place in named if not (ROOT / place).exists()} == set()
+
+
+def test_the_drawing_has_every_package_in_the_order_of_the_contract() -> None:
+    drawing = TEXT.partition("```text\n")[2].partition("```")[0]
+    drawn = [
+        set(re.findall(r"\w+", re.split(r" {2,}", line.strip())[0]))
+        for line in drawing.splitlines()
+        if line.strip(" │")
+    ]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    (layers,) = (one["layers"] for one in settings["contracts"] if one["id"] == "layers")
+    contract = [set(re.findall(r"\w+", layer)) for layer in layers]
+    assert drawn[:-1] == contract[1 : len(drawn)]
+
+
+def test_what_has_moved_is_where_it_is_said_to_be() -> None:
+    rows = re.findall(r"^\| `(\S+)` \| `(\S+)` \|$", MOVED, re.MULTILINE)
+    assert len(rows) > 40
+    assert [new for _, new in rows if not (ROOT / new).is_file()] == []
+    assert [old for old, _ in rows if (ROOT / old).exists()] == []
 
 
 def test_the_ways_of_numbers_lead_through_functions_that_exist() -> None:

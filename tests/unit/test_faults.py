@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
+from rackwright.ansible_runs.files import Workspace
+from rackwright.ansible_runs.run import read_quarantine
 from rackwright.cli import main
-from rackwright.configure import progress
-from rackwright.configure.files import Workspace
-from rackwright.configure.progress import ProgressError
-from rackwright.configure.run import read_quarantine
 from rackwright.errors import RackwrightError, StateError
 from rackwright.exit_codes import ExitCode
 from rackwright.faults import system_fault
 from rackwright.lab.lab import open_lab
 from rackwright.provision.embedded import control
 from rackwright.render.blueprints import find_template, write_blueprint
+from rackwright.rollout import journal
+from rackwright.rollout.journal import ProgressError
 
 DAMAGED = ("", "{", "\udcff", '{"schema": "rackwright.x/v9", "hosts": {}}', "[" * 100_000, "null")
 
@@ -110,8 +110,8 @@ def test_a_real_disk_that_is_full(tmp_path: Path) -> None:
     try:
         place = Workspace(disk)
         with pytest.raises(OSError, match="No space left") as told:
-            progress.save(
-                progress.Progress("c", "x" * 100_000, (), {}, ()),
+            journal.save(
+                journal.Progress("c", "x" * 100_000, (), {}, ()),
                 place.waves,
             )
         assert f"'{place.waves}' cannot be written" in system_fault(told.value).summary
@@ -134,7 +134,7 @@ def test_a_damaged_record_of_waves(tmp_path: Path, content: str) -> None:
     place = Workspace(tmp_path)
     damage(place.waves, content)
     with pytest.raises(ProgressError, match="does not say how far") as told:
-        progress.load(place.waves)
+        journal.load(place.waves)
     assert "then remove the file" in str(told.value.hint)
 
 

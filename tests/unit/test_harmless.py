@@ -16,8 +16,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from log_readers import obeyed, obeyed_by_github, obeyed_by_others
+from rackwright.ansible_runs.display import Terminal
 from rackwright.cli.outputs import write_report
-from rackwright.configure.screen import Terminal
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.harmless import (
     ANNOTATIONS,
@@ -210,7 +210,7 @@ def test_tables_are_obeyed_by_nobody(text: str) -> None:
 
 @given(MEANT_BADLY)
 def test_a_terminal_obeys_what_redraws_its_line_only(text: str) -> None:
-    from rackwright.configure.live import Line
+    from rackwright.ansible_runs.state import Line
 
     out = io.StringIO()
     guard = Guarded(out)

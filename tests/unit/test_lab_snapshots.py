@@ -90,7 +90,7 @@ def test_every_file_is_in_the_key_and_compiled_ones_are_not(tmp_path: Path) -> N
 def test_what_configures_hosts_is_in_the_key() -> None:
     names = {path for path, _ in digests(CODE)}
     for name in (
-        "roles/munge/tasks/install.yml", "baremetal/playbooks/site.yml", "configure/run.py",
+        "roles/munge/tasks/install.yml", "baremetal/playbooks/site.yml", "ansible_runs/run.py",
         "lab/kept.py", "lab/standins/gpu.py", "lab_snapshots.py", "lab_support.py",
         "ansible_collections/rackwright/cluster/plugins/modules/probe.py",
     ):  # fmt: skip

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.configure.credentials import AUTHORITY, make_credentials
-from rackwright.configure.files import Workspace, prepare
-from rackwright.configure.workers import Workers
+from rackwright.ansible_runs.files import Workspace, prepare
 from rackwright.errors import StateError
 from rackwright.lab import lab as labs
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.provision.targets import passphrase_file
+from rackwright.receptor.pki import AUTHORITY, make_credentials
+from rackwright.receptor.workers import Workers
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.secret_files import Secret, keep_secret, write_secret
 

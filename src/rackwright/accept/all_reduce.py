@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rackwright.accept.expected import Expectation, HostExpectations, Rule
-from rackwright.configure.hosts import inventory_names
 from rackwright.model.hardware import fact_value
 from rackwright.model.operations import AllReduce
 from rackwright.plan.boards import boards
+from rackwright.plan.host_list import inventory_names
 from rackwright.plan.model import Plan
 from rackwright.plan.scheduler import node_sets
 

@@ -11,8 +11,8 @@ from typing import Any
 from rackwright.accept.all_reduce import FACT, Group, across_name, expectations, facts_of
 from rackwright.accept.compare import HostAcceptance, Outcome, compare_item
 from rackwright.accept.run import Answers, play
-from rackwright.configure.events import Tally
-from rackwright.configure.files import Workspace
+from rackwright.ansible_runs.events import Tally
+from rackwright.ansible_runs.files import Workspace
 
 TASK = "Run the all-reduce"
 """Name of the task in the role ``acceptance`` that runs the program."""

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from rackwright.accept.intent import DEVICES, LUSTRE, mount_points
-from rackwright.configure.hosts import Host, inventory_names
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.scheduler import Scheduler
 from rackwright.model.software import KernelModules, SoftwareBill
 from rackwright.model.storage import ParallelFileSystem
 from rackwright.plan.filesystem import serves_lustre
+from rackwright.plan.host_list import Host, inventory_names
 from rackwright.plan.model import Plan
 from rackwright.plan.nic import efa_count
+from rackwright.plan.node_health import DEVICES, LUSTRE, mount_points
 from rackwright.plan.scheduler import NodeSet, covers, node_sets
 from rackwright.plan.slurm_topology import topologies
 from rackwright.plan.software import NVSWITCH, WIDE_NVLINK, bill_of, kernel_of

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from rackwright.accept.expected import HostExpectations
-from rackwright.configure.ansible import start
-from rackwright.configure.events import Tally
-from rackwright.configure.files import Workspace
-from rackwright.configure.run import KEPT_RUNS, ansible_environment, last_words
+from rackwright.ansible_runs.ansible import start
+from rackwright.ansible_runs.events import Tally
+from rackwright.ansible_runs.files import Workspace
+from rackwright.ansible_runs.run import KEPT_RUNS, ansible_environment, last_words
 from rackwright.errors import ExternalToolError
 from rackwright.files import write_changed
 from rackwright.resources import bundled

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rackwright.catalog.files import LIKE_YAML, NO_LINK, at_top, own_files
 from rackwright.errors import Location, RackwrightError, SpecError, SpecErrors
 from rackwright.model.hardware import (
     ID,
@@ -65,8 +66,6 @@ NOUNS: Mapping[type[Entry], str] = {Node: "node", Switch: "switch", Pdu: "PDU", 
 
 
 _ID = re.compile(ID)
-_LIKE_YAML = frozenset({".yaml", ".yml", ".json"})
-_PLAIN = "put the file itself there"
 
 
 class UnknownEntryError(RackwrightError):
@@ -291,39 +290,18 @@ def _entries(folder: Path, errors: list[SpecError]) -> Iterator[tuple[type[Entry
     for inside in sorted(folder.iterdir()):
         if inside.name.startswith((".", "__")):
             continue
-        if inside.suffix in _LIKE_YAML and not inside.is_dir():
+        if inside.suffix in LIKE_YAML and not inside.is_dir():
             hint = f"put it into the folder of its kind: {', '.join(FOLDERS)}"
-            errors.append(_at_top(inside, f"'{inside}' is not read", hint))
+            errors.append(at_top(inside, f"'{inside}' is not read", hint))
         elif inside.is_symlink():
-            errors.append(_at_top(inside, f"'{inside}' is a link", _PLAIN))
+            errors.append(at_top(inside, f"'{inside}' is a link", NO_LINK))
         elif inside.is_dir() and inside.name not in FOLDERS:
             near = did_you_mean(inside.name, FOLDERS)
             hint = near or f"a catalogue has the folders {', '.join(FOLDERS)}"
-            errors.append(_at_top(inside, f"'{inside}' holds no kind of product", hint))
+            errors.append(at_top(inside, f"'{inside}' holds no kind of product", hint))
         elif inside.is_dir():
             for path in own_files(inside, errors):
                 yield FOLDERS[inside.name], path
-
-
-def own_files(folder: Path, errors: list[SpecError]) -> Iterator[Path]:
-    """The YAML files of a folder of somebody else, and what would never be read of it."""
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith((".", "__")):
-            continue
-        if path.is_symlink():
-            errors.append(_at_top(path, f"'{path}' is a link", _PLAIN))
-        elif path.is_dir():
-            errors.append(_at_top(path, f"'{path}' is not read", "files lie in the folder itself"))
-        elif path.suffix == ".yaml":
-            yield path
-        elif path.suffix in _LIKE_YAML:
-            errors.append(
-                _at_top(path, f"'{path}' is not read", f"call the file '{path.stem}.yaml'")
-            )
-
-
-def _at_top(path: Path, text: str, hint: str) -> SpecError:
-    return SpecError(text, hint=hint, location=Location(str(path), 1, 1))
 
 
 def _load_entry(path: Path, kind: type[E], patch: Mapping[str, Any]) -> E:

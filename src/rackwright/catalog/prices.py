@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from rackwright.catalog.loader import own_files
+from rackwright.catalog.files import own_files
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.prices import PriceList, Prices, each
 from rackwright.resources import bundled

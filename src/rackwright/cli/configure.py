@@ -18,9 +18,9 @@ from rackwright.harmless import json_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rackwright.configure.events import Tally
-    from rackwright.configure.workers import Login, Workers
+    from rackwright.ansible_runs.events import Tally
     from rackwright.plan.load import LoadedPlan
+    from rackwright.receptor.workers import Login, Workers
 
 SCHEMA = "rackwright.configure/v1"
 VERSIONS = frozenset({"OPS-002"})
@@ -60,14 +60,14 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Configure the hosts; 4 when some of them failed."""
+    from rackwright.ansible_runs.files import prepare, workspace
+    from rackwright.ansible_runs.run import Options, read_quarantine, remember, run_playbook
+    from rackwright.ansible_runs.tags import is_everything, parse_tags
     from rackwright.cli.waves import is_wanted, roll_out
-    from rackwright.configure.distribute import run_distributed
-    from rackwright.configure.files import prepare, workspace
-    from rackwright.configure.run import Options, read_quarantine, remember, run_playbook
-    from rackwright.configure.tags import is_everything, parse_tags
-    from rackwright.configure.workers import load_workers
+    from rackwright.locks import exclusive
     from rackwright.plan.load import load_plan
-    from rackwright.provision.locks import exclusive
+    from rackwright.receptor.distribute import run_distributed
+    from rackwright.receptor.workers import load_workers
 
     tags = parse_tags(arguments.tags)
     workers = None if arguments.workers is None else load_workers(arguments.workers)
@@ -138,8 +138,8 @@ def _login(workers: Workers | None, lab_name: str | None) -> Login | None:
         return None
     if workers.login is not None or lab_name is None:
         return workers.login
-    from rackwright.configure.workers import Login
     from rackwright.lab.lab import open_lab
+    from rackwright.receptor.workers import Login
 
     lab = open_lab(lab_name)
     return Login(private_key=lab.key, known_hosts=lab.known_hosts)

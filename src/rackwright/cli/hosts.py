@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
-    from rackwright.configure.inventory import Inventory
-    from rackwright.configure.watch import Watcher
+    from rackwright.ansible_runs.observer import Watcher
+    from rackwright.inventory.inventory import Inventory
 
 _LIMIT = re.compile(r"[A-Za-z0-9_.,:*!&\[\]-]+")
 
@@ -79,12 +79,12 @@ def watcher(
 
     With ``as_json`` a program reads what is told: each line as it always was, and no counts.
     """
-    from rackwright.configure.live import Live
-    from rackwright.configure.patterns import hosts_of
-    from rackwright.configure.run import hosts_to_finish
-    from rackwright.configure.screen import screen_for
-    from rackwright.configure.watch import Lines, Watch
-    from rackwright.configure.workers import members
+    from rackwright.ansible_runs.display import screen_for
+    from rackwright.ansible_runs.host_patterns import hosts_of
+    from rackwright.ansible_runs.observer import Lines, Watch
+    from rackwright.ansible_runs.run import hosts_to_finish
+    from rackwright.ansible_runs.state import Live
+    from rackwright.receptor.workers import members
 
     if as_json:
         return nullcontext(Lines(say))

@@ -30,8 +30,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the inventory, a host of it, or its groups."""
-    from rackwright.configure.inventory import build_inventory, draw, host_variables
-    from rackwright.configure.outputs import add_outputs, read_outputs
+    from rackwright.inventory.inventory import build_inventory, draw, host_variables
+    from rackwright.inventory.stack_outputs import add_outputs, read_outputs
     from rackwright.plan.load import load_plan
     from rackwright.spec.suggest import did_you_mean
 

@@ -85,9 +85,9 @@ def _wanted(text: str) -> list[HostSpec]:
 
 def _hosts_of(blueprint: Path) -> list[HostSpec]:
     """The bare-metal hosts of a blueprint, with as many GPUs as it says."""
-    from rackwright.configure.hosts import list_hosts
-    from rackwright.configure.inventory import build_inventory, host_variables
+    from rackwright.inventory.inventory import build_inventory, host_variables
     from rackwright.lab.lab import HostSpec
+    from rackwright.plan.host_list import list_hosts
     from rackwright.plan.load import load_plan
 
     plan = load_plan(blueprint).plan

@@ -26,10 +26,10 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write configuration, certificates and keys; what is there and still right stays."""
-    from rackwright.configure.credentials import make_credentials
-    from rackwright.configure.workers import load_workers
     from rackwright.files import write_changed
-    from rackwright.render.receptor import render_receptor
+    from rackwright.receptor.pki import make_credentials
+    from rackwright.receptor.render import render_receptor
+    from rackwright.receptor.workers import load_workers
 
     workers = load_workers(arguments.workers)
     folder: Path = arguments.output

@@ -41,12 +41,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _documents() -> dict[str, dict[str, Any]]:
     """The schemas by kind."""
     from rackwright.catalog.loader import FOLDERS
-    from rackwright.configure.workers import Workers
     from rackwright.diff.schema import comparison_schema
     from rackwright.model.cluster import Blueprint
     from rackwright.model.prices import PriceList
     from rackwright.policy.baseline import BaselineFile
     from rackwright.policy.waivers import WaiverFile
+    from rackwright.receptor.workers import Workers
     from rackwright.report.schema import report_schema
     from rackwright.spec.schema import export_schema
     from rackwright.team.config import TeamConfig

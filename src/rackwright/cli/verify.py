@@ -50,9 +50,9 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.accept.expected import NOT_IN_A_LAB, expect
     from rackwright.accept.report import render_json, render_junit, render_text
     from rackwright.accept.run import collect, drain
-    from rackwright.configure.files import prepare, workspace
+    from rackwright.ansible_runs.files import prepare, workspace
+    from rackwright.locks import exclusive
     from rackwright.plan.load import load_plan
-    from rackwright.provision.locks import exclusive
 
     outputs = [_junit_path(text) for text in arguments.output]
     check_hosts(arguments)
@@ -101,7 +101,7 @@ def _report_before_drain(acceptance: Acceptance) -> None:
 
 def _controller(plan: Plan) -> str:
     """The first controller, which is a host of the blueprint."""
-    from rackwright.configure.hosts import inventory_names
+    from rackwright.plan.host_list import inventory_names
 
     scheduler = plan.blueprint.scheduler
     if scheduler is None:

@@ -14,14 +14,14 @@ from rackwright.harmless import json_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rackwright.configure.crew import AnsibleCrew
-    from rackwright.configure.files import Workspace
-    from rackwright.configure.progress import Progress
-    from rackwright.configure.rollout import Pace, Rollout
-    from rackwright.configure.waves import Limit, Wave
-    from rackwright.configure.workers import Login, Workers
+    from rackwright.ansible_runs.files import Workspace
     from rackwright.plan.load import LoadedPlan
     from rackwright.plan.model import Plan
+    from rackwright.receptor.workers import Login, Workers
+    from rackwright.rollout.executor import AnsibleCrew
+    from rackwright.rollout.journal import Progress
+    from rackwright.rollout.rollout import Pace, Rollout
+    from rackwright.rollout.waves import Limit, Wave
 
 SCHEMA = "rackwright.rollout/v1"
 DOMAINS = ("unit", "rack", "row", "hall", "site")
@@ -60,7 +60,7 @@ def is_wanted(arguments: argparse.Namespace) -> bool:
     Raises:
         UsageError: arguments contradict each other.
     """
-    from rackwright.configure.tags import changes_nothing, parse_tags
+    from rackwright.ansible_runs.tags import changes_nothing, parse_tags
 
     if arguments.waves is None and not arguments.resume:
         for name in ("wave_limit", "drain_timeout", "reason"):
@@ -93,13 +93,13 @@ def roll_out(
 ) -> int:
     """Change the cluster in waves; 4 when a host failed or a wave was not started."""
     from rackwright.accept.expected import expect
-    from rackwright.configure.crew import AnsibleCrew, digest
-    from rackwright.configure.distribute import check_workers
-    from rackwright.configure.files import prepare, workspace
-    from rackwright.configure.progress import load, save
-    from rackwright.configure.rollout import Rollout
-    from rackwright.configure.tags import parse_tags
-    from rackwright.provision.locks import exclusive
+    from rackwright.ansible_runs.files import prepare, workspace
+    from rackwright.ansible_runs.tags import parse_tags
+    from rackwright.locks import exclusive
+    from rackwright.receptor.distribute import check_workers
+    from rackwright.rollout.executor import AnsibleCrew, digest
+    from rackwright.rollout.journal import load, save
+    from rackwright.rollout.rollout import Rollout
 
     plan = loaded.plan
     pace = _pace(arguments)
@@ -140,7 +140,7 @@ def roll_out(
 
 
 def _run(rollout: Rollout, crew: AnsibleCrew, place: Workspace, *, as_json: bool) -> int:
-    from rackwright.configure.crew import quarantine
+    from rackwright.rollout.executor import quarantine
 
     progress = rollout.progress
     before = dict(progress.failed)
@@ -166,8 +166,8 @@ def _run(rollout: Rollout, crew: AnsibleCrew, place: Workspace, *, as_json: bool
 
 
 def _pace(arguments: argparse.Namespace) -> Pace:
-    from rackwright.configure.rollout import Pace
     from rackwright.model.units import DURATION
+    from rackwright.rollout.rollout import Pace
 
     most = float(arguments.max_failures)
     if arguments.drain_timeout is None:
@@ -180,7 +180,7 @@ def _pace(arguments: argparse.Namespace) -> Pace:
 
 def _controllers(plan: Plan) -> tuple[str, ...]:
     """The hosts of the blueprint on which a controller runs, the primary first."""
-    from rackwright.configure.hosts import inventory_names
+    from rackwright.plan.host_list import inventory_names
 
     scheduler = plan.blueprint.scheduler
     wanted = [] if scheduler is None else [c.host for c in scheduler.controllers]
@@ -196,7 +196,7 @@ def _controllers(plan: Plan) -> tuple[str, ...]:
 
 def _limit(arguments: argparse.Namespace, plan: Plan) -> Limit:
     """What the command line says, within what the blueprint says."""
-    from rackwright.configure.waves import Limit, parse_limit
+    from rackwright.rollout.waves import Limit, parse_limit
 
     asked = Limit() if arguments.wave_limit is None else parse_limit(arguments.wave_limit)
     operations = plan.blueprint.operations
@@ -221,9 +221,9 @@ def _begin(
 ) -> Progress:
     from itertools import islice
 
-    from rackwright.configure.crew import hosts_matching
-    from rackwright.configure.progress import Progress
-    from rackwright.configure.waves import Domain, plan_waves, roster
+    from rackwright.rollout.executor import hosts_matching
+    from rackwright.rollout.journal import Progress
+    from rackwright.rollout.waves import Domain, plan_waves, roster
 
     domain, limit = Domain(arguments.waves), _limit(arguments, plan)
     found = roster(plan, domain)
@@ -269,9 +269,9 @@ def _begun(before: Progress | None, mark: str) -> Progress:
 
 def _foresee(arguments: argparse.Namespace, progress: Progress, crew: AnsibleCrew) -> int:
     """Print the waves and what they would change; nothing is drained."""
-    from rackwright.configure.nodes import describe_jobs
-    from rackwright.configure.run import Options
-    from rackwright.configure.watch import Lines
+    from rackwright.ansible_runs.observer import Lines
+    from rackwright.ansible_runs.run import Options
+    from rackwright.rollout.slurm_nodes import describe_jobs
 
     hosts = [host for wave in progress.waves for host in wave.hosts]
     options = Options(

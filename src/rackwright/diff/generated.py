@@ -18,7 +18,7 @@ from rackwright.plan.scheduler import NoSchedulerError
 
 Generator = Callable[[Plan], Mapping[str, str]]
 
-GENERATORS = ("rackwright.render.generated:generate", "rackwright.configure.variables:generate")
+GENERATORS = ("rackwright.render.generated:generate", "rackwright.inventory.variables:generate")
 """Where each generator is, as ``module:function``."""
 
 CONTEXT = 2

@@ -12,10 +12,10 @@ from rackwright.diff.findings import BAD
 from rackwright.diff.hardware import HostChange
 from rackwright.diff.results import Pair
 from rackwright.exit_codes import ExitCode
+from rackwright.model.quantities import format_quantity
 from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.engine import Result
 from rackwright.policy.excess import moved
-from rackwright.report.quantities import format_quantity
 from rackwright.report.wording import MOST_SUBJECTS
 
 NOTHING = "—"

@@ -15,7 +15,7 @@ from rackwright import folders
 from rackwright.errors import ExternalToolError
 from rackwright.lab import kept
 from rackwright.lab.system import run
-from rackwright.provision.locks import turn
+from rackwright.locks import turn
 
 PACKAGES = (
     "ca-certificates", "curl", "dbus", "hostname", "iproute2", "iputils-ping", "kmod", "less",

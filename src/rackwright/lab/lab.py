@@ -24,7 +24,7 @@ from rackwright.lab.base import make_base
 from rackwright.lab.host import Host
 from rackwright.lab.repository import make_repository, serve, source, stop
 from rackwright.lab.system import check_machine, run, wait_for
-from rackwright.provision.locks import exclusive
+from rackwright.locks import exclusive
 from rackwright.secret_files import Secret, is_whole, keep_secret
 
 CONTROLLER = "controller"

@@ -18,7 +18,7 @@ from rackwright.errors import ExternalToolError
 from rackwright.lab.base import apt_sources, cache_folder, clear, code_digests, recipe_key
 from rackwright.lab.standins import STAND_INS, package
 from rackwright.lab.system import Process, run, start
-from rackwright.provision.locks import turn
+from rackwright.locks import turn
 
 PORT = 8077
 

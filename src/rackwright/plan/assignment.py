@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from rackwright.model.fabric import SwitchTier
 from rackwright.model.names import expand_hostlist
 from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
-from rackwright.plan.model import Path
+from rackwright.plan.base import Path
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
 

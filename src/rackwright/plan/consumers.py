@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import AirHandler, Cdu, fact_value
 from rackwright.model.onprem import OnPremSite
-from rackwright.plan.model import Path
+from rackwright.plan.base import Path
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
 

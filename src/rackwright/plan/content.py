@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rackwright.model.hardware import Device as DeviceEntry
 from rackwright.model.hardware import HeatMedium, LiquidCooling, Node, fact_value
-from rackwright.plan.model import Path
+from rackwright.plan.base import Path
 from rackwright.plan.records.racks import DeviceKind
 from rackwright.plan.thermal import airflow_for
 from rackwright.plan.water import warmest_supply

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
-from rackwright.plan.model import Contributor, SitePlan, Subject
+from rackwright.plan.base import Contributor, Subject
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.records.racks import RackClass, RackDevice
 
 Quantity = Literal[

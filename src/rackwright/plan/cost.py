@@ -14,10 +14,11 @@ from typing import Literal
 
 from rackwright.model.cost import Costs
 from rackwright.model.prices import Price, Prices
+from rackwright.plan.base import Path
 from rackwright.plan.cost_aws import aws_lines
 from rackwright.plan.cost_lines import Amount, CostLine, add_up
 from rackwright.plan.cost_onprem import onprem_lines
-from rackwright.plan.model import Path, Plan
+from rackwright.plan.expansion import Expansion
 
 NOT_COUNTED = {
     "aws": "traffic, requests, buckets, backups, support and taxes",
@@ -82,7 +83,7 @@ class CostSummary:
         return tuple(dict.fromkeys(price for price in used if price is not None))
 
 
-def summarise(plan: Plan, prices: Prices | None = None) -> CostSummary:
+def summarise(plan: Expansion, prices: Prices | None = None) -> CostSummary:
     """The cost of ``plan``.
 
     Args:

@@ -16,8 +16,8 @@ from rackwright.model.cost import Costs
 from rackwright.model.prices import UNITS, Offer, Prices
 from rackwright.plan import money
 from rackwright.plan.aws import AwsSitePlan
+from rackwright.plan.base import Path
 from rackwright.plan.cost_lines import CostLine, Kind, UsedPrice
-from rackwright.plan.model import Path
 
 TERMS = {
     Offer.ON_DEMAND: "on demand",

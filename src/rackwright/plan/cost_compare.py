@@ -15,10 +15,12 @@ from rackwright.model.cost import Costs
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.prices import Offer, Prices
 from rackwright.plan import money
+from rackwright.plan.base import Path
 from rackwright.plan.cost import CostSummary, summarise
 from rackwright.plan.cost_aws import TERMS, AwsPricing
 from rackwright.plan.cost_lines import Amount, CostLine, add_up
-from rackwright.plan.model import Path, Plan, SitePlan
+from rackwright.plan.expansion import SitePlan
+from rackwright.plan.model import Plan
 
 _Market = tuple[Catalogue, Costs, Prices, str | None]
 """What there is to rent: the catalogue, the owner's terms, the price lists and the region."""

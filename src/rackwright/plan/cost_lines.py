@@ -9,7 +9,7 @@ from typing import Literal
 
 from rackwright.model.prices import Price
 from rackwright.plan import money
-from rackwright.plan.model import Path
+from rackwright.plan.base import Path
 
 Kind = Literal[
     "instances", "volumes", "file-systems", "nat-gateways", "addresses", "endpoints",

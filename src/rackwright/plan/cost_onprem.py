@@ -16,8 +16,9 @@ from rackwright.model.cost import Costs, OwnedRates
 from rackwright.model.hardware import Node
 from rackwright.model.prices import Offer, Prices
 from rackwright.plan import money
+from rackwright.plan.base import Path
 from rackwright.plan.cost_lines import CostLine, Kind, UsedPrice
-from rackwright.plan.model import Path, SitePlan
+from rackwright.plan.expansion import SitePlan
 
 RATES = "the owned rates in 'costs'"
 

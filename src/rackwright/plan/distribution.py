@@ -10,10 +10,10 @@ from functools import cached_property
 from rackwright.model.cooling import AirSupply, CoolingLoop, MechanicalPlant
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.power import PowerSource, SitePower
+from rackwright.plan.base import Path
 from rackwright.plan.draws import AS_CARRIED, Draws
 from rackwright.plan.electrical import Legs, circuit_capacity
 from rackwright.plan.listing import listed
-from rackwright.plan.model import Path
 from rackwright.plan.outages import Outages
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean

@@ -21,9 +21,11 @@ from rackwright.plan.assignment import (
     place_groups,
 )
 from rackwright.plan.aws import AwsPlanError, AwsSitePlan, plan_aws_site
+from rackwright.plan.base import Path
 from rackwright.plan.consumers import check_consumers, consumers_of
 from rackwright.plan.cost_references import find_cost_problems
 from rackwright.plan.distribution import check_sources
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.facility import (
     Counts,
     hall_rows,
@@ -35,7 +37,7 @@ from rackwright.plan.facility import (
 from rackwright.plan.facts import with_facts
 from rackwright.plan.filesystem import check_file_systems
 from rackwright.plan.interconnect import check_interconnects
-from rackwright.plan.model import Path, Plan, SitePlan
+from rackwright.plan.model import Plan
 from rackwright.plan.operation_references import find_operation_problems
 from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.plan.records.power import (

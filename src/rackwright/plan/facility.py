@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import AirHandler, Cdu, fact_value
 from rackwright.model.onprem import OnPremSite
-from rackwright.plan.model import Path
+from rackwright.plan.base import Path
 from rackwright.plan.overhead import Overhead
 from rackwright.plan.records.facility import HallLoad, LoopLoad, RowLoad, SiteTotals
 from rackwright.plan.records.racks import RackClass

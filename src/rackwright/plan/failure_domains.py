@@ -12,8 +12,8 @@ from typing import Literal
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.onprem import OnPremSite
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric import Layout, layouts_of
-from rackwright.plan.model import SitePlan
 from rackwright.plan.records.racks import RackDevice
 from rackwright.plan.shelves import SHELF_INLETS
 

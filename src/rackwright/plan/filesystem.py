@@ -20,8 +20,9 @@ from rackwright.model.storage import (
     lnet_name,
     split_nids,
 )
+from rackwright.plan.base import Path
 from rackwright.plan.hosts import host_count
-from rackwright.plan.model import Path, Plan
+from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.storage import CAPACITY_STEP, efa_unit, next_capacity
 from rackwright.spec.suggest import did_you_mean

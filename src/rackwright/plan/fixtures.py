@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import Pdu, PowerShelf, fact_value
 from rackwright.model.onprem import RackGroup
+from rackwright.plan.base import Path
 from rackwright.plan.content import PlacedDevice
-from rackwright.plan.model import Path
 from rackwright.plan.records.racks import DeviceKind
 
 

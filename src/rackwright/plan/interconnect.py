@@ -12,7 +12,8 @@ from itertools import combinations
 
 from rackwright.model.cluster import Blueprint
 from rackwright.model.reliability import WanNeed
-from rackwright.plan.model import Path, Plan
+from rackwright.plan.base import Path
+from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.reliability import groups_of
 from rackwright.spec.suggest import did_you_mean

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
 from rackwright.model.storage import ParallelFileSystem, lnet_name, split_nids
-from rackwright.plan.model import Path
+from rackwright.plan.base import Path
 
 Nid = tuple[str, str]
 """Address and network."""

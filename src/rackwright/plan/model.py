@@ -1,112 +1,27 @@
-"""The plan: what a blueprint expands to, as tables of records of equal things."""
+"""The plan: what a blueprint expands to, and what is worked out of that once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rackwright.plan.base import Contributor, Path, Subject
+from rackwright.plan.expansion import Expansion, SitePlan
+
 if TYPE_CHECKING:
-    from rackwright.catalog.loader import Catalogue
-    from rackwright.model.cluster import Blueprint
-    from rackwright.model.onprem import OnPremSite
-    from rackwright.plan.aws import AwsSitePlan
     from rackwright.plan.cost import CostSummary
-    from rackwright.plan.distribution import Tree
-    from rackwright.plan.overhead import Overhead
-    from rackwright.plan.records.facility import HallLoad, LoopLoad, RowLoad, SiteTotals
-    from rackwright.plan.records.power import (
-        CircuitAfterLoss,
-        CircuitLoad,
-        DevicesAfterLoss,
-        FeedLoad,
-        SourceLoad,
-    )
-    from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
 
-Path = tuple[str | int, ...]
-"""A place in a blueprint: keys of mappings and numbers of list items, like ``("sites", 0)``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What a measure is about, and its place in the blueprint."""
-
-    name: str
-    path: Path
-
-
-@dataclass(frozen=True, slots=True)
-class Contributor:
-    """Equal things that add up to a value, like ``4 × dgx-h100 at 10.2 kW``."""
-
-    name: str
-    count: int
-    each: float
-
-    @property
-    def total(self) -> float:
-        """What all of them contribute."""
-        return self.count * self.each
+__all__ = ["Contributor", "Path", "Plan", "SitePlan", "Subject"]
 
 
 @dataclass(frozen=True)
-class SitePlan:
-    """A bare-metal site, expanded to tables; ``rackwright.plan.records`` says what their fields mean.
-
-    Racks of one group with the same content are one record of ``rack_classes``, so the work grows
-    with the number of distinct racks.
-    """
-
-    site: OnPremSite
-    path: Path
-    racks: tuple[RackPosition, ...] = field(repr=False)
-    rack_classes: tuple[RackClass, ...] = field(repr=False)
-    devices: tuple[RackDevice, ...] = field(repr=False)
-    feeds: tuple[FeedLoad, ...] = field(repr=False)
-    circuits: tuple[CircuitLoad, ...] = field(repr=False)
-    losses: tuple[CircuitAfterLoss, ...] = field(repr=False)
-    device_losses: tuple[DevicesAfterLoss, ...] = field(repr=False)
-    sources: tuple[SourceLoad, ...] = field(repr=False)
-    rows: tuple[RowLoad, ...] = field(repr=False)
-    halls: tuple[HallLoad, ...] = field(repr=False)
-    loops: tuple[LoopLoad, ...] = field(repr=False)
-    totals: SiteTotals = field(repr=False)
-    distribution: Tree = field(repr=False)
-    """Its power sources."""
-    overhead: Overhead = field(repr=False)
-    """What it draws beside its racks."""
-
-    def devices_of(self, rack_class: int) -> Sequence[RackDevice]:
-        """The devices in one rack of a class."""
-        return self._devices_by_class.get(rack_class, ())
-
-    @cached_property
-    def rack_counts(self) -> Mapping[int, int]:
-        """Number of racks by rack class."""
-        return {racks.rack_class: racks.count for racks in self.rack_classes}
-
-    @cached_property
-    def _devices_by_class(self) -> Mapping[int, Sequence[RackDevice]]:
-        found: dict[int, list[RackDevice]] = {}
-        for device in self.devices:
-            found.setdefault(device.rack_class, []).append(device)
-        return found
-
-
-@dataclass(frozen=True)
-class Plan:
+class Plan(Expansion):
     """Everything that policies judge and that later stages build."""
-
-    blueprint: Blueprint
-    catalogue: Catalogue = field(repr=False)
-    onprem: tuple[SitePlan, ...] = ()
-    aws: tuple[AwsSitePlan, ...] = ()
 
     @cached_property
     def cost(self) -> CostSummary:
         """What the plan costs by the price lists and the owner's own prices."""
-        from rackwright.plan.cost import summarise  # it takes a plan
+        from rackwright.plan.cost import summarise
 
         return summarise(self)

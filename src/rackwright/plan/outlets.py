@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from rackwright.model.hardware import Outlets, fact_value
+from rackwright.model.hardware import Outlets, Pdu, fact_value
+from rackwright.model.power import RackFeed
 from rackwright.plan.content import PlacedDevice
 from rackwright.plan.electrical import outlet_voltage
-from rackwright.plan.wiring import device_state, hangs_anywhere
-
-if TYPE_CHECKING:
-    from rackwright.plan.rack import Rack
+from rackwright.plan.wiring import Plug, device_state, hangs_anywhere
 
 
 class OutletCurrents(NamedTuple):
@@ -32,11 +30,16 @@ class OutletCurrents(NamedTuple):
 _UNKNOWN = OutletCurrents(None, None, None)
 
 
-def outlets_used(rack: Rack, number: int) -> Mapping[str, int] | None:
-    """Outlets in use by type; None when a device's number of supplies is unknown."""
-    if any(hangs_anywhere(device) for device in rack.devices):
+def outlets_used(
+    devices: Sequence[PlacedDevice], plugs: Sequence[Plug]
+) -> Mapping[str, int] | None:
+    """Outlets in use by type, of the PDU that has ``plugs``; ``devices`` are all of its rack.
+
+    None when a device's number of supplies is unknown.
+    """
+    if any(hangs_anywhere(device) for device in devices):
         return None
-    inlets = [rack.devices[plug.device].psu_inlet for plug in rack.plugs if plug.circuit == number]
+    inlets = [devices[plug.device].psu_inlet for plug in plugs]
     return {"C13": inlets.count("C14"), "C19": inlets.count("C20") + inlets.count("C22")}
 
 
@@ -50,19 +53,24 @@ def outlet_rating(outlets: Mapping[str, Outlets] | None, kind: str) -> float | N
     return outlets[kind].rating.value if outlets and kind in outlets else None
 
 
-def worst_shares(rack: Rack) -> Sequence[float | None]:
+def worst_shares(
+    devices: Sequence[PlacedDevice], plugs: Sequence[Plug], losses: Sequence[AbstractSet[int]]
+) -> Sequence[float | None]:
     """W that one supply of each device draws at worst; None when the device's power is unknown.
 
     Living supplies share the power of their device equally. The fewest live after the loss of a feed
     or PDU, or of one supply.
+
+    Args:
+        devices: all of the rack.
+        plugs: all of theirs.
+        losses: the circuits that die with each feed or PDU.
     """
-    circuits: list[list[int]] = [[] for _ in rack.devices]
-    for plug in rack.plugs:
+    circuits: list[list[int]] = [[] for _ in devices]
+    for plug in plugs:
         circuits[plug.device].append(plug.circuit)
-    dead = [circuits_lost for _, _, circuits_lost in rack.losses]
     return [
-        _worst_share(device, mine, dead)
-        for device, mine in zip(rack.devices, circuits, strict=True)
+        _worst_share(device, mine, losses) for device, mine in zip(devices, circuits, strict=True)
     ]
 
 
@@ -84,33 +92,36 @@ def _worst_share(
 
 
 def outlet_currents(
-    rack: Rack, number: int, power_factor: float, shares: Sequence[float | None]
+    devices: Sequence[PlacedDevice],
+    plugs: Sequence[Plug],
+    pdu: Pdu | None,
+    feed: RackFeed,
+    power_factor: float,
+    shares: Sequence[float | None],
 ) -> OutletCurrents:
     """Largest current at one outlet of each type and on one branch of a PDU, in A.
 
     Outlets are dealt over the branches in turn.
 
     Args:
-        rack: the rack.
-        number: the PDU's circuit.
+        devices: all of the rack.
+        plugs: those on the PDU's circuit.
+        pdu: the PDU; None where the circuit ends in the product itself.
+        feed: the feed that it hangs on.
         power_factor: of the load.
         shares: W that one supply of each device draws at worst.
     """
-    circuit = rack.circuits[number]
-    pdu = rack.pdus[circuit.feed]
-    if pdu is None or any(hangs_anywhere(device) for device in rack.devices):
+    if pdu is None or any(hangs_anywhere(device) for device in devices):
         return _UNKNOWN
-    feed = rack.group.feeds[circuit.feed]
     line = feed.circuit.voltage if feed.circuit else pdu.voltage.value
     volts = outlet_voltage(line, pdu.phases, pdu.wiring) * power_factor
-    plugged = [plug.device for plug in rack.plugs if plug.circuit == number]
     amperes = []
-    for index in plugged:
-        current = _supply_current(rack.devices[index], shares[index], volts)
+    for plug in plugs:
+        current = _supply_current(devices[plug.device], shares[plug.device], volts)
         if current is None:
             return _UNKNOWN
         amperes.append(current)
-    inlets = [rack.devices[index].psu_inlet for index in plugged]
+    inlets = [devices[plug.device].psu_inlet for plug in plugs]
     small = [a for a, inlet in zip(amperes, inlets, strict=True) if inlet == "C14"]
     large = [a for a, inlet in zip(amperes, inlets, strict=True) if inlet != "C14"]
     branches = fact_value(pdu.branch_count)

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
+from rackwright.plan.base import Contributor
 from rackwright.plan.distribution import Tree
-from rackwright.plan.model import Contributor, SitePlan
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.overhead import Overhead
 
 

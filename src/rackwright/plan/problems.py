@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rackwright.errors import RackwrightError
-from rackwright.plan.model import Path
+from rackwright.plan.base import Path
 
 
 @dataclass(frozen=True, slots=True)

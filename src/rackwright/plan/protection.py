@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import Fabric
 from rackwright.model.hardware import Node, Switch
-from rackwright.plan.model import Path, SitePlan
+from rackwright.plan.base import Path
+from rackwright.plan.expansion import SitePlan
 
 
 def infiniband_fabrics(site: SitePlan, catalogue: Catalogue) -> Iterator[tuple[Fabric, Path]]:

@@ -14,10 +14,10 @@ from rackwright.model.onprem import Hall, NodeGroup, OnPremSite, RackGroup
 from rackwright.model.power import RackFeed
 from rackwright.plan import mechanical, outlets
 from rackwright.plan.assignment import AssignedRacks, Load
+from rackwright.plan.base import Path
 from rackwright.plan.content import PlacedDevice, describe_device, place_devices, total
 from rackwright.plan.electrical import circuit_capacity, imbalance, outlet_voltage
 from rackwright.plan.fixtures import fixtures
-from rackwright.plan.model import Path
 from rackwright.plan.rear_door import exhaust, heat_taken
 from rackwright.plan.records.power import (
     CircuitAfterLoss,
@@ -344,14 +344,16 @@ def feed_rows(rack: Rack, path: Path, number: int) -> list[FeedLoad]:
 def circuit_rows(rack: Rack, path: Path, number: int, power_factor: float) -> list[CircuitLoad]:
     """The circuits of a rack of the class with a number: load, outlets and branch breakers."""
     rows = []
-    shares = outlets.worst_shares(rack)
+    dead = [circuits for _, _, circuits in rack.losses]
+    shares = outlets.worst_shares(rack.devices, rack.plugs, dead)
     for index, (circuit, load) in enumerate(zip(rack.circuits, rack.normal, strict=True)):
         pdu = rack.pdus[circuit.feed]
         feed = rack.group.feeds[circuit.feed]
         listed: dict[str, Outlets] | None
         listed = {o.type: o for o in pdu.outlets} if pdu and pdu.outlets is not None else None
-        used = outlets.outlets_used(rack, index)
-        worst = outlets.outlet_currents(rack, index, power_factor, shares)
+        plugs = [plug for plug in rack.plugs if plug.circuit == index]
+        used = outlets.outlets_used(rack.devices, plugs)
+        worst = outlets.outlet_currents(rack.devices, plugs, pdu, feed, power_factor, shares)
         rows.append(
             CircuitLoad(
                 rack_class=number,

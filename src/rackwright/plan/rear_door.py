@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator
 
 from rackwright.model.cooling import AirSupply
 from rackwright.model.onprem import Hall, RackGroup
-from rackwright.plan.model import Path, SitePlan
+from rackwright.plan.base import Path
+from rackwright.plan.expansion import SitePlan
 
 
 def heat_taken(

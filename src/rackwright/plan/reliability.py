@@ -16,8 +16,9 @@ from rackwright.model.aws import AwsNodeGroup, AwsSite
 from rackwright.model.cluster import Blueprint
 from rackwright.model.onprem import NodeGroup
 from rackwright.model.reliability import JobProfile, Reliability
+from rackwright.plan.base import Path
 from rackwright.plan.hosts import host_count
-from rackwright.plan.model import Path, Plan
+from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.scheduler import NodeSettings, Partition, Scheduler
+from rackwright.plan.base import Path
 from rackwright.plan.hosts import host_count, node_names, numbered
-from rackwright.plan.model import Path, Plan
+from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
 

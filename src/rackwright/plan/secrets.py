@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from rackwright.model.cluster import Blueprint
-from rackwright.plan.model import Path
+from rackwright.plan.base import Path
 
 _SHAPES: Mapping[str, re.Pattern[str]] = {
     "a private key": re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"),

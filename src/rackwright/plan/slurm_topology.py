@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from rackwright.model.names import expand_hostlist
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.scheduler import DeclaredSwitch, Scheduler
+from rackwright.plan.base import Path
 from rackwright.plan.fabric import FabricTopology, topology
 from rackwright.plan.hosts import numbered
-from rackwright.plan.model import Path, Plan
+from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.scheduler import SCHEDULER, NodeSet, covers, node_sets, scheduler_of
 from rackwright.spec.suggest import did_you_mean

@@ -11,8 +11,10 @@ from rackwright.model.hardware import Accelerators, Node
 from rackwright.model.operations import Operations
 from rackwright.model.software import SoftwareBill
 from rackwright.plan.aws import AwsSitePlan
+from rackwright.plan.base import Path
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.filesystem import serves_lustre
-from rackwright.plan.model import Path, Plan, SitePlan
+from rackwright.plan.model import Plan
 
 NVSWITCH = frozenset({"a100", "h100", "h200", "b200", "b300"})
 """GPUs whose 8-way boards have NVSwitches that the fabric manager of the node sets up."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.assignment import AssignedRacks
+from rackwright.plan.base import Path
 from rackwright.plan.consumers import Consumer
 from rackwright.plan.content import total
 from rackwright.plan.distribution import FeedDemand, Tree, add_legs, capacity_of, idle_sources
@@ -14,7 +15,6 @@ from rackwright.plan.draws import Draws
 from rackwright.plan.electrical import Legs, line_deviation, rotate
 from rackwright.plan.flows import Flow, judge_flows
 from rackwright.plan.generators import largest_steps
-from rackwright.plan.model import Path
 from rackwright.plan.outages import Outages
 from rackwright.plan.overhead import Overhead, losses_of, overhead_of, unknown_loads
 from rackwright.plan.rack import Rack

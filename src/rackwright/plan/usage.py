@@ -15,7 +15,8 @@ from rackwright.model.hardware import (
     RackType,
     Switch,
 )
-from rackwright.plan.model import Path, Plan
+from rackwright.plan.base import Path
+from rackwright.plan.model import Plan
 
 
 @dataclass(frozen=True, slots=True)

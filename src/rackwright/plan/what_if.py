@@ -9,7 +9,8 @@ from typing import Any
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.names import expand_hostlist
 from rackwright.plan.assignment import AssignedRacks, Load, PlacedGroup, list_loads
-from rackwright.plan.model import Path, SitePlan
+from rackwright.plan.base import Path
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.rack import Rack, build_rack
 
 

@@ -8,10 +8,10 @@ plan could tell it and does nothing else: no files, no clock, no network.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from rackwright.model.base import Model
 from rackwright.plan.model import Contributor, Path, Subject
@@ -30,6 +30,7 @@ __all__ = [
     "Severity",
     "Subject",
     "Suggestion",
+    "rule",
 ]
 
 TOLERANCE = 1e-9
@@ -156,6 +157,7 @@ class Policy(Model, ABC):
 
     Attributes:
         since: the policy set that the rule came with; older blueprints see it as a preview.
+        family: the folder that it is in; set when its pack is loaded.
         profile: the least of the profiles in which ``enforcement`` holds; below it, it warns.
         waivable: whether a waiver can cover a violation; false where nobody could answer for it.
         formerly: ids that the rule had; what a team wrote under one of them still holds.
@@ -174,3 +176,41 @@ class Policy(Model, ABC):
     @abstractmethod
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Yield a measure or finding for everything the policy applies to; nothing if nothing."""
+
+
+P = TypeVar("P", bound=Policy)
+
+
+def rule(
+    policy_id: str,
+    title: str,
+    severity: Severity,
+    *,
+    since: str,
+    enforcement: Enforcement | None = None,
+    profile: Profile | None = None,
+    waivable: bool | None = None,
+    formerly: tuple[str, ...] | None = None,
+) -> Callable[[type[P]], type[P]]:
+    """What names a policy, as a decorator of its class; ``Policy`` says what each word means.
+
+    What is not given stays as the class has it. The family is the folder that its file is in.
+    """
+    given = {
+        "id": policy_id,
+        "title": title,
+        "severity": severity,
+        "since": since,
+        "enforcement": enforcement,
+        "profile": profile,
+        "waivable": waivable,
+        "formerly": formerly,
+    }
+
+    def named(policy: type[P]) -> type[P]:
+        for attribute, value in given.items():
+            if value is not None:
+                setattr(policy, attribute, value)
+        return policy
+
+    return named

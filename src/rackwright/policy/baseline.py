@@ -24,6 +24,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from rackwright.model.base import MaybeEmpty, Model
+from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import Subject
 from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.engine import Report, Result, fingerprint, order_of
@@ -31,7 +32,6 @@ from rackwright.policy.excess import Mark, Trend, beyond, gravity, moved, trend
 from rackwright.policy.file_versions import FileVersions
 from rackwright.policy.hygiene import BaselineState, Hygiene, Kind, Notice
 from rackwright.policy.names import split_racks, with_racks
-from rackwright.report.quantities import format_quantity
 from rackwright.spec.loader import Loaded
 
 SCHEMA = "rackwright.baseline/v1"

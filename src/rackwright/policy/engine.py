@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rackwright.errors import Location
 from rackwright.exit_codes import ExitCode
+from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.plan.model import Path as SpecPath
 from rackwright.policy.api import (
@@ -30,7 +31,6 @@ from rackwright.policy.hygiene import BaselineState, Hygiene, Lowered, Permissio
 from rackwright.policy.sets import STRICTEST, Regime, Standing
 from rackwright.policy.sets import standing as standing_of
 from rackwright.policy.yielded import checked
-from rackwright.report.quantities import format_quantity
 from rackwright.spec.edits import Edit, Revised
 
 Locate = Callable[[SpecPath], Location | None]

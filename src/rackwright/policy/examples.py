@@ -18,12 +18,12 @@ from rackwright.catalog.loader import Catalogue, load_catalogue
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.base import MaybeEmpty, Model
 from rackwright.model.cluster import PolicySetting
+from rackwright.model.quantities import format_quantity
 from rackwright.plan.load import LoadedPlan, plan_tree
 from rackwright.policy.api import TOLERANCE, Outcome, Policy
 from rackwright.policy.engine import Result, evaluate
 from rackwright.policy.packs import examples
 from rackwright.policy.settings import configure
-from rackwright.report.quantities import format_quantity
 from rackwright.spec.layering import merge
 from rackwright.spec.loader import load_tree
 from rackwright.spec.tree import Entry, Item, Tree, to_data

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rackwright.model.quantities import format_quantity
 from rackwright.policy.api import TOLERANCE
-from rackwright.report.quantities import format_quantity
 
 
 @dataclass(frozen=True, slots=True)

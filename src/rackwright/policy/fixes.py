@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 
 from rackwright.model.names import expand_hostlist
+from rackwright.model.quantities import format_quantity
 from rackwright.plan.assignment import list_loads
 from rackwright.plan.model import Contributor, SitePlan
 from rackwright.plan.what_if import Fewer
 from rackwright.policy.api import Suggestion
-from rackwright.report.quantities import format_quantity
 
 
 def place_fewer(contributors: Sequence[Contributor], over: float) -> str | None:

@@ -193,6 +193,8 @@ def _load_file(path: Path, *, trusted: bool) -> type[Policy]:
     where = Location(str(path), 1, 1)
     if len(found) != 1:
         raise PolicyLoadError(f"a rule file defines one policy, not {len(found)}", location=where)
+    if not hasattr(found[0], "family"):
+        found[0].family = path.parent.name
     check_contract(found[0], path, where)
     return found[0]
 

@@ -34,7 +34,7 @@ def new_policy(pack: Path, place: str, title: str) -> list[Path]:
         UsageError: the place or title is not valid, the id is taken, or a file exists.
         PolicyLoadError: the pack that is there cannot be loaded.
     """
-    from rackwright.render.environment import render_file
+    from rackwright.templating import render_file
 
     family, prefix, number = _parse(place)
     title = " ".join(title.split()).rstrip(".")

@@ -16,12 +16,12 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 
 from rackwright.model import units
 from rackwright.model.base import Model
+from rackwright.model.quantities import format_quantity
 from rackwright.policy.api import Outcome, Severity
 from rackwright.policy.engine import Result
 from rackwright.policy.excess import Mark, Trend, trend
 from rackwright.policy.names import check_pattern, matches
 from rackwright.policy.reasons import says_something
-from rackwright.report.quantities import format_quantity
 
 LONGEST_DAYS = {
     Severity.CRITICAL: 7,

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.files import write_changed
 from rackwright.harmless import json_text
-from rackwright.provision.locks import clear_dead_locks, exclusive
+from rackwright.locks import exclusive
+from rackwright.provision.dead_locks import clear_dead_locks
 from rackwright.provision.progress import Progress
 from rackwright.provision.targets import Target
 

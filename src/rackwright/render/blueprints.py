@@ -82,7 +82,7 @@ def write_blueprint(
             cannot be written.
     """
     from rackwright.policy.sets import RELEASED
-    from rackwright.render.environment import render_file
+    from rackwright.templating import render_file
 
     unknown = sorted(set(answers) - set(template.manifest.answers))
     if unknown:

@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 
 from rackwright.errors import UsageError
 from rackwright.render.ci_source import Source
-from rackwright.render.environment import render_file
 from rackwright.resources import bundled
+from rackwright.templating import render_file
 
 _WORKFLOWS = ("pr", "apply", "drift", "configure")
 _FILES: Mapping[str, Mapping[str, str]] = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rackwright.harmless import visible
+from rackwright.model.quantities import format_quantity
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Result
 from rackwright.policy.hygiene import BaselineState, Lowered, Permission
-from rackwright.report.quantities import format_quantity
 from rackwright.spec.edits import Edit
 
 MOST_CONTRIBUTORS = 4

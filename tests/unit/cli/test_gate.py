@@ -63,7 +63,7 @@ def reached(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return behind
 
     monkeypatch.setattr("rackwright.provision.targets.open_target", begin("target"))
-    monkeypatch.setattr("rackwright.configure.files.prepare", begin("hosts"))
+    monkeypatch.setattr("rackwright.ansible_runs.files.prepare", begin("hosts"))
     return begun
 
 

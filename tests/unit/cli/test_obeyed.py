@@ -211,10 +211,10 @@ def test_a_command_on_a_host_of_the_lab(
 
 
 def test_a_failure_of_ansible(as_verb: RunAsVerb, capsys: Shown) -> None:
-    from rackwright.configure.events import Tally
-    from rackwright.configure.live import Live
-    from rackwright.configure.screen import screen_for
-    from rackwright.configure.watch import Lines, Watch
+    from rackwright.ansible_runs.display import screen_for
+    from rackwright.ansible_runs.events import Tally
+    from rackwright.ansible_runs.observer import Lines, Watch
+    from rackwright.ansible_runs.state import Live
 
     data = {
         "host": "gpu1",

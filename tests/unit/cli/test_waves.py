@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from rackwright.ansible_runs.files import Workspace
 from rackwright.cli import main
 from rackwright.cli.configure import configure
 from rackwright.cli.waves import _as_json, _as_text, _leftovers, _limit, is_wanted
-from rackwright.configure.crew import AnsibleCrew
-from rackwright.configure.files import Workspace
-from rackwright.configure.progress import Progress
-from rackwright.configure.rollout import Pace, Rollout
-from rackwright.configure.waves import Kind, Limit, Wave
 from rackwright.errors import UsageError
 from rackwright.plan.load import load_plan
 from rackwright.render.blueprints import find_template, write_blueprint
+from rackwright.rollout.executor import AnsibleCrew
+from rackwright.rollout.journal import Progress
+from rackwright.rollout.rollout import Pace, Rollout
+from rackwright.rollout.waves import Kind, Limit, Wave
 
 
 def parsed(*words: str) -> argparse.Namespace:

@@ -12,7 +12,6 @@ from pydantic_core import SchemaValidator
 
 from rackwright.catalog.loader import FOLDERS
 from rackwright.cli import main
-from rackwright.configure.workers import Workers
 from rackwright.model.aws import AwsNetwork
 from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint, PolicySetting
@@ -23,6 +22,7 @@ from rackwright.policy.baseline import BaselineFile
 from rackwright.policy.examples import Example
 from rackwright.policy.manifest import Manifest
 from rackwright.policy.waivers import WaiverFile
+from rackwright.receptor.workers import Workers
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.team.config import TeamConfig
 

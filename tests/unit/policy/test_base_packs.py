@@ -63,10 +63,8 @@ def test_a_rule_that_gets_another_id_judges_as_it_was(team: Team) -> None:
     team.edit(
         lambda text: (
             milder(text)
-            .replace('= "ACME-001"', '= "ACME-009"')
-            .replace(
-                "    title:", '    formerly: ClassVar[tuple[str, ...]] = ("ACME-001",)\n    title:'
-            )
+            .replace('"ACME-001",', '"ACME-009",')
+            .replace("    since=", '    formerly=("ACME-001",),\n    since=')
         )
     )
     code, report = team.check("--all")
@@ -80,8 +78,7 @@ def test_enforcement_that_the_change_takes_from_a_rule_holds(team: Team) -> None
     team.branch()
     team.edit(
         lambda text: text.replace(
-            "    title:",
-            "    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY\n    title:",
+            "    since=", "    enforcement=Enforcement.ADVISORY,\n    since="
         ).replace("import Finding", "import Enforcement, Finding")
     )
     assert team.check(base=None)[0] == 0

@@ -37,7 +37,7 @@ def message(team: Team) -> str:
 def test_a_pack_that_patches_the_engine_patches_its_own_process(team: Team) -> None:
     code, before = team.check("--all", base=None)
     assert code == 5
-    team.edit(lambda text: text.replace("class Rule", f"{ENGINE}\n\nclass Rule"))
+    team.edit(lambda text: text.replace("@rule(", f"{ENGINE}\n\n@rule("))
     code, after = team.check("--all", base=None)
     assert code == 5
     assert after["results"] == before["results"]
@@ -52,7 +52,7 @@ def test_a_pack_has_no_hand_in_another_one(team: Team, tmp_path: Path) -> None:
         "    if isinstance(one, type) and getattr(one, 'id', '') == 'ACME-001':\n"
         "        one.check = lambda self, plan: iter(())\n"
     )
-    rule.write_text(rule.read_text().replace("class Rule", f"{patch}\n\nclass Rule"))
+    rule.write_text(rule.read_text().replace("@rule(", f"{patch}\n\n@rule("))
     assert team.check(f"--pack={other}", base=None)[0] == 5
 
 

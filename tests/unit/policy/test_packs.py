@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rackwright.errors import PolicyLoadError
+from rackwright.policy.api import Policy
 from rackwright.policy.packs import load_pack, load_packs
 
 RULE = '''
@@ -49,6 +50,41 @@ def test_an_id_is_never_shadowed(tmp_path: Path) -> None:
     pack = write(tmp_path, "pwr001_mine", RULE.format(id="PWR-001"))
     with pytest.raises(PolicyLoadError, match=r"used twice: .*pwr001_feed_capacity.*pwr001_mine"):
         load_packs((pack,))
+
+
+NAMED = '''
+from collections.abc import Iterator
+from typing import ClassVar
+from rackwright.api import Finding, Measure, Policy, Severity, rule
+
+@rule("ACME-001", "Mine", Severity.LOW, since="0.1"{words})
+class Mine(Policy):
+    """Mine."""
+    {line}
+
+    def check(self, plan) -> Iterator[Measure | Finding]:
+        yield from ()
+'''
+
+
+def test_a_rule_is_named_by_a_decorator_and_its_family_is_its_folder(tmp_path: Path) -> None:
+    text = NAMED.format(words=', waivable=False, formerly=("ACME-009",)', line="")
+    (mine,) = load_pack(write(tmp_path, "acme001_mine", text))
+    assert (mine.id, mine.title, mine.severity, mine.since) == ("ACME-001", "Mine", "low", "0.1")
+    assert (mine.family, mine.waivable, mine.formerly) == ("own", False, ("ACME-009",))
+    assert (mine.enforcement, mine.profile) == (Policy.enforcement, Policy.profile)
+
+
+def test_what_the_decorator_is_not_given_stays_as_the_class_has_it(tmp_path: Path) -> None:
+    text = NAMED.format(words="", line="waivable: ClassVar[bool] = False")
+    (mine,) = load_pack(write(tmp_path, "acme001_mine", text))
+    assert not mine.waivable
+
+
+def test_a_family_that_is_not_its_folder_is_refused(tmp_path: Path) -> None:
+    text = NAMED.format(words="", line='family: ClassVar[str] = "power"')
+    with pytest.raises(PolicyLoadError, match="'power' of 'ACME-001' is not its folder 'own'"):
+        load_pack(write(tmp_path, "acme001_mine", text))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rackwright.model.cooling import AirClass, WaterClass
-from rackwright.plan.model import Path
+from rackwright.plan.base import Path
 from rackwright.plan.thermal import Fluid
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rackwright.model.power import SourceKind
-from rackwright.plan.model import Path
+from rackwright.plan.base import Path
 
 DeviceState = Literal["full", "degraded", "off", "unknown"]
 

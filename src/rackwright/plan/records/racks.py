@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from rackwright.plan.model import Path
+from rackwright.plan.base import Path
 
 CoolingMode = Literal["air", "rear-door", "liquid"]
 DeviceKind = Literal["node", "switch", "pdu", "shelf", "cdu", "door"]

@@ -17,8 +17,8 @@ from pathlib import Path
 from rackwright.errors import ExternalToolError
 from rackwright.files import write_changed
 from rackwright.folders import state_folder
+from rackwright.locks import turn
 from rackwright.processes import started
-from rackwright.provision.locks import turn
 
 _LOCK = "lock"
 _PID = "server.pid"

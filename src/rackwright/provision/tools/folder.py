@@ -22,7 +22,7 @@ from typing import Any
 
 from rackwright.errors import ExternalToolError
 from rackwright.folders import cache_folder
-from rackwright.provision.locks import turn
+from rackwright.locks import turn
 
 SCHEMA = "rackwright.tools/v2"
 CLI = "pulumi"

@@ -107,7 +107,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             raise AnsibleParserError(
                 "rackwright is not installed where Ansible is; install both in one environment"
             ) from error
-        from rackwright.configure.inventory import refuse_templates
+        from rackwright.inventory.inventory import refuse_templates
 
         try:
             found = self._read(path, use_cache=cache)
@@ -156,8 +156,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         return made.hexdigest()
 
     def _build(self, path: str) -> dict[str, Any]:
-        from rackwright.configure.inventory import build_inventory
-        from rackwright.configure.outputs import add_outputs, read_outputs
+        from rackwright.inventory.inventory import build_inventory
+        from rackwright.inventory.stack_outputs import add_outputs, read_outputs
         from rackwright.plan.load import load_plan
 
         site, files = self.get_option("site"), self._files(path)

@@ -1,0 +1,147 @@
+"""What a run of Ansible needs on this machine: inventory, generated files and secrets."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rackwright.files import write_changed
+from rackwright.folders import state_folder
+from rackwright.inventory.inventory import Inventory, build_inventory
+from rackwright.plan.model import Plan
+from rackwright.render.slurm import render_slurm
+from rackwright.secret_files import Secret, keep_secret
+
+MUNGE_KEY_BYTES = 1024
+PASSWORD_BYTES = 24
+
+MUNGE_LEAST_BYTES, PASSWORD_LEAST = 32, 12
+"""Shortest key that MUNGE takes, and password that the role takes; a team may put its own there."""
+
+_MUNGE_MEND = (
+    "put '/etc/munge/munge.key' of a host in its place; where there is none, remove it and "
+    "configure every host, so that all get the same new key"
+)
+_GRAFANA_MEND = "remove it; the next run gives Grafana's administrator a new password"
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The folder of a cluster's configuration; only its owner may look in."""
+
+    folder: Path
+
+    @property
+    def inventory(self) -> Path:
+        """The inventory that was written last."""
+        return self.folder / "inventory/blueprint.json"
+
+    @property
+    def slurm(self) -> Path:
+        """Generated files of Slurm."""
+        return self.folder / "slurm"
+
+    @property
+    def munge_key(self) -> Path:
+        """The cluster's key, made once."""
+        return self.folder / "secrets/munge.key"
+
+    @property
+    def grafana_password(self) -> Path:
+        """Password of Grafana's administrator, made once."""
+        return self.folder / "secrets/grafana_admin_password"
+
+    @property
+    def quarantine(self) -> Path:
+        """Hosts that failed, with the reason."""
+        return self.folder / "quarantine.json"
+
+    @property
+    def waves(self) -> Path:
+        """How far the last change in waves has come."""
+        return self.folder / "waves.json"
+
+
+def workspace(cluster: str) -> Workspace:
+    """The workspace of a cluster, with its folder."""
+    folder = state_folder() / "configure" / cluster
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return Workspace(folder)
+
+
+def prepare(
+    plan: Plan, place: Workspace, connections: Mapping[str, Mapping[str, Any]] | None = None
+) -> Inventory:
+    """Write what of all that follows from ``plan`` has changed; the inventory.
+
+    Args:
+        plan: the cluster.
+        place: where to write.
+        connections: variables by host that say how it is reached; absent, by its name.
+
+    Raises:
+        PlanError: a generated file lacks a number.
+        StateError: a secret that hosts may have is cut short.
+    """
+    made = build_inventory(plan)
+    in_use = place.inventory.exists()  # Ansible runs only after it is written
+    shared: dict[str, Any] = {}
+    if plan.blueprint.scheduler is not None:
+        place.slurm.mkdir(exist_ok=True)
+        files = render_slurm(plan)
+        for stale in {path.name for path in place.slurm.iterdir()} - set(files):
+            (place.slurm / stale).unlink()
+        for name, text in files.items():
+            write_changed(place.slurm / name, text)
+        shared["slurm_config_source"] = str(place.slurm)
+        shared["munge_key_file"] = str(
+            keep_secret(
+                place.munge_key,
+                lambda: secrets.token_bytes(MUNGE_KEY_BYTES),
+                Secret("the MUNGE key", least=MUNGE_LEAST_BYTES, mend=_MUNGE_MEND),
+                in_use=in_use,
+            )
+        )
+    if "grafana_version" in made.get("monitoring", {}).get("vars", {}):
+        shared["grafana_admin_password_file"] = str(
+            keep_secret(
+                place.grafana_password,
+                lambda: secrets.token_urlsafe(PASSWORD_BYTES).encode() + b"\n",
+                Secret("the password of Grafana", least=PASSWORD_LEAST, mend=_GRAFANA_MEND),
+                in_use=in_use,
+            )
+        )
+    document = as_yaml_inventory(made, shared, connections or {})
+    place.inventory.parent.mkdir(exist_ok=True)
+    write_changed(place.inventory, json.dumps(document, indent=1))
+    return made
+
+
+def as_yaml_inventory(
+    inventory: Inventory,
+    shared: Mapping[str, Any],
+    connections: Mapping[str, Mapping[str, Any]],
+) -> dict[str, Any]:
+    """The inventory in the nested form that Ansible reads from a file.
+
+    A group that stands in several others is described once; Ansible merges by name.
+    """
+    groups = {name: entry for name, entry in inventory.items() if name not in {"_meta", "all"}}
+    hosts = {
+        name: {**variables, **connections.get(name, {})}
+        for name, variables in inventory["_meta"]["hostvars"].items()
+    }
+    children = {
+        name: {
+            "hosts": {host: {} for host in entry.get("hosts", ())},
+            "children": {child: {} for child in entry.get("children", ())},
+            "vars": entry.get("vars", {}),
+        }
+        for name, entry in groups.items()
+    }
+    top = inventory["all"].get("vars", {})
+    return {"all": {"hosts": hosts, "vars": {**top, **shared}, "children": children}}

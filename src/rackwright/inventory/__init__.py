@@ -1,0 +1,1 @@
+"""The Ansible inventory of a plan."""

@@ -1,0 +1,37 @@
+"""The kernel and the memory of hosts, as variables of the role ``base``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rackwright.plan.host_list import Host
+from rackwright.plan.model import Plan
+from rackwright.plan.software import kernel_of
+
+KIB_OF_GIB = 2**20
+EFA_PAGE_KIB = 2048
+
+
+def base_variables(plan: Plan, hosts: Iterable[Host]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Variables of each host's group, by site and node group; what nobody says is absent.
+
+    Servers of storage, logins and heads are among them: the bill of a site is about all its hosts.
+    """
+    operations = plan.blueprint.operations
+    memory = {one.group: one for one in (operations.memory if operations else ())}
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for host in {(host.site, host.group): host for host in hosts}.values():
+        site, group = host.site, host.group
+        known: dict[str, Any] = {"base_kernel": kernel_of(plan, site, group)}
+        if (asked := memory.get(group)) is not None:
+            known["base_transparent_hugepages"] = asked.transparent_huge_pages
+            known["base_hugepages"] = [
+                {"size_kib": round(pages.size * KIB_OF_GIB), "count": pages.count}
+                for pages in asked.huge_pages
+            ]
+            sizes = {pages["size_kib"]: pages["count"] for pages in known["base_hugepages"]}
+            if host.place is None:  # libfabric takes pages of 2 MiB: two roles must not disagree
+                known["efa_hugepages"] = sizes.get(EFA_PAGE_KIB)
+        found[site, group] = {key: value for key, value in known.items() if value}
+    return found

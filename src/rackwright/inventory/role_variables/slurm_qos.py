@@ -1,0 +1,47 @@
+"""QOS of the accounting database, as variables of the role ``slurm_controller``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rackwright.model.scheduler import Qos, job_minutes
+from rackwright.plan.host_list import Host
+from rackwright.plan.model import Plan
+from rackwright.plan.scheduler import covers
+
+
+def qos_variables(plan: Plan) -> dict[str, Any]:
+    """Variables of the first controller; empty where the blueprint declares no QOS."""
+    scheduler = plan.blueprint.scheduler
+    if scheduler is None or not scheduler.qos:
+        return {}
+    return {
+        "slurm_controller_cluster": scheduler.cluster or plan.blueprint.name,
+        "slurm_controller_qos": [_qos(entry) for entry in scheduler.qos],
+    }
+
+
+def first_controller(plan: Plan, hosts: Mapping[str, Host]) -> str | None:
+    """The primary controller among ``hosts``, or else the first of its backups, if any."""
+    scheduler = plan.blueprint.scheduler
+    if scheduler is None:
+        return None
+    names = {host.name: name for name, host in hosts.items() if covers(scheduler, host.site)}
+    found = (names[one.host] for one in scheduler.controllers if one.host in names)
+    return next(found, None)
+
+
+def _qos(entry: Qos) -> dict[str, Any]:
+    """What differs from the defaults of the role."""
+    found: dict[str, Any] = {
+        "name": entry.name,
+        "priority": entry.priority,
+        "preempts": list(entry.preempts),
+        "preempt_mode": entry.preempt_mode,
+        "grace_s": None if entry.grace is None else round(entry.grace),
+        "max_wall_minutes": entry.max_wall and job_minutes(entry.max_wall),
+        "max_nodes_per_user": entry.max_nodes_per_user,
+        "max_gpus_per_user": entry.max_gpus_per_user,
+    }
+    return {key: value for key, value in found.items() if value}

@@ -1,0 +1,125 @@
+"""Versions of the software on GPU nodes, as variables of the roles that install it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rackwright.inventory.role_variables.nccl import nccl_settings
+from rackwright.model.software import SoftwareBill
+from rackwright.plan.boards import Board, boards
+from rackwright.plan.host_list import Host
+from rackwright.plan.model import Plan
+from rackwright.plan.software import WIDE_NVLINK, bill_of, has_nvswitch, numbers, upstream
+from rackwright.plan.software_needs import (
+    SoftwareNeeds,
+    bundle_of,
+    needs_of,
+    oldest_driver,
+    oldest_installer,
+    plugin_need,
+)
+
+
+def gpu_software(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
+    """Variables of the roles for GPU nodes by site and node group.
+
+    Only groups with NVIDIA GPUs whose site has a software bill are in it. A version that the bill
+    does not state is absent, and so is everything about the driver where its own is. The roles are
+    ``nvidia_driver``, ``cuda``, ``nccl``, ``dcgm_exporter`` and, on AWS, ``efa``.
+    """
+    needs, settings = needs_of(plan.blueprint), nccl_settings(plan)
+    found = {}
+    for board in boards(plan):
+        bill, _ = bill_of(plan.blueprint.operations, board.site)
+        if bill is None or board.accelerators.vendor != "nvidia":
+            continue
+        if board.accelerators.count % board.hosts:
+            continue
+        known = {
+            **_driver(bill, board),
+            **_cuda(bill, needs),
+            "nccl_version": bill.nccl,
+            "nccl_tests_version": bill.nccl_tests if bill.nccl else None,
+            "nccl_settings": settings.get((board.site, board.group)) if bill.nccl else None,
+            **_dcgm(bill, board),
+            **_efa(bill, board, needs),
+        }
+        given = {key: value for key, value in known.items() if value is not None}
+        found[board.site, board.group] = given
+    return found
+
+
+def nvlink_domains(
+    plan: Plan, hosts: Iterable[tuple[Host, str]]
+) -> Mapping[tuple[str, ...], list[str]]:
+    """Hosts that share memory over NVLink, by site, node group, rack and number in the rack.
+
+    Args:
+        plan: the cluster.
+        hosts: hosts with their names in the inventory.
+    """
+    wide = {(one.site, one.group) for one in boards(plan) if one.accelerators.gres in WIDE_NVLINK}
+    found: dict[tuple[str, ...], list[str]] = {}
+    for host, name in hosts:
+        if host.place is not None and (host.site, host.group) in wide:
+            key = (host.site, host.group, host.place.rack, str(host.place.unit))
+            found.setdefault(key, []).append(name)
+    return found
+
+
+def _driver(bill: SoftwareBill, board: Board) -> dict[str, Any]:
+    if bill.driver is None:
+        return {}
+    return {
+        "nvidia_driver_version": upstream(bill.driver),
+        "nvidia_driver_gpus": board.gpus,
+        "nvidia_driver_fabric_manager": has_nvswitch(board.accelerators),
+        "nvidia_driver_fabric_manager_version": bill.fabric_manager,
+        "nvidia_driver_imex": board.accelerators.gres in WIDE_NVLINK,
+        "nvidia_driver_imex_version": bill.imex,
+    }
+
+
+def _cuda(bill: SoftwareBill, needs: SoftwareNeeds) -> dict[str, Any]:
+    if bill.cuda is None:
+        return {}
+    return {
+        "cuda_version": bill.cuda,
+        "cuda_driver_version": None if bill.driver is None else upstream(bill.driver),
+        "cuda_driver_minimum": oldest_driver(bill.cuda, needs.cuda_needs),
+    }
+
+
+def _dcgm(bill: SoftwareBill, board: Board) -> dict[str, Any]:
+    if bill.dcgm is None:
+        return {}
+    return {
+        "dcgm_exporter_dcgm_version": bill.dcgm,
+        "dcgm_exporter_gpus": board.gpus,
+        "dcgm_exporter_cuda": None if bill.cuda is None else numbers(bill.cuda)[0],
+    }
+
+
+def _efa(bill: SoftwareBill, board: Board, needs: SoftwareNeeds) -> dict[str, Any]:
+    """Nothing unless EFA is wanted, the number of its devices known, and both libraries stated."""
+    if not board.efa or bill.libfabric is None or bill.ofi_plugin is None:
+        return {}
+    plugin = plugin_need(bill.ofi_plugin, needs.plugin_needs)
+    known: dict[str, Any] = {
+        "efa_devices": board.efa,
+        "efa_libfabric_version": bill.libfabric,
+        "efa_plugin_version": bill.ofi_plugin,
+        "efa_nccl_version": bill.nccl,
+        "efa_installer_version": bill.efa_installer,
+        "efa_nccl_minimum": None if plugin is None else plugin.nccl,
+        "efa_libfabric_minimum": None if plugin is None else plugin.libfabric,
+    }
+    if bill.nccl is not None:
+        known["efa_installer_minimum"] = oldest_installer(bill.nccl, needs.installer_needs)
+    if bill.efa_installer is not None:
+        bundle = bundle_of(bill.efa_installer, needs.bundles)
+        if bundle is not None:
+            brings = {"libfabric": bundle.libfabric, "plugin": bundle.plugin}
+            known["efa_installer_brings"] = brings
+    return known

@@ -1,0 +1,177 @@
+"""What the stacks of an AWS site tell the inventory: where its hosts and file systems are.
+
+Head and login nodes are single instances whose addresses a stack knows. The instances of node
+groups come and go; ``rackwright status`` asks AWS for them and tells which hosts have one. A host
+without an instance gets a name that cannot be looked up (``.invalid``, RFC 6761), so that nobody
+reaches another machine by an old record.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+from rackwright.inventory.inventory import Inventory, InventoryError, group_name
+from rackwright.inventory.role_variables.fsx import FileSystemAddress, address_of, fsx_variables
+from rackwright.model.names import compress_hostlist
+from rackwright.plan.host_list import Host, inventory_names
+from rackwright.plan.model import Plan
+
+SCHEMA = "rackwright.stack/v1"
+"""What ``rackwright status --json`` prints."""
+
+NOWHERE = "invalid"
+"""Top-level domain in which no name is ever found."""
+
+CLIENTS = "lustre_client"
+"""Group of the hosts that mount Lustre."""
+
+Address = dict[str, str]
+"""The variables of a host that say where it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """What the file of an AWS site says.
+
+    Attributes:
+        servers: the addresses of each head and login node.
+        nodes: the address of each host of the node groups that has one; None where AWS has not been
+            asked.
+        file_systems: where the file systems are, by name.
+    """
+
+    servers: Mapping[str, Address] = field(default_factory=dict)
+    nodes: Mapping[str, Address] | None = None
+    file_systems: Mapping[str, FileSystemAddress] = field(default_factory=dict)
+
+
+def read_outputs(path: Path) -> Outputs:
+    """What a file says that ``rackwright status --json`` has written.
+
+    Raises:
+        InventoryError: the file cannot be read, or says nothing about servers.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InventoryError(f"cannot read '{path}': {str(error.strerror).lower()}") from None
+    except ValueError:
+        raise InventoryError(
+            f"'{path}' is not JSON", hint="write it with 'rackwright status --json'"
+        ) from None
+    try:
+        found = _outputs(document)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        found = Outputs()
+    if not found.servers:
+        raise InventoryError(
+            f"'{path}' holds no servers of a stack with their addresses",
+            hint="write it with 'rackwright status --json'",
+        )
+    return found
+
+
+def _outputs(document: Any) -> Outputs:
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        return Outputs()
+    stacks = document["stacks"]
+    systems = {
+        name: address_of(output)
+        for stack in stacks
+        for name, output in stack["outputs"].get("file_systems", {}).items()
+    }
+    return Outputs(dict(_servers(stacks)), _nodes(document.get("nodes")), systems)
+
+
+def _servers(stacks: Any) -> Iterator[tuple[str, Address]]:
+    for stack in stacks:
+        for servers in stack["outputs"].get("servers", {}).values():
+            public = servers["public_ips"]
+            for name, address in servers["private_ips"].items():
+                found = {"ansible_host": str(ip_address(address))}
+                if name in public:
+                    found["rackwright_public_address"] = str(ip_address(public[name]))
+                yield name, found
+
+
+def _nodes(groups: Any) -> Mapping[str, Address] | None:
+    if groups is None:
+        return None
+    return {
+        name: {"ansible_host": str(ip_address(address))}
+        for group in groups.values()
+        for name, address in group["private_ips"].items()
+    }
+
+
+def add_outputs(
+    inventory: Inventory, plan: Plan, outputs: Outputs, site: str | None = None
+) -> tuple[str, ...]:
+    """Tell ``inventory`` where the hosts of the plan's AWS site and its file systems are.
+
+    Args:
+        inventory: what ``build_inventory`` has made; it is changed.
+        plan: the cluster.
+        outputs: as ``read_outputs`` returns them.
+        site: the AWS site that they belong to, where there are several.
+
+    Returns:
+        What is missing, for people: the hosts that have no instance or whose address is not known.
+
+    Raises:
+        InventoryError: it is not clear which site they belong to, or a host is not of that site.
+    """
+    sites = [planned.site.name for planned in plan.aws if site in {None, planned.site.name}]
+    if len(sites) != 1:
+        problem = "there are several AWS sites" if sites else "there is no AWS site"
+        raise InventoryError(f"{problem} that the outputs could belong to", hint="name the site")
+    names = {host: name for host, name in inventory_names(plan) if host.site == sites[0]}
+    known = {host.name: name for host, name in names.items()}
+    found = {**outputs.servers, **(outputs.nodes or {})}
+    for host, variables in found.items():
+        if host not in known:
+            raise InventoryError(
+                f"the outputs have a host '{host}', but the site '{sites[0]}' has none",
+                hint="use the outputs of the same blueprint, as it is now",
+            )
+        inventory["_meta"]["hostvars"][known[host]].update(variables)
+    groups = {group.group.name for one in plan.aws for group in one.groups}
+    lost = {
+        host: name
+        for host, name in names.items()
+        if host.group in groups and host.name not in found
+    }
+    if outputs.nodes is not None:
+        for missing, name in lost.items():
+            inventory["_meta"]["hostvars"][name]["ansible_host"] = f"{missing.name}.{NOWHERE}"
+    _add_file_systems(inventory, plan, outputs, sites[0])
+    return tuple(_missing(lost, known=outputs.nodes is not None))
+
+
+def _add_file_systems(inventory: Inventory, plan: Plan, outputs: Outputs, site: str) -> None:
+    """Put the groups that mount file systems among the clients of Lustre."""
+    for group, variables in fsx_variables(plan, site, outputs.file_systems):
+        nodes = group_name("nodes", site, group)
+        inventory[nodes].setdefault("vars", {}).update(variables)
+        if CLIENTS not in inventory:
+            inventory[CLIENTS] = {"hosts": []}
+            inventory["all"]["children"].append(CLIENTS)
+        inventory[CLIENTS].setdefault("children", []).append(nodes)
+
+
+def _missing(lost: Mapping[Host, str], *, known: bool) -> Iterator[str]:
+    if lost and known:
+        yield (
+            f"{len(lost):,} hosts of node groups have no instance with an address and cannot be reached:"
+            f" {compress_hostlist(list(lost.values()))}; see 'rackwright hosts'"
+        )
+    elif lost:
+        yield (
+            f"the outputs do not tell the addresses of {len(lost):,} hosts of node groups, which"
+            f" are reached by name: {compress_hostlist(list(lost.values()))}"
+        )

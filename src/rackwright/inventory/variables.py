@@ -1,0 +1,36 @@
+"""The inventory as texts, so that a change of it can be read line by line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from rackwright.inventory.inventory import build_inventory
+from rackwright.plan.model import Plan
+
+FOLDER = "inventory"
+
+
+def generate(plan: Plan) -> Mapping[str, str]:
+    """The variables of each group that has any, and those of the hosts themselves, by path.
+
+    A line is a variable of a group, or a host with all that is its own.
+
+    Raises:
+        PlanError: something that the variables need is unknown or leads nowhere.
+    """
+    inventory = build_inventory(plan)
+    own: Mapping[str, Any] = inventory["_meta"]["hostvars"]
+    made = {f"{FOLDER}/hosts": _lines(own)} if own else {}
+    for name, group in inventory.items():
+        if variables := group.get("vars"):
+            made[f"{FOLDER}/groups/{name}"] = _lines(variables)
+    return made
+
+
+def _lines(values: Mapping[str, Any]) -> str:
+    return "".join(
+        f"{name}: {json.dumps(value, sort_keys=True, ensure_ascii=False)}\n"
+        for name, value in sorted(values.items())
+    )

@@ -1,0 +1,1 @@
+"""Configuring hosts from several machines, which Receptor connects."""

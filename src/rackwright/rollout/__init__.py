@@ -1,0 +1,1 @@
+"""Changes of a running cluster, wave by wave."""

@@ -1,0 +1,247 @@
+"""What a change in waves does on the hosts, by Ansible."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from rackwright import __version__
+from rackwright.accept.compare import HostAcceptance, Outcome, compare
+from rackwright.accept.expected import HostExpectations, Rule
+from rackwright.accept.run import VERIFY, Answers, collect, play, write_requests
+from rackwright.ansible_runs.events import HostResult, Tally, unfinished
+from rackwright.ansible_runs.files import Workspace
+from rackwright.ansible_runs.observer import Lines, Watcher
+from rackwright.ansible_runs.run import (
+    PLAYBOOK,
+    Options,
+    ansible_environment,
+    last_words,
+    read_quarantine,
+    remember,
+    run_playbook,
+)
+from rackwright.ansible_runs.tags import is_everything
+from rackwright.errors import ExternalToolError, UsageError
+from rackwright.inventory.inventory import Inventory
+from rackwright.model.names import compress_hostlist
+from rackwright.receptor.distribute import run_distributed
+from rackwright.receptor.workers import Login, Workers
+from rackwright.rollout.journal import Progress
+from rackwright.rollout.slurm_nodes import JOB_FORMAT, NodesSeen, Update
+
+
+@dataclass
+class AnsibleCrew:
+    """Does the work of a change.
+
+    Attributes:
+        controllers: hosts of the inventory on which Slurm is told things; the first that does it.
+        expected: what each host must have.
+        workers: who changes and verifies which hosts; absent, this machine does all. Slurm is told
+            things from this machine, whichever worker has the controllers.
+        login: the key that workers are sent.
+        changed: tasks that have changed something, by host.
+    """
+
+    place: Workspace
+    controllers: Sequence[str]
+    expected: Mapping[str, HostExpectations]
+    forks: int
+    inventories: Sequence[Path]
+    say: Callable[[str], None]
+    workers: Workers | None = None
+    login: Login | None = None
+    changed: dict[str, list[str]] = field(default_factory=dict)
+
+    def update(self, nodes: Collection[str], updates: Sequence[Update]) -> NodesSeen:
+        """Update nodes in Slurm; how they are before and after.
+
+        Raises:
+            ExternalToolError: no controller does it.
+        """
+        why = "the blueprint has no controller"
+        for controller in self.controllers:
+            seen, tally = NodesSeen(), Tally()
+
+            def take(
+                event: Mapping[str, Any], seen: NodesSeen = seen, tally: Tally = tally
+            ) -> str | None:
+                seen.take(event)
+                tally.take(event)
+                return None
+
+            done = play(
+                self.place,
+                "nodes.yml",
+                [self.place.inventory, *self.inventories],
+                take,
+                self.say,
+                variables={
+                    "nodes_controller": controller,
+                    "nodes_names": compress_hostlist(nodes),
+                    "nodes_format": JOB_FORMAT,
+                    "nodes_updates": [update.as_variable() for update in updates],
+                },
+            )
+            if done.rc == 0 and tally.hosts:
+                return seen
+            reasons = [r.failure for r in tally.hosts.values() if r.failure is not None]
+            why = f"{controller}: {reasons[0] if reasons else last_words(done.stdout.read())}"
+        raise ExternalToolError(
+            f"Slurm does not answer: {why}",
+            hint="waves are for a cluster that runs; leave out --waves to set one up",
+        )
+
+    def change(self, hosts: Sequence[str], tags: Sequence[str]) -> Mapping[str, str]:
+        """Configure hosts; those that did not get to the end, with the reason.
+
+        Raises:
+            ExternalToolError: Ansible itself failed, so that nothing is known of the hosts.
+        """
+        options = Options(
+            limit=",".join(hosts),
+            forks=self.forks,
+            max_failures=100,  # each host by itself: how many may fail is judged afterwards
+            tags=tuple(tags),
+            inventories=tuple(self.inventories),
+        )
+        tally = self.run(options, Lines(lambda _: None))
+        for host, result in tally.hosts.items():
+            self.changed.setdefault(host, []).extend(result.changed)
+        return unfinished(tally, hosts)
+
+    def accept(self, hosts: Sequence[str]) -> Mapping[str, str]:
+        """Compare hosts with the blueprint; those that do not pass, with the reason.
+
+        Whether Slurm gives a node jobs is left out: it is drained.
+        """
+        judged = [
+            replace(
+                self.expected[host],
+                items=tuple(i for i in self.expected[host].items if i.rule is not Rule.SCHEDULABLE),
+            )
+            for host in hosts
+        ]
+        answers = self._ask(judged)
+        accepted = compare(judged, answers.facts, answers.unreachable)
+        return {host.name: why for host in accepted.hosts if (why := verdict(host)) is not None}
+
+    def run(self, options: Options, watcher: Watcher, playbook: Path = PLAYBOOK) -> Tally:
+        """What a playbook did, on this machine or on the workers."""
+        if self.workers is None:
+            return run_playbook(self.place, options, watcher, playbook=playbook)
+        return run_distributed(self.place, options, self.workers, self.login, watcher, playbook)
+
+    def _ask(self, expected: Sequence[HostExpectations]) -> Answers:
+        """What the hosts have; a worker asks its own."""
+        limit = ",".join(host.name for host in expected)
+        if self.workers is None:
+            return collect(
+                self.place,
+                expected,
+                limit=limit,
+                forks=self.forks,
+                inventories=self.inventories,
+                say=lambda _: None,
+            )
+        hearer = _Hearer(lambda _: None)
+        options = Options(
+            limit=limit,
+            forks=self.forks,
+            max_failures=100,
+            inventories=(write_requests(self.place, expected), *self.inventories),
+        )
+        tally = self.run(options, hearer, VERIFY)
+        return Answers(hearer.answers.facts, tally)
+
+
+@dataclass
+class _Hearer(Lines):
+    """Keeps what hosts tell, whichever worker asks them."""
+
+    answers: Answers = field(default_factory=Answers)
+
+    def take(self, part: str, event: Mapping[str, Any], line: str | None) -> None:
+        """Keep the facts of an event; several threads may bring some."""
+        with self._lock:
+            self.answers.take(event)
+
+
+def verdict(host: HostAcceptance) -> str | None:
+    """Why a host is not accepted; None where it is.
+
+    What nobody has said is not known before the change either, and keeps no host out of service;
+    what the host does not tell does.
+    """
+    if failures := host.failures:
+        return "; ".join(item.reason or item.item for item in failures)
+    unknown = [
+        f"{item.item}: {item.reason}"
+        for item in host.items
+        if item.outcome is Outcome.UNKNOWN and item.expected is not None
+    ]
+    return f"unknown {'; '.join(unknown)}" if unknown else None
+
+
+def quarantine(
+    place: Workspace, progress: Progress, before: Mapping[str, str]
+) -> Mapping[str, str]:
+    """All hosts in quarantine, after what the change has found.
+
+    A change that is limited to some steps takes out just the hosts that it has put there itself.
+
+    Args:
+        place: where the quarantine is kept.
+        progress: how far the change has come.
+        before: hosts that had failed when it was begun or gone on with, with the reason.
+    """
+    results = {host: HostResult() for host in progress.done}
+    results |= {host: HostResult(failure=why) for host, why in progress.failed.items()}
+    if is_everything(progress.tags):
+        return remember(place, Tally(results), whole=False)
+    own = {host for host, _ in before.items() & read_quarantine(place).items()}
+    mine = {host: result for host, result in results.items() if host in own}
+    others = {host: result for host, result in results.items() if host not in own}
+    remember(place, Tally(mine), whole=False)
+    return remember(place, Tally(others), whole=False, part=True)
+
+
+def digest(
+    place: Workspace, inventory: Inventory, tags: Sequence[str], more: Sequence[Path]
+) -> str:
+    """What the hosts are configured from, so that half a change is not gone on with as another."""
+    found = hashlib.sha256(json.dumps([__version__, inventory, list(tags)]).encode())
+    files = sorted(place.slurm.iterdir()) if place.slurm.is_dir() else []
+    for path in (*files, *(path for path in more if path.is_file())):
+        found.update(b"\0" + path.name.encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()
+
+
+def hosts_matching(place: Workspace, pattern: str, inventories: Sequence[Path]) -> frozenset[str]:
+    """The hosts that a pattern of Ansible stands for.
+
+    Raises:
+        UsageError: there are none.
+    """
+    sources = [part for path in (place.inventory, *inventories) for part in ("-i", str(path))]
+    environment = dict(ansible_environment())
+    program = shutil.which("ansible", path=environment["PATH"]) or "ansible"
+    done = subprocess.run(
+        [program, "all", "--list-hosts", "--limit", pattern, *sources],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    hosts = frozenset(line.strip() for line in done.stdout.splitlines() if line.startswith("    "))
+    if not hosts:
+        raise UsageError(f"'{pattern}' is none of the hosts", hint="'rackwright inventory --graph' lists them")  # fmt: skip
+    return hosts

@@ -1,0 +1,138 @@
+"""How far a change in waves has come: kept on disk before each step, so that any end is a clear one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rackwright.errors import RackwrightError
+from rackwright.files import write_changed
+from rackwright.rollout.waves import Kind, Wave
+
+SCHEMA = "rackwright.waves/v1"
+
+
+class ProgressError(RackwrightError):
+    """What is kept of a change cannot be read."""
+
+    code = "waves"
+
+
+@dataclass
+class Progress:
+    """A change with its waves.
+
+    Attributes:
+        change: what the change is called in reasons.
+        digest: of everything that the hosts are configured from.
+        tags: steps that it is limited to.
+        nodes: names in Slurm of the hosts that run jobs.
+        done: hosts that are changed and accepted.
+        failed: hosts that are not, with the reason.
+        drained: nodes that this change, or one before it, has drained and not resumed, each with
+            the reasons it may have given.
+    """
+
+    change: str
+    digest: str
+    waves: tuple[Wave, ...]
+    nodes: Mapping[str, str]
+    tags: tuple[str, ...] = ()
+    done: set[str] = field(default_factory=set)
+    failed: dict[str, str] = field(default_factory=dict)
+    drained: dict[str, list[str]] = field(default_factory=dict)
+
+    def left(self, wave: Wave) -> tuple[str, ...]:
+        """The hosts of a wave that are not changed and accepted yet."""
+        return tuple(host for host in wave.hosts if host not in self.done)
+
+    @property
+    def unfinished(self) -> tuple[Wave, ...]:
+        """Waves with hosts that are not changed and accepted yet."""
+        return tuple(wave for wave in self.waves if self.left(wave))
+
+    def pass_host(self, host: str) -> None:
+        """Count a host as changed and accepted."""
+        self.done.add(host)
+        self.failed.pop(host, None)
+
+    def own(self, nodes: Iterable[str], reason: str) -> None:
+        """Record that ``nodes`` are drained with ``reason``, before that is done."""
+        for node in nodes:
+            reasons = self.drained.setdefault(node, [])
+            if reason not in reasons:
+                reasons.append(reason)
+
+    def release(self, nodes: Iterable[str]) -> None:
+        """Record that ``nodes`` are not, or no longer, drained by us."""
+        for node in nodes:
+            self.drained.pop(node, None)
+
+    def reasons(self, nodes: Iterable[str]) -> tuple[str, ...]:
+        """The reasons that ``nodes`` may have been drained with by us."""
+        return tuple(sorted({why for node in nodes for why in self.drained.get(node, ())}))
+
+
+def save(progress: Progress, path: Path) -> None:
+    """Write ``progress`` to ``path``, at once or not at all."""
+    document = {
+        "schema": SCHEMA,
+        "change": progress.change,
+        "digest": progress.digest,
+        "tags": list(progress.tags),
+        "waves": [
+            {"kind": wave.kind, "title": wave.title, "hosts": list(wave.hosts)}
+            for wave in progress.waves
+        ],
+        "nodes": dict(progress.nodes),
+        "done": sorted(progress.done),
+        "failed": dict(sorted(progress.failed.items())),
+        "drained": dict(sorted(progress.drained.items())),
+    }
+    write_changed(path, json.dumps(document, indent=1))
+
+
+def load(path: Path) -> Progress | None:
+    """The change that was begun last; None where there was none.
+
+    Raises:
+        ProgressError: the file is not one of ours.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (ValueError, RecursionError):
+        document = None
+    try:
+        return _read(document)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise ProgressError(
+            f"'{path}' does not say how far the change in waves has come",
+            hint="look which nodes have a reason with 'rackwright:' (sinfo -R), then remove the file",
+        ) from None
+
+
+def _read(document: Any) -> Progress:
+    if document["schema"] != SCHEMA:
+        raise ValueError(document["schema"])
+    return Progress(
+        change=str(document["change"]),
+        digest=str(document["digest"]),
+        waves=tuple(
+            Wave(Kind(wave["kind"]), str(wave["title"]), _texts(wave["hosts"]))
+            for wave in document["waves"]
+        ),
+        nodes={str(host): str(node) for host, node in document["nodes"].items()},
+        tags=_texts(document["tags"]),
+        done=set(_texts(document["done"])),
+        failed={str(host): str(why) for host, why in document["failed"].items()},
+        drained={str(node): list(_texts(whys)) for node, whys in document["drained"].items()},
+    )
+
+
+def _texts(values: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(str(value) for value in values)

@@ -1,0 +1,296 @@
+"""A change on a running cluster, wave by wave: drain, change, verify, resume.
+
+No job is killed: a node is changed when the last job on it has ended. A node that somebody else has
+taken out of service is changed as well, but keeps its reason and is not resumed, and what becomes of
+it says nothing about the change.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from rackwright.errors import ExternalToolError
+from rackwright.model.names import compress_hostlist, expand_hostlist
+from rackwright.rollout.journal import Progress
+from rackwright.rollout.slurm_nodes import (
+    NodesSeen,
+    NodeState,
+    Update,
+    describe_jobs,
+    drain,
+    give_back,
+    reason,
+    rename_reason,
+)
+from rackwright.rollout.waves import Kind, Wave
+
+FIRST_PAUSE, SLOWER = 2.0, 1.5
+"""Seconds until something is looked at again, and how much longer each pause is than the last."""
+
+
+class Crew(Protocol):
+    """Who does the work on the hosts."""
+
+    def update(self, nodes: Collection[str], updates: Sequence[Update]) -> NodesSeen:
+        """Update nodes in Slurm; how they are before and after.
+
+        Raises:
+            ExternalToolError: Slurm does not do it.
+        """
+
+    def change(self, hosts: Sequence[str], tags: Sequence[str]) -> Mapping[str, str]:
+        """Configure hosts; those that did not get to the end, with the reason."""
+
+    def accept(self, hosts: Sequence[str]) -> Mapping[str, str]:
+        """Compare hosts with the blueprint; those that do not pass, with the reason."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long to wait for what, in seconds, and how much may fail.
+
+    Attributes:
+        drain: for jobs to end.
+        resume: for a node to take jobs again.
+        poll: between two looks at the most; the first looks are closer together.
+        max_failures: per cent of a wave's hosts, in service before, that may fail.
+    """
+
+    drain: float = 86_400.0
+    resume: float = 120.0
+    poll: float = 30.0
+    max_failures: float = 20.0
+
+
+@dataclass
+class Rollout:
+    """A change under way.
+
+    Attributes:
+        say: shows a line of progress.
+        keep: writes the progress down.
+        seconds: that each wave has taken, by its number from 0.
+        stopped: why the run ended before its time.
+    """
+
+    progress: Progress
+    crew: Crew
+    pace: Pace
+    say: Callable[[str], None]
+    keep: Callable[[Progress], None]
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    seconds: dict[int, float] = field(default_factory=dict)
+    stopped: str | None = None
+
+    def run(self) -> None:
+        """Go over the waves that are not done; ``stopped`` says whether all had their turn.
+
+        Raises:
+            ExternalToolError: nothing is known of the hosts of a wave; its nodes stay drained.
+            KeyboardInterrupt: it was interrupted; its nodes stay drained.
+        """
+        for number, wave in enumerate(self.progress.waves):
+            left = self.progress.left(wave)
+            if not left:
+                continue
+            started = self.clock()
+            self.stopped = self._wave(number, wave, left)
+            self.seconds[number] = self.clock() - started
+            if self.stopped is not None:
+                return
+
+    def settle(self) -> None:
+        """Find out which nodes are drained by us after all, when a run was interrupted."""
+        nodes = tuple(self.progress.drained)
+        if not nodes:
+            return
+        try:
+            states = self.crew.update(nodes, ()).after
+        except ExternalToolError:
+            return  # better too many named than too few
+        self.progress.release(node for node in nodes if not self._has_our_reason(states.get(node)))
+        self.keep(self.progress)
+
+    def _wave(self, number: int, wave: Wave, hosts: Sequence[str]) -> str | None:
+        """Why the change cannot go on after this wave; None where it can."""
+        progress = self.progress
+        label = f"wave {number + 1} of {len(progress.waves)} ({wave.title})"
+        nodes = {progress.nodes[host]: host for host in hosts if host in progress.nodes}
+        busy = self._drain(label, number, nodes) if nodes else {}
+        ours = frozenset(node for node in nodes if node in progress.drained)
+        ready = [host for host in hosts if host not in busy]
+        failed: dict[str, str] = {}
+        if ready:
+            self.say(f"{label}: changing {_count(ready, 'host')}")
+            failed |= self.crew.change(ready, progress.tags)
+        if through := [host for host in ready if host not in failed]:
+            self.say(f"{label}: verifying {_count(through, 'host')}")
+            failed |= self.crew.accept(through)
+        failed |= self._return(label, nodes, ready, failed)
+        progress.failed |= busy
+        for host in ready:
+            if host in failed:
+                progress.failed[host] = failed[host]
+                self.say(f"{label}: {host} failed: {failed[host]}")
+            else:
+                progress.pass_host(host)
+        self.keep(progress)
+        told = [h for h in hosts if (node := progress.nodes.get(h)) is None or node in ours]
+        return self._verdict(wave, told, failed, busy)
+
+    def _verdict(
+        self, wave: Wave, told: Sequence[str], failed: Collection[str], busy: Collection[str]
+    ) -> str | None:
+        """Why the change cannot go on; ``told`` are the hosts that say something about it."""
+        if wave.kind in {Kind.SERVICE, Kind.CANARY} and (failed or busy):
+            names = compress_hostlist(failed or busy)
+            what = "others depend on" if wave.kind is Kind.SERVICE else "is tried first"
+            return f"{names}, which {what}, {'failed' if failed else 'still runs jobs'}"
+        bad = [host for host in told if host in failed]
+        if told and 100 * len(bad) / len(told) > self.pace.max_failures:
+            return (
+                f"{len(bad)} of {_count(told, 'host')} of the wave failed, "
+                f"more than {self.pace.max_failures:g} %"
+            )
+        return None
+
+    def _drain(self, label: str, number: int, nodes: Mapping[str, str]) -> Mapping[str, str]:
+        """Drain what is in service and wait for its jobs; the hosts that cannot be changed now."""
+        progress = self.progress
+        why = reason(f"{progress.change}, wave {number + 1} of {len(progress.waves)}")
+        self.say(f"{label}: draining {_count(nodes, 'node')}")
+        progress.own(nodes, why)
+        self.keep(progress)
+        seen = self.crew.update(nodes, [drain(nodes, why)])
+        foreign = [node for node in nodes if not self._has_our_reason(seen.after.get(node))]
+        progress.release(foreign)
+        self.keep(progress)
+        for node in foreign:
+            if (state := seen.after.get(node)) is not None:
+                self.say(f"{label}: {node} is {state.state} already: {state.reason or 'no reason'}")
+        return self._wait(label, nodes, seen)
+
+    def _has_our_reason(self, state: NodeState | None) -> bool:
+        return (
+            state is not None
+            and not state.in_service
+            and state.reason in self.progress.drained.get(state.name, ())
+        )
+
+    def _wait(self, label: str, nodes: Mapping[str, str], seen: NodesSeen) -> Mapping[str, str]:
+        """Wait until no job is left; the hosts on which some are, which are given back."""
+        end = self.clock() + self.pace.drain
+        pause, told = FIRST_PAUSE, ""
+        while seen.jobs and self.clock() < end:
+            if (text := describe_jobs(seen.jobs)) != told:
+                self.say(f"{label}: {text}")
+                told = text
+            self.sleep(min(pause, self.pace.poll, max(0.1, end - self.clock())))
+            pause *= SLOWER
+            try:
+                seen = self.crew.update(nodes, ())
+            except ExternalToolError as error:  # a controller may be away for a while
+                self.say(f"{label}: {error}")
+        busy: dict[str, str] = {}
+        for job in seen.jobs:
+            for node in expand_hostlist(job.nodes):
+                if node in nodes:
+                    busy[node] = f"job {job.number} still running after {self.pace.drain:g} s"
+        for node in nodes:  # jobs may start on it at any time
+            if node in self.progress.drained and (state := seen.after.get(node)) is not None and state.in_service:  # fmt: skip
+                busy[node] = f"it was given back meanwhile and is {state.state}"
+        if busy:
+            self._postpone(label, busy)
+        return {nodes[node]: why for node, why in busy.items()}
+
+    def _postpone(self, label: str, busy: Mapping[str, str]) -> None:
+        for node, why in sorted(busy.items()):
+            self.say(f"{label}: {node} is not changed: {why}")
+        ours = [node for node in busy if node in self.progress.drained]
+        if ours:
+            self.say(f"{label}: giving {compress_hostlist(ours)} back as before")
+            self.crew.update(ours, [give_back(ours, self.progress.reasons(ours))])
+        self.progress.release(ours)
+        self.keep(self.progress)
+
+    def _return(
+        self,
+        label: str,
+        nodes: Mapping[str, str],
+        ready: Sequence[str],
+        failed: Mapping[str, str],
+    ) -> Mapping[str, str]:
+        """Resume what passed and name the reason of what did not; what does not come back."""
+        progress = self.progress
+        ours = [node for node, host in nodes.items() if host in ready and node in progress.drained]
+        good = [node for node in ours if nodes[node] not in failed]
+        bad = {node: failed[nodes[node]] for node in ours if nodes[node] in failed}
+        for node in nodes:
+            if nodes[node] in ready and node not in ours:
+                self.say(f"{label}: {node} stays as it was, out of service")
+        if bad:
+            self._mark(bad)
+        if not good:
+            return {}
+        self.say(f"{label}: resuming {_count(good, 'node')}")
+        states, trouble = self._resume(good)
+        progress.release(node for node in good if node in states and states[node].takes_jobs)
+        lost: dict[str, str] = {}
+        for node in good:
+            state = states.get(node)
+            if state is not None and state.takes_jobs:
+                continue
+            if state is not None and not state.in_service and not self._has_our_reason(state):
+                progress.release([node])  # somebody else has taken it meanwhile
+                self.say(f"{label}: {node} is {state.state}: {state.reason or 'no reason'}")
+                continue
+            told = trouble or (f"it is {state.state}" if state else "Slurm does not know it")
+            lost[node] = f"it does not take jobs again: {told}"
+        self.keep(progress)
+        if lost:
+            self._mark(lost)
+        return {nodes[node]: why for node, why in lost.items()}
+
+    def _resume(self, good: Sequence[str]) -> tuple[Mapping[str, NodeState], str | None]:
+        """The nodes after they were resumed; and what Slurm last had against it."""
+        update = give_back(good, self.progress.reasons(good))
+        end = self.clock() + self.pace.resume
+        states: Mapping[str, NodeState] = {}
+        pause = FIRST_PAUSE
+        while True:
+            trouble = None
+            try:
+                states = self.crew.update(good, [update]).after
+            except ExternalToolError as error:
+                trouble = str(error)
+            waiting = [
+                node
+                for node in good
+                if trouble
+                or node not in states
+                or self._has_our_reason(states[node])
+                or (states[node].in_service and not states[node].takes_jobs)
+            ]
+            if not waiting or self.clock() >= end:
+                return states, trouble
+            self.sleep(min(pause, self.pace.poll))
+            pause *= SLOWER
+
+    def _mark(self, bad: Mapping[str, str]) -> None:
+        """Say in Slurm why a node stays drained: with our reason, so that we may resume it later."""
+        updates = []
+        for node, why in sorted(bad.items()):
+            told = reason(f"{why} ({self.progress.change})")
+            known = self.progress.reasons([node])
+            self.progress.own([node], told)
+            updates += [rename_reason([node], known, told), drain([node], told)]
+        self.keep(self.progress)
+        self.crew.update(bad, updates)
+
+
+def _count(things: Collection[object], noun: str) -> str:
+    return f"{len(things)} {noun if len(things) == 1 else f'{noun}s'}"

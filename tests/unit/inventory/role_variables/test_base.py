@@ -1,0 +1,96 @@
+"""The kernel and the memory of hosts in the inventory, from the bill and from ``operations``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rackwright.accept.expected import expect
+from rackwright.errors import SpecErrors
+from rackwright.inventory.inventory import build_inventory, host_variables
+from rackwright.plan.load import load_plan
+from rackwright.plan.model import Plan
+from rackwright.policy.packs import builtin_pack
+
+FIXTURES = builtin_pack() / "fixtures"
+MEMORY = """\
+operations:
+  memory:
+    - group: dgx
+      huge_pages: [{size: 1 GiB, count: 16}, {size: 2 MiB, count: 2048}]
+      transparent_huge_pages: madvise
+    - {group: head, transparent_huge_pages: never}
+"""
+
+
+def with_layer(folder: Path, fixture: str, text: str) -> Plan:
+    layer = folder / "layer.yaml"
+    layer.write_text(text)
+    return load_plan(FIXTURES / fixture, (layer,)).plan
+
+
+def base_of(plan: Plan, host: str) -> dict[str, object]:
+    found = host_variables(build_inventory(plan), host)
+    assert found is not None
+    return {key: value for key, value in found.items() if key.startswith("base_")}
+
+
+def test_all_hosts_of_a_site_hold_the_kernel_of_its_bill() -> None:
+    plan = load_plan(FIXTURES / "operated.yaml").plan
+    assert base_of(plan, "dgx-1") == {"base_kernel": "6.8.0-60-generic"}
+    assert base_of(plan, "oss-1") == {"base_kernel": "6.8.0-60-generic"}, "storage as well"
+    assert base_of(plan, "train-1") == {"base_kernel": "6.8.0-1040-aws"}
+
+
+def test_servers_of_lustre_may_have_a_kernel_of_their_own(tmp_path: Path) -> None:
+    bill = "{name: metal, server_kernel: 5.14.0-503.el9.x86_64}"
+    plan = with_layer(tmp_path, "operated.yaml", f"operations: {{software: [{bill}]}}\n")
+    kernels = {}
+    for host in expect(plan):
+        (kernels[host.name],) = (i.expected for i in host.items if i.item == "version kernel")
+        assert base_of(plan, host.name) == {"base_kernel": kernels[host.name]}, "as it is accepted"
+    assert kernels["oss-1"] == "5.14.0-503.el9.x86_64"
+    assert kernels["dgx-1"] == "6.8.0-60-generic"
+
+
+def test_without_a_bill_nothing_is_held() -> None:
+    assert base_of(load_plan(FIXTURES / "slurm.yaml").plan, "dgx-01") == {}
+
+
+def test_huge_pages_are_those_of_the_group(tmp_path: Path) -> None:
+    plan = with_layer(tmp_path, "slurm.yaml", MEMORY)
+    assert base_of(plan, "dgx-01") == {
+        "base_hugepages": [
+            {"size_kib": 1048576, "count": 16},
+            {"size_kib": 2048, "count": 2048},
+        ],
+        "base_transparent_hugepages": "madvise",
+    }
+    assert base_of(plan, "head-1") == {"base_transparent_hugepages": "never"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (("group: head", "group: heads"), "there is no node group 'heads'"),
+        (("group: head", "group: dgx"), "the memory of the group 'dgx' is named twice"),
+        (("2 MiB", "1024 MiB"), "the memory of 'dgx' names a size of huge pages twice"),
+        (("madvise", "sometimes"), "transparent_huge_pages"),
+        (("count: 16", "count: 0"), "count"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    tmp_path: Path, changed: tuple[str, str], message: str
+) -> None:
+    with pytest.raises(SpecErrors, match=message):
+        with_layer(tmp_path, "slurm.yaml", MEMORY.replace(*changed))
+
+
+def test_with_efa_the_pages_of_libfabric_are_among_them(tmp_path: Path) -> None:
+    pages = "[{size: 2 MiB, count: 8192}]"
+    text = f"operations: {{memory: [{{group: train, huge_pages: {pages}}}]}}\n"
+    found = host_variables(build_inventory(with_layer(tmp_path, "operated.yaml", text)), "train-1")
+    assert found is not None
+    assert found["base_hugepages"] == [{"size_kib": 2048, "count": found["efa_hugepages"]}]
+    assert found["efa_hugepages"] == 8192

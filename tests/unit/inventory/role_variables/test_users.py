@@ -1,0 +1,129 @@
+"""Accounts, logins and containers in the inventory: from the blueprint, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from rackwright.errors import RackwrightError
+from rackwright.inventory.inventory import build_inventory, host_variables
+from rackwright.model.users import Users
+from rackwright.plan.load import load_plan
+from rackwright.policy.packs import builtin_pack
+
+FIXTURES = builtin_pack() / "fixtures"
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0Yw1x0Gq1m0Yw1x0Gq1m0Yw1x0Gq1m0Yw1x0Gq1m0Y ada"
+LAYER = f"""
+users:
+  groups: [{{name: research, gid: 20000}}, {{name: admins, gid: 20001}}]
+  accounts:
+    - {{name: ada, uid: 20001, group: research, keys: ["{KEY}"], slurm_account: research}}
+    - {{name: grace, uid: 20002, group: research, groups: [admins], removed: true}}
+  sudo: [{{group: admins, commands: [ALL]}}]
+  ssh: {{root_login: "no", compute: jobs, login_groups: [research], admin_groups: [admins]}}
+operations:
+  software: [{{name: all, enroot: 3.5.0, pyxis: 0.20.0}}]
+"""
+PREFIXES = ("users_", "ssh_server_", "enroot_", "pyxis_")
+
+
+def test_every_host_has_the_accounts_and_its_way_in(tmp_path: Path) -> None:
+    layer = tmp_path / "layer.yaml"
+    layer.write_text(LAYER)
+    made = build_inventory(load_plan(FIXTURES / "slurm.yaml", (layer,)).plan)
+    compute = host_variables(made, "dgx-01")
+    assert compute is not None
+    assert {key: value for key, value in compute.items() if key.startswith(PREFIXES)} == {
+        "users_groups": [{"name": "research", "gid": 20000}, {"name": "admins", "gid": 20001}],
+        "users_accounts": [
+            {
+                "name": "ada",
+                "uid": 20001,
+                "group": "research",
+                "keys": [KEY],
+                "slurm_account": "research",
+            },
+            {
+                "name": "grace",
+                "uid": 20002,
+                "group": "research",
+                "groups": ["admins"],
+                "removed": True,
+            },
+        ],
+        "users_sudo": [{"group": "admins", "commands": ["ALL"]}],
+        "ssh_server_root_login": "no",
+        "ssh_server_groups": ["research"],
+        "ssh_server_admin_groups": ["admins"],
+        "ssh_server_managed_groups": ["research"],
+        "ssh_server_jobs_only": True,
+        "enroot_version": "3.5.0",
+        "pyxis_version": "0.20.0",
+    }
+    (login, *_) = made["slurm_controller"]["hosts"]
+    found = host_variables(made, login)
+    assert found is not None
+    assert "ssh_server_jobs_only" not in found
+
+
+def test_a_blueprint_without_users_sets_nothing() -> None:
+    made = build_inventory(load_plan(FIXTURES / "slurm.yaml").plan)
+    hosts = made["_meta"]["hostvars"]
+    assert hosts
+    for host in hosts:
+        found = host_variables(made, host)
+        assert found is not None
+        assert not [key for key in found if key.startswith(PREFIXES)]
+
+
+GROUPS = [{"name": "research", "gid": 20000}]
+ADA: dict[str, Any] = {"name": "ada", "uid": 20001, "group": "research"}
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "two-names-for-a-number": ({"accounts": [ADA, {**ADA, "name": "eve"}]}, "uid '20001' is named"),
+    "twice": ({"accounts": [ADA, {**ADA, "uid": 20002}]}, "account 'ada' is named twice"),
+    "no-group": ({"accounts": [{**ADA, "group": "ops"}]}, "names the group 'ops'"),
+    "system-number": ({"accounts": [{**ADA, "uid": 33}]}, "greater than or equal to 1000"),
+    "private-key": ({"accounts": [{**ADA, "keys": ["-----BEGIN"]}]}, "should match pattern"),
+    "options": ({"accounts": [{**ADA, "keys": [f"no-pty {KEY}"]}]}, "should match pattern"),
+    "sudo": ({"sudo": [{"group": "research", "commands": ["reboot"]}]}, "should match pattern"),
+    "sudo-group": ({"sudo": [{"group": "wheel", "commands": ["ALL"]}]}, "a sudo rule names"),
+    "ssh-group": ({"ssh": {"login_groups": ["staff"]}}, "ssh names the group 'staff'"),
+}
+
+
+@pytest.mark.parametrize("case", sorted(WRONG))
+def test_what_cannot_be_is_refused(case: str) -> None:
+    wrong, message = WRONG[case]
+    with pytest.raises(ValidationError, match=message):
+        Users.model_validate({"groups": GROUPS, **wrong})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("tracking: cgroup", "tracking: linuxproc", "needs 'tracking: cgroup' and 'contain: true'"),
+        ("contain: true", "contain: false", "needs 'tracking: cgroup' and 'contain: true'"),
+    ],
+)
+def test_jobs_that_open_a_host_have_containers(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    layer = tmp_path / "layer.yaml"
+    processes = "scheduler: {processes: {tracking: cgroup, contain: true}}\n"
+    layer.write_text(LAYER + processes)
+    load_plan(FIXTURES / "slurm.yaml", (layer,))
+    layer.write_text(LAYER + processes.replace(old, new))
+    with pytest.raises(RackwrightError) as caught:
+        load_plan(FIXTURES / "slurm.yaml", (layer,))
+    assert message in str(caught.value)
+
+
+def test_without_a_scheduler_no_job_opens_a_host(tmp_path: Path) -> None:
+    layer = tmp_path / "layer.yaml"
+    layer.write_text(LAYER)
+    with pytest.raises(RackwrightError) as caught:
+        load_plan(FIXTURES / "air.yaml", (layer,))
+    assert "no 'scheduler' to ask for jobs" in str(caught.value)

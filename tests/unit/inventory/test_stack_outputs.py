@@ -1,0 +1,252 @@
+"""Addresses of servers, from the outputs of the stacks of an AWS site."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rackwright.cli import main
+from rackwright.inventory.inventory import InventoryError, build_inventory, host_variables
+from rackwright.inventory.stack_outputs import SCHEMA, add_outputs, read_outputs
+from rackwright.plan.load import load_plan
+from rackwright.plan.model import Plan
+from rackwright.plan.node_health import mount_points
+from rackwright.policy.packs import builtin_pack
+
+FIXTURES = builtin_pack() / "fixtures"
+SERVERS = {
+    "head": {"private_ips": {"head-1": "10.20.0.5"}, "public_ips": {}},
+    "login": {"private_ips": {"login-1": "10.20.8.6"}, "public_ips": {"login-1": "203.0.113.9"}},
+}
+
+
+def write(folder: Path, servers: Any, **changes: Any) -> Path:
+    path = folder / "status.json"
+    stacks = [
+        {"stack": "aws-network", "outputs": {"vpc_id": "vpc-1"}},
+        {"stack": "aws-cluster", "outputs": {"servers": servers}},
+    ]
+    path.write_text(json.dumps({"schema": SCHEMA, "stacks": stacks, **changes}))
+    return path
+
+
+def a_plan(folder: Path, *, sites: int = 1) -> Plan:
+    """A cluster with a head and a login node in each of its AWS sites."""
+    document = yaml.safe_load((FIXTURES / "aws.yaml").read_text())
+    (site,) = document["sites"]
+    site["login"] = {**site["head"], "count": 1}
+    names = [f"aws-{number}" for number in range(1, sites + 1)]
+    document["sites"] = [{**site, "name": name} for name in names]
+    path = folder / "blueprint.yaml"
+    path.write_text(yaml.safe_dump(document))
+    return load_plan(path).plan
+
+
+def test_servers_get_their_addresses(tmp_path: Path) -> None:
+    plan = a_plan(tmp_path)
+    made = build_inventory(plan)
+    add_outputs(made, plan, read_outputs(write(tmp_path, SERVERS)))
+    hosts = made["_meta"]["hostvars"]
+    assert hosts["head-1"] == {"ansible_host": "10.20.0.5"}
+    assert hosts["login-1"]["ansible_host"] == "10.20.8.6"
+    assert hosts["login-1"]["rackwright_public_address"] == "203.0.113.9"
+    assert not [name for name in hosts if name.startswith("train") and hosts[name]]
+
+
+def some_nodes(*hosts: str, **more: Any) -> dict[str, Any]:
+    addresses = {host: f"10.20.1.{number}" for number, host in enumerate(hosts, 1)}
+    return {"nodes": {"train": {"private_ips": addresses, "missing": [], **more}}}
+
+
+def test_nodes_get_their_addresses_and_one_without_an_instance_none_that_works(
+    tmp_path: Path,
+) -> None:
+    plan = a_plan(tmp_path)
+    made = build_inventory(plan)
+    every = sorted(name for name in made["_meta"]["hostvars"] if name.startswith("train"))
+    path = write(tmp_path, SERVERS, **some_nodes(*every[:-1], missing=every[-1:]))
+    (line,) = add_outputs(made, plan, read_outputs(path))
+    hosts = made["_meta"]["hostvars"]
+    assert hosts[every[0]] == {"ansible_host": "10.20.1.1"}
+    assert hosts[every[-1]] == {"ansible_host": f"{every[-1]}.invalid"}
+    assert line.startswith("1 hosts of node groups have no instance")
+    assert every[-1] in line
+
+    path = write(tmp_path, SERVERS, **some_nodes(*every))
+    assert add_outputs(build_inventory(plan), plan, read_outputs(path)) == ()
+
+
+@pytest.mark.parametrize("more", [{}, {"nodes": None}])
+def test_nodes_that_nobody_has_asked_for_are_said_to_be_unknown(
+    tmp_path: Path, more: dict[str, Any]
+) -> None:
+    plan = a_plan(tmp_path)
+    made = build_inventory(plan)
+    (line,) = add_outputs(made, plan, read_outputs(write(tmp_path, SERVERS, **more)))
+    assert "do not tell the addresses of" in line
+    assert not [n for n, v in made["_meta"]["hostvars"].items() if n.startswith("train") and v]
+
+
+ADDRESS = {"dns_name": "fs-01.fsx.us-east-1.amazonaws.com", "mount_name": "abcdefgh"}
+SOURCE = "fs-01.fsx.us-east-1.amazonaws.com@tcp:/abcdefgh"
+
+
+def with_file_system(folder: Path, output: Any, bill: Any = None) -> tuple[Plan, Path]:
+    """A cluster with ``/scratch``, of which the stacks tell ``output``."""
+    a_plan(folder)
+    path = folder / "blueprint.yaml"
+    document = yaml.safe_load(path.read_text())
+    document["sites"][0]["file_systems"] = [
+        {
+            "name": "scratch",
+            "deployment": "PERSISTENT_2",
+            "capacity": "19200 GiB",
+            "throughput": "250 MB/s/TiB",
+            "efa": False,
+            "mount": "/scratch",
+        }
+    ]
+    if bill is not None:
+        document.setdefault("operations", {})["software"] = [{"name": "all", **bill}]
+    path.write_text(yaml.safe_dump(document))
+    systems = {} if output is None else {"scratch": output}
+    stacks = [
+        {"stack": "aws-storage", "outputs": {"file_systems": systems}},
+        {"stack": "aws-cluster", "outputs": {"servers": SERVERS, "file_systems": systems}},
+    ]
+    return load_plan(path).plan, write(folder, SERVERS, stacks=stacks)
+
+
+def test_who_runs_jobs_or_logs_in_mounts_the_file_system(tmp_path: Path) -> None:
+    bill = {"lustre_client": {"version": "2.15.6", "kernel": "6.8.0-1021-aws"}}
+    plan, path = with_file_system(tmp_path, ADDRESS, bill)
+    made = build_inventory(plan)
+    assert "lustre_client" not in made, "nothing is guessed"
+    add_outputs(made, plan, read_outputs(path))
+    assert sorted(made["lustre_client"]["children"]) == ["nodes_aws_1_login", "nodes_aws_1_train"]
+    assert "lustre_client" in made["all"]["children"]
+    node = next(name for name in made["_meta"]["hostvars"] if name.startswith("train"))
+    for host in (node, "login-1"):
+        found = host_variables(made, host)
+        assert found is not None
+        assert {key: value for key, value in found.items() if key.startswith("lustre_")} == {
+            "lustre_client_unknown": [],
+            "lustre_client_version": "2.15.6",
+            "lustre_client_kernel": "6.8.0-1021-aws",
+            "lustre_lnet_networks": [{"name": "tcp", "interfaces": ["default"]}],
+            "lustre_client_mounts": [
+                {
+                    "source": SOURCE,
+                    "folder": "/scratch",
+                    "locks": "flock",
+                    "options": ["relatime"],
+                }
+            ],
+        }
+        expected = {
+            place.path
+            for place in mount_points(
+                plan, "aws-1", found["rackwright_node_group"], found["rackwright_role"]
+            )
+        }
+        assert expected == {mount["folder"] for mount in found["lustre_client_mounts"]}
+    head = host_variables(made, "head-1")
+    assert head is not None
+    assert not [key for key in head if key.startswith("lustre_")]
+
+
+def test_what_nobody_says_of_a_file_system_stops_the_role(tmp_path: Path) -> None:
+    plan, path = with_file_system(tmp_path, None)
+    made = build_inventory(plan)
+    add_outputs(made, plan, read_outputs(path))
+    found = host_variables(made, "login-1")
+    assert found is not None
+    assert found["lustre_client_unknown"] == [
+        "'lustre_client' of a software bill",
+        "the address of 'scratch' in the outputs",
+    ]
+    assert found["lustre_client_mounts"] == []
+
+
+@pytest.mark.parametrize(
+    "changes", [{"dns_name": "{{ x }}"}, {"mount_name": "a/b"}, {"dns_name": None}]
+)
+def test_an_address_of_a_file_system_that_is_none_is_refused(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    _, path = with_file_system(tmp_path, {**ADDRESS, **changes})
+    with pytest.raises(InventoryError, match="holds no servers"):
+        read_outputs(path)
+
+
+def test_of_two_sites_the_one_that_is_named_gets_them(tmp_path: Path) -> None:
+    plan = a_plan(tmp_path, sites=2)
+    made = build_inventory(plan)
+    addresses = read_outputs(write(tmp_path, SERVERS))
+    with pytest.raises(InventoryError, match="several AWS sites"):
+        add_outputs(made, plan, addresses)
+    add_outputs(made, plan, addresses, "aws-2")
+    hosts = made["_meta"]["hostvars"]
+    assert hosts["head-1.aws-2"]["ansible_host"] == "10.20.0.5"
+    assert "ansible_host" not in hosts["head-1.aws-1"]
+
+
+def test_outputs_of_another_blueprint_are_refused(tmp_path: Path) -> None:
+    plan = a_plan(tmp_path)
+    made = build_inventory(plan)
+    other = {"head": {"private_ips": {"head-2": "10.20.0.7"}, "public_ips": {}}}
+    with pytest.raises(InventoryError, match="'head-2', but the site 'aws-1' has none"):
+        add_outputs(made, plan, read_outputs(write(tmp_path, other)))
+    path = write(tmp_path, SERVERS, **some_nodes("train-99999"))
+    with pytest.raises(InventoryError, match="'train-99999', but the site"):
+        add_outputs(made, plan, read_outputs(path))
+
+
+@pytest.mark.parametrize(
+    ("servers", "changes"),
+    [
+        ({}, {}),
+        ({"head": {"private_ips": {"head-1": "{{ 6 * 7 }}"}, "public_ips": {}}}, {}),
+        ({"head": {"private_ips": {"head-1": "10.0.0.256"}, "public_ips": {}}}, {}),
+        ({"head": {"private_ips": ["10.0.0.1"], "public_ips": {}}}, {}),
+        ({"head": None}, {}),
+        (SERVERS, {"schema": "rackwright.stack/v2"}),
+        (SERVERS, {"stacks": None}),
+        (SERVERS, {"nodes": {"train": {"private_ips": {"train-1": "{{ 6 * 7 }}"}}}}),
+    ],
+)
+def test_what_is_no_output_of_a_stack_is_refused(
+    tmp_path: Path, servers: Any, changes: dict[str, Any]
+) -> None:
+    with pytest.raises(InventoryError, match="holds no servers of a stack") as caught:
+        read_outputs(write(tmp_path, servers, **changes))
+    assert caught.value.hint is not None
+    assert "status --json" in caught.value.hint
+
+
+def test_a_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InventoryError, match="no such file"):
+        read_outputs(tmp_path / "nothing.json")
+    (tmp_path / "text.json").write_text("aws-cluster: no change")
+    with pytest.raises(InventoryError, match="is not JSON"):
+        read_outputs(tmp_path / "text.json")
+
+
+def test_the_command_lists_one_site_with_addresses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a_plan(tmp_path, sites=2)
+    outputs = write(tmp_path, SERVERS)
+    words = ["inventory", str(tmp_path / "blueprint.yaml"), "--site", "aws-1"]
+    assert main([*words, "--outputs", str(outputs)]) == 0
+    shown = capsys.readouterr()
+    assert "warning: the outputs do not tell the addresses of" in shown.err
+    hosts = json.loads(shown.out)["_meta"]["hostvars"]
+    assert hosts["head-1.aws-1"]["ansible_host"] == "10.20.0.5"
+    assert "head-1.aws-2" not in hosts
+    assert main([*words[:-1], "aws-3"]) == 2
+    assert "there is no site 'aws-3'" in capsys.readouterr().err
