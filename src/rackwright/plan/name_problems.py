@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from rackwright.model.addresses import SiteAddresses, SiteNetwork, split_span
+from rackwright.model.storage import split_nids
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion, SitePlan
 from rackwright.plan.fabric import Layout
@@ -75,16 +76,18 @@ def wrong_addresses(
         else:
             held[Claim(owner, int(first), int(last), text)] = (path, None)
     for pair in overlaps(held):
-        ranges = [(claim, one) for claim in pair if (one := held[claim][1]) is not None]
+        ranges = [
+            (claim, path) for claim in pair for path, one in (held[claim],) if one is not None
+        ]
         if ranges:  # the gateway may well be among the reserved addresses
-            mine, one = ranges[-1]
+            mine, path = ranges[-1]
             other = pair[0] if pair[1] is mine else pair[1]
             free = next_free(list(held), 1)
             fits = _inside(free, free + mine.last - mine.first, made.prefix)
             yield PlanProblem(
-                (*one.path, "first"),
+                (*path, "first"),
                 f"{mine.owner} would have {mine.text}, and {other.owner} {other.text}",
-                f"let them begin at {_text(free, one.version)}"
+                f"let them begin at {_text(free, made.prefix.version)}"
                 if fits
                 else f"no more are free at the end of {made.prefix}: widen it, or move the others",
             )
@@ -219,3 +222,35 @@ def shared_prefixes(plan: Expansion, names: NamePlan) -> Iterator[PlanProblem]:
 
 def _of_prefix(prefix: IpNetwork, owner: str) -> Claim:
     return Claim(owner, int(prefix.network_address), int(prefix.broadcast_address), str(prefix))
+
+
+def nids_of_others(planned: SitePlan, names: NamePlan) -> Iterator[PlanProblem]:
+    """NIDs of Lustre's servers that a network of the site gives to another host."""
+    ranges = [
+        (network, one)
+        for network in names.networks
+        if network.site == planned.site.name
+        for one in network.ranges
+    ]
+    for where, servers, server, address in _nids(planned):
+        for network, one in ranges:
+            index = one.find(address)
+            # Any host of its group may be a server of the MGS; those of targets have an order.
+            wanted = index if "management" in where else server
+            if index is not None and (one.of, index) != (servers, wanted):
+                message = (
+                    f"{address} of server {server + 1} of '{servers}' is that of "
+                    f"'{one.owner(index)}' in the network '{network.name}'"
+                )
+                yield PlanProblem(where, message, "use the address that the server has there")
+
+
+def _nids(planned: SitePlan) -> Iterator[tuple[Path, str, int, str]]:
+    """Place, node group, index of the server and address of each NID of a site."""
+    for number, system in enumerate(planned.site.file_systems):
+        for part in ("management", "metadata", "objects"):
+            served = getattr(system, part)
+            for index, text in enumerate((served and served.nids) or ()):
+                path = (*planned.path, "file_systems", number, part, "nids", index)
+                for address, _ in split_nids(text):
+                    yield path, served.servers, index, address

@@ -25,6 +25,7 @@ from rackwright.plan.name_problems import (
     called_so,
     confused_names,
     long_names,
+    nids_of_others,
     shared_domains,
     shared_prefixes,
     unknown_macs,
@@ -56,9 +57,10 @@ def _build(plan: Expansion) -> tuple[NamePlan, list[PlanProblem]]:
     for planned in plan.onprem:
         if (declared := planned.site.addresses) is not None:
             site = _Site(planned, declared, plan.catalogue, problems)
-            own = list(site.networks())
-            networks += own
-            zones.append(site.zone(NamePlan(networks=tuple(own))))
+            own = NamePlan(networks=tuple(site.networks()))
+            networks += own.networks
+            zones.append(site.zone(own))
+            problems += nids_of_others(planned, own)
     return NamePlan(networks=tuple(networks), zones=tuple(zones)), problems
 
 

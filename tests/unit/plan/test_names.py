@@ -200,7 +200,8 @@ def one_problem(addresses: dict[str, Any], **more: Any) -> tuple[tuple[str | int
 
 def test_a_prefix_that_is_too_small_is_refused_with_its_numbers() -> None:
     network = a_network(("dgx", "10.20.0.12"), prefix="10.20.0.0/28")
-    assert plan_of(some_addresses({**network, "ranges": [{"of": "dgx", "first": "10.20.0.11"}]}))
+    fitting = {**network, "ranges": [{"of": "dgx", "first": "10.20.0.11"}]}
+    assert len(table(plan_of(some_addresses(fitting)))) == 4
     assert one_problem(some_addresses(network)) == (
         (*WHERE, "ranges", 0, "first"),
         "the 4 hosts of 'dgx' need 4 addresses from 10.20.0.12 on; 10.20.0.0/28 has 3 of them",
@@ -235,7 +236,8 @@ def test_ranges_that_meet_are_refused_with_the_next_free_address() -> None:
         ),
         "let them begin at 10.20.0.21",
     )
-    assert plan_of(some_addresses(a_network(("dgx", "10.20.0.16"), ("head", "10.20.0.20"))))
+    beside = a_network(("dgx", "10.20.0.16"), ("head", "10.20.0.20"))
+    assert len(table(plan_of(some_addresses(beside)))) == 6
 
 
 def test_prefixes_that_overlap_are_refused() -> None:
@@ -377,6 +379,44 @@ def test_every_reason_is_told() -> None:
         ("networks", 0, "ranges", 0, "first"),
         ("name_servers", 0, "host"),
     ]
+
+
+def a_lustre(**nids: list[str]) -> dict[str, Any]:
+    """A file system whose servers are the heads."""
+    parts = {part: {"servers": "head", "nids": texts} for part, texts in nids.items()}
+    return {"name": "scratch", "kind": "lustre", "mount": "/scratch", **parts}
+
+
+@pytest.mark.parametrize(
+    ("nids", "message"),
+    [
+        ({"objects": ["10.20.0.2@tcp", "10.20.0.3@tcp"]}, None),
+        ({"management": ["10.20.0.3@tcp", "10.20.0.2@tcp"]}, None),
+        ({"objects": ["10.20.0.200@tcp", "10.99.0.3@tcp"]}, None),
+        (
+            {"objects": ["10.20.0.3@tcp", "10.20.0.200@tcp"]},
+            "10.20.0.3 of server 1 of 'head' is that of 'head-2' in the network 'mgmt'",
+        ),
+        (
+            {"metadata": ["10.20.0.2@tcp", "10.20.0.16@tcp"]},
+            "10.20.0.16 of server 2 of 'head' is that of 'dgx-1' in the network 'mgmt'",
+        ),
+        (
+            {"management": ["10.20.0.2@tcp,10.20.0.19@tcp1"]},
+            "10.20.0.19 of server 1 of 'head' is that of 'dgx-4' in the network 'mgmt'",
+        ),
+    ],
+)
+def test_a_nid_is_no_address_of_another_host(
+    nids: dict[str, list[str]], message: str | None
+) -> None:
+    network = a_network(("head", "10.20.0.2"), ("dgx", "10.20.0.16"))
+    systems = {"file_systems": [a_lustre(**nids)]}
+    if message is None:
+        assert len(table(plan_of(some_addresses(network), **systems))) == 6
+    else:
+        (found,) = problems_of(some_addresses(network), **systems)
+        assert (found.message, found.path[:4]) == (message, ("sites", 0, "file_systems", 0))
 
 
 def test_two_sites_have_domains_of_their_own() -> None:

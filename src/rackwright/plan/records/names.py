@@ -95,12 +95,12 @@ class Range:
             return None
         return int(digits) - 1 if 1 <= int(digits) <= self.count else None
 
-    def find(self, address: str) -> str | None:
-        """Name of the thing that has ``address``; None where none of these has it."""
+    def find(self, address: str) -> int | None:
+        """The index of the thing that has ``address``; None where none of these has it."""
         wanted = ip_address(address)
         if wanted.version != self.version or not self.first <= int(wanted) <= self.last:
             return None
-        return self.owner((int(wanted) - self.first) // self.each)
+        return (int(wanted) - self.first) // self.each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
