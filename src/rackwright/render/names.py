@@ -8,10 +8,11 @@ leases and what boots by network are decided there.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
+from rackwright.plan.host_lines import host_lines
 from rackwright.plan.model import Plan
 from rackwright.plan.records.names import NamedAddress, NamePlan, Network, Zone
 from rackwright.render.slurm import HEADER
@@ -52,28 +53,6 @@ def render_names(plan: Plan) -> Mapping[str, str]:
         name: f"{ZONE_HEADER if name.startswith(ZONE_FILE) else HEADER} {made}\n{text}"
         for name, text in files.items()
     }
-
-
-def host_lines(names: NamePlan, networks: Sequence[Network]) -> Iterator[str]:
-    """The lines of an /etc/hosts for the addresses of ``networks``.
-
-    A name without its domain is among them where one site has it.
-    """
-    several = _in_several_sites(names)
-    for network in networks:
-        shared = {one.of for one in network.ranges if one.of in several}
-        for one in network.addresses():
-            short = "" if one.owner.rpartition("-")[0] in shared else f" {one.label}"
-            yield f"{one.address} {one.name}{short}"
-
-
-def _in_several_sites(names: NamePlan) -> set[str]:
-    """What names of hosts and switches of more than one site begin with."""
-    sites: dict[str, set[str]] = {}
-    for network in names.networks:
-        for one in network.ranges:
-            sites.setdefault(one.of, set()).add(network.site)
-    return {of for of, where in sites.items() if len(where) > 1}
 
 
 def _hosts(names: NamePlan) -> str:
