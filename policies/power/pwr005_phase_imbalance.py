@@ -9,6 +9,7 @@ from pydantic import Field
 
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.racks import unknown_below
 
 
 class PhaseImbalance(Policy):
@@ -36,7 +37,10 @@ class PhaseImbalance(Policy):
                 if row.load_w is not None and row.imbalance is not None:
                     value = 100 * row.imbalance
                 unknown = value is None
-                missing = site.distribution.missing or ("load of the source",) if unknown else ()
+                missing: tuple[str, ...] = ()
+                if unknown:
+                    below = unknown_below(site, row.source, "power_w")
+                    missing = site.distribution.missing or below
                 worst = value is not None and value > self.fail_percent
                 yield Measure(
                     at,

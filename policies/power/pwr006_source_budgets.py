@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.plan.contributors import unknowns
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
 from rackwright.plan.power_shares import source_contributors, with_overhead
 from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.facility import measure_contract
 from rackwright.policy.fixes import either, place_fewer, provide
-from rackwright.policy.racks import excess
+from rackwright.policy.racks import excess, unknown_below
 
 
 class SourceBudgets(Policy):
@@ -54,11 +56,11 @@ def _source(site: SitePlan, row: SourceLoad, at: Subject) -> Measure:
     missing: list[str] = []
     racks = row.worst_w if survives else row.load_w
     if racks is None:
-        missing += site.distribution.missing or ("maximum power of a product that it feeds",)
+        missing += site.distribution.missing or unknown_below(site, row.source, "power_w")
     if row.carries_facility and site.site.pue is None:
-        missing.append("'pue' of the site")
+        missing.append(Missing("'pue' of the site", (*site.path, "pue")))
     if limit is None:
-        missing.append(_capacity(site, row.source))
+        missing.append(_capacity(site, row))
     return Measure(
         at,
         value=value,
@@ -74,11 +76,13 @@ def _source(site: SitePlan, row: SourceLoad, at: Subject) -> Measure:
     )
 
 
-def _capacity(site: SitePlan, name: str) -> str:
+def _capacity(site: SitePlan, row: SourceLoad) -> Missing:
     """What is missing of the capacity of a source."""
+    name = row.source
     if site.distribution.sources[name].modules is None:
-        return f"capacity of '{name}'"
-    return f"'spare' of the modules of '{name}', 0 where every module is needed"
+        return Missing(f"capacity of '{name}'", (*row.path, "capacity"))
+    words = f"'spare' of the modules of '{name}', 0 where every module is needed"
+    return Missing(words, (*row.path, "modules", "spare"))
 
 
 def _parents(row: SourceLoad, at: Subject) -> Finding:
@@ -89,7 +93,8 @@ def _parents(row: SourceLoad, at: Subject) -> Finding:
     else:
         missing = f"{name}: name what feeds this {row.kind}; power begins at a utility or generator"
     what = f"what carries the load of '{row.source}'"
-    return Finding(at, ok=None, message=what, what=what, missing=(missing,))
+    place = (*row.path, "fed_by")
+    return Finding(at, ok=None, message=what, what=what, missing=(Missing(missing, place),))
 
 
 def _idle(row: SourceLoad, at: Subject) -> Finding:
@@ -115,6 +120,11 @@ def _areas(site: SitePlan) -> Iterator[Measure]:
                 continue
             over = excess(value, limit)
             shares = _nodes(site, noun, name) if over else ()
+            inside = [
+                racks.rack_class
+                for racks in site.rack_classes
+                if name == (racks.row if noun == "row" else racks.hall)
+            ]
             yield Measure(
                 Subject(f"{site.site.name} {noun} {name}", area.path),
                 value=value,
@@ -123,7 +133,7 @@ def _areas(site: SitePlan) -> Iterator[Measure]:
                 what=f"power of the {noun}",
                 contributors=shares,
                 fix=place_fewer(shares, over) if over else None,
-                missing=() if value is not None else ("maximum power of a product in it",),
+                missing=() if value is not None else unknowns(site, "power_w", inside),
             )
 
 

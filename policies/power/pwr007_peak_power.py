@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import provide
+from rackwright.policy.racks import unknown_below
 
 
 class PeakPower(Policy):
@@ -33,13 +35,12 @@ class PeakPower(Policy):
                 value = row.peak_worst_w if survives else row.peak_w
                 lost = row.peak_lost if survives else None
                 if row.carries_facility and site.site.pue is None:
-                    missing.append("'pue' of the site")
+                    missing.append(Missing("'pue' of the site", (*site.path, "pue")))
                 elif value is None:
-                    missing += site.distribution.missing or (
-                        "peak power of a product that it feeds",
-                    )
+                    below = unknown_below(site, row.source, "peak_w")
+                    missing += site.distribution.missing or below
                 if row.overload_w is None:
-                    missing.append("its overload window")
+                    missing.append(Missing("its overload window", (*row.path, "overload")))
                 yield Measure(
                     Subject(f"{site.site.name} source {row.source}", row.path),
                     value=value,

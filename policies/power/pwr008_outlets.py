@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
-from rackwright.policy.racks import RackNames
+from rackwright.policy.racks import RackNames, feed_of
 
 
 class OutletCount(Policy):
@@ -27,6 +28,8 @@ class OutletCount(Policy):
             for row in site.circuits:
                 suffix = f"feed {row.feed} PDU {row.pdu + 1}"
                 at = names.subject(row.rack_class, suffix, path=row.path)
+                pdu = feed_of(site, row.rack_class, row.feed).pdu_entry
+                unlisted = () if pdu is None else (of_product(pdu, "outlets", "outlets"),)
                 for kind, used, available in (
                     ("C13", row.c13_used, row.c13_available),
                     ("C19", row.c19_used, row.c19_available),
@@ -41,5 +44,5 @@ class OutletCount(Policy):
                         what=f"{kind} outlets in use",
                         fix=f"choose a PDU with at least {used} {kind} outlets, "
                         "or a second PDU on the feed",
-                        missing=() if available is not None else ("outlets of the PDU",),
+                        missing=() if available is not None else unlisted,
                     )

@@ -11,6 +11,7 @@ from rackwright.model.onprem import OnPremSite
 from rackwright.model.power import PowerSource, SitePower
 from rackwright.plan.base import Path
 from rackwright.plan.electrical import Legs, circuit_capacity
+from rackwright.plan.missing import Missing
 from rackwright.plan.outages import Outages
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
@@ -82,9 +83,15 @@ def capacity_of(source: PowerSource, power: SitePower) -> float | None:
 
 
 class Tree:
-    """The sources with their parents."""
+    """The sources with their parents.
 
-    def __init__(self, sources: Sequence[PowerSource]) -> None:
+    Args:
+        sources: in the order of the blueprint.
+        path: the place of their list in the blueprint.
+    """
+
+    def __init__(self, sources: Sequence[PowerSource], path: Path = ()) -> None:
+        self.path = path
         self.sources = {source.name: source for source in sources}
         self.order = self._topological()
 
@@ -106,12 +113,17 @@ class Tree:
 
     @cached_property
     def missing(self) -> tuple[str, ...]:
-        """What keeps loads from being known, in words: the sources that lack parents."""
-        if not self.unfed:
-            return ()
-        first = ", ".join(f"'{name}'" for name in self.unfed[:_NAMED])
-        more = len(self.unfed) - _NAMED
-        return (f"what feeds {first}" + (f" and {more:,} more" if more > 0 else ""),)
+        """What keeps loads from being known: the sources that lack parents."""
+        numbers = {name: index for index, name in enumerate(self.sources)}
+        found = [
+            Missing(f"what feeds '{name}'", (*self.path, numbers[name], "fed_by"))
+            for name in self.unfed[:_NAMED]
+        ]
+        more = self.unfed[_NAMED:]
+        if more:
+            place = (*self.path, numbers[more[0]], "fed_by")
+            found.append(Missing(f"what feeds {len(more):,} more sources", place))
+        return tuple(found)
 
     def _topological(self) -> list[str]:
         """Children before parents."""

@@ -303,7 +303,7 @@ def _tabulate(
         lost, fates = racks.loss_rows(rack, where, number)
         losses += lost
         device_losses += fates
-    tree = Tree(site.power.sources)
+    tree = Tree(site.power.sources, (*path, "power", "sources"))
     return SitePlan(
         site=site,
         path=path,

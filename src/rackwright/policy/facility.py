@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rackwright.plan.contributors import contributors, unknowns
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import SitePlan, Subject
 from rackwright.plan.power_shares import with_overhead
 from rackwright.policy.api import Measure
@@ -18,9 +19,10 @@ def measure_contract(site: SitePlan, at: Subject, what: str) -> Measure:
     shares = with_overhead(shares, site.site.pue)
     missing = unknowns(site, "power_w")
     if site.site.pue is None:
-        missing += ("'pue' of the site",)
+        missing += (Missing("'pue' of the site", (*site.path, "pue")),)
     if limit is None:
-        missing += ("'contract' of the site's power",)
+        place = (*site.path, "power", "contract")
+        missing += (Missing("'contract' of the site's power", place),)
     return Measure(
         at,
         value=value,
