@@ -1,4 +1,4 @@
-"""``check --todo``: a layer to fill in, and what it makes known."""
+"""``check --todo`` and ``cost --todo``: a layer to fill in, and what it makes known."""
 
 from __future__ import annotations
 
@@ -116,9 +116,10 @@ def test_one_blank_is_enough_to_refuse_it(blueprint: Path) -> None:
 def test_a_file_that_is_there_is_left_as_it_is(blueprint: Path) -> None:
     there = blueprint.with_name("todo.yaml")
     there.write_text("pue: 1.3\n")
-    ended = check(blueprint, "--todo", "todo.yaml")
-    ended.refused("'todo.yaml' exists")
-    assert ended.out == ""
+    for verb in ("check", "cost"):
+        ended = run_here(blueprint.parent, verb, blueprint.name, "--todo", "todo.yaml")
+        ended.refused("'todo.yaml' exists")
+        assert ended.out == ""
     (blueprint.parent / "link.yaml").symlink_to("nowhere.yaml")
     check(blueprint, "--todo", "link.yaml").refused("'link.yaml' exists")
     assert there.read_text() == "pue: 1.3\n"
@@ -147,3 +148,25 @@ def test_facts_of_a_layer_join_those_of_the_blueprint(blueprint: Path) -> None:
     layer.write_text(filled(text), "utf-8")
     ended = check(blueprint, "--only", "COOL-006", "--layer", "todo.yaml", "--json")
     assert unknowns(ended) == {}
+
+
+def test_prices_that_are_filled_in_make_a_cost_known(tmp_path: Path) -> None:
+    path = tmp_path / "blueprint.yaml"
+    path.write_bytes((bundled("policies") / "fixtures" / "air.yaml").read_bytes())
+    before = run_here(tmp_path, "cost", path.name, "--todo", "todo.yaml")
+    assert before.code == 0
+    assert before.err == "wrote todo.yaml: 10 fields to fill in\n"
+    assert before.out.startswith("air: unknown, at least 0.00 USD/h")
+    text = (tmp_path / "todo.yaml").read_text("utf-8")
+    assert (
+        "    # purchase price of 'rack-48u' ('capex' of the costs).\n"
+        "    # Needed by hardware of sjc1, opex of sjc1. See offers, contracts and invoices.\n"
+        "    rack-48u:  # … USD\n"
+    ) in text
+    run_here(tmp_path, "cost", path.name, "--layer", "todo.yaml").refused("has no value")
+    (tmp_path / "todo.yaml").write_text(filled(text), "utf-8")
+    after = run_here(tmp_path, "cost", path.name, "--layer", "todo.yaml", "--todo", "rest.yaml")
+    assert after.code == 0
+    assert after.err == "nothing is unknown, so 'rest.yaml' is not written\n"
+    assert "unknown" not in after.out
+    assert "dgx-h100: 1,000 USD/unit, the owner's own" in after.out
