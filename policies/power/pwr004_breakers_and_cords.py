@@ -9,7 +9,7 @@ from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.records.power import CircuitLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
-from rackwright.policy.racks import RackNames, feed_of, unknown_draw
+from rackwright.policy.racks import RackNames, pdus_of, unknown_draw
 
 
 class BreakersAndCords(Policy):
@@ -27,8 +27,9 @@ class BreakersAndCords(Policy):
         for site in plan.onprem:
             names = RackNames(site)
             yield from _feed_breakers(site, names)
+            pdus = pdus_of(site)
             for row in site.circuits:
-                yield from _outlets(site, names, row)
+                yield from _outlets(site, names, row, pdus[row.rack_class, row.feed])
 
 
 def _feed_breakers(site: SitePlan, names: RackNames) -> Iterator[Measure]:
@@ -45,7 +46,9 @@ def _feed_breakers(site: SitePlan, names: RackNames) -> Iterator[Measure]:
         )
 
 
-def _outlets(site: SitePlan, names: RackNames, row: CircuitLoad) -> Iterator[Measure]:
+def _outlets(
+    site: SitePlan, names: RackNames, row: CircuitLoad, pdu: str | None
+) -> Iterator[Measure]:
     derate = site.site.power.continuous_derate / 100
     at = names.subject(row.rack_class, f"feed {row.feed} PDU {row.pdu + 1}", path=row.path)
     parts = [
@@ -64,7 +67,6 @@ def _outlets(site: SitePlan, names: RackNames, row: CircuitLoad) -> Iterator[Mea
         missing: list[str] = []
         if value is None:
             missing += unknown_draw(site, row.rack_class)
-        pdu = feed_of(site, row.rack_class, row.feed).pdu_entry
         if pdu is None:
             missing.append(Missing("PDU of the feed", (*row.path, "pdu")))
         elif rating is None:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
-from rackwright.policy.racks import unknown_below
+from rackwright.policy.racks import BelowSources
 
 
 class PhaseImbalance(Policy):
@@ -29,6 +29,7 @@ class PhaseImbalance(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure, and a warning step, for each source that carries load."""
         for site in plan.onprem:
+            below = BelowSources(site, "power_w")
             for row in site.sources:
                 if row.load_w == 0:
                     continue
@@ -39,8 +40,7 @@ class PhaseImbalance(Policy):
                 unknown = value is None
                 missing: tuple[str, ...] = ()
                 if unknown:
-                    below = unknown_below(site, row.source, "power_w")
-                    missing = site.distribution.missing or below
+                    missing = site.distribution.missing or below.lacking(row.source)
                 worst = value is not None and value > self.fail_percent
                 yield Measure(
                     at,

@@ -13,7 +13,7 @@ from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.facility import measure_contract
 from rackwright.policy.fixes import either, place_fewer, provide
-from rackwright.policy.racks import excess, unknown_below
+from rackwright.policy.racks import BelowSources, excess
 
 
 class SourceBudgets(Policy):
@@ -29,9 +29,10 @@ class SourceBudgets(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for each source by its redundancy class, each row and hall, and the contract."""
         for site in plan.onprem:
+            below = BelowSources(site, "power_w")
             for row in site.sources:
                 at = Subject(f"{site.site.name} source {row.source}", row.path)
-                yield _source(site, row, at)
+                yield _source(site, row, at, below)
                 if row.missing_parents:
                     yield _parents(row, at)
                 if row.idle:
@@ -44,7 +45,7 @@ class SourceBudgets(Policy):
             )
 
 
-def _source(site: SitePlan, row: SourceLoad, at: Subject) -> Measure:
+def _source(site: SitePlan, row: SourceLoad, at: Subject, below: BelowSources) -> Measure:
     survives = row.redundancy == "N-1"
     value = row.facility_worst_w if survives else row.facility_w
     lost = row.worst_lost if survives else None
@@ -56,7 +57,7 @@ def _source(site: SitePlan, row: SourceLoad, at: Subject) -> Measure:
     missing: list[str] = []
     racks = row.worst_w if survives else row.load_w
     if racks is None:
-        missing += site.distribution.missing or unknown_below(site, row.source, "power_w")
+        missing += site.distribution.missing or below.lacking(row.source)
     if row.carries_facility and site.site.pue is None:
         missing.append(Missing("'pue' of the site", (*site.path, "pue")))
     if limit is None:

@@ -9,7 +9,7 @@ from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import provide
-from rackwright.policy.racks import unknown_below
+from rackwright.policy.racks import BelowSources
 
 
 class PeakPower(Policy):
@@ -25,6 +25,7 @@ class PeakPower(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each UPS and generator that carries load."""
         for site in plan.onprem:
+            below = BelowSources(site, "peak_w")
             for row in site.sources:
                 survives = row.redundancy == "N-1"
                 # A generator stands by: it carries nothing until the utility is lost.
@@ -37,8 +38,7 @@ class PeakPower(Policy):
                 if row.carries_facility and site.site.pue is None:
                     missing.append(Missing("'pue' of the site", (*site.path, "pue")))
                 elif value is None:
-                    below = unknown_below(site, row.source, "peak_w")
-                    missing += site.distribution.missing or below
+                    missing += site.distribution.missing or below.lacking(row.source)
                 if row.overload_w is None:
                     missing.append(Missing("its overload window", (*row.path, "overload")))
                 yield Measure(

@@ -19,7 +19,7 @@ from rackwright.report.formats import FORMATS
 
 if TYPE_CHECKING:
     from rackwright.plan.load import LoadedPlan
-    from rackwright.policy.engine import Report
+    from rackwright.policy.engine import Report, Result
     from rackwright.render.todo import Wanted
 
 
@@ -123,8 +123,14 @@ def _unknown(report: Report, loaded: LoadedPlan) -> list[Wanted]:
     from rackwright.render.todo import Wanted
 
     remedies = Remedies(loaded.plan, loaded.tree.locate)
+
+    def remedy(result: Result, missing: str) -> str:
+        # What a report says was judged with the base's facts; several things are told one by one.
+        alone = len(result.missing) == 1
+        return (result.fix if alone else remedies.fix((missing,))) or ""
+
     return [
-        Wanted(missing, (result.policy,), remedies.fix((missing,)) or "")
+        Wanted(missing, (result.policy,), remedy(result, missing))
         for result in report.results
         if result.outcome is Outcome.UNKNOWN
         for missing in result.missing

@@ -110,7 +110,8 @@ class FailureDomains:
                 off = sum(fate is True for fate in fates)
                 taken[lost] = taken.get(lost, 0) + off * self._classes[number].count
                 if None in fates:
-                    unsure.update(dict.fromkeys((row.entry, *_unsaid(row)) for row in rows))
+                    open_ = (r for r, fate in zip(rows, fates, strict=True) if fate is None)
+                    unsure.update(dict.fromkeys((row.entry, *_unsaid(row)) for row in open_))
         if not taken:
             return Loss("power source", "power source", "power source", 0, of)
         worst = max(taken, key=lambda name: taken[name])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from rackwright.plan.contributors import Quantity, subject, unknowns
-from rackwright.plan.missing import Missing, of_product
+from rackwright.plan.missing import Missing, each_once, of_product
 from rackwright.plan.model import Path, SitePlan, Subject
-from rackwright.plan.records.power import FeedLoad
 from rackwright.plan.records.racks import RackClass
 
 
@@ -42,26 +41,42 @@ def excess(value: float | None, limit: float | None) -> float | None:
 
 def unknown_draw(site: SitePlan, rack_class: int) -> tuple[str, ...]:
     """What keeps the draw of a rack's devices from its feeds from being known."""
-    return (*unknowns(site, "power_w", [rack_class]), *_uncounted(site, [rack_class]))
+    return (*unknowns(site, "power_w", [rack_class]), *_uncounted(site, rack_class))
 
 
-def unknown_below(site: SitePlan, source: str, quantity: Quantity) -> tuple[str, ...]:
-    """What products that a source feeds lack; of the whole site where none of those lacks it.
+class BelowSources:
+    """What products lack that the sources of a site feed; each class of racks is looked at once."""
 
-    Another source's racks count where that is lost and this one takes over.
-    """
-    tree = site.distribution
-    below = {row.rack_class for row in site.feeds if source in tree.ancestors(row.source)}
-    found = (*unknowns(site, quantity, below), *_uncounted(site, below))
-    return found or (*unknowns(site, quantity), *_uncounted(site, site.rack_counts))
+    def __init__(self, site: SitePlan, quantity: Quantity) -> None:
+        self._site, self._quantity = site, quantity
+        self._found: dict[int, tuple[str, ...]] = {}
+
+    def lacking(self, source: str) -> tuple[str, ...]:
+        """What products below a source lack; of the whole site where none of those lacks anything.
+
+        Another source's racks count where that is lost and this one takes over.
+        """
+        tree = self._site.distribution
+        names = {name for name in tree.sources if source in tree.ancestors(name)}
+        below = {row.rack_class for row in self._site.feeds if row.source in names}
+        return self._of(below) or self._of(self._site.rack_counts)
+
+    def _of(self, classes: Iterable[int]) -> tuple[str, ...]:
+        lacks = (text for number in sorted(classes) for text in self._class(number))
+        return tuple(sorted(each_once(lacks)))
+
+    def _class(self, number: int) -> tuple[str, ...]:
+        if number not in self._found:
+            numbers = unknowns(self._site, self._quantity, [number])
+            self._found[number] = (*numbers, *_uncounted(self._site, number))
+        return self._found[number]
 
 
-def _uncounted(site: SitePlan, classes: Iterable[int]) -> Iterator[str]:
+def _uncounted(site: SitePlan, rack_class: int) -> Iterator[str]:
     """The products of which nobody says how many power supplies they have."""
     entries = {
         device.entry
-        for number in classes
-        for device in site.devices_of(number)
+        for device in site.devices_of(rack_class)
         if device.kind in {"node", "switch"} and device.psus is None
     }
     for entry in sorted(entries):
@@ -73,6 +88,6 @@ def unrated(path: Path) -> Missing:
     return Missing("rating of the circuit", (*path, "circuit"), (*path, "pdu"))
 
 
-def feed_of(site: SitePlan, rack_class: int, name: str) -> FeedLoad:
-    """The feed of a class of racks that has a name."""
-    return next(row for row in site.feeds if (row.rack_class, row.feed) == (rack_class, name))
+def pdus_of(site: SitePlan) -> Mapping[tuple[int, str], str | None]:
+    """The PDUs of each feed, by class of racks and name of the feed."""
+    return {(row.rack_class, row.feed): row.pdu_entry for row in site.feeds}
