@@ -96,10 +96,12 @@ def test_what_is_not_filled_in_is_refused_at_its_place(blueprint: Path) -> None:
     lines = blueprint.with_name("todo.yaml").read_text("utf-8").splitlines()
     ended = check(blueprint, "--layer", "todo.yaml")
     ended.refused("'value' has no value", "write what holds, or take the key out")
-    for number, line in enumerate(lines, 1):
-        if match := BLANK.match(line):
-            place = f"todo.yaml:{number}:{len(match[1]) + 1}: '{match[2]}' has no value"
-            assert place in ended.err
+    blanks = [
+        (number, match) for number, line in enumerate(lines, 1) if (match := BLANK.match(line))
+    ]
+    places = [f"todo.yaml:{number}:{len(match[1]) + 1}: '{match[2]}'" for number, match in blanks]
+    assert len(places) == 14 + 2 * 4
+    assert [place for place in places if f"{place} has no value" not in ended.err] == []
 
 
 def test_one_blank_is_enough_to_refuse_it(blueprint: Path) -> None:
