@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from rackwright.model.hardware import fact_value
 from rackwright.plan.aws import GroupPlan
+from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.nic import UnknownLayoutError
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion
@@ -35,7 +36,7 @@ def _judge(group: GroupPlan, at: Subject) -> Iterator[Measure | Finding]:
     offered = fact_value(entry.efa_interfaces)
     missing: list[str] = []
     if offered is None:
-        missing.append(f"{entry.id}: number of EFA interfaces")
+        missing.append(of_product(entry.id, "efa_interfaces", "number of EFA interfaces"))
     if offered == 0:
         return
     error = group.layout_error
@@ -43,7 +44,7 @@ def _judge(group: GroupPlan, at: Subject) -> Iterator[Measure | Finding]:
         yield Finding(at, ok=False, message=error.summary, fix=error.hint)
         return
     if error is not None:
-        missing.append(f"{entry.id}: network cards")
+        missing.append(of_product(entry.id, "cards", "network cards"))
     yield Measure(
         at,
         value=group.efa_interfaces,

@@ -8,6 +8,7 @@ from typing import ClassVar
 from rackwright.model.aws import OnDemand
 from rackwright.plan.aws import AwsSitePlan, GroupPlan
 from rackwright.plan.launch import required_group
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
@@ -57,8 +58,13 @@ def _judge_group(plan: GroupPlan, at: Subject) -> Finding:
         at,
         ok=None,
         message=f"the placement group '{named}' is not managed here",
-        fix="remove 'placement_group': a cluster placement group is then made",
-        missing=(f"strategy of the placement group '{named}'",),
+        missing=(
+            Missing(
+                f"strategy of the placement group '{named}': "
+                "without 'placement_group' a cluster placement group is made",
+                (*plan.path, "placement_group"),
+            ),
+        ),
     )
 
 
@@ -73,8 +79,12 @@ def _judge_zone(site: AwsSitePlan, plan: GroupPlan, at: Subject) -> Finding | No
             at,
             ok=None,
             message=f"the zone of '{capacity.id}' is not recorded",
-            fix="add 'availability_zone' to the capacity, as DescribeCapacityReservations shows it",
-            missing=(f"availability zone of {capacity.id}",),
+            missing=(
+                Missing(
+                    f"availability zone of {capacity.id}, as DescribeCapacityReservations shows it",
+                    (*at.path, "availability_zone"),
+                ),
+            ),
         )
     if zone != cluster_zone:
         return Finding(

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from rackwright.model.units import Percent
 from rackwright.plan.aws import AwsSitePlan
+from rackwright.plan.missing import of_product
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
@@ -55,7 +56,7 @@ class SubnetAddresses(Policy):
 
 def _unknown_types(site: AwsSitePlan) -> tuple[str, ...]:
     return tuple(
-        f"{group.instance.id}: network cards"
+        of_product(group.instance.id, "cards", "network cards")
         for group in site.groups
         if group.addresses_per_node is None
     )

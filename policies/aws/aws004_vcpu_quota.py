@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.plan.aws import STANDARD_QUOTA, AwsSitePlan
+from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
@@ -50,9 +51,11 @@ def _usage(site: AwsSitePlan) -> dict[str, list[_Row]]:
 def _measure(site: AwsSitePlan, code: str, rows: list[_Row]) -> Measure:
     limits = site.site.limits
     limit = None if limits is None else limits.quotas.get(code)
-    missing = [f"{kind}: number of vCPUs" for _, kind, _, vcpus in rows if vcpus is None]
+    unknown = {kind: None for _, kind, _, vcpus in rows if vcpus is None}
+    missing = [of_product(kind, "vcpus", "number of vCPUs") for kind in unknown]
     if limit is None:
-        missing.append(f"value of the quota {code}")
+        place = (*site.path, "limits", "quotas", code)
+        missing.append(Missing(f"value of the quota {code}", place))
     known = [vcpus for *_, vcpus in rows if vcpus is not None]
     contributors = [
         Contributor(name, count, vcpus / count if count else 0)

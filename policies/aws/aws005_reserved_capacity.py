@@ -9,6 +9,7 @@ from pydantic import Field
 
 from rackwright.model.aws import CapacityBlock, Reservation
 from rackwright.plan.aws import AwsSitePlan, GroupPlan
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
@@ -38,7 +39,9 @@ class ReservedCapacity(Policy):
     def _judge(
         self, capacity: Reservation | CapacityBlock, groups: list[GroupPlan], at: Subject
     ) -> Iterator[Measure | Finding]:
-        missing = () if capacity.instances else (f"instances of {capacity.id}",)
+        missing: tuple[str, ...] = ()
+        if not capacity.instances:
+            missing = (Missing(f"instances of {capacity.id}", (*at.path, "instances")),)
         yield Measure(
             at,
             value=sum(plan.group.count for plan in groups),

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from rackwright.model.aws import LustreFileSystem
 from rackwright.plan import storage
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion
 
@@ -45,7 +46,13 @@ class FileSystemSize(Policy):
                 at,
                 ok=None,
                 message=f"the EFA minimum at {system.throughput:g} MB/s/TiB is not documented",
-                missing=(f"EFA minimum at {system.throughput:g} MB/s/TiB",),
+                missing=(
+                    Missing(
+                        f"EFA minimum at {system.throughput:g} MB/s/TiB",
+                        (*at.path[:-1], "throughput"),
+                        ("policies", self.id, "parameters", "scale_minimum"),
+                    ),
+                ),
                 what="EFA minimum",
             )
             return

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from rackwright.plan.launch import server_args
+from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.nic import LayoutError
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion
@@ -40,10 +41,8 @@ class HardenedInstances(Policy):
                 try:
                     template = group.launch_template(group.group.name, {})
                 except LayoutError as error:
-                    missing = (f"{group.instance.id}: network cards",)
-                    yield Finding(
-                        at, ok=None, message=error.summary, fix=error.hint, missing=missing
-                    )
+                    missing = (of_product(group.instance.id, "cards", "network cards"),)
+                    yield Finding(at, ok=None, message=error.summary, missing=missing)
                     continue
                 yield from self._judge(template["metadata_options"], at)
                 yield _judge_volumes(template["block_device_mappings"], at)
@@ -87,8 +86,12 @@ def _judge_volumes(mappings: list[dict[str, Any]], at: Subject) -> Finding:
             at,
             ok=None,
             message=f"'{device}' may not be the root device of the image, which then stays as it is",
-            fix="set 'root_device' to that of the image",
-            missing=(f"whether '{device}' is the root device of the image",),
+            missing=(
+                Missing(
+                    f"whether '{device}' is the root device of the image",
+                    (*at.path, "root_device"),
+                ),
+            ),
             what=_ENCRYPTION,
         )
     message = f"the root volume '{device}' is encrypted"

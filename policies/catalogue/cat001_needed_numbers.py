@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.model.hardware import Device, Entry, Instance, Pdu, RackType
+from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.usage import used_entries
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
@@ -39,7 +40,10 @@ class NeededNumbers(Policy):
                     at,
                     ok=None,
                     message=f"the catalogue entry of {use.entry.name} is incomplete",
-                    missing=tuple(name.replace("_", " ") for name in lacking),
+                    missing=tuple(
+                        Missing(name.replace("_", " "), ProductField(use.entry.id, name))
+                        for name in lacking
+                    ),
                 )
             elif needed:
                 yield Finding(at, ok=True, message=f"{', '.join(needed)} are known")

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from rackwright.model.hardware import Device, fact_value
+from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.usage import used_entries
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
@@ -39,5 +40,7 @@ class HeatAndPower(Policy):
                 unit="%",
                 what=f"difference between the published heat ({heat / 1000:.2f} kW) and power",
                 fix="nothing to do in the blueprint: cooling uses the larger one, power the rating",
-                missing=() if power else (f"{use.entry.id}: published power",),
+                missing=()
+                if power
+                else (of_product(use.entry.id, "max_power", "published power"),),
             )

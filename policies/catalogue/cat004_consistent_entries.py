@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.model.hardware import Device, Switch, fact_value
+from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.usage import Use, used_entries
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
@@ -52,9 +53,10 @@ def _supplies(use: Use, at: Subject) -> Iterator[Measure]:
     power = fact_value(entry.max_power)
     missing = []
     if needed is None:
-        missing.append(f"{entry.id}: supplies that full performance needs")
+        words = "supplies that full performance needs"
+        missing.append(of_product(entry.id, "power_supplies.full_performance", words))
     if power is None:
-        missing.append(f"{entry.id}: published power")
+        missing.append(of_product(entry.id, "max_power", "published power"))
     yield Measure(
         at,
         value=power,

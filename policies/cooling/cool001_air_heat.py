@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, unknowns
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.rear_door import missing_of_doors
 from rackwright.plan.records.facility import HallLoad
@@ -42,15 +43,16 @@ def _hall(site: SitePlan, row: HallLoad) -> Measure:
             place_fewer(shares, over),
             add_units(over, row.air_capacity_w, row.handlers, row.handler),
         )
+    altitude = (*site.path, "altitude")
     missing = unknowns(site, "heat_air_w", classes)
     if value is None:
         missing += missing_of_doors(site, classes)
     if row.handler is None:
-        missing += (f"'air' of the hall '{row.hall}'",)
+        missing += (Missing(f"'air' of the hall '{row.hall}'", (*row.path, "air")),)
     elif row.density_ratio is None:
-        missing += (f"'altitude' of the site '{site.site.name}'",)
+        missing += (Missing(f"'altitude' of the site '{site.site.name}'", altitude),)
     elif limit is None:
-        missing += (f"density of the air at {site.site.altitude:g} m",)
+        missing += (Missing(f"density of the air at {site.site.altitude:g} m", altitude),)
     return Measure(
         Subject(f"{site.site.name} hall {row.hall}", row.path),
         value=value,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, unknowns
+from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import HallLoad
 from rackwright.policy.api import Finding, Measure, Policy, Severity
@@ -42,13 +43,14 @@ def _hall(site: SitePlan, row: HallLoad) -> Measure:
             place_fewer(shares, over * row.airflow_cfm / value),
             add_units(over, row.air_supply_cfm, row.handlers, row.handler),
         )
+    altitude = (*site.path, "altitude")
     missing = unknowns(site, "airflow_cfm", classes)
     if density is None:
-        missing += (f"'altitude' of the site '{site.site.name}'",)
+        missing += (Missing(f"'altitude' of the site '{site.site.name}'", altitude),)
     elif not density:
-        missing += (f"density of the air at {site.site.altitude:g} m",)
-    if limit is None:
-        missing += (f"{row.handler}: published airflow",)
+        missing += (Missing(f"density of the air at {site.site.altitude:g} m", altitude),)
+    if limit is None and row.handler is not None:
+        missing += (of_product(row.handler, "airflow", "published airflow"),)
     return Measure(
         Subject(f"{site.site.name} hall {row.hall}", row.path),
         value=value,

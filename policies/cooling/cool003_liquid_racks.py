@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.model.quantities import format_quantity
-from rackwright.plan.contributors import subject
+from rackwright.plan.contributors import NAMES, fields_lacking, subject
+from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
@@ -64,13 +65,14 @@ _SPLIT = "split of the heat"
 def _split(device: RackDevice, at: Subject) -> Finding:
     entry, air, liquid = device.entry, device.heat_air_w, device.heat_liquid_w
     if air is None or liquid is None:
-        power = ("published power",) if device.power_w is None else ()
-        missing = power or ("published heat into the liquid",)
         return Finding(
             at,
             ok=None,
             message=f"how the heat of {entry} is split between liquid and air",
-            missing=tuple(f"{entry}: {what}" for what in missing),
+            missing=tuple(
+                of_product(entry, name, NAMES[name])
+                for name in fields_lacking(device, "heat_liquid_w")
+            ),
             what=_SPLIT,
         )
     split = f"{format_quantity(liquid, 'W')} into liquid and {format_quantity(air, 'W')} into air"

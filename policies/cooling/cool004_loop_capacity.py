@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.model.quantities import format_quantity
-from rackwright.plan.contributors import contributors, unknowns
+from rackwright.plan.contributors import contributors
+from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.rear_door import missing_of_doors
+from rackwright.plan.rear_door import missing_of_loop
 from rackwright.plan.records.facility import LoopLoad
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import add_units, either, place_fewer
@@ -40,13 +41,6 @@ def _classes(site: SitePlan, row: LoopLoad) -> list[int]:
     return [r.rack_class for r in site.rack_classes if r.loop == row.loop]
 
 
-def _missing(site: SitePlan, row: LoopLoad) -> tuple[str, ...]:
-    """What keeps the heat of the loop from being known."""
-    classes = _classes(site, row)
-    doors = missing_of_doors(site, classes) if row.heat_w is None else ()
-    return unknowns(site, "heat_liquid_w", classes) + doors
-
-
 def _heat(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
     value, limit = row.heat_w, row.capacity_n1_w
     over = excess(value, limit)
@@ -63,7 +57,7 @@ def _heat(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
         what="heat into the loop, one CDU lost,",
         contributors=shares if over else (),
         fix=fix,
-        missing=_missing(site, row),
+        missing=missing_of_loop(site, row),
     )
 
 
@@ -74,9 +68,9 @@ def _flow(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
     if over:
         more = add_units(over, row.cdu_flow_lpm, row.cdus, row.cdu)
         fix = either(more, "raise 'temperature_rise'")
-    missing = _missing(site, row)
+    missing = missing_of_loop(site, row)
     if limit is None:
-        missing += (f"{row.cdu}: published flow",)
+        missing += (of_product(row.cdu, "flow", "published flow"),)
     return Measure(
         at,
         value=value,
@@ -93,9 +87,10 @@ def _pipes(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
     rise = None
     if value is not None and limit and value > limit:
         rise = row.rise_k * value / limit
-    missing = _missing(site, row)
+    missing = missing_of_loop(site, row)
     if limit is None:
-        missing += (f"'flow_limit' of the loop '{row.loop}'",)
+        place = (*row.path, "flow_limit")
+        missing += (Missing(f"'flow_limit' of the loop '{row.loop}'", place),)
     return Measure(
         at,
         value=value,
@@ -111,9 +106,9 @@ def _approach(row: LoopLoad, at: Subject) -> Measure:
     value, limit = row.approach_k, row.catalogue_approach_k
     missing = []
     if value is None:
-        missing.append(f"'approach' of the loop '{row.loop}'")
+        missing.append(Missing(f"'approach' of the loop '{row.loop}'", (*row.path, "approach")))
     if limit is None:
-        missing.append(f"{row.cdu}: approach of its rating")
+        missing.append(of_product(row.cdu, "approach", "approach of its rating"))
     short = is_over(limit, value)
     return Measure(
         at,

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from rackwright.model.units import Kelvin
+from rackwright.plan.missing import Missing, ProductField, of_product
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import LoopLoad
 from rackwright.plan.records.racks import RackDevice
@@ -64,9 +65,10 @@ def _water_class(row: LoopLoad, device: RackDevice, at: Subject) -> Finding:
     facility, own, entry = row.facility_class, device.water_class, device.entry
     missing = []
     if facility is None:
-        missing.append(f"'facility_class' of the loop '{row.loop}'")
+        place = (*row.path, "facility_class")
+        missing.append(Missing(f"'facility_class' of the loop '{row.loop}'", place))
     if own is None:
-        missing.append(f"{entry}: water class")
+        missing.append(of_product(entry, "liquid.water_class", "water class"))
     if facility is None or own is None:
         message = f"whether the facility water suits {entry}"
         return Finding(at, ok=None, message=message, missing=tuple(missing))
@@ -84,9 +86,11 @@ def _water_class(row: LoopLoad, device: RackDevice, at: Subject) -> Finding:
 
 def _warmest(row: LoopLoad, device: RackDevice, at: Subject) -> Measure:
     value, limit = row.supply_c, device.max_supply_c
-    missing = [] if value is not None else ["'supply_temperature' of the loop"]
+    missing = [] if value is not None else [_of_loop(row, "supply_temperature")]
     if limit is None:
-        missing.append(f"{device.entry}: warmest coolant, or its class")
+        names = ("liquid.max_supply", "liquid.coolant_class", "liquid.water_class")
+        ways = (ProductField(device.entry, name) for name in names)
+        missing.append(Missing(f"{device.entry}: warmest coolant, or its class", *ways))
     return Measure(
         at,
         value=value,
@@ -96,6 +100,10 @@ def _warmest(row: LoopLoad, device: RackDevice, at: Subject) -> Measure:
         fix=f"lower 'supply_temperature' to {limit:g} °C" if is_over(value, limit) else None,
         missing=tuple(missing),
     )
+
+
+def _of_loop(row: LoopLoad, name: str) -> Missing:
+    return Missing(f"'{name}' of the loop", (*row.path, name))
 
 
 def _declared(at: Subject, row: LoopLoad, named: str) -> Measure:
@@ -110,7 +118,7 @@ def _declared(at: Subject, row: LoopLoad, named: str) -> Measure:
         fix=f"declare the class of water of {value:g} °C, or supply it colder"
         if is_over(value, limit)
         else None,
-        missing=() if value is not None else ("'facility_temperature' of the loop",),
+        missing=() if value is not None else (_of_loop(row, "facility_temperature"),),
     )
 
 
@@ -123,11 +131,11 @@ def _above(
     limit = None if base is None or margin is None else base + margin
     missing = []
     if value is None:
-        missing.append("'supply_temperature' of the loop")
+        missing.append(_of_loop(row, "supply_temperature"))
     if base is None:
-        missing.append(f"'{option}' of the loop")
+        missing.append(_of_loop(row, option))
     if margin is None:
-        missing.append("'approach' of the loop")
+        missing.append(_of_loop(row, "approach"))
     fix = None
     if limit is not None and is_over(limit, value):
         fix = f"raise 'supply_temperature' to {limit:g} °C, or lower the {words}"

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from rackwright.model.cooling import AirClass
 from rackwright.model.onprem import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
+from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import HallLoad
 from rackwright.plan.records.racks import RackDevice
@@ -95,7 +96,12 @@ def _measure(
         what=f"{what}, {end}",
         sense=sense,
         fix=None if limit is None else f"{verb} 'inlet_temperature' to {limit:g} °C",
-        missing=(f"{at.name.split()[-1]}: {end} inlet",) if limit is None else (),
+        missing=(_bound(at.name.split()[-1], end),) if limit is None else (),
         advisory=advisory,
         suggest=suggest,
     )
+
+
+def _bound(entry: str, end: str) -> Missing:
+    name = "inlet_max" if end == "warmest" else "inlet_min"
+    return of_product(entry, name, f"{end} inlet")

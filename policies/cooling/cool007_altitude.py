@@ -10,6 +10,7 @@ from pydantic import Field
 from rackwright.model.cooling import AirClass
 from rackwright.model.onprem import ASHRAE_ALLOWABLE
 from rackwright.model.units import Metres
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import HallLoad
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
@@ -56,6 +57,10 @@ class Altitude(Policy):
         fix = None
         if limit is not None and is_over(value, limit):
             fix = f"lower 'inlet_temperature' to {limit:.1f} °C"
+        missing: tuple[str, ...] = ()
+        if altitude is None:
+            place = (*site.path, "altitude")
+            missing = (Missing(f"'altitude' of the site '{site.site.name}'", place),)
         where = "this altitude" if altitude is None else f"{altitude:,.0f} m"
         return Measure(
             Subject(f"{site.site.name} hall {row.hall}", (*row.path, "air")),
@@ -64,5 +69,5 @@ class Altitude(Policy):
             unit="°C",
             what=f"inlet temperature (allowable of {ashrae} at {where})",
             fix=fix,
-            missing=(f"'altitude' of the site '{site.site.name}'",) if altitude is None else (),
+            missing=missing,
         )

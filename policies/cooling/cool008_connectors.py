@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from rackwright.model.hardware import Connector, fact_value
 from rackwright.model.quantities import format_quantity
-from rackwright.plan.contributors import subject
+from rackwright.plan.contributors import NAMES, fields_lacking, subject
+from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import LoopLoad
 from rackwright.plan.records.racks import RackClass, RackDevice
@@ -59,7 +60,7 @@ def _device(
             at,
             ok=None,
             message=f"whether the quick connectors of {entry} stand the loop",
-            missing=(f"{entry}: connector",),
+            missing=(of_product(entry, "liquid.connector", "connector"),),
         )
         return
     part = plan.catalogue.get(Connector, device.connector)
@@ -69,12 +70,13 @@ def _device(
         flow = max(needed, flow or 0.0)
     supply, rise = loop.supply_c, loop.rise_k
     warm = None if supply is None else supply + rise
-    lacking = f"{entry}: published heat into the liquid"
-    yield _measure(at, part.id, "flow", flow, fact_value(part.flow), "L/min", lacking)
-    lacking = f"'supply_temperature' of the loop '{loop.loop}'"
+    lacks = fields_lacking(device, "heat_liquid_w")
+    unsaid = tuple(of_product(entry, name, NAMES[name]) for name in lacks)
+    yield _measure(at, part.id, "flow", flow, fact_value(part.flow), "L/min", unsaid)
+    lacking = (_of_loop(loop, "supply_temperature"),)
     yield _measure(at, part.id, "temperature", warm, fact_value(part.max_fluid), "°C", lacking)
     pressure, most = loop.pressure_kpa, fact_value(part.max_pressure)
-    lacking = f"'pressure' of the loop '{loop.loop}'"
+    lacking = (_of_loop(loop, "pressure"),)
     yield _measure(at, part.id, "pressure", pressure, most, "kPa", lacking)
 
 
@@ -85,6 +87,14 @@ _REMEDIES = {
 }
 
 
+_LIMITS = {"flow": "flow", "temperature": "max_fluid", "pressure": "max_pressure"}
+"""Fields of a connector."""
+
+
+def _of_loop(loop: LoopLoad, name: str) -> Missing:
+    return Missing(f"'{name}' of the loop '{loop.loop}'", (*loop.path, name))
+
+
 def _measure(
     at: Subject,
     part: str,
@@ -92,14 +102,14 @@ def _measure(
     value: float | None,
     limit: float | None,
     unit: str,
-    lacking: str,
+    lacking: tuple[Missing, ...],
 ) -> Measure:
     fix = None
     if value is not None and limit is not None and is_over(value, limit):
         fix = _REMEDIES[what].format(format_quantity(value, unit), format_quantity(limit, unit))
-    missing = [lacking] if value is None else []
+    missing = lacking if value is None else ()
     if limit is None:
-        missing.append(f"{part}: published {what}")
+        missing = (*missing, of_product(part, _LIMITS[what], f"published {what}"))
     return Measure(
         at,
         value=value,
@@ -107,5 +117,5 @@ def _measure(
         unit=unit,
         what=f"coolant {what} at the connector {part}",
         fix=fix,
-        missing=tuple(missing),
+        missing=missing,
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.plan.contributors import subject
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 
@@ -37,7 +38,8 @@ _ISOLATION = "valves that shut the rack off when it leaks"
 def _judge(at: Subject, option: str, noun: str, *, present: bool | None) -> Finding:
     where = Subject(at.name, (*at.path, "cooling"))
     if present is None:
-        message, missing = f"whether the rack has {noun}", (f"'{option}' in the cooling",)
+        message = f"whether the rack has {noun}"
+        missing = (Missing(f"'{option}' in the cooling", (*where.path, option)),)
         return Finding(where, ok=None, message=message, missing=missing, what=noun)
     if present:
         return Finding(where, ok=True, message=f"the rack has {noun}", what=noun)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.model.quantities import format_quantity
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import SiteTotals
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
@@ -39,9 +40,7 @@ def _pue(site: SitePlan, row: SiteTotals) -> Measure:
         fix = "lower the facility's overhead"
         if power is not None:
             fix += f" by {format_quantity(over * power, 'W')}"
-    missing = [] if value is not None else ["'pue' of the site"]
-    if limit is None:
-        missing.append("'pue_budget' of the site")
+    lacking = [n for n, found in (("pue", value), ("pue_budget", limit)) if found is None]
     return Measure(
         Subject(f"site {site.site.name}", site.path),
         value=value,
@@ -49,5 +48,5 @@ def _pue(site: SitePlan, row: SiteTotals) -> Measure:
         unit="",
         what="PUE",
         fix=fix,
-        missing=tuple(missing),
+        missing=tuple(Missing(f"'{n}' of the site", (*site.path, n)) for n in lacking),
     )

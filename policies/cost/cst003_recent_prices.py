@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from rackwright.model.prices import Price
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 
@@ -50,7 +51,9 @@ class RecentPrices(Policy):
             what="age of the prices",
             contributors=tuple(Contributor(price.item, 1, age or 0.0) for price in prices),
             fix=fix,
-            missing=() if as_of is not None else ("'as_of' of the costs",),
+            missing=()
+            if as_of is not None
+            else (Missing("'as_of' of the costs", ("costs", "as_of")),),
         )
 
 

@@ -7,9 +7,16 @@ from typing import ClassVar
 
 from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_ports import leaf_split, needed_switches
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding, Measure, Policy, Severity
-from rackwright.policy.fabrics import FabricAt, fabrics_of, unattached, unknown_ports
+from rackwright.policy.fabrics import (
+    FabricAt,
+    fabrics_of,
+    unattached,
+    unknown_ports,
+    unknown_uplinks,
+)
 
 
 class SwitchCounts(Policy):
@@ -34,9 +41,10 @@ class SwitchCounts(Policy):
 
 def _counts(found: FabricAt, layout: Layout) -> Iterator[Measure]:
     needed = needed_switches(layout)
-    missing = unknown_ports(layout)
+    missing = unknown_ports(layout, found.path)
     if len(layout.tiers) > 3:
-        missing += (f"how to size a tree of {len(layout.tiers)} tiers",)
+        what = f"how to size a tree of {len(layout.tiers)} tiers"
+        missing += (Missing(what, (*found.path, "tiers")),)
     for index, tier in enumerate(layout.tiers):
         limit = None if needed is None or missing else needed[index]
         short = limit is not None and tier.switches < limit
@@ -58,7 +66,7 @@ def _evenness(found: FabricAt, layout: Layout) -> Finding:
     above = [link for link in layout.links if link.lower == 0]
     at = found.tier(0)
     if not above:
-        missing = (f"'links' from '{layout.tiers[0].name}'",)
+        missing = unknown_uplinks(layout, found.path, 0)
         return Finding(at, ok=None, message="how leaves are cabled upwards", missing=missing)
     uppers = sum(layout.tiers[link.upper].switches // link.blocks for link in above)
     for link in layout.links:

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from rackwright.plan.fabric import Layout, port_rate
 from rackwright.plan.fabric_ports import oversubscription, uplinks_for
-from rackwright.plan.model import Plan
+from rackwright.plan.missing import Missing
+from rackwright.plan.model import Path, Plan
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fabrics import (
     FabricAt,
@@ -59,19 +60,19 @@ def _measure(found: FabricAt, layout: Layout, tier: int, limit: float) -> Measur
         unit="to 1",
         what="bandwidth downwards over upwards of the busiest switch",
         fix=fix,
-        missing=_missing(layout, tier),
+        missing=_missing(layout, found.path, tier),
     )
 
 
-def _missing(layout: Layout, tier: int) -> tuple[str, ...]:
-    missing = unknown_uplinks(layout, tier)
+def _missing(layout: Layout, path: Path, tier: int) -> tuple[str, ...]:
+    missing = unknown_uplinks(layout, path, tier)
     if tier == 0:
-        missing += unknown_ports(layout) or uncabled_hosts(layout)
+        missing += unknown_ports(layout, path) or uncabled_hosts(layout, path)
         missing += tuple(
-            f"rate of the ports of {hosts.group.type}"
-            for hosts in layout.hosts
+            Missing(f"rate of the ports of {hosts.group.type}", (*path, "attached", index, "rate"))
+            for index, hosts in enumerate(layout.hosts)
             if port_rate(hosts) is None
         )
     elif layout.down_links(tier) is None:
-        missing += unknown_uplinks(layout, tier - 1)
+        missing += unknown_uplinks(layout, path, tier - 1)
     return missing

@@ -38,8 +38,8 @@ class Rails(Policy):
 
 
 def _measures(found: FabricAt, layout: Layout) -> Iterator[Measure]:
-    missing = unknown_ports(layout)
-    lost = missing or uncabled_hosts(layout)
+    missing = unknown_ports(layout, found.path)
+    lost = missing or uncabled_hosts(layout, found.path)
     shared = None if missing else shared_rails(layout)
     most = max((hosts.interfaces or 0 for hosts in layout.hosts if hosts.rails), default=0)
     yield Measure(

@@ -10,7 +10,8 @@ from rackwright.model.fabric import Cables
 from rackwright.model.hardware import Cable, fact_value
 from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_cables import ends, reach, reaching, routed_length
-from rackwright.plan.model import Plan, Subject
+from rackwright.plan.missing import Missing, each_once, of_product
+from rackwright.plan.model import Path, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fabrics import fabrics_of, unattached, uncabled
 
@@ -32,7 +33,7 @@ class CableReach(Policy):
                 continue
             for at, link in found.links():
                 yield _measure(at, found.layout, link, plan.catalogue)
-            if missing := uncabled(found.layout):
+            if missing := uncabled(found.layout, found.path):
                 yield Finding(found.at(), ok=None, message="cables", missing=missing)
 
 
@@ -54,16 +55,22 @@ def _measure(at: Subject, layout: Layout, link: Cables, catalogue: Catalogue) ->
         unit="m",
         what=f"longest cable {link.cable or 'of an unnamed part'}",
         fix=fix,
-        missing=_missing(link, length, parts),
+        missing=_missing(at.path, link, length, parts),
     )
 
 
-def _missing(link: Cables, length: float | None, parts: list[Cable]) -> tuple[str, ...]:
-    missing = [] if length is not None else ["'length' or 'route'"]
+def _missing(path: Path, link: Cables, length: float | None, parts: list[Cable]) -> tuple[str, ...]:
+    missing = []
+    if length is None:
+        missing.append(Missing("'length' or 'route'", (*path, "length"), (*path, "route")))
     if not parts:
-        missing.append("'cable'")
+        missing.append(Missing("'cable'", (*path, "cable")))
     for part in parts:
         if reach(part, link.fibre) is None:
-            fibre = f" on {link.fibre}" if link.fibre else ""
-            missing.append(f"{part.id}: reach{fibre}" if link.fibre else "'fibre'")
-    return tuple(dict.fromkeys(missing))
+            field = "reach_om3" if link.fibre == "OM3" else "reach"
+            missing.append(
+                of_product(part.id, field, f"reach on {link.fibre}")
+                if link.fibre
+                else Missing("'fibre'", (*path, "fibre"))
+            )
+    return each_once(missing)

@@ -31,13 +31,13 @@ class CableEnds(Policy):
                 continue
             for at, link in found.links():
                 yield from _judge(at, found.layout, link, plan.catalogue)
-            if missing := uncabled(found.layout):
+            if missing := uncabled(found.layout, found.path):
                 yield Finding(found.at(), ok=None, message="cables", missing=missing)
 
 
 def _judge(at: Subject, layout: Layout, link: Cables, catalogue: Catalogue) -> Iterator[Finding]:
     wrong = mismatches(layout, link, catalogue)
-    missing = unsaid(layout, link, catalogue)
+    missing = unsaid(layout, link, catalogue, at.path)
     for message, fix in wrong:
         yield Finding(at, ok=False, message=message, fix=fix)
     if missing:

@@ -41,9 +41,9 @@ class Lids(Policy):
 
 
 def _measure(found: FabricAt, layout: Layout, limit: int, *, advisory: bool = False) -> Measure:
-    unknown = unknown_ports(layout) if layout.endpoints is None else ()
+    unknown = unknown_ports(layout, found.path) if layout.endpoints is None else ()
     if layout.technology is None:
-        unknown += ("'technology'",)
+        unknown += (found.lacks("technology"),)
     value = None if unknown else lids(layout)
     fix = None
     if value is not None and value > limit:

@@ -47,7 +47,7 @@ class SubnetManagers(Policy):
             what="number of subnet managers of each subnet",
             sense="at_least",
             fix=f"run {short} more on a host of its own" if declared and short > 0 else None,
-            missing=() if declared else ("'subnet_managers'",),
+            missing=() if declared else (found.lacks("subnet_managers"),),
         )
 
 
@@ -69,7 +69,7 @@ def _places(found: FabricAt) -> Iterator[Finding]:
                 at,
                 ok=None,
                 message=f"whether subnet managers may run on the roots '{managers.at}'",
-                missing=("'routing_engine'",),
+                missing=(found.lacks("routing_engine"),),
             )
         else:
             on_root = top and found.fabric.routing_engine in _ROOTED

@@ -34,9 +34,9 @@ class RoutingEngine(Policy):
 
 def _judge(found: FabricAt, now: str) -> Finding:
     fabric = found.fabric
-    missing = missing_run(fabric, now)
+    missing = missing_run(found, now)
     if fabric.routing_engine is None:
-        missing += ("'routing_engine'",)
+        missing += (found.lacks("routing_engine"),)
     if missing or fabric.routing_run is None or fabric.routing_engine is None:
         message = "whether the chosen engine routes the fabric"
         return Finding(found.at(), ok=None, message=message, missing=missing)

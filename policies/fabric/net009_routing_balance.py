@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from rackwright.plan.fabric_cables import digest
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fabrics import FabricAt, fabrics_of, missing_run, unattached
@@ -38,10 +39,11 @@ class RoutingBalance(Policy):
 
     def _measure(self, found: FabricAt, now: str) -> Measure:
         run = found.fabric.routing_run
-        missing = missing_run(found.fabric, now)
+        missing = missing_run(found, now)
         value = None if missing or run is None else run.balance
         if not missing and value is None:
-            missing = ("'balance' of the routing run",)
+            place = found.at("routing_run", "balance").path
+            missing = (Missing("'balance' of the routing run", place),)
         over = value is not None and value > self.ratio
         return Measure(
             found.at("routing_run"),

@@ -8,6 +8,7 @@ from typing import ClassVar
 from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_cables import node_ports
 from rackwright.plan.fabric_ports import collisions, tier_use
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fabrics import (
@@ -43,9 +44,9 @@ def _tiers(found: FabricAt, layout: Layout) -> Iterator[Measure | Finding]:
     last = len(layout.tiers) - 1
     for index, tier in enumerate(layout.tiers):
         use, at = tier_use(layout, index), found.tier(index)
-        missing = unknown_ports(layout) if index == 0 else ()
+        missing = unknown_ports(layout, found.path) if index == 0 else ()
         for below in {index, index - 1} & set(range(last)):
-            missing += unknown_uplinks(layout, below)
+            missing += unknown_uplinks(layout, found.path, below)
         over = use.used is not None and use.used > use.radix
         yield Measure(
             at,
@@ -71,7 +72,7 @@ def _tiers(found: FabricAt, layout: Layout) -> Iterator[Measure | Finding]:
 
 
 def _hosts(found: FabricAt, layout: Layout, plan: Plan) -> Iterator[Measure | Finding]:
-    missing = unknown_ports(layout)
+    missing = unknown_ports(layout, found.path)
     for index, hosts in enumerate(layout.hosts):
         at, without = found.attached(index), layout.unplaced[index]
         placed = hosts.count - without
@@ -120,16 +121,24 @@ def _claimed(found: FabricAt, index: int) -> int | None:
 def _counted(found: FabricAt, layout: Layout, index: int) -> Iterator[Finding]:
     """Whether counted cables are as many as there are ports to connect."""
     hosts = layout.hosts[index]
-    kinds = [link for link in layout.fabric.links if link.lower == hosts.group.name]
-    if len(kinds) < 2 and all(link.count is None for link in kinds):
+    kinds = [
+        (number, link)
+        for number, link in enumerate(layout.fabric.links)
+        if link.lower == hosts.group.name
+    ]
+    if len(kinds) < 2 and all(link.count is None for _, link in kinds):
         return
     at = found.attached(index)
-    missing = tuple(f"'count' of '{link.name}'" for link in kinds if link.count is None)
+    missing: tuple[str, ...] = tuple(
+        Missing(f"'count' of '{link.name}'", found.at("links", number, "count").path)
+        for number, link in kinds
+        if link.count is None
+    )
     if missing or hosts.endpoints is None:
-        missing += () if hosts.endpoints is not None else unknown_ports(layout)
+        missing += () if hosts.endpoints is not None else unknown_ports(layout, found.path)
         yield Finding(at, ok=None, message="whether there are cables enough", missing=missing)
         return
-    total = sum(link.count or 0 for link in kinds)
+    total = sum(link.count or 0 for _, link in kinds)
     yield Finding(
         at,
         ok=total == hosts.endpoints,

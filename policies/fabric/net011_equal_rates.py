@@ -10,6 +10,7 @@ from rackwright.model.fabric import Cables
 from rackwright.model.hardware import fact_value
 from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_cables import End, ends
+from rackwright.plan.missing import Missing, each_once, of_product
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fabrics import FabricAt, fabrics_of, unattached, uncabled
@@ -32,7 +33,7 @@ class EqualRates(Policy):
                 continue
             for at, link in found.links():
                 yield _judge(found, at, found.layout, link, plan.catalogue)
-            if missing := uncabled(found.layout):
+            if missing := uncabled(found.layout, found.path):
                 yield Finding(found.at(), ok=None, message="cables", missing=missing)
 
 
@@ -42,9 +43,9 @@ def _judge(
     lower, upper = ends(layout, link, catalogue)
     from_hosts = link.lower in {hosts.group.name for hosts in layout.hosts}
     expected = found.fabric.rate
-    missing = _missing(lower, upper)
+    missing = _missing(found, at, (lower, upper))
     if from_hosts and expected is None:
-        missing += ("'rate': what every link of a node must come up at",)
+        missing += (found.lacks("rate", ": what every link of a node must come up at"),)
     if lower.rate is None or missing or upper.rate is None:
         return Finding(at, ok=None, message="at which rate the links run", missing=missing)
     message = f"'{lower.name}' runs at {lower.rate:g} Gbps, '{upper.name}' at {upper.rate:g} Gbps"
@@ -72,11 +73,19 @@ def _split(lower: End, upper: End) -> str:
     return f"order ports of {fast.rate:g} Gbps for '{slow.name}'"
 
 
-def _missing(lower: End, upper: End) -> tuple[str, ...]:
-    missing = tuple(f"rate of the ports of '{e.name}'" for e in (lower, upper) if e.rate is None)
-    for end in (lower, upper):
+def _missing(found: FabricAt, at: Subject, both: tuple[End, End]) -> tuple[str, ...]:
+    groups = [attached.group for attached in found.fabric.attached]
+    missing = []
+    for end in both:
+        if end.rate is None:
+            where = (
+                ("attached", groups.index(end.name), "rate") if end.name in groups else ("tiers",)
+            )
+            words = f"rate of the ports of '{end.name}'"
+            missing.append(Missing(words, found.at(*where).path))
+    for end in both:
         if end.cable is None:
-            missing += ("'cable'",)
+            missing.append(Missing("'cable'", (*at.path, "cable")))
         elif end.cable.rate is None:
-            missing += (f"{end.cable.id}: rate",)
-    return tuple(dict.fromkeys(missing))
+            missing.append(of_product(end.cable.id, "rate", "rate"))
+    return each_once(missing)

@@ -10,6 +10,7 @@ from pydantic import Field
 from rackwright.model.fabric import Role
 from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_ports import fewest_leaves_of_a_host
+from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.fabrics import (
@@ -66,7 +67,9 @@ class RedundantPaths(Policy):
             what=f"number of feeds that the worst-fed {entry} hangs on",
             sense="at_least",
             fix=f"feed each {entry} from {self.feeds} feeds of its rack" if short else None,
-            missing=() if feeds is not None else (f"{entry}: number of power supplies",),
+            missing=()
+            if feeds is not None
+            else (of_product(entry, "power_supplies.count", "number of power supplies"),),
         )
 
     def _reached(
@@ -76,7 +79,8 @@ class RedundantPaths(Policy):
         leaves = None if None in counts else sum(count for count in counts if count is not None)
         missing: tuple[str, ...] = ()
         for layout, _ in together:
-            missing += unknown_ports(layout) or uncabled_hosts(layout)
+            path = found.path_of(layout)
+            missing += unknown_ports(layout, path) or uncabled_hosts(layout, path)
         short = leaves is not None and leaves < self.switches
         return Measure(
             found.attached(index),

@@ -59,8 +59,8 @@ class BlastRadius(Policy):
         value = share_of_all(layout, index, together)
         missing: tuple[str, ...] = ()
         for other, _ in together:
-            missing += unknown_ports(other)
-        missing += uncabled_hosts(layout)
+            missing += unknown_ports(other, found.path_of(other))
+        missing += uncabled_hosts(layout, found.path)
         fix = None
         if value is not None and value > self.limit_percent:
             leaves = math.ceil(100 / self.limit_percent - 1e-9)

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from rackwright.model.fabric import Segment
 from rackwright.plan.fabric_addresses import (
     Claim,
     addresses_needed,
@@ -20,6 +21,7 @@ from rackwright.plan.fabric_addresses import (
     prefix_claims,
     prefix_for,
 )
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
 from rackwright.policy.fabrics import FabricAt, fabrics_of
@@ -56,9 +58,9 @@ class Addresses(Policy):
             return
         infiniband = found.technology == "infiniband"
         limit = self.infiniband_mtu if infiniband else self.roce_mtu
-        missing = () if fabric.mtu is not None else ("'mtu'",)
+        missing = () if fabric.mtu is not None else (found.lacks("mtu"),)
         if found.technology is None:
-            missing = (*missing, "'technology'")
+            missing = (*missing, found.lacks("technology"))
         short = fabric.mtu is not None and fabric.mtu < limit
         yield Measure(
             found.at("mtu") if fabric.mtu is not None else found.at(),
@@ -79,7 +81,7 @@ class Addresses(Policy):
 def _switched_on(found: FabricAt, key: str, noun: str) -> Finding:
     on = getattr(found.fabric, key)
     if on is None:
-        message, missing = f"whether {noun} is on", (f"'{key}'",)
+        message, missing = f"whether {noun} is on", (found.lacks(key),)
         return Finding(found.at(), ok=None, message=message, missing=missing, what=noun)
     return Finding(
         found.at(key),
@@ -149,5 +151,17 @@ def _room(found: FabricAt) -> Iterator[Measure]:
             unit="addresses",
             what=f"number of addresses that the interfaces in {segment.prefix} need",
             fix=f"give it a /{prefix_for(needed, version)}" if short and needed else None,
-            missing=() if needed is not None else ("interfaces of its groups on this fabric",),
+            missing=() if needed is not None else _unaddressed(found, segment),
         )
+
+
+def _unaddressed(found: FabricAt, segment: Segment) -> tuple[str, ...]:
+    """What keeps the number of interfaces in a segment from being known."""
+    groups = [attached.group for attached in found.fabric.attached]
+    open_ = [
+        found.at("attached", groups.index(name), "interfaces").path
+        for name in segment.groups
+        if name in groups
+    ]
+    places = open_ if len(open_) == len(segment.groups) else [found.at("attached").path]
+    return (Missing("interfaces of its groups on this fabric", *places),)

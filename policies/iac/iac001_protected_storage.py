@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
 from rackwright.policy.declared import declared
@@ -31,7 +32,7 @@ class ProtectedStorage(Policy):
                 value=changes.protect_storage if changes else None,
                 yes="no change destroys or replaces the file system",
                 no="a change may destroy or replace the file system",
-                missing="'protect_storage' in 'operations.changes'",
+                missing=Missing("'protect_storage' in 'operations.changes'", path),
                 fix="set 'protect_storage: true'; take a file system away in a step of its own",
             )
             yield replace(found, suggest=Suggestion(path, value=True))

@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from rackwright.plan.model import Plan, Subject
+from rackwright.plan.missing import Missing
+from rackwright.plan.model import Path, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion
 
 
@@ -28,13 +29,16 @@ class BlastRadius(Policy):
         """One measure for the blueprint."""
         operations = plan.blueprint.operations
         share = operations.changes.most_nodes if operations and operations.changes else None
+        path: Path = ("operations", "changes", "most_nodes")
         yield Measure(
-            Subject(f"{plan.blueprint.name} changes", ("operations", "changes", "most_nodes")),
+            Subject(f"{plan.blueprint.name} changes", path),
             value=share,
             limit=self.most,
             unit="%",
             what="share of a node group that one change takes out of service",
             fix=f"set 'most_nodes: {self.most:g} %' or less",
-            suggest=Suggestion(("operations", "changes", "most_nodes"), f"{self.most:g} %"),
-            missing=("'most_nodes' in 'operations.changes'",) if share is None else (),
+            suggest=Suggestion(path, f"{self.most:g} %"),
+            missing=(Missing("'most_nodes' in 'operations.changes'", path),)
+            if share is None
+            else (),
         )

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.software import site_software
 from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
@@ -53,7 +54,7 @@ class HealthChecks(Policy):
                 value=operations.health_checks if operations else None,
                 yes="health checks are generated from the blueprint",
                 no="health checks are not generated from the blueprint",
-                missing="'health_checks' in 'operations'",
+                missing=Missing("'health_checks' in 'operations'", (*path, "health_checks")),
                 fix="generate them, so that they know what a node should have, and set "
                 "'health_checks: true'",
             )
@@ -73,12 +74,14 @@ class HealthChecks(Policy):
                 suggest=Suggestion(
                     ("scheduler", "health_check", "interval"), f"{self.longest_interval:g} s"
                 ),
-                missing=() if health else ("'health_check' in 'scheduler'",),
+                missing=()
+                if health
+                else (Missing("'health_check' in 'scheduler'", ("scheduler", "health_check")),),
             )
 
     def _judge_xids(self, at: Subject, given: tuple[int, ...] | None) -> Iterator[Finding]:
         if given is None:
-            missing = ("'drain_on_xids' in 'operations'",)
+            missing = (Missing("'drain_on_xids' in 'operations'", at.path),)
             yield Finding(
                 at, ok=None, message="for which errors nodes are drained", missing=missing
             )

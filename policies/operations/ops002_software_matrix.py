@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.model.software import KernelModules, SoftwareBill
-from rackwright.plan.model import Plan, Subject
+from rackwright.plan.missing import Missing
+from rackwright.plan.model import Path, Plan, Subject
 from rackwright.plan.software import SiteSoftware, at_least, numbers, site_software, upstream
 from rackwright.plan.software_needs import (
     BUNDLES,
@@ -55,7 +56,12 @@ class SoftwareMatrix(Policy):
                     Subject(f"{site.site} software", site.path),
                     ok=None,
                     message="whether versions fit together",
-                    missing=(f"a bill for '{site.site}' in 'operations.software'",),
+                    missing=(
+                        Missing(
+                            f"a bill for '{site.site}' in 'operations.software'",
+                            ("operations", "software"),
+                        ),
+                    ),
                 )
                 continue
             yield from _judge_driver(site, bill)
@@ -70,13 +76,18 @@ class SoftwareMatrix(Policy):
                     same=numbers(bill.slurm)[:2] == scheduler.release,
                 )  # fmt: skip
 
+    def _parameter(self, name: str) -> Path:
+        """Where a blueprint sets a parameter of the policy."""
+        return ("policies", self.id, "parameters", name)
+
     def _judge_cuda(self, site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
         """The driver that the toolkit needs, where the bill names both."""
         if not site.gpu or bill.cuda is None or bill.driver is None:
             return
         least = oldest_driver(bill.cuda, self.cuda_needs)
         if least is None:
-            missing = (f"an entry for CUDA {bill.cuda} in the parameter 'cuda_needs'",)
+            what = f"an entry for CUDA {bill.cuda} in the parameter 'cuda_needs'"
+            missing = (Missing(what, self._parameter("cuda_needs")),)
             message = f"which driver CUDA {bill.cuda} needs"
             yield Finding(_subject(site, "CUDA"), ok=None, message=message, missing=missing)
         else:
@@ -87,7 +98,9 @@ class SoftwareMatrix(Policy):
         named = {"nccl": nccl, "ofi_plugin": plugin, "libfabric": libfabric}
         at = _subject(site, "NCCL over EFA")
         if nccl is None or plugin is None or libfabric is None:
-            lacking = tuple(_field(bill, key) for key, value in named.items() if value is None)
+            lacking = tuple(
+                _field(site, bill, key) for key, value in named.items() if value is None
+            )
             yield Finding(at, ok=None, message="whether NCCL works over EFA", missing=lacking)
             return
         need = plugin_need(plugin, self.plugin_needs)
@@ -96,7 +109,12 @@ class SoftwareMatrix(Policy):
                 at,
                 ok=None,
                 message=f"what aws-ofi-nccl {plugin} needs",
-                missing=(f"an entry for {plugin} in the parameter 'plugin_needs'",),
+                missing=(
+                    Missing(
+                        f"an entry for {plugin} in the parameter 'plugin_needs'",
+                        self._parameter("plugin_needs"),
+                    ),
+                ),
             )
         else:
             yield _minimum(site, "NCCL", nccl, need.nccl, f"aws-ofi-nccl {plugin}")
@@ -108,7 +126,7 @@ class SoftwareMatrix(Policy):
     ) -> Iterator[Finding]:
         at, installer = _subject(site, "EFA installer"), bill.efa_installer
         if installer is None:
-            missing = (_field(bill, "efa_installer"),)
+            missing = (_field(site, bill, "efa_installer"),)
             yield Finding(at, ok=None, message="which EFA installer is used", missing=missing)
             return
         if (least := oldest_installer(nccl, self.installer_needs)) is not None:
@@ -125,7 +143,7 @@ def _judge_driver(site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
         return
     if bill.driver is None:
         at = _subject(site, "GPU driver")
-        missing = (_field(bill, "driver"),)
+        missing = (_field(site, bill, "driver"),)
         yield Finding(at, ok=None, message="which GPU driver is used", missing=missing)
         return
     for noun, field, needed in (
@@ -143,7 +161,7 @@ def _judge_driver(site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
                 _subject(site, noun),
                 ok=None,
                 message=f"whether {noun} is of the driver's version, {bill.driver}",
-                missing=(_field(bill, field),),
+                missing=(_field(site, bill, field),),
             )
 
 
@@ -158,11 +176,11 @@ def _judge_modules(site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
         at = _subject(site, noun)
         if modules is None:
             if needed:
-                missing = (_field(bill, field),)
+                missing = (_field(site, bill, field),)
                 yield Finding(at, ok=None, message=f"which {noun} is used", missing=missing)
             continue
         if modules.kernel is None or kernel is None:
-            missing = (_field(bill, f"{field}.kernel" if kernel else "kernel"),)
+            missing = (_field(site, bill, f"{field}.kernel" if kernel else "kernel"),)
             message = f"whether the {noun} is built for the kernel"
             at = _subject(site, f"kernel of the {noun}")
             yield Finding(at, ok=None, message=message, missing=missing)
@@ -173,7 +191,7 @@ def _judge_modules(site: SiteSoftware, bill: SoftwareBill) -> Iterator[Finding]:
             )  # fmt: skip
         if field != "ofed" and site.lustre_rdma:
             if modules.ofed is None or bill.ofed is None:
-                missing = (_field(bill, f"{field}.ofed" if bill.ofed else "ofed"),)
+                missing = (_field(site, bill, f"{field}.ofed" if bill.ofed else "ofed"),)
                 message = f"whether the {noun} is built against the OFED"
                 at = _subject(site, f"OFED of the {noun}")
                 yield Finding(at, ok=None, message=message, missing=missing)
@@ -225,5 +243,6 @@ def _subject(site: SiteSoftware, noun: str) -> Subject:
     return Subject(f"{site.site} {noun}", site.path)
 
 
-def _field(bill: SoftwareBill, field: str) -> str:
-    return f"'{field}' of the software bill '{bill.name}'"
+def _field(site: SiteSoftware, bill: SoftwareBill, field: str) -> Missing:
+    words = f"'{field}' of the software bill '{bill.name}'"
+    return Missing(words, (*site.path, *field.split(".")))

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from rackwright.model.hardware import Node
 from rackwright.model.operations import FirmwareBaseline, FirmwareComponent
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, Subject
 from rackwright.plan.usage import used_entries
 from rackwright.policy.api import Finding, Measure, Policy, Severity
@@ -51,7 +52,12 @@ class Firmware(Policy):
                     Subject(f"{plan.blueprint.name} firmware of {node.id}", use.path),
                     ok=None,
                     message="which firmware the nodes have",
-                    missing=(f"a baseline for '{node.id}' in 'operations.firmware'",),
+                    missing=(
+                        Missing(
+                            f"a baseline for '{node.id}' in 'operations.firmware'",
+                            ("operations", "firmware"),
+                        ),
+                    ),
                 )
                 continue
             baseline, index = found[node.id]
@@ -78,6 +84,6 @@ class Firmware(Policy):
             value=baseline.enforced,
             yes="nodes with other firmware take no jobs",
             no="nodes with other firmware take jobs",
-            missing=f"'enforced' of the baseline of '{node.id}'",
+            missing=Missing(f"'enforced' of the baseline of '{node.id}'", (*path, "enforced")),
             fix="keep such nodes out until they are updated, and set 'enforced: true'",
         )

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.protection import has_accelerators
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion
@@ -45,14 +46,18 @@ class BurnIn(Policy):
                 sense="at_least",
                 fix=f"set 'duration: {self.least_hours:g} h' or more",
                 suggest=Suggestion((*path, "duration"), f"{self.least_hours:g} h"),
-                missing=("'duration' in 'operations.burn_in'",) if duration is None else (),
+                missing=(Missing("'duration' in 'operations.burn_in'", (*path, "duration")),)
+                if duration is None
+                else (),
             )
             yield declared(
                 at,
                 value=burn_in.facility_informed if burn_in else None,
                 yes="whoever runs the building knows when nodes are burnt in",
                 no="whoever runs the building does not know when nodes are burnt in",
-                missing="'facility_informed' in 'operations.burn_in'",
+                missing=Missing(
+                    "'facility_informed' in 'operations.burn_in'", (*path, "facility_informed")
+                ),
                 fix="agree on dates and on the number of nodes at once, and set "
                 "'facility_informed: true'",
             )

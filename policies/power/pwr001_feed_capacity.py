@@ -10,7 +10,7 @@ from rackwright.plan.power_shares import circuit_contributors
 from rackwright.plan.what_if import CircuitRoom
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, held, hold, provide
-from rackwright.policy.racks import RackNames, excess, uncounted_supplies, unknown_devices
+from rackwright.policy.racks import RackNames, excess, unknown_draw, unrated
 
 
 class FeedCapacity(Policy):
@@ -33,10 +33,9 @@ class FeedCapacity(Policy):
                 over = excess(value, limit)
                 shares = circuit_contributors(site, number, row.feed) if over else ()
                 fewer = room.most(number) if over else None
-                missing = unknown_devices(site, number, "power_w", "maximum power")
-                missing += uncounted_supplies(site, number)
+                missing = () if value is not None else unknown_draw(site, number)
                 if limit is None:
-                    missing += ("rating of the circuit",)
+                    missing += (unrated(row.path),)
                 yield Measure(
                     names.subject(number, f"feed {row.feed}", path=row.path),
                     value=value,

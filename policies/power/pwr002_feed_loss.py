@@ -11,13 +11,7 @@ from rackwright.plan.records.power import CircuitAfterLoss
 from rackwright.plan.what_if import CircuitRoom
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, held, hold, provide
-from rackwright.policy.racks import (
-    MOST_FEEDS,
-    RackNames,
-    excess,
-    uncounted_supplies,
-    unknown_devices,
-)
+from rackwright.policy.racks import MOST_FEEDS, RackNames, excess, unknown_draw, unrated
 
 
 class FeedLoss(Policy):
@@ -62,10 +56,9 @@ def _measure(site: SitePlan, names: RackNames, room: CircuitRoom, row: CircuitAf
     over = excess(value, limit)
     shares = circuit_contributors(site, number, row.feed, row.lost) if over else ()
     fewer = room.most(number) if over else None
-    missing = unknown_devices(site, number, "power_w", "maximum power")
-    missing += uncounted_supplies(site, number)
+    missing = () if value is not None else unknown_draw(site, number)
     if limit is None:
-        missing += ("rating of the circuit",)
+        missing += (unrated(row.path),)
     return Measure(
         names.subject(number, f"feed {row.feed}", path=row.path),
         value=value,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.records.power import DevicesAfterLoss
 from rackwright.plan.records.racks import RackDevice
@@ -45,9 +46,11 @@ class LivingSupplies(Policy):
             return Finding(at, ok=True, message=text)
         missing = []
         if needed is None:
-            missing.append(f"{row.entry}: supplies that full performance needs")
+            words = "supplies that full performance needs"
+            missing.append(of_product(row.entry, "power_supplies.full_performance", words))
         if alive is None:
-            missing.append(f"{row.entry}: number of power supplies")
+            words = "number of power supplies"
+            missing.append(of_product(row.entry, "power_supplies.count", words))
         verdict = {"off": "goes down", "degraded": "is degraded"}.get(row.state, "")
         note = f" ({row.entry} {verdict})" if verdict else ""
         return Measure(

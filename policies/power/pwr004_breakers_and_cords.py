@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.records.power import CircuitLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
-from rackwright.policy.racks import RackNames, uncounted_supplies
+from rackwright.policy.racks import RackNames, pdus_of, unknown_draw
 
 
 class BreakersAndCords(Policy):
@@ -26,8 +27,9 @@ class BreakersAndCords(Policy):
         for site in plan.onprem:
             names = RackNames(site)
             yield from _feed_breakers(site, names)
+            pdus = pdus_of(site)
             for row in site.circuits:
-                yield from _outlets(site, names, row)
+                yield from _outlets(site, names, row, pdus[row.rack_class, row.feed])
 
 
 def _feed_breakers(site: SitePlan, names: RackNames) -> Iterator[Measure]:
@@ -44,11 +46,13 @@ def _feed_breakers(site: SitePlan, names: RackNames) -> Iterator[Measure]:
         )
 
 
-def _outlets(site: SitePlan, names: RackNames, row: CircuitLoad) -> Iterator[Measure]:
+def _outlets(
+    site: SitePlan, names: RackNames, row: CircuitLoad, pdu: str | None
+) -> Iterator[Measure]:
     derate = site.site.power.continuous_derate / 100
     at = names.subject(row.rack_class, f"feed {row.feed} PDU {row.pdu + 1}", path=row.path)
     parts = [
-        (f"current at a {kind} outlet", worst, rating)
+        (f"current at a {kind} outlet", worst, rating, "outlets")
         for kind, used, worst, rating in (
             ("C13", row.c13_used, row.c13_worst_a, row.c13_rating_a),
             ("C19", row.c19_used, row.c19_worst_a, row.c19_rating_a),
@@ -56,18 +60,17 @@ def _outlets(site: SitePlan, names: RackNames, row: CircuitLoad) -> Iterator[Mea
         if used
     ]
     if row.branches is not None:
-        parts.append(
-            ("current of the busiest branch breaker", row.branch_worst_a, row.branch_rating_a)
-        )
-    for what, value, rating in parts:
+        what = "current of the busiest branch breaker"
+        parts.append((what, row.branch_worst_a, row.branch_rating_a, "branch_rating"))
+    for what, value, rating, field in parts:
         limit = None if rating is None else rating * derate
         missing: list[str] = []
         if value is None:
-            missing += uncounted_supplies(site, row.rack_class) or (
-                "power of a power supply in the rack",
-            )
-        if rating is None:
-            missing.append("rating of the outlets")
+            missing += unknown_draw(site, row.rack_class)
+        if pdu is None:
+            missing.append(Missing("PDU of the feed", (*row.path, "pdu")))
+        elif rating is None:
+            missing.append(of_product(pdu, field, "rating of the outlets"))
         yield Measure(
             at,
             value=value,

@@ -10,6 +10,7 @@ from pydantic import Field
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.racks import BelowSources
 from rackwright.policy.sources import no_capacity
 
 
@@ -32,9 +33,10 @@ class PhaseImbalance(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure, and a warning step, for each source that carries enough."""
         for site in plan.onprem:
+            below = BelowSources(site)
             for row in site.sources:
                 if row.load_w != 0 and not self._spared(row):
-                    yield self._measure(site, row)
+                    yield self._measure(site, row, below)
 
     def _spared(self, row: SourceLoad) -> bool:
         """Whether a source carries too little for its lines to matter."""
@@ -43,13 +45,13 @@ class PhaseImbalance(Policy):
             return False
         return load < capacity * self.from_percent / 100
 
-    def _measure(self, site: SitePlan, row: SourceLoad) -> Measure:
+    def _measure(self, site: SitePlan, row: SourceLoad, below: BelowSources) -> Measure:
         deviation, capacity = row.deviation_w, row.capacity_w
         value = None
         missing: list[str] = []
         if deviation is None:
-            missing += site.distribution.missing or ("load of the source",)
-        if capacity is None:
+            missing += site.distribution.missing or below.lacking(row.source)
+        if not capacity:
             missing.append(no_capacity(site, row.source))
         if deviation is not None and capacity:
             value = 100 * deviation / (capacity / 3)

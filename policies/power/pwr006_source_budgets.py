@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.plan.contributors import unknowns
+from rackwright.plan.missing import Missing, each_once
 from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
 from rackwright.plan.power_shares import plant_contributors, source_contributors, with_overhead
 from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.facility import measure_contract
 from rackwright.policy.fixes import either, place_fewer, provide
-from rackwright.policy.racks import excess
+from rackwright.policy.racks import BelowSources, excess
 from rackwright.policy.sources import missing_of_facility, missing_of_racks, no_capacity
 
 
@@ -28,9 +30,10 @@ class SourceBudgets(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for each source by its redundancy class, each row and hall, and the contract."""
         for site in plan.onprem:
+            below = BelowSources(site)
             for row in site.sources:
                 at = Subject(f"{site.site.name} source {row.source}", row.path)
-                yield _source(site, row, at)
+                yield _source(site, row, at, below)
                 if row.missing_parents:
                     yield _parents(row, at)
                 if row.idle:
@@ -43,7 +46,7 @@ class SourceBudgets(Policy):
             )
 
 
-def _source(site: SitePlan, row: SourceLoad, at: Subject) -> Measure:
+def _source(site: SitePlan, row: SourceLoad, at: Subject, below: BelowSources) -> Measure:
     survives = row.redundancy == "N-1"
     value = row.facility_worst_w if survives else row.facility_w
     lost = row.facility_lost if survives else None
@@ -53,7 +56,7 @@ def _source(site: SitePlan, row: SourceLoad, at: Subject) -> Measure:
     if row.carries_facility:
         shares = with_overhead(shares, site.overhead)
     plant = plant_contributors(site, row.source, lost) if over else ()
-    missing = [*missing_of_racks(site, row), *missing_of_facility(site, row)]
+    missing = [*missing_of_racks(site, row, below), *missing_of_facility(site, row, below)]
     if limit is None:
         missing.append(no_capacity(site, row.source))
     return Measure(
@@ -67,7 +70,7 @@ def _source(site: SitePlan, row: SourceLoad, at: Subject) -> Measure:
         fix=either(place_fewer(shares, over), provide(value, "W", f"a {row.kind}"))
         if over
         else None,
-        missing=tuple(missing),
+        missing=each_once(missing),
     )
 
 
@@ -79,7 +82,8 @@ def _parents(row: SourceLoad, at: Subject) -> Finding:
     else:
         missing = f"{name}: name what feeds this {row.kind}; power begins at a utility or generator"
     what = f"what carries the load of '{row.source}'"
-    return Finding(at, ok=None, message=what, what=what, missing=(missing,))
+    place = (*row.path, "fed_by")
+    return Finding(at, ok=None, message=what, what=what, missing=(Missing(missing, place),))
 
 
 def _idle(row: SourceLoad, at: Subject) -> Finding:
@@ -105,6 +109,11 @@ def _areas(site: SitePlan) -> Iterator[Measure]:
                 continue
             over = excess(value, limit)
             shares = _nodes(site, noun, name) if over else ()
+            inside = [
+                racks.rack_class
+                for racks in site.rack_classes
+                if name == (racks.row if noun == "row" else racks.hall)
+            ]
             yield Measure(
                 Subject(f"{site.site.name} {noun} {name}", area.path),
                 value=value,
@@ -113,7 +122,7 @@ def _areas(site: SitePlan) -> Iterator[Measure]:
                 what=f"power of the {noun}",
                 contributors=shares,
                 fix=place_fewer(shares, over) if over else None,
-                missing=() if value is not None else ("maximum power of a product in it",),
+                missing=() if value is not None else unknowns(site, "power_w", inside),
             )
 
 

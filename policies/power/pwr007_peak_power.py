@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import provide
+from rackwright.policy.racks import BelowSources
 from rackwright.policy.sources import missing_of_facility
 
 
@@ -24,21 +26,20 @@ class PeakPower(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each UPS and generator that carries load."""
         for site in plan.onprem:
+            below = BelowSources(site)
             for row in site.sources:
                 survives = row.redundancy == "N-1"
                 # A generator stands by: it carries nothing until the utility is lost.
                 carried = row.facility_worst_w if survives else row.facility_w
                 if row.kind not in {"ups", "generator"} or carried == 0 or row.idle:
                     continue
-                missing = list(missing_of_facility(site, row))
+                missing = list(missing_of_facility(site, row, below))
                 value = row.peak_worst_w if survives else row.peak_w
                 lost = row.peak_lost if survives else None
                 if value is None and not missing:
-                    missing += site.distribution.missing or (
-                        "peak power of a product that it feeds",
-                    )
+                    missing += site.distribution.missing or below.lacking(row.source, "peak_w")
                 if row.overload_w is None:
-                    missing.append("its overload window")
+                    missing.append(Missing("its overload window", (*row.path, "overload")))
                 yield Measure(
                     Subject(f"{site.site.name} source {row.source}", row.path),
                     value=value,

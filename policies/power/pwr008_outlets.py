@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
-from rackwright.policy.racks import RackNames
+from rackwright.policy.racks import RackNames, pdus_of
 
 
 class OutletCount(Policy):
@@ -23,10 +24,14 @@ class OutletCount(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each type of outlet that is used on each PDU."""
         for site in plan.onprem:
-            names = RackNames(site)
+            names, pdus = RackNames(site), pdus_of(site)
             for row in site.circuits:
                 suffix = f"feed {row.feed} PDU {row.pdu + 1}"
                 at = names.subject(row.rack_class, suffix, path=row.path)
+                pdu = pdus[row.rack_class, row.feed]
+                unlisted = Missing("PDU of the feed", (*row.path, "pdu"))
+                if pdu is not None:
+                    unlisted = of_product(pdu, "outlets", "outlets")
                 for kind, used, available in (
                     ("C13", row.c13_used, row.c13_available),
                     ("C19", row.c19_used, row.c19_available),
@@ -41,5 +46,5 @@ class OutletCount(Policy):
                         what=f"{kind} outlets in use",
                         fix=f"choose a PDU with at least {used} {kind} outlets, "
                         "or a second PDU on the feed",
-                        missing=() if available is not None else ("outlets of the PDU",),
+                        missing=() if available is not None else (unlisted,),
                     )

@@ -10,7 +10,7 @@ from pydantic import Field
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.power import CircuitAfterLoss, CircuitLoad
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
-from rackwright.policy.racks import RackNames, uncounted_supplies
+from rackwright.policy.racks import RackNames, unknown_draw, unrated
 
 
 class Headroom(Policy):
@@ -40,9 +40,7 @@ class Headroom(Policy):
                     unit="%",
                     what="share of the capacity in use in the worst case",
                     fix="keep this rack as it is, or provide a larger circuit before it grows",
-                    missing=()
-                    if value is not None
-                    else uncounted_supplies(site, number) or ("load or capacity of the circuit",),
+                    missing=() if value is not None else _missing(site, row),
                 )
 
     def _oversubscription(self, site: SitePlan) -> Iterator[Finding]:
@@ -55,6 +53,11 @@ class Headroom(Policy):
                 f"{'under' if power.capping else 'without'} a capping controller",
                 fix="install power capping and set 'capping: true', or plan without oversubscription",
             )
+
+
+def _missing(site: SitePlan, row: CircuitLoad | CircuitAfterLoss) -> tuple[str, ...]:
+    unsaid = () if row.usable_w else (unrated(row.path),)
+    return (*unknown_draw(site, row.rack_class), *unsaid)
 
 
 def _percent(row: CircuitLoad | CircuitAfterLoss) -> float | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.missing import Missing, of_product
+from rackwright.plan.model import Path, Plan, SitePlan
 from rackwright.plan.records.racks import RackDevice
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.racks import RackNames
@@ -33,8 +34,12 @@ class OutletVoltage(Policy):
                 if not found:
                     continue
                 at = names.subject(number, entry, path=device.path)
-                known = [volts for volts in found if volts is not None]
-                unknown = () if len(known) == len(found) else ("voltage of a feed",)
+                known = [volts for volts, _ in found if volts is not None]
+                unknown = tuple(
+                    Missing(f"voltage of feed {path[-1]}", (*path, "circuit"))
+                    for volts, path in found
+                    if volts is None
+                )
                 yield Measure(
                     at,
                     value=None if unknown else max(known),
@@ -42,7 +47,7 @@ class OutletVoltage(Policy):
                     unit="V",
                     what="highest voltage at an outlet",
                     fix="choose a PDU that gives line to neutral, or a lower supply voltage",
-                    missing=unknown or (f"{entry}: highest voltage",),
+                    missing=unknown or (of_product(entry, "voltage_max", "highest voltage"),),
                 )
                 yield Measure(
                     at,
@@ -52,15 +57,16 @@ class OutletVoltage(Policy):
                     what="lowest voltage at an outlet",
                     sense="at_least",
                     fix="choose a PDU that gives line to line, or a higher supply voltage",
-                    missing=unknown or (f"{entry}: lowest voltage",),
+                    missing=unknown or (of_product(entry, "voltage_min", "lowest voltage"),),
                 )
 
 
-def _voltages(site: SitePlan) -> dict[int, list[float | None]]:
-    found: dict[int, list[float | None]] = {}
+def _voltages(site: SitePlan) -> dict[int, list[tuple[float | None, Path]]]:
+    """The voltage at the outlets of each feed of a class of racks, and the feed's place."""
+    found: dict[int, list[tuple[float | None, Path]]] = {}
     for row in site.feeds:
         if row.pdu_entry is not None:
-            found.setdefault(row.rack_class, []).append(row.outlet_voltage_v)
+            found.setdefault(row.rack_class, []).append((row.outlet_voltage_v, row.path))
     return found
 
 

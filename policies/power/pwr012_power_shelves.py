@@ -8,6 +8,8 @@ from typing import ClassVar
 from rackwright.model.hardware import Node, PowerShelf, fact_value
 from rackwright.model.onprem import RackGroup
 from rackwright.model.power import RackShelves
+from rackwright.plan.contributors import unknowns
+from rackwright.plan.missing import Missing, ProductField, of_product
 from rackwright.plan.model import Path, Plan, SitePlan, Subject
 from rackwright.plan.shelves import (
     SHELF_INLETS,
@@ -43,9 +45,9 @@ class PowerShelves(Policy):
                     if _hangs_on_shelves(plan, site, row.rack_class):
                         yield _undeclared(names.subject(row.rack_class))
                     continue
-                yield _capacity(plan, names, row.rack_class, group)
+                yield _capacity(plan, site, names, row.rack_class, group)
                 if group.feeds:
-                    yield _after_loss(plan, names, row.rack_class, group)
+                    yield _after_loss(plan, site, names, row.rack_class, group)
                 if _has_generator(site):
                     yield _backup(plan, site, names, row.rack_class, group.shelves)
 
@@ -76,11 +78,13 @@ def _undeclared(at: Subject) -> Finding:
         at,
         ok=None,
         message="whether the power shelves carry the rack",
-        missing=("'shelves' of the rack",),
+        missing=(Missing("'shelves' of the rack", (*at.path, "shelves")),),
     )
 
 
-def _after_loss(plan: Plan, names: RackNames, number: int, group: RackGroup) -> Measure:
+def _after_loss(
+    plan: Plan, site: SitePlan, names: RackNames, number: int, group: RackGroup
+) -> Measure:
     """What is left when the feed with most shelves is dead."""
     shelves = group.shelves
     assert shelves is not None  # noqa: S101 - the caller looked
@@ -99,21 +103,22 @@ def _after_loss(plan: Plan, names: RackNames, number: int, group: RackGroup) -> 
         fix="hang the shelves on two feeds or more"
         if needed is None
         else f"install {needed} shelves of this type, as many on each feed",
-        missing=() if power is not None else ("maximum power of a product in the rack",),
+        missing=() if power is not None else unknowns(site, "power_w", [number]),
     )
 
 
-def _capacity(plan: Plan, names: RackNames, number: int, group: RackGroup) -> Measure:
+def _capacity(
+    plan: Plan, site: SitePlan, names: RackNames, number: int, group: RackGroup
+) -> Measure:
     shelves = group.shelves
     assert shelves is not None  # noqa: S101 - the caller looked
     entry = plan.catalogue.get(PowerShelf, shelves.type)
     each = fact_value(entry.rating_n_plus_1)
     power = names.row(number).power_w
-    missing = []
-    if power is None:
-        missing.append("maximum power of a product in the rack")
+    missing = [] if power is not None else [*unknowns(site, "power_w", [number])]
     if each is None:
-        missing.append(f"{entry.id}: rating with one supply lost")
+        words = "rating with one supply lost"
+        missing.append(of_product(entry.id, "rating_n_plus_1", words))
     return Measure(
         names.subject(number),
         value=power,
@@ -141,9 +146,12 @@ def _backup(
     needed = None if acceptance is None else acceptance + MARGIN_S
     missing = []
     if backup is None:
-        missing.append(f"'backup' of the shelves, or of {shelves.type}")
+        place = (*names.row(number).path, "shelves", "backup")
+        words = f"'backup' of the shelves, or of {shelves.type}"
+        missing.append(Missing(words, place, ProductField(shelves.type, "backup")))
     if acceptance is None:
-        missing.append("'generator_acceptance' of the site")
+        place = (*site.path, "power", "generator_acceptance")
+        missing.append(Missing("'generator_acceptance' of the site", place))
     return Measure(
         names.subject(number),
         value=backup,

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from rackwright.plan.listing import listed
+from rackwright.plan.missing import each_once
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import provide
-from rackwright.policy.racks import is_over
-from rackwright.policy.sources import missing_of_facility, missing_of_racks, no_capacity
+from rackwright.policy.racks import BelowSources, is_over
+from rackwright.policy.sources import (
+    missing_of_charging,
+    missing_of_facility,
+    missing_of_racks,
+    no_capacity,
+)
 
 
 class BatteryRecharge(Policy):
@@ -27,23 +32,21 @@ class BatteryRecharge(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each source that feeds a UPS."""
         for site in plan.onprem:
+            below = BelowSources(site)
             for row in site.sources:
                 if row.batteries:
-                    yield _source(site, row)
+                    yield _source(site, row, below)
 
 
-def _source(site: SitePlan, row: SourceLoad) -> Measure:
+def _source(site: SitePlan, row: SourceLoad, below: BelowSources) -> Measure:
     survives = row.redundancy == "N-1"
     value = row.charging_worst_w if survives else row.charging_w
     lost = row.charging_lost if survives else None
-    sources = site.distribution.sources
     missing = [
-        *missing_of_racks(site, row),
-        *missing_of_facility(site, row),
+        *missing_of_racks(site, row, below),
+        *missing_of_facility(site, row, below),
+        *missing_of_charging(site, row.batteries),
     ]
-    silent = [f"'{name}'" for name in row.batteries if sources[name].recharge is None]
-    if silent:
-        missing.append(f"'recharge' of {listed(silent)}")
     if row.capacity_w is None:
         missing.append(no_capacity(site, row.source))
     over = is_over(value, row.capacity_w)
@@ -56,5 +59,5 @@ def _source(site: SitePlan, row: SourceLoad) -> Measure:
         fix=f"{provide(value, 'W', f'a {row.kind}')}, or let the UPSs charge more slowly"
         if over
         else None,
-        missing=tuple(missing),
+        missing=each_once(missing),
     )

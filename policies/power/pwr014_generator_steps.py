@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import ClassVar
 
-from rackwright.plan.listing import listed
+from rackwright.plan.distribution import Tree
+from rackwright.plan.missing import Missing, each_once
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import provide
-from rackwright.policy.racks import is_over
-from rackwright.policy.sources import missing_of_facility
+from rackwright.policy.racks import BelowSources, is_over
+from rackwright.policy.sources import missing_of_charging, missing_of_facility
 
 
 class GeneratorSteps(Policy):
@@ -27,24 +29,22 @@ class GeneratorSteps(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each generator that carries load after any loss."""
         for site in plan.onprem:
+            below = BelowSources(site)
             for row in site.sources:
                 if row.step_number is not None:
-                    yield _generator(site, row, row.step_number)
+                    yield _generator(site, row, row.step_number, below)
 
 
-def _generator(site: SitePlan, row: SourceLoad, step: int) -> Measure:
+def _generator(site: SitePlan, row: SourceLoad, step: int, below: BelowSources) -> Measure:
     value, limit = row.step_w, row.step_limit_w
     missing: list[str] = []
     if value is None:
-        missing += missing_of_facility(site, row)
+        missing += missing_of_facility(site, row, below)
         missing += _missing_below(site, row.source)
-        missing += (
-            ()
-            if missing
-            else site.distribution.missing or ("maximum power of a product that it feeds",)
-        )
+        if not missing:
+            missing += site.distribution.missing or below.lacking(row.source)
     if limit is None:
-        missing.append(f"'step_load' of '{row.source}'")
+        missing.append(Missing(f"'step_load' of '{row.source}'", (*row.path, "step_load")))
     fix = (
         f"connect loads in more steps ('start_step'), let UPSs take theirs back little by little "
         f"('walk_in'), or {provide(value, 'W', 'a generator that takes a step')}"
@@ -57,19 +57,23 @@ def _generator(site: SitePlan, row: SourceLoad, step: int) -> Measure:
         what=f"load connected at once in step {step}"
         + (f" after losing '{row.step_lost}'" if row.step_lost else ""),
         fix=fix if is_over(value, limit) else None,
-        missing=tuple(missing),
+        missing=each_once(missing),
     )
 
 
 def _missing_below(site: SitePlan, generator: str) -> Iterator[str]:
-    """Numbers of the UPSs on a generator without which their step is unknown."""
-    sources = site.distribution.sources
-    steps = [
-        row
-        for row in site.sources
-        if row.kind == "ups" and not sources[row.source].walk_in and generator in row.ancestors
-    ]
-    silent = [f"'{row.source}'" for row in steps if sources[row.source].recharge is None]
-    if silent:
-        yield f"'recharge' of {listed(silent)}"
-    yield from dict.fromkeys(row.lacks for row in steps if row.lacks is not None)
+    """Numbers of what a generator carries at once that nobody says."""
+    reached = _at_once(site.distribution, generator)
+    rows = [row for row in site.sources if row.source in reached]
+    yield from missing_of_charging(site, [row.source for row in rows if row.kind == "ups"])
+    yield from each_once(row.lacks for row in rows if row.lacks is not None)
+
+
+def _at_once(tree: Tree, generator: str) -> AbstractSet[str]:
+    """The sources below a generator whose load is in its steps: none behind a UPS that walks in."""
+    reached = {generator}
+    for name in reversed(tree.order):  # parents before children
+        source = tree.sources.get(name)
+        if source is not None and not source.walk_in and reached.intersection(tree.parents[name]):
+            reached.add(name)
+    return reached

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, subject, unknowns
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
 from rackwright.policy.fixes import either, held_in, place_fewer, provide
@@ -31,7 +32,8 @@ class Density(Policy):
                 shares = contributors(site, "power_w", [number], per_rack=True) if over else ()
                 missing = unknowns(site, "power_w", [number])
                 if limit is None:
-                    missing += ("'power_limit' in the cooling of the racks",)
+                    place = (*row.path, "cooling", "power_limit")
+                    missing += (Missing("'power_limit' in the cooling of the racks", place),)
                 yield Measure(
                     subject(site, row),
                     value=value,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, subject, unknowns
+from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.records.racks import RackClass
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
@@ -39,7 +40,7 @@ def _weight(site: SitePlan, row: RackClass, limit: float | None, *, rolled: bool
     shares = contributors(site, "weight_kg", [number], per_rack=True) if over else ()
     missing = unknowns(site, "weight_kg", [number])
     if limit is None:
-        missing += (f"{row.type}: static rating",)
+        missing += (of_product(row.type, "static_rating", "static rating"),)
     fix = None
     if over:
         later = "install devices after the rack stands"

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from rackwright.model.onprem import Floor
 from rackwright.plan.contributors import contributors, subject, unknowns
+from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Contributor, Plan, SitePlan
 from rackwright.plan.records.racks import RackClass
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
@@ -90,8 +91,9 @@ def _missing(
 ) -> Iterator[str]:
     yield from unknowns(site, "weight_kg", [row.rack_class])
     if row.weight_kg is None and row.content_kg is not None:
-        yield f"{row.type}: published weight"
+        yield of_product(row.type, "weight", "published weight")
     if share is None:
-        yield "'aisle_depth' of the racks"
+        yield Missing("'aisle_depth' of the racks", (*row.path, "aisle_depth"))
     if limit is None:
-        yield f"'{kind}' of the floor of '{row.hall}'"
+        hall = row.path[:-4]
+        yield Missing(f"'{kind}' of the floor of '{row.hall}'", (*hall, "floor", kind))

@@ -8,7 +8,9 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from rackwright.plan.contributors import contributors, subject, unknowns
-from rackwright.plan.model import Plan
+from rackwright.plan.missing import Missing
+from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.records.racks import RackClass
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.racks import excess
 
@@ -46,5 +48,14 @@ class CenterOfMass(Policy):
                     fix=f"lower the devices by {over:.1f} U on average, the heaviest first"
                     if over
                     else None,
-                    missing=missing or (("a place for each device",) if value is None else ()),
+                    missing=missing or (_unplaced(site, row) if value is None else ()),
                 )
+
+
+def _unplaced(site: SitePlan, row: RackClass) -> tuple[str, ...]:
+    """What keeps a device of a rack from having a place: its height, or that it does not fit."""
+    homeless = [device for device in site.devices_of(row.rack_class) if not device.fits]
+    named = {"node", "switch"}
+    places = [(*d.path, "per_rack") for d in homeless if d.kind in named] or [(*row.path, "type")]
+    words = "a place for each device"
+    return unknowns(site, "height_u", [row.rack_class]) or (Missing(words, places[0]),)

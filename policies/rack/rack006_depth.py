@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from rackwright.model.hardware import Node
 from rackwright.plan.contributors import subject, unknowns
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Plan, SitePlan
 from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.policy.api import Finding, Measure, Policy, Severity
@@ -50,7 +51,8 @@ def _depth(site: SitePlan, row: RackClass, mounted: list[RackDevice]) -> Measure
     entries = {device.entry for device in mounted}
     missing = [m for m in unknowns(site, "depth_m", [row.rack_class]) if m.split(":")[0] in entries]
     if allowance is None:
-        missing.append("'cable_allowance' of the racks")
+        place = (*row.path, "cable_allowance")
+        missing.append(Missing("'cable_allowance' of the racks", place))
     value = None if deepest is None or allowance is None else deepest + allowance
     over = excess(value, limit)
     shares: list[Contributor] = []

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.plan.contributors import subject
+from rackwright.plan.missing import Field, Missing, ProductField
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
@@ -44,13 +45,14 @@ def _groups(site: SitePlan, row: RackClass) -> Iterator[Finding]:
 def _judge(device: RackDevice, rack: str, at: Subject) -> Finding:
     entry, own = device.entry, device.air_direction
     if own is None:
-        remedy = "state 'air_direction' of the tier, as ordered"
+        ways: tuple[Field, ...] = (ProductField(entry, "airflow_direction"),)
+        if device.kind == "switch":
+            ways = ((*device.path, "air_direction"), *ways)
         return Finding(
             at,
             ok=None,
             message=f"air passes the rack {rack}; it is not stated how it passes {entry}",
-            fix=remedy if device.kind == "switch" else "add 'airflow_direction' to its entry",
-            missing=(f"{entry}: airflow direction",),
+            missing=(Missing(f"{entry}: airflow direction", *ways),),
         )
     if own in {rack, "passive"}:
         return Finding(at, ok=True, message=f"air passes {entry} {own}, the rack {rack}")

@@ -10,6 +10,7 @@ from pydantic import Field
 from rackwright.model.quantities import format_quantity
 from rackwright.model.units import Watts
 from rackwright.plan.contributors import subject, unknowns
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.records.racks import RackClass
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
@@ -35,16 +36,18 @@ class Blanking(Policy):
             for row in site.rack_classes:
                 air = airs[row.hall]
                 contained = None if air is None else air.containment != "none"
-                yield self._judge(site, row, *_PANELS, present=row.blanking)
-                yield self._judge(site, row, *_CONTAINMENT, present=contained)
+                said = Missing("'blanking' of the racks", (*row.path, "blanking"))
+                yield self._judge(site, row, *_PANELS, said, present=row.blanking)
+                said = Missing("'air' of the hall", (*row.path[:-4], "air"))
+                yield self._judge(site, row, *_CONTAINMENT, said, present=contained)
 
     def _judge(
         self,
         site: SitePlan,
         row: RackClass,
         noun: str,
-        option: str,
         fix: str,
+        option: Missing,
         *,
         present: bool | None,
     ) -> Finding:
@@ -60,17 +63,16 @@ class Blanking(Policy):
             return Finding(at, ok=True, message=message, what=noun)
         message = f"the rack draws {format_quantity(power, 'W')}, above {threshold} it needs {noun}"
         if present is None:
-            return Finding(at, ok=None, message=message, missing=(option,), fix=fix, what=noun)
+            missing = (option,)
+            return Finding(at, ok=None, message=message, missing=missing, what=noun)
         return Finding(at, ok=False, message=message, fix=fix, what=noun)
 
 
 _PANELS = (
     "blanking panels",
-    "'blanking' of the racks",
     "close empty units and set 'blanking: true'",
 )
 _CONTAINMENT = (
     "contained aisles",
-    "'air' of the hall",
     "contain the hot or the cold aisle and set 'containment'",
 )

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from rackwright.model.reliability import Reliability
 from rackwright.model.units import Percent
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.reliability import DAY, GroupHosts, daily_rate, groups_of, spares_needed
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Profile, Severity
@@ -39,7 +40,7 @@ class Spares(Policy):
         known = reliability.of_group(group.site, group.group)
         rate, repair = known.node_failures_per_1000_days, known.repair_time
         missing = [
-            f"'{name}' in 'reliability'"
+            Missing(f"'{name}' in 'reliability'", ("reliability", name))
             for name, value in (
                 ("node_failures_per_1000_days", rate),
                 ("repair_time", repair),
@@ -47,13 +48,19 @@ class Spares(Policy):
             if value is None
         ]
         if known.spares is None:
-            missing.append(f"'spares' of '{group.group}' in the groups of 'reliability'")
+            named = [(one.site, one.group) for one in reliability.groups]
+            here = (group.site, group.group)
+            index = named.index(here) if here in named else len(named)
+            words = f"'spares' of '{group.group}' in the groups of 'reliability'"
+            missing.append(Missing(words, ("reliability", "groups", index, "spares")))
         needed, fix = None, None
         if rate is not None and repair is not None:
             mean = group.hosts * daily_rate(rate) * repair / DAY
             needed = spares_needed(mean, self.quantile / 100)
             if needed is None:
-                missing.append("a failure rate and repair time that a site can have")
+                words = "a failure rate and repair time that a site can have"
+                names = ("node_failures_per_1000_days", "repair_time")
+                missing.append(Missing(words, *(("reliability", name) for name in names)))
             else:
                 fix = (
                     f"keep {needed:,} hosts free or on the shelf, or repair sooner: "

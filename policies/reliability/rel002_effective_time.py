@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from rackwright.model.quantities import format_quantity
 from rackwright.model.reliability import JobProfile, Reliability
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.reliability import (
     DAY,
@@ -41,18 +42,19 @@ class EffectiveTime(Policy):
                 ),
                 ok=None,
                 message="how much of its time the largest job spends on steps that count",
-                missing=("'jobs' in 'reliability'",),
+                missing=(Missing("'jobs' in 'reliability'", ("reliability", "jobs")),),
             )
 
 
 def _judge(at: Subject, job: JobProfile, rate: float | None) -> Measure:
     missing = [
-        f"'{name}' of the job"
+        Missing(f"'{name}' of the job", (*at.path, name))
         for name in ("restart", "checkpoint_interval", "checkpoint_stall", "target")
         if getattr(job, name) is None
     ]
     if rate is None:
-        missing.append("'node_failures_per_1000_days' in 'reliability'")
+        name = "node_failures_per_1000_days"
+        missing.append(Missing(f"'{name}' in 'reliability'", ("reliability", name)))
     value, fix = None, None
     restart, interval, stall = job.restart, job.checkpoint_interval, job.checkpoint_stall
     if rate is not None and restart is not None and interval is not None and stall is not None:

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from rackwright.model.reliability import Reliability
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, Subject
 from rackwright.plan.reliability import count_controllers
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
@@ -38,7 +39,8 @@ class Controllers(Policy):
         limit: int | None = self.fenced if fencing else self.quorum
         missing: tuple[str, ...] = ()
         if fencing is None and self.fenced <= count < self.quorum:
-            limit, missing = None, ("'controller_fencing' in 'reliability'",)
+            words = "'controller_fencing' in 'reliability'"
+            limit, missing = None, (Missing(words, ("reliability", "controller_fencing")),)
         path: Path = ("scheduler", "controllers") if scheduler is not None else ("sites",)
         fix = f"run {self.quorum} controllers"
         if self.fenced < self.quorum:

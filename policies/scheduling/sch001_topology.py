@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from rackwright.model.scheduler import Scheduler
-from rackwright.plan.model import Plan, Subject
+from rackwright.plan.missing import Missing
+from rackwright.plan.model import Path, Plan, Subject
 from rackwright.plan.scheduler import node_sets
 from rackwright.plan.scheduling import Cabling, cabling, difference
 from rackwright.plan.slurm_topology import TOPOLOGY, declared_tree, members, tree_faults
@@ -50,7 +51,7 @@ def _judge_cabling(cabled: Cabling) -> Finding:
             at,
             ok=None,
             message=f"no compute fabric says where the {hosts:,} hosts are cabled",
-            missing=(f"compute fabric of '{cabled.nodes.group}'",),
+            missing=(Missing(f"compute fabric of '{cabled.nodes.group}'", _fabrics(at)),),
         )
     if cabled.unplaced or not cabled.linked:
         open_ = (
@@ -62,12 +63,17 @@ def _judge_cabling(cabled: Cabling) -> Finding:
             at,
             ok=None,
             message=f"in the fabric '{cabled.fabric}' {open_}",
-            missing=(f"cabling of the fabric '{cabled.fabric}'",),
+            missing=(Missing(f"cabling of the fabric '{cabled.fabric}'", _fabrics(at)),),
         )
     units = f"{cabled.units:,} set{'s' if cabled.units != 1 else ''}"
     return Finding(
         at, ok=True, message=f"the {hosts:,} hosts share their leaves in {units}, and so in Slurm"
     )
+
+
+def _fabrics(at: Subject) -> Path:
+    """Where the fabrics of the site of a node group are said."""
+    return (*at.path[:2], "fabrics")
 
 
 def _warn_flat(cabled: Cabling, scheduler: Scheduler) -> Finding:
@@ -92,13 +98,14 @@ def _judge_written(plan: Plan, scheduler: Scheduler) -> Iterator[Measure | Findi
     for fault in tree_faults(declared_tree(scheduler.topology.switches)):
         yield Finding(at, ok=False, message=fault, fix=remedy)
         return
+    places = [(*site.path, "fabrics") for site in plan.onprem]
     found = difference(plan, scheduler, members(scheduler, node_sets(plan), "tree"))
     if found is None:
         yield Finding(
             at,
             ok=None,
             message="a tree is written by hand and the fabric's own cannot be told",
-            missing=("where every host is cabled",),
+            missing=(Missing("where every host is cabled", *places),),
         )
         return
     fix = remedy

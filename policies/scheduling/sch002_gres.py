@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.scheduler import NodeSet, node_sets
 from rackwright.policy.api import Finding, Measure, Policy, Severity
@@ -35,7 +36,13 @@ def _judge_gres(nodes: NodeSet) -> Finding:
             at,
             ok=None,
             message=f"the accelerators of {nodes.entry} are no whole number for each host",
-            missing=(f"accelerators of one host of {nodes.entry}",),
+            missing=(
+                Missing(
+                    f"accelerators of one host of {nodes.entry}",
+                    ("scheduler", "nodes"),
+                    ProductField(nodes.entry, "hosts"),
+                ),
+            ),
         )
     if (nodes.gres and str(nodes.gres)) == (nodes.known_gres and str(nodes.known_gres)):
         said = str(nodes.gres) if nodes.gres else "no accelerators"
@@ -68,5 +75,5 @@ def _judge_numbers(nodes: NodeSet) -> Iterator[Measure]:
             unit=unit,
             what=f"{what} that jobs may have of a host",
             fix=fix,
-            missing=(f"{what} of {nodes.entry}",) if value is None else (),
+            missing=(nodes.lacks(what),) if value is None else (),
         )

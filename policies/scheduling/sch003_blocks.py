@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from rackwright.model.scheduler import Scheduler
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.scheduler import NodeSet, node_sets
 from rackwright.plan.scheduling import blocked, divisors, right_sizes, wrong_sizes
@@ -45,9 +46,12 @@ class SlurmBlocks(Policy):
         at = Subject(f"{nodes.site} {nodes.group}", nodes.path)
         if nodes.unit_hosts is None or not sizes:
             what = f"hosts of one NVLink domain of {nodes.entry}"
+            place = (*TOPOLOGY, "plugin")
             if nodes.unit_hosts is not None:
                 what = "one size of a block for units that differ"
-            yield Finding(at, ok=None, message=f"not known: {what}", missing=(what,))
+                place = (*TOPOLOGY, "block_sizes")
+            missing = (Missing(what, place),)
+            yield Finding(at, ok=None, message=f"not known: {what}", missing=missing)
             return
         if nodes.unit_hosts == 1:
             yield Finding(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.declared import declared
@@ -28,7 +29,10 @@ class ManagementNetwork(Policy):
                 value=security.management_isolated if security else None,
                 yes="management controllers are in a network that jobs and users cannot reach",
                 no="jobs or users reach the management controllers",
-                missing="'management_isolated' in the site's 'security'",
+                missing=Missing(
+                    "'management_isolated' in the site's 'security'",
+                    (*site.path, "security", "management_isolated"),
+                ),
                 fix="put the management controllers into a network of their own, filtered from "
                 "nodes and users, and set 'management_isolated: true'",
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.declared import declared
@@ -29,7 +30,10 @@ class Credentials(Policy):
                 value=security.default_credentials_replaced if security else None,
                 yes="no device answers to its maker's password",
                 no="devices answer to their maker's password",
-                missing="'default_credentials_replaced' in the site's 'security'",
+                missing=Missing(
+                    "'default_credentials_replaced' in the site's 'security'",
+                    (*path, "default_credentials_replaced"),
+                ),
                 fix="replace the passwords of controllers, switches and PDUs, and set "
                 "'default_credentials_replaced: true'",
             )
@@ -38,7 +42,10 @@ class Credentials(Policy):
                 value=security.credentials_per_device if security else None,
                 yes="no two devices share a password",
                 no="devices share a password: who reads one holds them all",
-                missing="'credentials_per_device' in the site's 'security'",
+                missing=Missing(
+                    "'credentials_per_device' in the site's 'security'",
+                    (*path, "credentials_per_device"),
+                ),
                 fix="let the store of secrets make a password for each device, and set "
                 "'credentials_per_device: true'",
             )

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from rackwright.model.security import SubnetManagerKeys
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, Subject
 from rackwright.plan.protection import infiniband_fabrics
 from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
@@ -49,7 +50,7 @@ class FabricKeys(Policy):
                         value=getattr(fabric, key),
                         yes=f"the fabric has its own {noun}",
                         no=f"the fabric has no {noun}",
-                        missing=f"'{key}' of the fabric '{fabric.name}'",
+                        missing=Missing(f"'{key}' of the fabric '{fabric.name}'", (*path, key)),
                         fix=f"set the {noun} in the subnet manager, and '{key}: true'",
                     )
             if fabrics:
@@ -62,7 +63,8 @@ class FabricKeys(Policy):
         self, name: str, path: Path, keys: SubnetManagerKeys | None
     ) -> Iterator[Measure | Finding]:
         level = keys.m_key_protection_level if keys else None
-        lacking = "'m_key_protection_level' in the site's 'security.infiniband'"
+        words = "'m_key_protection_level' in the site's 'security.infiniband'"
+        lacking = Missing(words, (*path, "m_key_protection_level"))
         yield Measure(
             Subject(name, path),
             value=level,
@@ -80,6 +82,6 @@ class FabricKeys(Policy):
                 value=getattr(keys, field) if keys else None,
                 yes=meaning,
                 no=f"it is not so that {meaning}",
-                missing=f"'{field}' in the site's 'security.infiniband'",
+                missing=Missing(f"'{field}' in the site's 'security.infiniband'", (*path, field)),
                 fix=f"set '{setting}' in the subnet manager, and '{field}: true'",
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.declared import declared
@@ -29,7 +30,7 @@ class BootAndTransport(Policy):
                 value=security.secure_boot if security else None,
                 yes="UEFI Secure Boot is on",
                 no="UEFI Secure Boot is off",
-                missing="'secure_boot' in the site's 'security'",
+                missing=Missing("'secure_boot' in the site's 'security'", (*path, "secure_boot")),
                 fix="sign the kernel modules with an enrolled key, turn Secure Boot on, and set "
                 "'secure_boot: true'",
             )
@@ -38,7 +39,9 @@ class BootAndTransport(Policy):
                 value=security.management_tls if security else None,
                 yes="controllers are spoken to by TLS with checked certificates",
                 no="controllers are spoken to without TLS, or their certificates are not checked",
-                missing="'management_tls' in the site's 'security'",
+                missing=Missing(
+                    "'management_tls' in the site's 'security'", (*path, "management_tls")
+                ),
                 fix="put certificates of the site's own authority on the controllers, check them, "
                 "and set 'management_tls: true'",
             )

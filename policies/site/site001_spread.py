@@ -15,6 +15,7 @@ from rackwright.plan.interconnect import (
     line_between,
     spans,
 )
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Path, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 
@@ -69,7 +70,7 @@ def _judge_need(at: Subject, line: Line, need: WanNeed) -> Iterator[Measure]:
     asked = {
         name: ()
         if getattr(need, name) is not None
-        else (f"'{name}' in 'between_sites' of the job",)
+        else (Missing(f"'{name}' in 'between_sites' of the job", (*where.path, name)),)
         for name in ("bandwidth", "round_trip_time")
     }
     yield Measure(
@@ -125,5 +126,12 @@ def _judge_loss(plan: Plan) -> Iterator[Measure]:
             if site != largest and count
         ),
         fix=fix,
-        missing=() if wanted is not None else ("'least_after_site_loss' in 'reliability'",),
+        missing=()
+        if wanted is not None
+        else (
+            Missing(
+                "'least_after_site_loss' in 'reliability'",
+                ("reliability", "least_after_site_loss"),
+            ),
+        ),
     )

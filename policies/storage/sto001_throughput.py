@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.filesystem import FileSystem, Rate, file_systems
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import provide
@@ -34,7 +35,9 @@ def _judge(
     system: FileSystem, direction: str, rate: Rate, demand: float | None
 ) -> Iterator[Measure]:
     at = Subject(system.name, (*system.path, "workload"))
-    unasked = () if demand is not None else (f"'{direction}' in the workload",)
+    unasked: tuple[str, ...] = ()
+    if demand is None:
+        unasked = (Missing(f"'{direction}' in the workload", (*at.path, direction)),)
     remedy = None if demand is None else system.remedy(direction, demand)
     value, what = rate.value, f"{direction} throughput"
     if value is None and rate.most is not None and demand is not None and rate.most < demand:
@@ -52,7 +55,10 @@ def _judge(
     )
     if rate.value is None or system.lustre is None:
         return
-    undeclared = () if rate.after_loss is not None else ("'failover' of the objects",)
+    undeclared: tuple[str, ...] = ()
+    if rate.after_loss is None:
+        place = (*system.path, "objects", "failover")
+        undeclared = (Missing("'failover' of the objects", place),)
     yield Measure(
         at,
         value=rate.after_loss,

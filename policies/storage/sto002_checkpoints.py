@@ -9,6 +9,7 @@ from rackwright.model.quantities import format_quantity
 from rackwright.model.storage import Checkpoint
 from rackwright.plan.filesystem import FileSystem, checkpoint_size, file_systems, write_time
 from rackwright.plan.filesystem import throughput_for as throughput_needed
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 from rackwright.policy.fixes import either, provide
@@ -34,14 +35,17 @@ class Checkpoints(Policy):
 def _judge(system: FileSystem, checkpoint: Checkpoint) -> Measure:
     size, limit = checkpoint_size(checkpoint), checkpoint.write_time
     missing = list(system.write.missing)
+    place = (*system.path, "workload", "checkpoint")
     if size is None:
-        missing.append("'size' of the checkpoint, or 'parameters' and 'bytes_per_parameter'")
+        words = "'size' of the checkpoint, or 'parameters' and 'bytes_per_parameter'"
+        missing.append(Missing(words, (*place, "size"), (*place, "parameters")))
     if limit is None:
-        missing.append("'write_time' of the checkpoint")
+        missing.append(Missing("'write_time' of the checkpoint", (*place, "write_time")))
     moved, value, fix = system.write.value, None, None
     shares: tuple[Contributor, ...] = ()
     if moved == 0:
-        missing.append("a write throughput above zero")
+        rate = ("throughput",) if system.fsx else ("objects", "server_write")
+        missing.append(Missing("a write throughput above zero", (*system.path, *rate)))
     elif size is not None and moved is not None:
         value = write_time(size, moved)
         written = f"{format_quantity(size, 'GiB')} at {format_quantity(moved, 'MB/s')}"

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from rackwright.model.storage import MetadataTargets
 from rackwright.plan.filesystem import FileSystem, file_systems, files_of_target
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 
@@ -36,19 +37,22 @@ class Inodes(Policy):
 
     def _judge(self, system: FileSystem, targets: MetadataTargets | None) -> Measure:
         files = system.workload.files
-        missing = [] if files is not None else ["'files' in the workload"]
+        missing, path = [], (*system.path, "metadata")
+        if files is None:
+            missing.append(Missing("'files' in the workload", (*system.path, "workload", "files")))
         each = limit = None
         if targets is None:
-            missing.append("'metadata': the targets that hold the inodes")
+            missing.append(Missing("'metadata': the targets that hold the inodes", path))
         else:
             missing += [
-                f"'{name}' of the metadata"
+                Missing(f"'{name}' of the metadata", (*path, name))
                 for name in ("count", "size")
                 if getattr(targets, name) is None
             ]
             each = files_of_target(targets, self.inode_bytes, self.reserve)
             if targets.size is not None and each is None:
-                missing.append("'backend' of the metadata: it limits a target of this size")
+                words = "'backend' of the metadata: it limits a target of this size"
+                missing.append(Missing(words, (*path, "backend")))
             if each is not None and targets.count is not None:
                 limit = each * targets.count
         fix = None

@@ -11,6 +11,7 @@ from pydantic import Field
 from rackwright.model.quantities import format_quantity
 from rackwright.model.units import Percent
 from rackwright.plan.filesystem import FileSystem, file_systems, fsx_capacity
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 
@@ -34,11 +35,14 @@ class Fill(Policy):
 
     def _judge(self, system: FileSystem) -> Measure:
         data, capacity = system.workload.data, system.capacity
-        missing = [] if data is not None else ["'data' in the workload"]
+        missing = []
+        if data is None:
+            missing.append(Missing("'data' in the workload", (*system.path, "workload", "data")))
         if capacity is None:
-            missing.append("'count' and 'size' of the objects")
+            missing += _unsized(system)
         elif not capacity:
-            missing.append("a capacity above zero")
+            where = ("capacity",) if system.fsx else ("objects", "size")
+            missing.append(Missing("a capacity above zero", (*system.path, *where)))
         value = 100 * data / capacity if data is not None and capacity else None
         return Measure(
             Subject(system.name, (*system.path, "workload")),
@@ -49,6 +53,16 @@ class Fill(Policy):
             fix=_fix(system, data, self.fullest),
             missing=tuple(missing),
         )
+
+
+def _unsized(system: FileSystem) -> list[Missing]:
+    """What keeps the capacity of a Lustre file system from being known."""
+    objects, path = system.lustre.objects if system.lustre else None, (*system.path, "objects")
+    return [
+        Missing(f"'{name}' of the objects", (*path, name))
+        for name in ("count", "size")
+        if getattr(objects, name, None) is None
+    ]
 
 
 def _fix(system: FileSystem, data: float | None, fullest: float) -> str | None:

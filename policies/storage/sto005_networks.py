@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from rackwright.plan.filesystem import count_hosts
 from rackwright.plan.lnet import judge_networks
+from rackwright.plan.missing import below
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity
 
@@ -33,6 +34,6 @@ class Networks(Policy):
                         ok=claim.ok,
                         message=claim.message,
                         fix=claim.fix,
-                        missing=claim.missing,
+                        missing=below(path, claim.missing),
                         what=claim.what,
                     )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rackwright.exit_codes import ExitCode
     from rackwright.model.cluster import Blueprint
     from rackwright.plan.load import LoadedPlan, load_plan
+    from rackwright.plan.missing import Missing, ProductField
     from rackwright.plan.model import Contributor, Path, Plan, SitePlan, Subject
     from rackwright.plan.records.facility import HallLoad, LoopLoad, RowLoad, SiteTotals
     from rackwright.plan.records.power import (
@@ -55,6 +56,7 @@ _PLACES = {
     "rackwright.exit_codes": "ExitCode",
     "rackwright.model.cluster": "Blueprint",
     "rackwright.plan.load": "LoadedPlan load_plan",
+    "rackwright.plan.missing": "Missing ProductField",
     "rackwright.plan.model": "Contributor Path Plan SitePlan Subject",
     "rackwright.plan.records.facility": "HallLoad LoopLoad RowLoad SiteTotals",
     "rackwright.plan.records.power": "CircuitAfterLoss CircuitLoad DevicesAfterLoss FeedLoad SourceLoad",
@@ -84,11 +86,13 @@ __all__ = [
     "Location",
     "LoopLoad",
     "Measure",
+    "Missing",
     "Outcome",
     "Path",
     "Plan",
     "Policy",
     "PolicyLoadError",
+    "ProductField",
     "Profile",
     "RackClass",
     "RackDevice",

@@ -1,4 +1,4 @@
-"""The role base on real machines of the lab: time from a server, kernels that are held, huge pages."""
+"""The role base on real machines of the lab: names, time from a server, held kernels, huge pages."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ WATCHING = "[Service]\nExecStart=\nExecStart=!/usr/sbin/chronyd -x\n"
 SERVER = "local stratum 8\nallow\n"
 OWN_MACHINE = "#!/bin/sh\necho none\nexit 1\n"
 """A systemd-detect-virt that takes the host for a machine with a kernel of its own."""
+
+FAR = "10.211.0.77 gpu-77.lab.example.com gpu-77"
+"""A host that the lab does not have."""
+OWN_NAME = "127.0.1.1 node-1.installer node-1"
+"""What Debian's installer writes."""
 
 MEMORY = "/root/mm"
 PAGES = {1048576: 1, 2048: 4}
@@ -56,6 +61,10 @@ class Site:
         return self.machines.play_roles("base", arguments=[*HERE, *arguments], hosts=hosts)
 
     @property
+    def address(self) -> str:
+        return str(self.machines.host("node-1").address.ip)
+
+    @property
     def good(self) -> dict[str, Any]:
         return {
             "base_time_servers": [self.server],
@@ -65,6 +74,9 @@ class Site:
             "base_transparent_hugepages": "madvise",
             "base_kernel": KERNEL,
             "base_held_packages": ["chrony", "sudo"],
+            "base_hosts": f"{self.address} node-1.lab.example.com node-1\n{FAR}",
+            "base_address": self.address,
+            "rackwright_hostname": "node-1",
         }
 
 
@@ -99,6 +111,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"base_hugepages": [{"size_kib": 1048576, "count": 4096}]},
         "base_hugepages of too-much asks for 4194304 of its",
     ),
+    "no-names": ({"base_hosts": "node-1 10.211.0.9"}, "has 'node-1 10.211.0.9', which is no address"),
     "one-size-twice": (
         {"base_hugepages": [{"size_kib": 2048, "count": 1}, {"size_kib": 2048, "count": 2}]},
         "asks for 6 of its",
@@ -126,6 +139,7 @@ def pose_as_a_machine(site: Site) -> None:
 
 def test_a_host_has_what_was_asked_for_and_keeps_it(site: Site) -> None:
     pose_as_a_machine(site)
+    site.on(f"echo '{OWN_NAME}' >> /etc/hosts")
     site.on(
         f"apt-get update -q; apt-get install -qy {' '.join(f'{name}=1-1' for name in KERNEL_PACKAGES)}"
     )
@@ -138,6 +152,8 @@ def test_a_host_has_what_was_asked_for_and_keeps_it(site: Site) -> None:
     assert made.code == 0, made.output
     assert site.on("apt-mark showhold").split() == sorted(["chrony", "sudo", *KERNEL_PACKAGES])
     assert f"linux-image-{NEXT_KERNEL}" not in site.on("apt-get --simulate dist-upgrade")
+    assert site.on("getent hosts gpu-77").split() == FAR.split()
+    assert OWN_NAME not in site.on("cat /etc/hosts")
     assert site.on(f"cat {' '.join(PAGE_FILES.values())} {TRANSPARENT}").split() == [
         "1",
         "4",
@@ -166,6 +182,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "kernel": (
         {"base_kernel": "5.14.0-503"},
         f"runs the kernel {KERNEL}, wanted 5.14.0-503, of which no package is installed",
+    ),
+    "name": (
+        {"base_address": "10.211.0.250"},
+        "under its own name node-1, wanted 10.211.0.250; see /etc/hosts",
     ),
     "hold": ({"base_held_packages": ["sudo", "less"]}, "hold does not hold less;"),
     "server": (

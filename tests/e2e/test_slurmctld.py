@@ -1,5 +1,7 @@
 """A real slurmctld reads the files generated for 12,500 nodes, in a network of its own.
 
+Their addresses are in the files: the one name server there is never answers.
+
 It needs root, for the namespaces, and ``slurmctld``, ``scontrol``, ``sinfo`` and ``munged``.
 """
 
@@ -15,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
@@ -28,23 +31,26 @@ from rackwright.plan.model import Plan
 from rackwright.render.slurm import render_slurm
 
 NODES, PER_LEAF, LEAVES_PER_POD, PODS = 12_500, 32, 32, 13
+FIRST = "10.64.0.10"
+"""Address of the first node."""
 PROGRAMS = ("slurmctld", "scontrol", "sinfo", "munged", "unshare", "nsenter")
 MISSING = [name for name in PROGRAMS if shutil.which(name) is None]
 
 NAMESPACES = ("--net", "--uts", "--mount")
 NAME_SERVER = """
-import socket
+import socket, sys
 server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 server.bind(("127.0.0.1", 53))
-while True:
-    asked, client = server.recvfrom(512)
-    end = asked.index(b"\\0", 12) + 5
-    is_a = asked[end - 4 : end - 2] == b"\\0\\1"
-    answer = b"\\xc0\\x0c\\0\\1\\0\\1\\0\\0\\0\\x3c\\0\\4" + bytes([127, 0, 0, 1]) if is_a else b""
-    head = asked[:2] + b"\\x81\\x80" + b"\\0\\1" + bytes([0, int(is_a)]) + bytes(4)
-    server.sendto(head + asked[12:end] + answer, client)
+with open(sys.argv[1], "ab", buffering=0) as asked:
+    while True:
+        words, at = [], 12
+        message = server.recv(512)
+        while message[at]:
+            words.append(message[at + 1 : at + 1 + message[at]])
+            at += 1 + message[at]
+        asked.write(b".".join(words) + b"\\n")
 """
-"""Every name has an address, as in a site whose DNS knows its hosts."""
+"""It writes down what it is asked and never answers: whoever asks waits for seconds, each time."""
 
 Measured = Callable[[str], None]
 
@@ -92,6 +98,17 @@ def a_plan(folder: Path) -> Plan:
                 "per_rack": 4,
             }
         ],
+        "addresses": {
+            "domain": "big.example.com",
+            "networks": [
+                {
+                    "name": "mgmt",
+                    "kind": "management",
+                    "prefix": "10.64.0.0/18",
+                    "ranges": [{"of": "dgx", "first": FIRST}],
+                }
+            ],
+        },
         "fabrics": [
             {
                 "name": "ib",
@@ -190,8 +207,9 @@ def controller(folder: Path, files: dict[str, str]) -> Iterator[Controller]:
         holder = processes[0].pid
         wait_for(lambda: "head-1" in run_in(holder, "hostname"), "the namespaces")
         enter = ["nsenter", "-t", str(holder), *NAMESPACES]
-        processes.append(subprocess.Popen([*enter, sys.executable, "-c", NAME_SERVER]))
-        wait_for(lambda: "127.0.0.1" in run_in(holder, "getent", "hosts", "dgx-1"), "DNS")
+        asked = folder / "asked"
+        processes.append(subprocess.Popen([*enter, sys.executable, "-c", NAME_SERVER, str(asked)]))
+        wait_for(asked.exists, "the name server")
         began = time.monotonic()
         environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf")}
         with (folder / "slurmctld.log").open("wb") as log:
@@ -248,6 +266,19 @@ def test_it_starts_and_says_what_it_took(controller: Controller, measured: Measu
     memory = controller.memory_mib()
     measured(f"slurmctld with {NODES:,} nodes: up in {controller.started:.2f} s, {memory:.0f} MiB")
     assert memory < 1024
+
+
+def test_no_name_of_a_node_is_looked_up(controller: Controller) -> None:
+    run_in(controller.namespaces, "timeout", "1", "getent", "hosts", "dgx-00000.example.com")
+    asked = set((controller.folder / "asked").read_text().splitlines())
+    assert "dgx-00000.example.com" in asked, "the name server writes down what it is asked"
+    assert not [name for name in asked if name.startswith("dgx-") and "00000" not in name]
+
+
+def test_each_node_has_its_planned_address(controller: Controller) -> None:
+    for number in (1, 247, NODES):
+        shown = words(controller.ask("scontrol", "show", "node", f"dgx-{number:05d}"))
+        assert shown["NodeAddr"] == str(IPv4Address(FIRST) + number - 1)
 
 
 def test_sinfo_agrees_with_the_blueprint(controller: Controller) -> None:

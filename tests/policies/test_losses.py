@@ -65,7 +65,8 @@ def test_losses_of_ups_count_where_they_are_more_than_the_pue_says(tmp_path: Pat
     """528 kW / 0.8 = 660 kW is more than 607.2 kW, so that the PUE has nothing left for cooling."""
     found = judged(tmp_path, *[f"{{name: ups-{n}, efficiency: 80 %}}" for n in "ab"])
     assert (found["utility"].outcome, found["utility"].value) == (UNKNOWN, None)
-    assert "'plant' of the site" in found["utility"].missing[0]
+    assert found["utility"].missing[-1] == "'plant' of the site"
+    assert "draws more than the 'pue' of 1.15 says" in found["utility"].missing[0]
     assert found["ups-a"].value == pytest.approx(528_000)
 
 

@@ -66,7 +66,7 @@ def test_a_ups_that_says_nothing_makes_what_feeds_it_unknown(tmp_path: Path) -> 
     found = judged(tmp_path, ups="")
     assert set(found) == {"utility"}
     assert found["utility"].outcome is UNKNOWN
-    assert found["utility"].missing == ("'recharge' of 'ups-a', 'ups-b'",)
+    assert found["utility"].missing == ("'recharge' of 'ups-a'", "'recharge' of 'ups-b'")
 
 
 def test_a_ups_without_batteries_says_so(tmp_path: Path) -> None:

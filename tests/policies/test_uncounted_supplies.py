@@ -71,4 +71,4 @@ def test_the_circuits_of_its_rack_are_unknown_and_say_why(rule: str) -> None:
 def test_a_box_of_unknown_power_leaves_nothing_known() -> None:
     found = judged("PWR-006", {"qm9700": {"power_supplies": None, "max_power": None}})
     assert found["source utility"].outcome is Outcome.UNKNOWN
-    assert found["source utility"].missing == ("maximum power of a product that it feeds",)
+    assert found["source utility"].missing == ("qm9700: published power",)

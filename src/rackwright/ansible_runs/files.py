@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rackwright.errors import UsageError
 from rackwright.files import write_changed
 from rackwright.folders import state_folder
 from rackwright.inventory.inventory import Inventory, build_inventory
@@ -86,8 +87,10 @@ def prepare(
     Raises:
         PlanError: a generated file lacks a number.
         StateError: a secret that hosts may have is cut short.
+        UsageError: a host is reached at another address than the one that is planned for its name.
     """
     made = build_inventory(plan)
+    _check_addresses(made, connections or {})
     in_use = place.inventory.exists()  # Ansible runs only after it is written
     shared: dict[str, Any] = {}
     if plan.blueprint.scheduler is not None:
@@ -119,6 +122,18 @@ def prepare(
     place.inventory.parent.mkdir(exist_ok=True)
     write_changed(place.inventory, json.dumps(document, indent=1))
     return made
+
+
+def _check_addresses(inventory: Inventory, connections: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse to tell hosts names under which none of them would be found."""
+    for name, reached in connections.items():
+        there = reached.get("ansible_host")
+        planned = inventory["_meta"]["hostvars"].get(name, {}).get("base_address", there)
+        if there is not None and there != planned:
+            raise UsageError(
+                f"'{name}' is reached at {there}, and the blueprint plans {planned} for its name",
+                hint="try a lab without the 'addresses' of the site, or with those of the lab",
+            )
 
 
 def as_yaml_inventory(

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from rackwright.catalog.loader import FOLDERS
 from rackwright.model.base import Model, describe_fields
 from rackwright.model.hardware import Entry, Fact
+from rackwright.model.prices import Money
 from rackwright.model.product_classes import PROSE
 from rackwright.model.units import Quantity
 
@@ -62,7 +63,7 @@ def _fields(model: type[Model]) -> Iterator[str]:
         text = " ".join(texts.get(name, "").split())
         need = "needed. " if info.is_required() else ""
         note = f"  # {need}{text}".rstrip(" #") if need or text else ""
-        yield from _with_key(name, _sample(hint), note)
+        yield from _with_key(name, sample(hint), note)
 
 
 def _with_key(name: str, value: Any, note: str) -> Iterator[str]:
@@ -85,28 +86,30 @@ class _Nested(tuple[str, ...]):
     __slots__ = ()
 
 
-def _sample(hint: Any) -> Any:
-    """A text, the lines of a model, or a list of the latter."""
+def sample(hint: Any) -> Any:
+    """What may stand in a field of this type: a text, the lines of a model, or a list of these."""
     origin = get_origin(hint)
     if origin in {Union, UnionType}:
-        return _sample(next(part for part in get_args(hint) if part is not NoneType))
+        return sample(next(part for part in get_args(hint) if part is not NoneType))
     if origin is Annotated:
         inner, *metadata = get_args(hint)
         for one in metadata:
             if isinstance(one, Quantity):
                 return f"{BLANK} {one.dimension.unit}"
-        return _sample(inner)
+            if isinstance(one, Money):
+                return f"{BLANK} {one.unit}"
+        return sample(inner)
     if origin is Literal:
         return OR.join(map(str, get_args(hint)))
     if origin is tuple:
-        inner = _sample(get_args(hint)[0])
+        inner = sample(get_args(hint)[0])
         return [list(inner)] if isinstance(inner, _Nested) else f"[{inner}]"
     return _of_type(hint)
 
 
 def _of_type(hint: type[Any]) -> Any:
     if issubclass(hint, Fact):
-        value = _sample(hint.model_fields["value"].rebuild_annotation())
+        value = sample(hint.model_fields["value"].rebuild_annotation())
         if isinstance(value, list):
             parts = (line.partition("  #")[0] for line in value[0])
             value = f"[{{{', '.join(parts)}}}]"
@@ -117,4 +120,6 @@ def _of_type(hint: type[Any]) -> Any:
         return OR.join(str(one.value) for one in hint)
     if hint is str:
         return EMPTY
+    if hint is date:
+        return "YYYY-MM-DD"
     return f"false{OR}true" if hint is bool else BLANK

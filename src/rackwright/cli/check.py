@@ -6,14 +6,21 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_blueprint, add_packs
 from rackwright.cli.concessions import add_files, add_judging, choice_of, files_of
 from rackwright.cli.outputs import parse_output, read_delta, write_failure, write_report
 from rackwright.cli.packs import add_isolated, current_id, refuse_outside
+from rackwright.cli.todo import add_todo, refuse_existing, write_todo
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.report.formats import FORMATS
+
+if TYPE_CHECKING:
+    from rackwright.plan.load import LoadedPlan
+    from rackwright.policy.engine import Report, Result
+    from rackwright.render.todo import Wanted
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -39,6 +46,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--exit-zero", action="store_true", help="end with 0 even when policies refuse"
     )
+    add_todo(parser, "each field that a rule needs and that nobody has said")
     add_files(parser)
     parser.add_argument(
         "--no-waivers", action="store_true", help="judge as if nothing were waived, as audits do"
@@ -66,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     form = "json" if arguments.json else arguments.format
     if form != "text" and arguments.verbose:
         raise UsageError(f"--verbose has no effect on {form}, only on text")
+    refuse_existing(arguments.todo)
     choice = choice_of(arguments)
     outputs = [parse_output(text, form) for text in arguments.output]
     if arguments.isolated:
@@ -101,8 +110,31 @@ def run(arguments: argparse.Namespace) -> int:
         show_waived=arguments.show_waived,
         colour=_wants_colour(arguments.color),
     )
+    if arguments.todo is not None:
+        write_todo("check", arguments, loaded.plan, _unknown(report, loaded))
     refused = report.exit_code in {ExitCode.VIOLATION, ExitCode.UNKNOWN, ExitCode.WAIVER}
     return int(ExitCode.CLEAN if arguments.exit_zero and refused else report.exit_code)
+
+
+def _unknown(report: Report, loaded: LoadedPlan) -> list[Wanted]:
+    """What rules cannot be judged for want of it."""
+    from rackwright.policy.api import Outcome
+    from rackwright.policy.unknowns import Remedies
+    from rackwright.render.todo import Wanted
+
+    remedies = Remedies(loaded.plan, loaded.tree.locate)
+
+    def remedy(result: Result, missing: str) -> str:
+        # What a report says was judged with the base's facts; several things are told one by one.
+        alone = len(result.missing) == 1
+        return (result.fix if alone else remedies.fix((missing,))) or ""
+
+    return [
+        Wanted(missing, (result.policy,), remedy(result, missing))
+        for result in report.results
+        if result.outcome is Outcome.UNKNOWN
+        for missing in result.missing
+    ]
 
 
 def _wants_colour(choice: str) -> bool:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_blueprint
+from rackwright.cli.todo import add_todo, refuse_existing, write_todo
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rackwright.plan.cost import CostSummary
+    from rackwright.plan.cost_compare import Comparison
+    from rackwright.plan.load import LoadedPlan
+    from rackwright.render.todo import Wanted
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -20,6 +29,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         help="show what the accelerators of bare-metal sites would cost on AWS",
     )
     parser.add_argument("--region", help="AWS region to compare with")
+    add_todo(parser, "each price and rate that nobody has said")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,11 +41,34 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.region is not None and not arguments.compare:
         raise UsageError("--region has no effect without --compare")
-    plan = load_plan(arguments.blueprint, tuple(arguments.layer)).plan
+    refuse_existing(arguments.todo)
+    loaded = load_plan(arguments.blueprint, tuple(arguments.layer))
+    plan = loaded.plan
     summary = summarise(plan)
     comparisons = None
     if arguments.compare:
         comparisons = compare(plan, summary=summary, region=arguments.region)
     render = render_json if arguments.json else render_text
     sys.stdout.write(render(plan.blueprint.name, summary, comparisons))
+    if arguments.todo is not None:
+        write_todo("cost", arguments, plan, _unpriced(loaded, summary, comparisons or ()))
     return ExitCode.CLEAN
+
+
+def _unpriced(
+    loaded: LoadedPlan, summary: CostSummary, comparisons: Sequence[Comparison]
+) -> list[Wanted]:
+    """What costs are not known for want of it."""
+    from rackwright.policy.unknowns import Remedies
+    from rackwright.render.todo import Wanted
+
+    remedies = Remedies(loaded.plan, loaded.tree.locate)
+    found = [
+        (text, f"{line.kind} of {line.site}") for line in summary.lines for text in line.missing
+    ]
+    found += [
+        (text, f"the comparison of {one.site} with AWS")
+        for one in comparisons
+        for text in one.rented.missing
+    ]
+    return [Wanted(text, (what,), remedies.fix((text,)) or "") for text, what in found]

@@ -225,6 +225,16 @@ _ONPREM = (
          "the numbers of the hosts get another width: every host is renamed"),
 )  # fmt: skip
 
+_ADDRESSES = "sites/onprem/addresses"
+
+_NAMES = (
+    Rule(f"{_ADDRESSES}/**", "any", _IN_PLACE,
+         "names, zones, and what DHCP and Slurm know of addresses are written anew"),
+    *_rules(f"{_ADDRESSES}/networks/*/", _DRAIN,
+            "hosts are looked for at other addresses: theirs change at the same time",
+            "prefix segment interface ranges/*/first"),
+)  # fmt: skip
+
 _FABRIC = "sites/onprem/fabrics/*"
 
 _FABRICS = (
@@ -285,6 +295,7 @@ RULES: Sequence[Rule] = (
     *_SLURM,
     *_AWS,
     *_ONPREM,
+    *_NAMES,
     *_FABRICS,
     *_FILE_SYSTEMS,
 )

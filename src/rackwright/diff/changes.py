@@ -26,7 +26,7 @@ NOT_SET = "not set"
 LONGEST_VALUE = 80
 """Characters of a value that are shown."""
 
-_KEYS = ("name", "path", "id", "racks", "type")
+_KEYS = ("name", "path", "id", "of", "racks", "type")
 """Fields that tell items of a list apart, the first one that all items have."""
 
 _SETS = frozenset(f"sites/aws/network/{name}" for name in ("endpoints", "ssh_from"))

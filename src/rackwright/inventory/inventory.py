@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from rackwright.errors import RackwrightError
-from rackwright.inventory.role_variables.base import base_variables
+from rackwright.inventory.role_variables.base import base_variables, name_variables, own_address
 from rackwright.inventory.role_variables.containers import container_variables, mpi_variables
 from rackwright.inventory.role_variables.fabric import rdma_ports, subnet_managers
 from rackwright.inventory.role_variables.filesystems import lustre_variables, scratch_variables
@@ -57,7 +57,7 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     hostvars: dict[str, dict[str, Any]] = {}
     for host, name in zip(hosts, names, strict=True):
         groups.add_host(host, name)
-        hostvars[name] = _hostvars(host, name)
+        hostvars[name] = _hostvars(host, name) | own_address(plan, host)
     for title, variables in _hardware_vars(plan, hosts).items():
         groups.vars(title, **variables)
     _add_slurm(groups, plan, dict(zip(names, hosts, strict=True)), site)
@@ -78,6 +78,7 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     _add_storage(groups, plan, site, hostvars)
     for where in {host.site for host in hosts}:
         groups.vars(groups.name("site", where), **container_variables(plan, where))
+        groups.vars(groups.name("site", where), **name_variables(plan, where))
     made: Inventory = {"_meta": {"hostvars": hostvars}}
     everywhere: dict[str, Any] = {"rackwright_cluster": plan.blueprint.name}
     if plan.blueprint.owner is not None:

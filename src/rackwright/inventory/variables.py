@@ -10,6 +10,8 @@ from rackwright.inventory.inventory import build_inventory
 from rackwright.plan.model import Plan
 
 FOLDER = "inventory"
+APART = {"base_hosts"}
+"""Variables that are shown elsewhere, line by line: ``names/hosts``."""
 
 
 def generate(plan: Plan) -> Mapping[str, str]:
@@ -24,7 +26,7 @@ def generate(plan: Plan) -> Mapping[str, str]:
     own: Mapping[str, Any] = inventory["_meta"]["hostvars"]
     made = {f"{FOLDER}/hosts": _lines(own)} if own else {}
     for name, group in inventory.items():
-        if variables := group.get("vars"):
+        if variables := {k: v for k, v in group.get("vars", {}).items() if k not in APART}:
             made[f"{FOLDER}/groups/{name}"] = _lines(variables)
     return made
 

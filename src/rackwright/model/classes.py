@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rackwright.model import (
+    addresses,
     aws,
     cluster,
     cooling,
@@ -283,7 +284,7 @@ _AWS: Mapping[type[Model], Fields] = {
 _PLANT: Mapping[type[Model], Fields] = {
     onprem.OnPremSite: Fields(
         "provider name altitude",
-        parts="power halls loops plant node_groups fabrics file_systems nfs",
+        parts="power halls loops plant node_groups fabrics file_systems nfs addresses",
         statements="security",
         claims={"pue": lower(), "allow_estimates": GRANTED},
         settings={"pue_budget": higher()},
@@ -416,6 +417,12 @@ _NETWORK: Mapping[type[Model], Fields] = {
     fabric.SubnetManagers: Fields("at count priority", identity=("at",)),
     fabric.RoceTraffic: Fields("dscp priority"),
     fabric.Segment: Fields("name pkey vlan prefix groups"),
+    addresses.SiteAddresses: Fields("domain serial", parts="name_servers networks"),
+    addresses.NameServer: Fields("host address", identity=("host",)),
+    addresses.SiteNetwork: Fields(
+        "name kind prefix fabric segment interface gateway reserved macs", parts="ranges"
+    ),
+    addresses.AddressRange: Fields("of first", identity=("of",)),
 }
 
 _STORAGE: Mapping[type[Model], Fields] = {

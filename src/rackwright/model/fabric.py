@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Collection
 from datetime import date
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
+from rackwright.model.addresses import Prefix
 from rackwright.model.base import Model
 from rackwright.model.names import HostList, Name, refuse_twins
 from rackwright.model.units import GigabitsPerSecond, Metres, RackUnits
@@ -160,11 +160,6 @@ class RoutingRun(Model):
     """Digest of the fabric that was routed."""
 
 
-def _check_prefix(text: str) -> str:
-    ipaddress.ip_network(text)
-    return text
-
-
 class Segment(Model):
     """A partition, a VLAN or an address range of a fabric."""
 
@@ -172,7 +167,7 @@ class Segment(Model):
     pkey: Annotated[int, Field(gt=0, lt=0x8000)] | None = None
     """InfiniBand partition without its membership bit; 32767 is the default partition."""
     vlan: Annotated[int, Field(gt=0, lt=4095)] | None = None
-    prefix: Annotated[str, AfterValidator(_check_prefix)] | None = None
+    prefix: Prefix | None = None
     """Addresses, like ``10.30.0.0/22``."""
     groups: tuple[Name, ...] = ()
     """Node groups whose hosts have an address in it."""

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from rackwright.model.addresses import SiteAddresses
 from rackwright.model.base import Model
 from rackwright.model.cooling import AirSupply, CoolingLoop, MechanicalPlant, RackCooling
 from rackwright.model.fabric import Fabric
@@ -147,6 +148,8 @@ class OnPremSite(Model):
     file_systems: tuple[ParallelFileSystem, ...] = ()
     nfs: tuple[NfsShare, ...] = ()
     """Directories that hosts export to others, like the home directories."""
+    addresses: SiteAddresses | None = None
+    """Absent, names are looked up wherever hosts look them up."""
     security: SiteSecurity | None = None
     altitude: Metres | None = None
     pue: Annotated[float, Field(ge=1, le=10)] | None = None

@@ -9,6 +9,7 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import AirHandler, Cdu, fact_value
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.base import Path
+from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
 
@@ -22,6 +23,7 @@ class Consumer:
         path: their place in the blueprint.
         count: number of units.
         each: most power of one, in W; None when unknown.
+        product: catalogue id, whose entry may say that power; None without one.
         fed_by: the sources that may carry them, the first one first.
         start_step: step in which they are connected when generators start.
     """
@@ -30,6 +32,7 @@ class Consumer:
     path: Path
     count: int
     each: float | None
+    product: str | None
     fed_by: tuple[str, ...]
     start_step: int
 
@@ -39,11 +42,14 @@ class Consumer:
         return None if self.each is None else self.each * self.count
 
     @property
-    def lacks(self) -> str | None:
-        """What keeps its power from being put on a source, in words; None where nothing does."""
+    def lacks(self) -> Missing | None:
+        """What keeps its power from being put on a source; None where nothing does."""
         if not self.fed_by:
-            return f"'fed_by' of the {self.name}"
-        return f"'power' of the {self.name}" if self.each is None else None
+            return Missing(f"'fed_by' of the {self.name}", (*self.path, "fed_by"))
+        if self.each is not None:
+            return None
+        entry = () if self.product is None else (ProductField(self.product, "power"),)
+        return Missing(f"'power' of the {self.name}", (*self.path, "power"), *entry)
 
 
 def consumers_of(site: OnPremSite, path: Path, catalogue: Catalogue) -> tuple[Consumer, ...]:
@@ -62,17 +68,17 @@ def _consumers(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iterator[C
             if each is None:
                 each = fact_value(catalogue.get(AirHandler, air.type).power)
             name, where = f"air handlers of hall '{hall.name}'", (*path, "halls", index, "air")
-            yield Consumer(name, where, air.count, each, air.fed_by, air.start_step)
+            yield Consumer(name, where, air.count, each, air.type, air.fed_by, air.start_step)
     for index, loop in enumerate(site.loops):
         each = loop.power
         if each is None:
             each = fact_value(catalogue.get(Cdu, loop.cdu).power)
         name, where = f"CDUs of loop '{loop.name}'", (*path, "loops", index)
-        yield Consumer(name, where, loop.count, each, loop.fed_by, loop.start_step)
+        yield Consumer(name, where, loop.count, each, loop.cdu, loop.fed_by, loop.start_step)
     for index, plant in enumerate(site.plant or ()):
         where = (*path, "plant", index)
         name, each = f"plant '{plant.name}'", plant.power
-        yield Consumer(name, where, plant.count, each, plant.fed_by, plant.start_step)
+        yield Consumer(name, where, plant.count, each, None, plant.fed_by, plant.start_step)
 
 
 def check_consumers(consumers: Iterable[Consumer], sources: Iterable[str]) -> Iterator[PlanProblem]:

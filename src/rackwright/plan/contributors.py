@@ -7,6 +7,7 @@ from typing import Literal
 
 from rackwright.plan.base import Contributor, Subject
 from rackwright.plan.expansion import SitePlan
+from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.records.racks import RackClass, RackDevice
 
 Quantity = Literal[
@@ -26,22 +27,34 @@ Quantity = Literal[
 ]
 """Fields of a device that are numbers, and may be unknown."""
 
-NAMES: Mapping[Quantity, str] = {
-    "airflow_cfm": "published airflow",
-    "depth_m": "published depth",
-    "flow_lpm": "published coolant flow",
-    "heat_air_w": "published heat into the air",
-    "heat_liquid_w": "published heat into the liquid",
-    "heat_w": "published heat",
-    "height_u": "published height",
-    "inlet_max_c": "published warmest inlet",
-    "inlet_min_c": "published coldest inlet",
-    "nameplate_w": "published power",
-    "peak_w": "published peak power",
-    "power_w": "published power",
-    "weight_kg": "published weight",
+NAMES: Mapping[str, str] = {
+    "airflow": "published airflow",
+    "depth": "published depth",
+    "liquid.flow": "published coolant flow",
+    "liquid.heat": "published heat into the liquid",
+    "height": "published height",
+    "inlet_max": "published warmest inlet",
+    "inlet_min": "published coldest inlet",
+    "max_power": "published power",
+    "peak_power": "published peak power",
+    "weight": "published weight",
 }
-"""Quantities of devices in words."""
+"""Fields of a catalogue entry in words."""
+
+_FIELDS: Mapping[Quantity, str] = {
+    "airflow_cfm": "airflow",
+    "depth_m": "depth",
+    "flow_lpm": "liquid.flow",
+    "heat_w": "max_power",
+    "height_u": "height",
+    "inlet_max_c": "inlet_max",
+    "inlet_min_c": "inlet_min",
+    "nameplate_w": "max_power",
+    "peak_w": "peak_power",
+    "power_w": "max_power",
+    "weight_kg": "weight",
+}
+"""Where a catalogue entry says a quantity; its heat in air and liquid follows from two fields."""
 
 
 def contributors(
@@ -65,15 +78,41 @@ def contributors(
 def unknowns(
     site: SitePlan, quantity: Quantity, classes: Iterable[int] | None = None
 ) -> tuple[str, ...]:
-    """Which products lack a quantity, like ``dgx-h100: published weight``; a door is the site's own."""
-    lacking = [d for d, _ in _devices(site, classes) if value_of(d, quantity) is None]
-    products = sorted({device.entry for device in lacking if device.kind != "door"})
-    numbers = {device.rack_class for device in lacking if device.kind == "door"}
-    doors = sorted(racks.hostlist for racks in site.rack_classes if racks.rack_class in numbers)
-    return (
-        *(f"{entry}: {NAMES[quantity]}" for entry in products),
-        *(f"'rear_door_weight' of racks {names}" for names in doors),
+    """What products lack for a quantity, like ``dgx-h100: published weight``; a door is the site's."""
+    lacking = [
+        device
+        for device, _ in _devices(site, classes)
+        if value_of(device, quantity) is None
+        and (quantity in {"height_u", "weight_kg"} or device.kind in {"node", "switch"})
+    ]
+    products = sorted(
+        {
+            (device.entry, name)
+            for device in lacking
+            if device.kind != "door"
+            for name in fields_lacking(device, quantity)
+        }
     )
+    numbers = {device.rack_class for device in lacking if device.kind == "door"}
+    doors = sorted(
+        (racks.hostlist, racks.path) for racks in site.rack_classes if racks.rack_class in numbers
+    )
+    return (
+        *(of_product(entry, name, NAMES[name]) for entry, name in products),
+        *(
+            Missing(f"'rear_door_weight' of racks {names}", (*path, "cooling", "rear_door_weight"))
+            for names, path in doors
+        ),
+    )
+
+
+def fields_lacking(device: RackDevice, quantity: Quantity) -> tuple[str, ...]:
+    """The fields of a device's catalogue entry that keep a quantity from being known."""
+    if quantity not in {"heat_air_w", "heat_liquid_w"}:
+        return (_FIELDS[quantity],)
+    power = ("max_power",) if device.power_w is None else ()
+    split = device.medium == "hybrid" and device.heat_liquid_w is None
+    return (*power, "liquid.heat") if split else power or ("max_power",)
 
 
 def value_of(device: RackDevice, quantity: Quantity) -> float | None:

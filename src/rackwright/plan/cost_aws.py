@@ -18,12 +18,23 @@ from rackwright.plan import money
 from rackwright.plan.aws import AwsSitePlan
 from rackwright.plan.base import Path
 from rackwright.plan.cost_lines import CostLine, Kind, UsedPrice
+from rackwright.plan.missing import Missing
 
 TERMS = {
     Offer.ON_DEMAND: "on demand",
     Offer.CAPACITY_BLOCK: "in a capacity block",
     Offer.RESERVED: "reserved for a year",
 }
+
+
+_OWN = {
+    Offer.ON_DEMAND: "instances",
+    Offer.CAPACITY_BLOCK: "instances",
+    Offer.RESERVED: "instances",
+    Offer.STORAGE: "storage",
+    Offer.NETWORK: "network",
+}
+"""The field of ``costs`` that holds the owner's prices of each offer."""
 
 
 class AwsPricing:
@@ -58,7 +69,8 @@ class AwsPricing:
             return UsedPrice(item, own, UNITS[offer], None), ()
         found = self._prices.find(offer, self._region, item)
         if found is None:
-            return None, (missing or f"price of '{item}' in {self._region}",)
+            what = missing or f"price of '{item}' in {self._region}"
+            return None, (Missing(what, ("costs", _OWN[offer], item)),)
         amount = found.amount
         # What a block costs is settled by its offer: no agreement takes anything off it.
         if self._costs.discount is not None and offer is not Offer.CAPACITY_BLOCK:

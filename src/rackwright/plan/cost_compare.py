@@ -20,6 +20,7 @@ from rackwright.plan.cost import CostSummary, summarise
 from rackwright.plan.cost_aws import TERMS, AwsPricing
 from rackwright.plan.cost_lines import Amount, CostLine, add_up
 from rackwright.plan.expansion import SitePlan
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan
 
 _Market = tuple[Catalogue, Costs, Prices, str | None]
@@ -177,14 +178,16 @@ def _match(
     name = chip(wanted.model)
     instance = nearest_instance(wanted, catalogue, prices, region or "")
     if instance is None or instance.accelerators is None:
-        line = _line(site, group, f"{total:,} × {name}", path, f"EC2 type with '{name}'")
+        missing = Missing(f"EC2 type with '{name}'", (*path, "type"))
+        line = _line(site, group, f"{total:,} × {name}", path, missing)
         return Match(group, name, total, None, None, line)
     count = -(-total // instance.accelerators.count)
     what = f"{count:,} × {instance.instance_type} on demand"
-    line = _line(site, group, what, path, "'rental_region' of the costs")
+    missing = Missing("'rental_region' of the costs", ("costs", "rental_region"))
+    line = _line(site, group, what, path, missing)
     match = Match(group, name, total, instance.instance_type, count, line)
     return replace(match, line=_rented(match, market, Offer.ON_DEMAND))
 
 
-def _line(site: SitePlan, group: str, what: str, path: Path, missing: str) -> CostLine:
+def _line(site: SitePlan, group: str, what: str, path: Path, missing: Missing) -> CostLine:
     return CostLine(site.site.name, group, "instances", what, None, None, (missing,), path)

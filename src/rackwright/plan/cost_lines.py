@@ -10,6 +10,7 @@ from typing import Literal
 from rackwright.model.prices import Price
 from rackwright.plan import money
 from rackwright.plan.base import Path
+from rackwright.plan.missing import each_once
 
 Kind = Literal[
     "instances", "volumes", "file-systems", "nat-gateways", "addresses", "endpoints",
@@ -91,8 +92,8 @@ class Amount:
 
 def add_up(lines: Iterable[CostLine]) -> Amount:
     """The sum of ``lines``; what is missing is named once."""
-    known, missing = 0, dict[str, None]()
+    known, missing = 0, list[str]()
     for line in lines:
         known += line.micros or 0
-        missing |= dict.fromkeys(line.missing)
-    return Amount(known, tuple(missing))
+        missing += line.missing
+    return Amount(known, each_once(missing))

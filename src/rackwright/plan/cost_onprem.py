@@ -19,8 +19,11 @@ from rackwright.plan import money
 from rackwright.plan.base import Path
 from rackwright.plan.cost_lines import CostLine, Kind, UsedPrice
 from rackwright.plan.expansion import SitePlan
+from rackwright.plan.missing import Missing, of_product
 
 RATES = "the owned rates in 'costs'"
+"""What rates of all sites are in; those of one site win."""
+_OWNED: Path = ("costs", "owned")
 
 
 @dataclass
@@ -49,6 +52,11 @@ class OwnedPricing:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rates", self.costs.rates(self.site.site.name))
 
+    def rate(self, name: str) -> Path:
+        """Where the owner says a rate: of this site, if there is something of it, or of all."""
+        site = self.site.site.name
+        return ("costs", "sites", site, name) if site in self.costs.sites else (*_OWNED, name)
+
     def purchase(self, entry: str) -> tuple[UsedPrice | None, tuple[str, ...]]:
         """The price of one unit; an estimate only where the site allows them."""
         own = self.costs.capex.get(entry)
@@ -56,10 +64,11 @@ class OwnedPricing:
             return UsedPrice(entry, own, "unit", None), ()
         found = self.prices.find(Offer.CAPEX, "world", entry)
         if found is None:
-            return None, (f"purchase price of '{entry}' ('capex' of the costs)",)
+            what = f"purchase price of '{entry}' ('capex' of the costs)"
+            return None, (Missing(what, ("costs", "capex", entry)),)
         if found.is_estimate and not self.site.site.allow_estimates:
             only = f"purchase price of '{entry}' ('capex' of the costs; there is only an estimate)"
-            return None, (only,)
+            return None, (Missing(only, ("costs", "capex", entry)),)
         return UsedPrice(entry, found.amount, "unit", found), ()
 
     def energy(self) -> tuple[UsedPrice | None, tuple[str, ...]]:
@@ -69,10 +78,12 @@ class OwnedPricing:
             return UsedPrice(what, self.rates.energy, "kWh", None), ()
         region = self.rates.energy_region
         if region is None:
-            return None, (f"'energy' or 'energy_region' of {RATES}",)
+            text = f"'energy' or 'energy_region' of {RATES}"
+            return None, (Missing(text, self.rate("energy"), self.rate("energy_region")),)
         found = self.prices.find(Offer.ENERGY, region, "industrial")
         if found is None:
-            return None, (f"energy price in '{region}' ('energy' of {RATES})",)
+            text = f"energy price in '{region}' ('energy' of {RATES})"
+            return None, (Missing(text, self.rate("energy")),)
         return UsedPrice(what, found.amount, "kWh", found), ()
 
 
@@ -97,11 +108,12 @@ def _energy(pricing: OwnedPricing, group: _Group) -> CostLine:
     rates, pue = pricing.rates, pricing.site.site.pue
     price, missing = pricing.energy()
     if group.power is None:
-        missing += (f"{group.entry}: published power",)
+        missing += (of_product(group.entry, "max_power", "published power"),)
     if rates.utilisation is None:
-        missing += (f"'utilisation' of {RATES}",)
+        missing += (Missing(f"'utilisation' of {RATES}", pricing.rate("utilisation")),)
     if pue is None:
-        missing += (f"'pue' of site {pricing.site.site.name}",)
+        text = f"'pue' of site {pricing.site.site.name}"
+        missing += (Missing(text, (*pricing.site.path, "pue")),)
     micros = None
     if not (price is None or group.power is None or rates.utilisation is None or pue is None):
         micros = money.energy(group.power, rates.utilisation, pue, price.amount)
@@ -115,14 +127,15 @@ def _ownership(pricing: OwnedPricing, group: _Group) -> Iterator[CostLine]:
     total = None if price is None else money.recurring(Decimal(group.count), price.amount, 1)
     years, missing, micros = rates.amortisation_years, unpriced, None
     if years is None:
-        missing += (f"'amortisation_years' of {RATES}",)
+        text = f"'amortisation_years' of {RATES}"
+        missing += (Missing(text, pricing.rate("amortisation_years")),)
     elif total is not None:
         micros = money.amortise(total, years)[0]
     what = f"{group.count:,} × {group.entry}"
     yield _line(pricing, group, "hardware", what, micros, price, missing)
     missing, micros = unpriced, None
     if rates.opex is None:
-        missing += (f"'opex' of {RATES}",)
+        missing += (Missing(f"'opex' of {RATES}", pricing.rate("opex")),)
     elif total is not None:
         micros = money.share(total, rates.opex)
     what = f"opex of {group.count:,} × {group.entry}"

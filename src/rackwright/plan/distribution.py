@@ -13,7 +13,8 @@ from rackwright.model.power import PowerSource, SitePower
 from rackwright.plan.base import Path
 from rackwright.plan.draws import AS_CARRIED, Draws
 from rackwright.plan.electrical import Legs, circuit_capacity
-from rackwright.plan.listing import listed
+from rackwright.plan.listing import first_of
+from rackwright.plan.missing import Missing
 from rackwright.plan.outages import Outages
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
@@ -65,16 +66,21 @@ class Tree:
     """The sources with their parents, and what else hangs on them.
 
     Attributes:
-        sources: by name.
+        sources: by name, in the order of the blueprint.
+        path: the place of their list in the blueprint.
         parents: of each source, and of each consumer, those that are there; the first one alive
             carries it.
         order: all of them, children before parents.
     """
 
     def __init__(
-        self, sources: Sequence[PowerSource], consumers: Mapping[str, Sequence[str]] | None = None
+        self,
+        sources: Sequence[PowerSource],
+        path: Path = (),
+        consumers: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         """Of ``sources``, and of consumers beside the racks by name, with what feeds them."""
+        self.path = path
         self.sources = {source.name: source for source in sources}
         fed_by = {source.name: source.fed_by for source in sources} | dict(consumers or {})
         self.parents: Mapping[str, tuple[str, ...]] = {
@@ -101,10 +107,17 @@ class Tree:
 
     @cached_property
     def missing(self) -> tuple[str, ...]:
-        """What keeps loads from being known, in words: the sources that lack parents."""
-        if not self.unfed:
-            return ()
-        return ("what feeds " + listed([f"'{name}'" for name in self.unfed]),)
+        """What keeps loads from being known: the sources that lack parents."""
+        found = [Missing(f"what feeds '{name}'", self.place(name, "fed_by")) for name in self.unfed]
+        return first_of(found, "what feeds {} more sources")
+
+    def place(self, name: str, *field: str) -> Path:
+        """The place of a field of the source ``name`` in the blueprint."""
+        return (*self.path, self._numbers[name], *field)
+
+    @cached_property
+    def _numbers(self) -> Mapping[str, int]:
+        return {name: index for index, name in enumerate(self.sources)}
 
     def _topological(self) -> list[str]:
         """Children before parents."""

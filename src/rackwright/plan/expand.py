@@ -38,6 +38,7 @@ from rackwright.plan.facts import with_facts
 from rackwright.plan.filesystem import check_file_systems
 from rackwright.plan.interconnect import check_interconnects
 from rackwright.plan.model import Plan
+from rackwright.plan.names import find_name_problems
 from rackwright.plan.operation_references import find_operation_problems
 from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.plan.records.power import (
@@ -78,7 +79,7 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
     if problems:
         raise PlanError(problems)
     plan = Plan(blueprint, catalogue, tuple(onprem), tuple(aws))
-    if problems := check_daemons(plan):
+    if problems := [*check_daemons(plan), *find_name_problems(plan)]:
         raise PlanError(problems)
     return plan
 

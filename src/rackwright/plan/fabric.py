@@ -15,7 +15,7 @@ from rackwright.model.fabric import Attachment, Cables, Fabric
 from rackwright.model.hardware import NetworkPort, Node, Switch, fact_value
 from rackwright.model.onprem import NodeGroup, OnPremSite
 from rackwright.plan.fabric_sizing import ceil_div, down_ports
-from rackwright.plan.hosts import node_names, numbered
+from rackwright.plan.hosts import node_names, numbered, switch_count, switch_stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,10 +240,10 @@ def _tier(fabric: Fabric, index: int, catalogue: Catalogue) -> Tier:
     entry = catalogue.get(Switch, tier.type)
     return Tier(
         name=tier.name,
-        prefix=f"{fabric.name}-{tier.name}",
+        prefix=switch_stem(fabric, tier),
         type=tier.type,
         technology=entry.technology,
-        switches=tier.count * entry.switches,
+        switches=switch_count(tier, catalogue),
         radix=entry.radix * tier.split,
         rate=entry.rate.value / tier.split,
         uplinks=entry.uplinks.count if entry.uplinks else 0,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import Fabric, Segment
-from rackwright.model.hardware import Switch
 from rackwright.plan.fabric import Layout
+from rackwright.plan.hosts import switch_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def asn_claims(fabric: Fabric, owner: str, catalogue: Catalogue) -> list[Claim]:
     found = []
     for tier in fabric.tiers:
         if tier.asn is not None:
-            switches = tier.count * catalogue.get(Switch, tier.type).switches
+            switches = switch_count(tier, catalogue)
             last = tier.asn if tier.asn_shared else tier.asn + switches - 1
             text = str(tier.asn) if last == tier.asn else f"{tier.asn} to {last}"
             found.append(Claim(f"{owner} {tier.name}", tier.asn, last, text))

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import CableRoute, Cables
 from rackwright.model.hardware import Cable, Node, Switch, fact_value
+from rackwright.plan.base import Path
 from rackwright.plan.fabric import Layout, connected, port_rate
 from rackwright.plan.hosts import node_names
+from rackwright.plan.missing import Missing
 
 SLACK = 0.1
 """Share of the routed length that is added for slack, at least ``LEAST_SLACK``."""
@@ -130,19 +132,22 @@ def _media(link: Cables, lower: Cable | None, upper: Cable | None) -> Iterator[t
         yield f"{lower.id} is {lower.medium} and the fibre is {link.fibre}", f"lay {fibres[-1]}"
 
 
-def unsaid(layout: Layout, link: Cables, catalogue: Catalogue) -> tuple[str, ...]:
-    """What must be said before it is known that everything along the cables fits."""
+def unsaid(layout: Layout, link: Cables, catalogue: Catalogue, path: Path) -> tuple[Missing, ...]:
+    """What must be said before it is known that everything along the cables at ``path`` fits."""
     lower, upper = ends(layout, link, catalogue)
-    found = [] if layout.technology else ["'technology' of the fabric"]
+    found: list[Missing] = []
+    if not layout.technology:
+        found.append(Missing("'technology' of the fabric", (*path[:-2], "technology")))
+    lacking = []
     if lower.cable is None:
-        found.append("'cable'")
+        lacking.append("cable")
     elif lower.cable.medium in FIBRES and link.fibre is None:
-        found.append("'fibre'")
+        lacking.append("fibre")
     if lower.cage and lower.shell is None:
-        found.append("'lower_shell'")
+        lacking.append("lower_shell")
     if upper.cage and upper.shell is None:
-        found.append("'upper_shell'")
-    return tuple(found)
+        lacking.append("upper_shell")
+    return (*found, *(Missing(f"'{name}'", (*path, name)) for name in lacking))
 
 
 def _suitable(layout: Layout, catalogue: Catalogue, medium: str) -> str:

@@ -53,6 +53,32 @@ def knows(entry: Entry, field: str) -> bool:
     return value is not None
 
 
+def takes(entry: Entry, field: str) -> bool:
+    """Whether a fact may fill a field of an entry: one number that it lacks, of a part that it has."""
+    return fact_type(entry, field) is not None
+
+
+def fact_type(entry: Entry, field: str) -> tuple[type[Model], Any] | None:
+    """The model that a field of an entry is in, and the type of the value by which a fact fills it.
+
+    None where a fact cannot fill it.
+    """
+    *parts, last = field.split(".")
+    model: Any = entry
+    for part in parts:
+        model = getattr(model, part, None)
+    if not isinstance(model, Model) or last not in type(model).model_fields:
+        return None
+    if getattr(model, last) is not None:
+        return None
+    hint: Any = type(model).model_fields[last].annotation
+    for one in _parts(hint):
+        value = one.model_fields["value"] if _is_fact(one) else None
+        if value is not None and get_origin(value.annotation) is not tuple:
+            return type(model), value.rebuild_annotation()
+    return None
+
+
 def fill(entry: Entry, fact: ProductFact) -> Entry:
     """``entry`` with one number more.
 

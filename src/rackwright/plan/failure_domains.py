@@ -12,8 +12,11 @@ from typing import Literal
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.onprem import OnPremSite
+from rackwright.plan.base import Path
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric import Layout, layouts_of
+from rackwright.plan.missing import Missing, of_product
+from rackwright.plan.rear_door import missing_of_loop
 from rackwright.plan.records.racks import RackDevice
 from rackwright.plan.shelves import SHELF_INLETS
 
@@ -99,7 +102,7 @@ class FailureDomains:
     def _source(self, placed: Mapping[int, Sequence[RackDevice]], of: int) -> Loss:
         """The worst source: nodes whose living power supplies are too few for them."""
         taken: dict[str, int] = {}
-        unsure: dict[str, None] = {}
+        unsure: dict[tuple[str, str, str], None] = {}
         for number, rows in placed.items():
             sources = self._feeds.get(number, [])
             for lost, dead in self._dead_feeds(sources).items():
@@ -107,13 +110,12 @@ class FailureDomains:
                 off = sum(fate is True for fate in fates)
                 taken[lost] = taken.get(lost, 0) + off * self._classes[number].count
                 if None in fates:
-                    unsure.update(dict.fromkeys(row.entry for row in rows))
+                    open_ = (r for r, fate in zip(rows, fates, strict=True) if fate is None)
+                    unsure.update(dict.fromkeys((row.entry, *_unsaid(row)) for row in open_))
         if not taken:
             return Loss("power source", "power source", "power source", 0, of)
         worst = max(taken, key=lambda name: taken[name])
-        missing = tuple(
-            f"{entry}: fewest power supplies that it runs on" for entry in sorted(unsure)
-        )
+        missing: tuple[str, ...] = tuple(of_product(*lacking) for lacking in sorted(unsure))
         above = {name for number in placed for name in self._above(self._feeds.get(number, []))}
         if above.intersection(self._tree.unfed):
             missing += self._tree.missing
@@ -141,7 +143,11 @@ class FailureDomains:
         for layout in self._layouts:
             for index, hosts in enumerate(layout.hosts):
                 if hosts.group.name == name:
-                    yield _leaf(layout, index)
+                    yield _leaf(layout, index, self._place_of(layout))
+
+    def _place_of(self, layout: Layout) -> Path:
+        names = [fabric.name for fabric in self._site.site.fabrics]
+        return (*self._site.path, "fabrics", names.index(layout.fabric.name))
 
     def _cdus(self, placed: Mapping[int, Sequence[RackDevice]], of: int) -> Iterator[Loss]:
         """A loop dies with one of its CDUs when the others do not carry it."""
@@ -156,10 +162,10 @@ class FailureDomains:
                 continue
             heat, flow, most = row.heat_w, row.flow_lpm, row.cdu_flow_n1_lpm
             missing: tuple[str, ...] = ()
-            if heat is None:
-                missing += (f"heat of the loop '{row.loop}'",)
-            if flow is None or most is None:
-                missing += (f"flow of the loop '{row.loop}'",)
+            if heat is None or flow is None:
+                missing += missing_of_loop(self._site, row)
+            if most is None:
+                missing += (of_product(row.cdu, "flow", "published flow"),)
             taken: float | None = None
             if heat is not None and flow is not None and most is not None:
                 carried = heat <= row.capacity_n1_w and flow <= most
@@ -194,19 +200,30 @@ def is_off(device: RackDevice, dead: AbstractSet[int], feeds: int) -> bool | Non
     return alive < device.degraded
 
 
-def _leaf(layout: Layout, attachment: int) -> Loss:
-    """The leaf that holds most ports of an attached group."""
+def _unsaid(device: RackDevice) -> tuple[str, str]:
+    """What a catalogue entry lacks for ``is_off``: the field, and what it is."""
+    if device.psus is None:
+        return "power_supplies.count", "number of power supplies"
+    return "power_supplies.degraded", "fewest power supplies that it runs on"
+
+
+def _leaf(layout: Layout, attachment: int, path: Path) -> Loss:
+    """The leaf that holds most ports of an attached group; ``path`` is the place of its fabric."""
+    hosts_at = (*path, "attached", attachment)
     hosts, leaves = layout.hosts[attachment], layout.tiers[0]
     name = f"leaf of {layout.fabric.name}"
     if hosts.endpoints is None or hosts.interfaces is None:
-        missing = (f"{hosts.group.type}: ports for '{layout.fabric.name}'",)
-        return Loss("leaf", name, name, None, 1, missing=missing)
+        what = f"{hosts.group.type}: ports for '{layout.fabric.name}'"
+        missing = Missing(what, (*hosts_at, "interfaces"))
+        return Loss("leaf", name, name, None, 1, missing=(missing,))
     if hosts.rails is None:
-        missing = (f"'rail_optimized' of the fabric '{layout.fabric.name}'",)
-        return Loss("leaf", name, name, None, hosts.endpoints, missing=missing)
+        what = f"'rail_optimized' of the fabric '{layout.fabric.name}'"
+        missing = Missing(what, (*path, "rail_optimized"), (*hosts_at, "rails"))
+        return Loss("leaf", name, name, None, hosts.endpoints, missing=(missing,))
     if layout.unplaced[attachment]:
-        missing = (f"leaf ports for all hosts of '{hosts.group.name}'",)
-        return Loss("leaf", name, name, None, hosts.endpoints, missing=missing)
+        what = f"leaf ports for all hosts of '{hosts.group.name}'"
+        missing = Missing(what, (*path, "tiers", 0, "count"))
+        return Loss("leaf", name, name, None, hosts.endpoints, missing=(missing,))
     used = [0] * leaves.switches
     for run in layout.runs:
         if run.attachment == attachment:

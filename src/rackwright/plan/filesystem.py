@@ -22,6 +22,7 @@ from rackwright.model.storage import (
 )
 from rackwright.plan.base import Path
 from rackwright.plan.hosts import host_count
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.storage import CAPACITY_STEP, efa_unit, next_capacity
@@ -228,8 +229,8 @@ def _lustre(plan: Plan, site: OnPremSite, system: ParallelFileSystem, path: Path
         name=f"{site.name} {system.name}",
         path=path,
         workload=system.workload or Workload(),
-        read=_rate(objects, "read", servers),
-        write=_rate(objects, "write", servers),
+        read=_rate(objects, "read", servers, path),
+        write=_rate(objects, "write", servers, path),
         capacity=capacity,
         servers=servers,
         lustre=system,
@@ -250,12 +251,13 @@ def _rates(objects: ObjectTargets, direction: str) -> tuple[float | None, float 
     return objects.target_write, objects.server_write
 
 
-def _rate(objects: ObjectTargets | None, direction: str, servers: int | None) -> Rate:
+def _rate(objects: ObjectTargets | None, direction: str, servers: int | None, path: Path) -> Rate:
     if objects is None or servers is None:
-        return Rate(None, None, None, ("'objects': the servers and targets that hold the data",))
+        what = "'objects': the servers and targets that hold the data"
+        return Rate(None, None, None, (Missing(what, (*path, "objects")),))
     per_target, per_server = _rates(objects, direction)
     missing = tuple(
-        f"'{name}' of the objects"
+        Missing(f"'{name}' of the objects", (*path, "objects", name))
         for name, value in (
             ("count", objects.count),
             (f"target_{direction}", per_target),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rackwright.catalog.loader import Catalogue
-from rackwright.model.hardware import Node
+from rackwright.model.fabric import Fabric, SwitchTier
+from rackwright.model.hardware import Node, Switch
 from rackwright.model.names import compress_hostlist
 from rackwright.model.onprem import NodeGroup
 
@@ -35,6 +36,20 @@ def node_hostlist(group: NodeGroup, catalogue: Catalogue) -> str:
         UnknownEntryError: the group's product is not in the catalogue.
     """
     return compress_hostlist(node_names(group, catalogue))
+
+
+def switch_stem(fabric: Fabric, tier: SwitchTier) -> str:
+    """What the names of a tier's switches begin with: ``compute-leaf``."""
+    return f"{fabric.name}-{tier.name}"
+
+
+def switch_count(tier: SwitchTier, catalogue: Catalogue) -> int:
+    """The number of independent switches in ``tier``; a chassis may hold several.
+
+    Raises:
+        UnknownEntryError: the tier's product is not in the catalogue.
+    """
+    return tier.count * catalogue.get(Switch, tier.type).switches
 
 
 def numbered(prefix: str, count: int) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from itertools import combinations
 from rackwright.model.cluster import Blueprint
 from rackwright.model.reliability import WanNeed
 from rackwright.plan.base import Path
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.reliability import groups_of
@@ -58,8 +59,9 @@ def line_between(blueprint: Blueprint, one: str, other: str) -> Line | None:
     if not found:
         return None
     missing = tuple(
-        f"'{name}' of the interconnect '{line.name}'"
-        for line in found
+        Missing(f"'{name}' of the interconnect '{line.name}'", ("interconnects", index, name))
+        for index, line in enumerate(blueprint.interconnects)
+        if line in found
         for name in ("bandwidth", "round_trip_time")
         if getattr(line, name) is None
     )

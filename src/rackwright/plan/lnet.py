@@ -9,9 +9,12 @@ from ipaddress import IPv4Address, IPv4Network
 
 from rackwright.model.storage import ParallelFileSystem, lnet_name, split_nids
 from rackwright.plan.base import Path
+from rackwright.plan.missing import Missing
 
 Nid = tuple[str, str]
 """Address and network."""
+_Part = tuple[str, AbstractSet[str] | None, Path]
+"""Servers or clients in words, their networks, and where these are said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,7 @@ class Claim:
         ok: None when something is unknown; ``missing`` says what.
         message: what was found.
         fix: a remedy, when it does not hold.
+        missing: what would have to be known; its fields are places inside the file system.
     """
 
     path: Path
@@ -41,9 +45,11 @@ def judge_networks(system: ParallelFileSystem, servers: int | None) -> Iterator[
     """
     management = system.management
     if management is None or management.nids is None:
-        what = "'management'" if management is None else "'nids' of the management service"
+        lacking = Missing("'nids' of the management service", ("management", "nids"))
+        if management is None:
+            lacking = Missing("'management'", ("management",))
         message = "whether clients and servers reach the management service"
-        yield Claim(("management",), "reach", None, message, missing=(what,))
+        yield Claim(("management",), "reach", None, message, missing=(lacking,))
         return
     nids = [
         tuple((address, lnet_name(network)) for address, network in split_nids(text))
@@ -62,17 +68,18 @@ def _judge_nid(system: ParallelFileSystem, path: Path, nid: Nid) -> Claim:
     address, name = nid
     text = f"{address}@{name}"
     question = f"place of the NID {text}"
-    known = {lnet_name(network.name): network for network in system.networks}
+    known = {lnet_name(network.name): n for n, network in enumerate(system.networks)}
     if name not in known:
         fix = f"declare the network '{name}'"
         if known:
             fix += f", or use one of {', '.join(known)}"
         message = f"the MGS has the NID {text}; '{name}' is not declared"
         return Claim(path, question, ok=False, message=message, fix=fix)
-    subnet = known[name].subnet
+    subnet = system.networks[known[name]].subnet
     if subnet is None:
         message = f"whether the NID {text} of the MGS lies in its network"
-        missing = (f"'subnet' of the network '{name}'",)
+        place = ("networks", known[name], "subnet")
+        missing = (Missing(f"'subnet' of the network '{name}'", place),)
         return Claim(path, question, None, message, missing=missing)
     inside = IPv4Address(address) in IPv4Network(subnet)
     verb = "lies in" if inside else "does not lie in"
@@ -125,52 +132,49 @@ def _shared(nids: Sequence[Sequence[Nid]]) -> frozenset[str]:
 
 def _judge_parts(system: ParallelFileSystem, mgs: AbstractSet[str]) -> Iterator[Claim]:
     """Whether the other servers reach the MGS, and clients reach all servers."""
-    servers: list[tuple[str, AbstractSet[str] | None]] = [("the MGS", mgs)]
+    servers: list[_Part] = [("the MGS", mgs, ("management", "nids"))]
     for place in ("metadata", "objects"):
         part = system.metadata if place == "metadata" else system.objects
         if part is None:
-            missing = (f"'{place}'",)
+            missing = (Missing(f"'{place}'", (place,)),)
             question = f"the {place} servers reach the MGS"
             yield Claim((), question, None, f"whether {question}", missing=missing)
-            servers.append((f"the {place} servers", None))
+            servers.append((f"the {place} servers", None, (place,)))
             continue
         names = None if part.networks is None else _names(part.networks)
         path: Path = (place, "networks")
-        yield _judge_pair(path, f"the {place} servers", names, "the MGS", mgs)
-        servers.append((f"the {place} servers", names))
+        part_of = (f"the {place} servers", names, path)
+        yield _judge_pair(path, part_of, servers[0])
+        servers.append(part_of)
     if system.clients is None:
-        missing = ("'clients'",)
+        missing = (Missing("'clients'", ("clients",)),)
         question = "clients reach the servers"
         yield Claim((), question, None, f"whether {question}", missing=missing)
     for index, clients in enumerate(system.clients or ()):
         names = None if clients.networks is None else _names(clients.networks)
         path = ("clients", index, "networks")
-        for other, theirs in servers:
-            yield _judge_pair(path, f"the clients '{clients.group}'", names, other, theirs)
+        for other in servers:
+            yield _judge_pair(path, (f"the clients '{clients.group}'", names, path), other)
 
 
-def _judge_pair(
-    path: Path,
-    one: str,
-    networks: AbstractSet[str] | None,
-    other: str,
-    theirs: AbstractSet[str] | None,
-) -> Claim:
+def _judge_pair(path: Path, mine: _Part, yours: _Part) -> Claim:
+    """Whether two parts have a network in common."""
+    (one, networks, here), (other, theirs, there) = mine, yours
     question = f"{one} reach {other}"
     if networks is None or theirs is None:
-        unknown = one if networks is None else other
-        missing = (f"'networks' of {unknown}",)
+        unknown, place = (one, here) if networks is None else (other, there)
+        missing = (Missing(f"'networks' of {unknown}", place),)
         return Claim(path, question, None, f"whether {question}", missing=missing)
     common = sorted(networks & theirs)
     if common:
         message = f"{question} over {', '.join(common)}"
         return Claim(path, question, ok=True, message=message)
-    mine, yours = ", ".join(sorted(networks)) or "none", ", ".join(sorted(theirs)) or "none"
+    own, others = ", ".join(sorted(networks)) or "none", ", ".join(sorted(theirs)) or "none"
     return Claim(
         path,
         question,
         ok=False,
-        message=f"{one} are on {mine}, {other} on {yours}: they have no network in common",
+        message=f"{one} are on {own}, {other} on {others}: they have no network in common",
         fix=f"put both on one network, for instance {_suggest(networks, theirs)}",
     )
 

@@ -11,6 +11,7 @@ from rackwright.plan.expansion import Expansion, SitePlan
 
 if TYPE_CHECKING:
     from rackwright.plan.cost import CostSummary
+    from rackwright.plan.records.names import NamePlan
 
 __all__ = ["Contributor", "Path", "Plan", "SitePlan", "Subject"]
 
@@ -25,3 +26,10 @@ class Plan(Expansion):
         from rackwright.plan.cost import summarise
 
         return summarise(self)
+
+    @cached_property
+    def names(self) -> NamePlan:
+        """The names and addresses of hosts and switches of the bare-metal sites that declare them."""
+        from rackwright.plan.names import plan_names
+
+        return plan_names(self)

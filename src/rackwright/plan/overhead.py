@@ -16,10 +16,12 @@ from dataclasses import dataclass
 
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.power import LOSSY
+from rackwright.plan.base import Path
 from rackwright.plan.consumers import Consumer
 from rackwright.plan.distribution import Loads, Tree
 from rackwright.plan.draws import Draws
-from rackwright.plan.listing import listed
+from rackwright.plan.listing import first_of, listed
+from rackwright.plan.missing import Missing
 
 _CARRIERS = frozenset({"utility", "generator", "transformer", "switchgear"})
 """Kinds of sources that feed cooling beside IT."""
@@ -33,20 +35,22 @@ class Overhead:
     """What a site draws beside its racks.
 
     Attributes:
+        path: the place of the site in the blueprint.
         consumers: what draws power beside the racks.
         carriers: names of the sources that carry what the PUE says beyond the entries.
         declared_w: racks, what has an entry of its own, and known losses, while nothing is lost, in W.
         beyond: W for each W of racks that the PUE says beyond that; None when unknown.
-        lacking: what has no entry of its own, in words.
+        lacking: what keeps all from having an entry of its own.
         stated: whether anything has one.
         pue: power usage effectiveness that is expected.
     """
 
+    path: Path
     consumers: tuple[Consumer, ...]
     carriers: AbstractSet[str]
     declared_w: float | None
     beyond: float | None
-    lacking: tuple[str, ...]
+    lacking: tuple[Missing, ...]
     stated: bool
     pue: float | None
 
@@ -72,21 +76,27 @@ class Overhead:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What keeps it from being known, in words."""
+        """What keeps it from being known, beside the power of racks and what feeds sources."""
         if self.beyond is not None:
             return ()
-        if self.pue is None and not self.stated:
-            return ("'pue' of the site",)
-        entries = listed(self.lacking)
         if self.pue is None:
-            return (f"'pue' of the site, or {entries}",)
+            words, place = "'pue' of the site", (*self.path, "pue")
+            if not self.stated:
+                return (Missing(words, place),)
+            # Several entries make it known together only, so that none of them is a way by itself.
+            alone = self.lacking[0].fields if len(self.lacking) == 1 else ()
+            return (Missing(f"{words}, or {listed(self.lacking)}", place, *alone),)
         if self.declared_w is None:
             return ()
-        return (f"{entries}: what has an entry draws more than the 'pue' of {self.pue:g} says",)
+        first, *others = self.lacking
+        why = f"what has an entry draws more than the 'pue' of {self.pue:g} says"
+        found = [Missing(f"{first}: {why}", *first.fields), *others]
+        return first_of(found, "what {} more entries lack")
 
 
 def overhead_of(
     site: OnPremSite,
+    path: Path,
     tree: Tree,
     consumers: tuple[Consumer, ...],
     declared: Loads,
@@ -96,6 +106,7 @@ def overhead_of(
 
     Args:
         site: the site.
+        path: its place in the blueprint.
         tree: its sources.
         consumers: what draws power beside the racks.
         declared: what each source carries by the entries, while nothing is lost, in W.
@@ -106,8 +117,9 @@ def overhead_of(
     total = racks
     for power in (*known, *losses):
         total = None if total is None or power is None else total + power
-    lacking = tuple(_lacking(site, tree, consumers))
+    lacking = tuple(_lacking(site, path, tree, consumers))
     return Overhead(
+        path=path,
         consumers=consumers,
         carriers=carriers(tree),
         declared_w=total,
@@ -139,15 +151,23 @@ def _beyond(
     return max(0.0, pue - declared / racks) if racks else 0.0
 
 
-def _lacking(site: OnPremSite, tree: Tree, consumers: Sequence[Consumer]) -> Iterator[str]:
+def _lacking(
+    site: OnPremSite, path: Path, tree: Tree, consumers: Sequence[Consumer]
+) -> Iterator[Missing]:
     for consumer in consumers:
         if consumer.lacks:
             yield consumer.lacks
     if site.plant is None:
-        yield "'plant' of the site"
+        yield Missing("'plant' of the site", (*path, "plant"))
+    for _, lacks in _inefficient(tree):
+        yield lacks
+
+
+def _inefficient(tree: Tree) -> Iterator[tuple[str, Missing]]:
+    """The sources that lose power and do not say how much."""
     for name, source in tree.sources.items():
         if source.kind in LOSSY and source.efficiency is None:
-            yield f"'efficiency' of '{name}'"
+            yield name, Missing(f"'efficiency' of '{name}'", tree.place(name, "efficiency"))
 
 
 def losses_of(tree: Tree) -> Draws:
@@ -163,18 +183,14 @@ def losses_of(tree: Tree) -> Draws:
 
 def unknown_loads(
     tree: Tree, consumers: Sequence[Consumer], covered: AbstractSet[str]
-) -> Mapping[str, str]:
+) -> Mapping[str, Missing]:
     """Sources whose load nobody knows, because what hangs on them lacks a number, with that number.
 
     They are those that the PUE does not cover: UPSs and what is behind them.
     """
-    unknown = [
-        (name, f"'efficiency' of '{name}'")
-        for name, source in tree.sources.items()
-        if source.kind in LOSSY and source.efficiency is None
-    ]
-    unknown += [(c.name, f"'power' of the {c.name}") for c in consumers if c.each is None]
-    found: dict[str, str] = {}
+    unknown = list(_inefficient(tree))
+    unknown += [(c.name, c.lacks) for c in consumers if c.fed_by and c.lacks]
+    found: dict[str, Missing] = {}
     for name, lacks in unknown:
         for above in sorted(tree.ancestors(name) - covered - {name}):
             found.setdefault(above, lacks)

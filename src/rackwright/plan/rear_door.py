@@ -7,7 +7,10 @@ from collections.abc import Collection, Iterator
 from rackwright.model.cooling import AirSupply
 from rackwright.model.onprem import Hall, RackGroup
 from rackwright.plan.base import Path
+from rackwright.plan.contributors import unknowns
 from rackwright.plan.expansion import SitePlan
+from rackwright.plan.missing import Missing
+from rackwright.plan.records.facility import LoopLoad
 
 
 def heat_taken(
@@ -49,9 +52,15 @@ def missing_of_doors(site: SitePlan, classes: Collection[int]) -> tuple[str, ...
     found: dict[str, None] = {}
     for row in site.rack_classes:
         if row.rack_class in classes and row.mode == "rear-door":
-            hall, group = _place(site, row.path)
-            found |= dict.fromkeys(_missing(site, hall, group))
+            found |= dict.fromkeys(_missing(site, row.path))
     return tuple(found)
+
+
+def missing_of_loop(site: SitePlan, row: LoopLoad) -> tuple[str, ...]:
+    """What keeps heat and flow of a loop from being known."""
+    classes = [racks.rack_class for racks in site.rack_classes if racks.loop == row.loop]
+    doors = missing_of_doors(site, classes) if row.heat_w is None else ()
+    return (*unknowns(site, "heat_liquid_w", classes), *doors)
 
 
 def _place(site: SitePlan, where: Path) -> tuple[Hall, RackGroup]:
@@ -60,15 +69,18 @@ def _place(site: SitePlan, where: Path) -> tuple[Hall, RackGroup]:
     return found, found.rows[row].rack_groups[group]
 
 
-def _missing(site: SitePlan, hall: Hall, group: RackGroup) -> Iterator[str]:
-    cooling = group.cooling
+def _missing(site: SitePlan, where: Path) -> Iterator[Missing]:
+    hall, group = _place(site, where)
+    cooling, air = group.cooling, (*where[:-4], "air")
     for name in ("rear_door_capacity", "rear_door_difference"):
         if getattr(cooling, name) is None:
-            yield f"'{name}' of racks {group.racks}"
+            yield Missing(f"'{name}' of racks {group.racks}", (*where, "cooling", name))
     if hall.air is None:
-        yield f"'air' of the hall '{hall.name}'"
+        yield Missing(f"'air' of the hall '{hall.name}'", air)
     elif hall.air.temperature_rise is None:
-        yield f"'temperature_rise' of the air of the hall '{hall.name}'"
-    loop = next((loop for loop in site.site.loops if loop.name == cooling.loop), None)
-    if loop is not None and loop.supply_temperature is None:
-        yield f"'supply_temperature' of the loop '{loop.name}'"
+        what = f"'temperature_rise' of the air of the hall '{hall.name}'"
+        yield Missing(what, (*air, "temperature_rise"))
+    for index, loop in enumerate(site.site.loops):
+        if loop.name == cooling.loop and loop.supply_temperature is None:
+            place = (*site.path, "loops", index, "supply_temperature")
+            yield Missing(f"'supply_temperature' of the loop '{loop.name}'", place)

@@ -15,6 +15,7 @@ from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.scheduler import NodeSettings, Partition, Scheduler
 from rackwright.plan.base import Path
 from rackwright.plan.hosts import host_count, node_names, numbered
+from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
@@ -99,8 +100,14 @@ class NodeSet:
     @property
     def unknown(self) -> tuple[str, ...]:
         """The numbers that Slurm needs and nobody has given."""
-        missing = [] if self.cpus is not None else [f"CPUs of {self.entry}"]
-        return (*missing, *(() if self.memory is not None else (f"memory of {self.entry}",)))
+        missing = () if self.cpus is not None else (self.lacks("CPUs"),)
+        return missing if self.memory is not None else (*missing, self.lacks("memory"))
+
+    def lacks(self, what: str) -> Missing:
+        """What says the ``CPUs`` or the ``memory`` of a host: the catalogue, or the site itself."""
+        names = ("vcpus", "memory") if self.is_cloud else ("cpus", "host_memory")
+        field = ProductField(self.entry, names[what == "memory"])
+        return Missing(f"{what} of {self.entry}", field, ("scheduler", "nodes"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,12 +54,12 @@ def plan_sources(
         racks: what all of them draw, in W.
     """
     fed = {consumer.name: consumer.fed_by for consumer in consumers if consumer.fed_by}
-    tree = Tree(site.power.sources, fed)
+    tree = Tree(site.power.sources, (*path, "power", "sources"), fed)
     demands = [_demands(cls, rack, tree.outages) for cls, rack in zip(classes, built, strict=True)]
     flows = _flows(tree, consumers, demands)
     loose = _uncounted(tree, classes, built)
     declared = {name: _plus(load, loose.drawn[name]) for name, load in flows[2].normal.items()}
-    overhead = overhead_of(site, tree, consumers, declared, racks)
+    overhead = overhead_of(site, path, tree, consumers, declared, racks)
     unknown = unknown_loads(tree, consumers, overhead.carriers)
 
     def load(name: str, loads: Sequence[float | None]) -> float | None:
@@ -98,7 +98,7 @@ def plan_sources(
         SourceLoad(
             source=name,
             kind=source.kind,
-            path=(*path, "power", "sources", index),
+            path=tree.place(name),
             redundancy=source.redundancy,
             capacity_w=capacity_of(source, site.power),
             overload_w=source.overload,
@@ -128,7 +128,7 @@ def plan_sources(
             missing_parents=source.missing_parents,
             idle=name in idle,
         )
-        for index, (name, source) in enumerate(tree.sources.items())
+        for name, source in tree.sources.items()
     )
     return Sources(tree, rows, overhead)
 

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from rackwright.model.base import Model
+from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.model import Contributor, Path, Subject
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ __all__ = [
     "Enforcement",
     "Finding",
     "Measure",
+    "Missing",
     "Outcome",
     "Policy",
+    "ProductField",
     "Profile",
     "Severity",
     "Subject",
@@ -95,7 +98,8 @@ class Measure:
         unit: canonical unit of both.
         what: what is measured, in words that read well before "is 46.2 kW".
         sense: whether the value may be at most or must be at least the limit.
-        missing: what would have to be known, when something is not.
+        missing: what would have to be known, when something is not. A ``Missing`` names the fields
+            that would make it known, of which the report tells the files; a text does not.
         advisory: a violation only warns, whatever the enforcement of the policy.
         suggest: the value that mends a failure, where nobody has to choose.
     """

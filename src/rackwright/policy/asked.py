@@ -140,7 +140,7 @@ def read_approval(
             items[path] = item
     if blueprint not in items:
         return Approval(ref, None, listed, isolated, config=config)
-    tree = tree_of(list(items.values()))
+    tree = tree_of(list(items.values()), lenient=True)
     document = tree.data
     if isinstance(document, dict):
         kept = {key: document[key] for key in _Settings.model_fields if key in document}

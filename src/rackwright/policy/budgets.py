@@ -8,6 +8,7 @@ from typing import Literal
 
 from rackwright.plan.cost import CostSummary
 from rackwright.plan.cost_lines import Amount
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Subject
 from rackwright.policy.api import Measure
 from rackwright.policy.fixes import either, place_fewer, provide
@@ -39,7 +40,8 @@ def measure_budget(
         fix = either(fewer, provide(value, unit, "a budget"))
     missing = summary.missing
     if limit is None:
-        missing += (f"'budget_per_{period}' of the costs",)
+        name = f"budget_per_{period}"
+        missing += (Missing(f"'{name}' of the costs", ("costs", name)),)
     part = "known part of the cost" if summary.missing and value is not None else "cost"
     return Measure(
         at,

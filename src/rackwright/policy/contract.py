@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from rackwright.plan.missing import fields_of
 from rackwright.policy.api import Outcome, Policy
 from rackwright.policy.examples import KINDS, judge, load_examples
 from rackwright.policy.packs import documentation
@@ -41,6 +42,9 @@ def shortfalls(policy: type[Policy], pack: Path) -> Iterator[str]:
                 yield f"'{example.name}' fails without a fix: {result.message}"
             if result.outcome is Outcome.UNKNOWN and not result.missing:
                 yield f"'{example.name}' is unknown and does not say why: {result.message}"
+            for text in result.missing if result.outcome is Outcome.UNKNOWN else ():
+                if not fields_of(text):
+                    yield f"'{example.name}' does not say which field would tell: {text}"
 
 
 def spared(text: str) -> set[str]:

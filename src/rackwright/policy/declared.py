@@ -16,7 +16,7 @@ def declared(
         value: what the blueprint says.
         yes: message when it holds; also what is asked.
         no: message when it does not.
-        missing: the field that would tell.
+        missing: the field that would tell; a ``Missing`` also says where it would stand.
         fix: what to do when it does not hold.
     """
     if value is None:

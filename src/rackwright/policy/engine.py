@@ -30,6 +30,7 @@ from rackwright.policy.exchange import RuleFailedError
 from rackwright.policy.hygiene import BaselineState, Hygiene, Lowered, Permission
 from rackwright.policy.sets import STRICTEST, Regime, Standing
 from rackwright.policy.sets import standing as standing_of
+from rackwright.policy.unknowns import Remedies
 from rackwright.policy.yielded import checked
 from rackwright.spec.edits import Edit, Revised
 
@@ -43,6 +44,8 @@ class Result:
     Attributes:
         enforcement: what holds for this result; an advisory step of a mandatory policy warns.
         message: one sentence with the numbers.
+        fix: a remedy of a failure, or the fields that would make an unknown known.
+        missing: what would have to be known; each a ``Missing`` where the rule knows its fields.
         fingerprint: the same for the same rule and subject in any version of the blueprint.
         preview: the rule is newer than the blueprint's policy set, so it only warns.
         waivable: whether the rule admits waivers.
@@ -158,20 +161,23 @@ def evaluate(
         regime: the profile and the policy set.
     """
     results: list[Result] = []
+    remedies = Remedies(plan, locate)
     judging = 0
     for policy in policies:
         standing = standings.get(policy.id) or standing_of(policy, regime)
         if standing.enforcement is not Enforcement.DISABLED:
             judging += 1
-            results += _run(policy, standing, plan, locate)
+            results += _run(policy, standing, plan, locate, remedies)
     results.sort(key=order_of)
     return Report(plan.blueprint.name, tuple(results), judging, regime)
 
 
-def _run(policy: Policy, standing: Standing, plan: Plan, locate: Locate) -> Iterable[Result]:
+def _run(
+    policy: Policy, standing: Standing, plan: Plan, locate: Locate, remedies: Remedies
+) -> Iterable[Result]:
     blueprint = Subject(plan.blueprint.name, ())
     try:
-        found = [_result(policy, standing, item, locate) for item in policy.check(plan)]
+        found = [_result(policy, standing, item, locate, remedies) for item in policy.check(plan)]
     except RuleFailedError as error:
         return [_bare(policy, standing, Outcome.ERROR, blueprint, str(error))]
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a policy that raises must never pass
@@ -214,7 +220,9 @@ def _bare(
     )
 
 
-def _result(policy: Policy, standing: Standing, yielded: object, locate: Locate) -> Result:
+def _result(
+    policy: Policy, standing: Standing, yielded: object, locate: Locate, remedies: Remedies
+) -> Result:
     item = checked(yielded)
     effective = Enforcement.ADVISORY if item.advisory else standing.enforcement
     measure = item if isinstance(item, Measure) else None
@@ -237,13 +245,19 @@ def _result(policy: Policy, standing: Standing, yielded: object, locate: Locate)
         limit=measure.limit if measure else None,
         unit=measure.unit if measure else "",
         contributors=contributors,
-        fix=item.fix if outcome is Outcome.FAIL else None,
+        fix=_fix(item, outcome, remedies),
         suggest=item.suggest if outcome is Outcome.FAIL else None,
         missing=item.missing,
         fingerprint=fingerprint(policy.id, item.at, what),
         preview=standing.preview,
         waivable=policy.waivable,
     )
+
+
+def _fix(item: Measure | Finding, outcome: Outcome, remedies: Remedies) -> str | None:
+    if outcome is Outcome.UNKNOWN:
+        return remedies.fix(item.missing)
+    return item.fix if outcome is Outcome.FAIL else None
 
 
 def _finding_sentence(item: Measure | Finding) -> str:

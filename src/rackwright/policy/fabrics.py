@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from rackwright.model.fabric import Cables, Fabric
 from rackwright.model.hardware import Switch
 from rackwright.plan.fabric import Layout, lay_out
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, SitePlan, Subject
 from rackwright.policy.api import Finding
-
-UNATTACHED = "'attached': which nodes are on the fabric"
-"""What is not known of a fabric that only lists its switches."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +41,15 @@ class FabricAt:
         """The nodes of an attachment."""
         name = f"{self.at().name} nodes {self.fabric.attached[index].group}"
         return Subject(name, (*self.path, "attached", index))
+
+    def path_of(self, layout: Layout) -> Path:
+        """The place of a fabric of the same site."""
+        names = [fabric.name for fabric in self.site.site.fabrics]
+        return (*self.path[:-1], names.index(layout.fabric.name))
+
+    def lacks(self, name: str, words: str = "") -> Missing:
+        """A field of the fabric that nobody has said."""
+        return Missing(f"'{name}'{words}", (*self.path, name))
 
     def links(self) -> Iterator[tuple[Subject, Cables]]:
         """The kinds of cables."""
@@ -81,50 +88,75 @@ def attachments_of(
 
 def unattached(found: FabricAt, message: str) -> Finding:
     """The finding that ``message`` cannot be judged, since nobody says who is on the fabric."""
-    return Finding(found.at(), ok=None, message=message, missing=(UNATTACHED,))
+    missing = (found.lacks("attached", ": which nodes are on the fabric"),)
+    return Finding(found.at(), ok=None, message=message, missing=missing)
 
 
-def uncabled(layout: Layout) -> tuple[str, ...]:
-    """What the blueprint has no cables for: attached groups, and tiers below the top."""
+def uncabled(layout: Layout, path: Path) -> tuple[str, ...]:
+    """What the fabric at ``path`` has no cables for: attached groups, and tiers below the top."""
     lowers = {link.lower for link in layout.fabric.links}
     wanted = [hosts.group.name for hosts in layout.hosts]
     wanted += [tier.name for tier in layout.tiers[:-1]]
-    return tuple(f"'links' from '{name}'" for name in wanted if name not in lowers)
+    return tuple(_no_links(name, path) for name in wanted if name not in lowers)
 
 
-def unknown_ports(layout: Layout) -> tuple[str, ...]:
-    """What keeps the use of ports from being known."""
+def _no_links(name: str, path: Path) -> Missing:
+    return Missing(f"'links' from '{name}'", (*path, "links"))
+
+
+def unknown_ports(layout: Layout, path: Path) -> tuple[str, ...]:
+    """What keeps the use of ports of the fabric at ``path`` from being known."""
     found = [
-        f"ports of {hosts.group.type} for this fabric, or 'interfaces'"
-        for hosts in layout.hosts
+        Missing(
+            f"ports of {hosts.group.type} for this fabric, or 'interfaces'",
+            (*path, "attached", index, "interfaces"),
+        )
+        for index, hosts in enumerate(layout.hosts)
         if hosts.interfaces is None
     ]
-    if layout.tiers[0].switches > 1 and any(hosts.rails is None for hosts in layout.hosts):
-        found.append("'rail_optimized', or 'rails' of the nodes")
-    return tuple(dict.fromkeys(found))
+    open_ = [index for index, hosts in enumerate(layout.hosts) if hosts.rails is None]
+    if layout.tiers[0].switches > 1 and open_:
+        rails = (*path, "attached", open_[0], "rails")
+        words = "'rail_optimized', or 'rails' of the nodes"
+        found.append(Missing(words, (*path, "rail_optimized"), rails))
+    return tuple(found)
 
 
-def uncabled_hosts(layout: Layout) -> tuple[str, ...]:
+def uncabled_hosts(layout: Layout, path: Path) -> tuple[str, ...]:
     """Hosts of which it is not known where they are cabled, since they find no port."""
+    place = (*path, "tiers", 0, "count")
     return tuple(
-        f"where {count:,} hosts of '{hosts.group.name}' are cabled: they find no port"
+        Missing(
+            f"where {count:,} hosts of '{hosts.group.name}' are cabled: they find no port", place
+        )
         for hosts, count in zip(layout.hosts, layout.unplaced, strict=True)
         if count
     )
 
 
-def unknown_uplinks(layout: Layout, tier: int) -> tuple[str, ...]:
-    """What keeps the cables above a tier from being known."""
+def unknown_uplinks(layout: Layout, path: Path, tier: int) -> tuple[str, ...]:
+    """What keeps the cables above a tier of the fabric at ``path`` from being known."""
     above = [link for link in layout.links if link.lower == tier]
     if not above:
-        return (f"'links' from '{layout.tiers[tier].name}'",)
-    return tuple(f"'parallel' of '{k.cables.name}'" for k in above if k.parallel is None)
+        return (_no_links(layout.tiers[tier].name, path),)
+    names = [link.name for link in layout.fabric.links]
+    return tuple(
+        Missing(
+            f"'parallel' of '{k.cables.name}'",
+            (*path, "links", names.index(k.cables.name), "parallel"),
+        )
+        for k in above
+        if k.parallel is None
+    )
 
 
-def missing_run(fabric: Fabric, now: str) -> tuple[str, ...]:
+def missing_run(found: FabricAt, now: str) -> tuple[str, ...]:
     """What keeps the recorded routing run from speaking for the fabric with the digest ``now``."""
-    if fabric.routing_run is None:
-        return ("'routing_run': route the fabric in a simulator and record what came of it",)
-    if fabric.routing_run.fabric != now:
-        return (f"a routing run of this fabric ({now}): the recorded one is of another",)
+    run = found.fabric.routing_run
+    if run is None:
+        words = ": route the fabric in a simulator and record what came of it"
+        return (found.lacks("routing_run", words),)
+    if run.fabric != now:
+        words = f"a routing run of this fabric ({now}): the recorded one is of another"
+        return (Missing(words, (*found.path, "routing_run")),)
     return ()

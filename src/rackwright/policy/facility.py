@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rackwright.plan.contributors import contributors, unknowns
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import SitePlan, Subject
 from rackwright.plan.power_shares import plant_contributors, with_overhead
 from rackwright.policy.api import Measure
@@ -17,8 +18,11 @@ def measure_contract(site: SitePlan, at: Subject, what: str) -> Measure:
     shares = contributors(site, "power_w", per_rack=False) if over else ()
     shares = with_overhead(shares, site.overhead)
     missing = unknowns(site, "power_w") + site.overhead.missing
+    if value is None and not missing:
+        missing = site.distribution.missing
     if limit is None:
-        missing += ("'contract' of the site's power",)
+        place = (*site.path, "power", "contract")
+        missing += (Missing("'contract' of the site's power", place),)
     return Measure(
         at,
         value=value,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from rackwright.plan.contributors import Quantity, subject, value_of
+from collections.abc import Iterable, Iterator, Mapping
+
+from rackwright.plan.contributors import Quantity, subject, unknowns
+from rackwright.plan.missing import Missing, each_once, of_product
 from rackwright.plan.model import Path, SitePlan, Subject
 from rackwright.plan.records.racks import RackClass
 
@@ -39,9 +42,45 @@ def excess(value: float | None, limit: float | None) -> float | None:
     return None
 
 
-def uncounted_supplies(site: SitePlan, rack_class: int) -> tuple[str, ...]:
-    """Which products of a rack may hang on any of its circuits, for nobody says how many supplies."""
-    lacking = {
+def unknown_draw(site: SitePlan, rack_class: int) -> tuple[str, ...]:
+    """What keeps the draw of a rack's devices from its feeds from being known."""
+    return (*unknowns(site, "power_w", [rack_class]), *_uncounted(site, rack_class))
+
+
+class BelowSources:
+    """What products lack that the sources of a site feed; each class of racks is looked at once."""
+
+    def __init__(self, site: SitePlan) -> None:
+        self._site = site
+        self._found: dict[tuple[Quantity, int], tuple[str, ...]] = {}
+
+    def lacking(self, source: str, quantity: Quantity = "power_w") -> tuple[str, ...]:
+        """What products below a source lack; of the whole site where none of those lacks anything.
+
+        Another source's racks count where that is lost and this one takes over.
+        """
+        tree = self._site.distribution
+        names = {name for name in tree.sources if source in tree.ancestors(name)}
+        below = {row.rack_class for row in self._site.feeds if row.source in names}
+        return self._of(below, quantity) or self.anywhere(quantity)
+
+    def anywhere(self, quantity: Quantity = "power_w") -> tuple[str, ...]:
+        """What products of the whole site lack."""
+        return self._of(self._site.rack_counts, quantity)
+
+    def _of(self, classes: Iterable[int], quantity: Quantity) -> tuple[str, ...]:
+        lacks = (text for number in sorted(classes) for text in self._class(number, quantity))
+        return tuple(sorted(each_once(lacks)))
+
+    def _class(self, number: int, quantity: Quantity) -> tuple[str, ...]:
+        if (quantity, number) not in self._found:
+            self._found[quantity, number] = unknowns(self._site, quantity, [number])
+        return self._found[quantity, number]
+
+
+def _uncounted(site: SitePlan, rack_class: int) -> Iterator[str]:
+    """Products that may hang on any circuit, for nobody says how many power supplies they have."""
+    entries = {
         device.entry
         for device in site.devices_of(rack_class)
         if device.kind in {"node", "switch"}
@@ -49,13 +88,15 @@ def uncounted_supplies(site: SitePlan, rack_class: int) -> tuple[str, ...]:
         and device.psus is None
         and device.power_w != 0
     }
-    return tuple(f"{entry}: number of power supplies" for entry in sorted(lacking))
+    for entry in sorted(entries):
+        yield of_product(entry, "power_supplies.count", "number of power supplies")
 
 
-def unknown_devices(
-    site: SitePlan, rack_class: int, quantity: Quantity, noun: str
-) -> tuple[str, ...]:
-    """Which products of a rack lack a number, like ``dgx-b300: published heat``."""
-    devices = site.devices_of(rack_class)
-    lacking = {device.entry for device in devices if value_of(device, quantity) is None}
-    return tuple(f"{entry}: {noun}" for entry in sorted(lacking))
+def unrated(path: Path) -> Missing:
+    """The rating of the circuit of a feed at ``path``, which nobody says."""
+    return Missing("rating of the circuit", (*path, "circuit"), (*path, "pdu"))
+
+
+def pdus_of(site: SitePlan) -> Mapping[tuple[int, str], str | None]:
+    """The PDUs of each feed, by class of racks and name of the feed."""
+    return {(row.rack_class, row.feed): row.pdu_entry for row in site.feeds}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from rackwright.plan.missing import ProductField, fields_of
 from rackwright.plan.model import Contributor, Subject
 from rackwright.policy.api import Finding, Measure, Suggestion
 
@@ -30,7 +31,7 @@ def checked(item: object) -> Measure | Finding:
         raise _wrong(item, "advisory")
     if not (item.fix is None or isinstance(item.fix, str)):
         raise _wrong(item, "fix")
-    if not _holds(item.missing, str):
+    if not _holds(item.missing, str) or not all(map(_is_missing, item.missing)):
         raise _wrong(item, "missing")
     if not _holds(item.contributors, Contributor):
         raise _wrong(item, "contributors")
@@ -82,6 +83,22 @@ def _is_text(value: Any) -> bool:
 def _holds(value: Any, kind: type) -> bool:
     # Most of 100,000 are empty.
     return isinstance(value, tuple) and (not value or all(isinstance(part, kind) for part in value))
+
+
+def _is_missing(value: str) -> bool:
+    """Whether the fields of what is missing are fields."""
+    fields: Any = fields_of(value)
+    return isinstance(fields, tuple) and all(map(_is_field, fields))
+
+
+def _is_field(value: Any) -> bool:
+    if isinstance(value, ProductField):
+        return _is_text(value.product) and _is_text(value.name)
+    return isinstance(value, tuple) and bool(value) and all(map(_is_part, value))
+
+
+def _is_part(value: Any) -> bool:
+    return isinstance(value, (str, int)) and not isinstance(value, bool)
 
 
 def _number(value: Any, name: str) -> None:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from rackwright.errors import UsageError
 from rackwright.plan.model import Plan
-from rackwright.render import slurm
+from rackwright.render import names, slurm
 
 Action = Literal["written", "unchanged", "removed"]
 
@@ -43,10 +43,13 @@ def generate(plan: Plan) -> Mapping[str, str]:
     """Every file that follows from the plan, by its path in the output folder.
 
     Raises:
-        NoSchedulerError: the blueprint has no scheduler.
+        NoSchedulerError: the blueprint has neither a scheduler nor addresses.
         PlanError: something that the files need is unknown or leads nowhere.
     """
-    return {f"slurm/{name}": text for name, text in slurm.render_slurm(plan).items()}
+    files = {f"names/{name}": text for name, text in names.render_names(plan).items()}
+    if not files or plan.blueprint.scheduler is not None:
+        files |= {f"slurm/{name}": text for name, text in slurm.render_slurm(plan).items()}
+    return files
 
 
 def compare(files: Mapping[str, str], folder: Path) -> tuple[Change, ...]:
@@ -57,12 +60,13 @@ def compare(files: Mapping[str, str], folder: Path) -> tuple[Change, ...]:
     Raises:
         UsageError: a file cannot be read.
     """
-    known = {f"slurm/{name}" for name in slurm.FILES}
+    known = {f"slurm/{name}" for name in slurm.FILES} | {f"names/{name}" for name in names.FILES}
+    known |= {f"names/{path.name}" for path in (folder / "names").glob(f"{names.ZONE_FILE}*")}
     changes = []
     for name in sorted({*files, *known}):
         path = folder / name
         before = _read(path)
-        foreign = before is not None and not before.startswith(slurm.HEADER)
+        foreign = before is not None and not before.startswith((slurm.HEADER, names.ZONE_HEADER))
         after = files.get(name)
         if after is not None or (before is not None and not foreign):
             changes.append(Change(path, before, after, foreign))

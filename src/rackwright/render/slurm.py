@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from ipaddress import IPv4Address
 from typing import Any
 
 import yaml
@@ -11,12 +12,14 @@ from rackwright.model.names import compress_hostlist
 from rackwright.model.scheduler import Partition, Preemption, Scheduler
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
+from rackwright.plan.records.names import Range
 from rackwright.plan.scheduler import (
     Gres,
     NodeSet,
     PartitionSets,
     check_numbers,
     check_references,
+    covers,
     node_sets,
     partition_sets,
     scheduler_of,
@@ -53,7 +56,7 @@ def render_slurm(plan: Plan) -> Mapping[str, str]:
     partitions = partition_sets(plan, sets)
     name = plan.blueprint.name
     files = {
-        "slurm.conf": _slurm_conf(scheduler, name, sets, partitions),
+        "slurm.conf": _slurm_conf(plan, scheduler, sets, partitions),
         "gres.conf": _gres_conf(sets),
         "cgroup.conf": _cgroup_conf(scheduler),
         "topology.conf": _topology_conf(networks[0]),
@@ -64,33 +67,34 @@ def render_slurm(plan: Plan) -> Mapping[str, str]:
 
 
 def _slurm_conf(
+    plan: Plan,
     scheduler: Scheduler,
-    name: str,
     sets: Sequence[NodeSet],
     partitions: Sequence[PartitionSets],
 ) -> str:
     parts = [
-        ("Cluster", _cluster(scheduler, name)),
+        ("Cluster", _cluster(plan, scheduler)),
         ("Scheduling", _scheduling(scheduler)),
         ("Jobs and nodes", _jobs(scheduler, sets)),
-        ("Accounting", _accounting(scheduler, sets)),
+        ("Accounting", _accounting(plan, scheduler, sets)),
         ("Further options", sorted((k, str(v)) for k, v in scheduler.extra.items())),
     ]
     lines = []
     for title, options in parts:
         if made := [f"{key}={value}" for key, value in options]:
             lines += ["", f"# {title}", *made]
-    lines += ["", "# Nodes", *map(_node_line, sets)]
+    own = (plan.names.own(nodes.site, nodes.group) for nodes in sets)
+    lines += ["", "# Nodes", *map(_node_line, sets, own)]
     lines += ["", "# Partitions", *(_partition_line(entry, scheduler) for entry in partitions)]
     return "\n".join(lines) + "\n"
 
 
-def _cluster(scheduler: Scheduler, name: str) -> Iterator[tuple[str, str]]:
+def _cluster(plan: Plan, scheduler: Scheduler) -> Iterator[tuple[str, str]]:
     folders = scheduler.folders
-    yield "ClusterName", scheduler.cluster or name
+    yield "ClusterName", scheduler.cluster or plan.blueprint.name
     for controller in scheduler.controllers:
-        address = f"({controller.address})" if controller.address else ""
-        yield "SlurmctldHost", f"{controller.host}{address}"
+        address = controller.address or _address(plan, scheduler, controller.host)
+        yield "SlurmctldHost", f"{controller.host}({address})" if address else controller.host
     yield "SlurmUser", "slurm"
     yield "AuthType", f"auth/{scheduler.auth}"
     yield "CredType", f"cred/{scheduler.auth}"
@@ -100,6 +104,12 @@ def _cluster(scheduler: Scheduler, name: str) -> Iterator[tuple[str, str]]:
     yield "SlurmdPidFile", f"{folders.run}/slurmd.pid"
     yield "SlurmctldLogFile", f"{folders.log}/slurmctld.log"
     yield "SlurmdLogFile", f"{folders.log}/slurmd.log"
+
+
+def _address(plan: Plan, scheduler: Scheduler, host: str) -> str | None:
+    """The address of a host as the blueprint plans it; None where it does not."""
+    sites = [planned.site.name for planned in plan.onprem if covers(scheduler, planned.site.name)]
+    return next(filter(None, (plan.names.address_of(site, host) for site in sites)), None)
 
 
 def _scheduling(scheduler: Scheduler) -> Iterator[tuple[str, str]]:
@@ -152,12 +162,15 @@ def _jobs(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, 
         yield "GresTypes", ",".join(kinds)
 
 
-def _accounting(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, str]]:
+def _accounting(
+    plan: Plan, scheduler: Scheduler, sets: Sequence[NodeSet]
+) -> Iterator[tuple[str, str]]:
     accounting = scheduler.accounting
     if accounting is None:
         return
     yield "AccountingStorageType", "accounting_storage/slurmdbd"
-    yield "AccountingStorageHost", accounting.address or accounting.host
+    known = accounting.address or _address(plan, scheduler, accounting.host)
+    yield "AccountingStorageHost", known or accounting.host
     if accounting.backup is not None:
         yield "AccountingStorageBackupHost", accounting.backup
     if accounting.enforce:
@@ -175,8 +188,11 @@ def _gres_names(sets: Iterable[NodeSet]) -> list[str]:
     return sorted({gres.name for gres in _all_gres(sets)})
 
 
-def _node_line(nodes: NodeSet) -> str:
-    words = [f"NodeName={nodes.hostlist}", f"CPUs={nodes.cpus}"]
+def _node_line(nodes: NodeSet, own: Range | None) -> str:
+    words = [f"NodeName={nodes.hostlist}"]
+    if own is not None:  # so that slurmctld asks no server for the address of each node
+        words.append(f"NodeAddr={address_list(own)}")
+    words.append(f"CPUs={nodes.cpus}")
     if nodes.shape is not None:  # without it every CPU is a core to Slurm, threads as well
         sockets, cores, threads = nodes.shape
         words += [f"Sockets={sockets}", f"CoresPerSocket={cores}", f"ThreadsPerCore={threads}"]
@@ -188,6 +204,19 @@ def _node_line(nodes: NodeSet) -> str:
     if nodes.weight is not None:
         words.append(f"Weight={nodes.weight}")
     return " ".join(words)
+
+
+def address_list(addresses: Range) -> str:
+    """Addresses of IPv4 as one host list, in their order: ``10.20.0.[254-255],10.20.1.[0-3]``."""
+    parts = []
+    first = addresses.first
+    while first <= addresses.last:
+        last = min(first | 255, addresses.last)
+        stem = str(IPv4Address(first)).rpartition(".")[0]
+        low, high = first & 255, last & 255
+        parts.append(f"{stem}.{low}" if low == high else f"{stem}.[{low}-{high}]")
+        first = last + 1
+    return ",".join(parts)
 
 
 def _partition_line(entry: PartitionSets, scheduler: Scheduler) -> str:

@@ -141,7 +141,7 @@ class ResultDocument(TypedDict):
     contributors: list[ContributorDocument]
     """What adds up to the value, the largest first."""
     fix: str | None
-    """A computed remedy of a failure."""
+    """A remedy of a failure, or the fields that would make an unknown known."""
     suggestion: SuggestionDocument | None
     """The change of one value that mends it; null where a person has to choose, or where the value
     cannot be changed alone."""

@@ -10,12 +10,14 @@ from typing import Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from rackwright.errors import SpecError, SpecErrors
-from rackwright.spec.layering import merge
+from rackwright.spec.layering import blanks, merge
 from rackwright.spec.problems import to_spec_errors
 from rackwright.spec.tree import Item, Tree, to_data
 from rackwright.spec.yaml_reader import read_file, read_text
 
 M = TypeVar("M", bound=BaseModel)
+
+_TO_FILL_IN = "write what holds, or take the key out; 'null' removes what the blueprint says"
 
 Reader = Callable[[Path], Item]
 """Reads the document in a file: of the disk, or of a revision that is not checked out."""
@@ -38,9 +40,25 @@ def load_tree(path: Path, *, layers: Sequence[Path] = (), read: Reader = read_fi
     return tree_of([read(file) for file in (path, *layers)])
 
 
-def tree_of(items: Sequence[Item]) -> Tree:
-    """The first of documents that are read already, with the others over it."""
+def tree_of(items: Sequence[Item], *, lenient: bool = False) -> Tree:
+    """The first of documents that are read already, with the others over it.
+
+    Args:
+        items: the documents.
+        lenient: take a key of a layer that has no value for one that is removed, as a revision may
+            have it that nobody can change any more.
+
+    Raises:
+        SpecErrors: a key of a layer has no value.
+    """
     root = items[0]
+    errors = [
+        SpecError(f"{what} has no value", hint=_TO_FILL_IN, location=place)
+        for layer in (() if lenient else items[1:])
+        for what, place in blanks(layer)
+    ]
+    if errors:
+        raise SpecErrors(errors)
     for layer in items[1:]:
         root = merge(root, layer)
     return _tree(root, tuple(item.file for item in items))

@@ -12,12 +12,19 @@ Path = tuple[str | int, ...]
 
 
 class Item:
-    """One node: a scalar, a list of items or a mapping of keys to entries."""
+    """One node: a scalar, a list of items or a mapping of keys to entries.
 
-    __slots__ = ("column", "file", "line", "value")
+    Attributes:
+        blank: nothing stands there, not even the word ``null``.
+    """
 
-    def __init__(self, value: Any, file: str, line: int, column: int) -> None:
+    __slots__ = ("blank", "column", "file", "line", "value")
+
+    def __init__(
+        self, value: Any, file: str, line: int, column: int, *, blank: bool = False
+    ) -> None:
         self.value = value
+        self.blank = blank
         self.file = file
         self.line = line
         self.column = column

@@ -225,8 +225,10 @@ class _Reader:
             self._complain("the document is too large once its aliases are expanded", mark)
             raise SpecErrors(self.errors)
         value: Any
+        blank = False
         if isinstance(node, yaml.ScalarNode):
             value = self._scalar(node)
+            blank = not (node.value or node.style) and node.tag == _CORE + "str"
         elif node.tag not in _COLLECTION_TAGS:
             self._complain(f"the tag '{visible(node.tag)}' is not allowed", mark)
             value = None
@@ -235,7 +237,7 @@ class _Reader:
         else:
             assert isinstance(node, yaml.MappingNode)  # noqa: S101 - YAML has three kinds of nodes
             value = self._mapping(node, depth)
-        return Item(value, self.name, mark.line + 1, mark.column + 1)
+        return Item(value, self.name, mark.line + 1, mark.column + 1, blank=blank)
 
     def _scalar(self, node: yaml.ScalarNode) -> Any:
         text: str = node.value

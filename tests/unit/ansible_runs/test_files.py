@@ -8,9 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from rackwright.ansible_runs.events import HostResult, Tally
 from rackwright.ansible_runs.files import Workspace, prepare
 from rackwright.ansible_runs.run import read_quarantine, remember
+from rackwright.errors import UsageError
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.render.blueprints import find_template, write_blueprint
@@ -34,6 +37,30 @@ def test_ansible_reads_the_inventory(plan: Plan, place: Workspace) -> None:
     assert found["rackwright_rack"] == "c01"
     assert Path(found["slurm_config_source"], "slurm.conf").is_file()
     assert "ansible_host" not in ask_ansible(place, "--host", "gpu-2")
+
+
+def test_a_lab_of_other_addresses_than_the_planned_ones_is_refused(
+    place: Workspace, tmp_path: Path
+) -> None:
+    network = {
+        "name": "mgmt",
+        "kind": "management",
+        "prefix": "10.20.0.0/24",
+        "ranges": [{"of": "gpu", "first": "10.20.0.16"}],
+    }
+    write_blueprint(find_template("lab"), tmp_path, {})
+    path = tmp_path / "blueprint.yaml"
+    site = load_plan(path).plan.onprem[0].site.name
+    addresses = {"domain": "example.com", "networks": [network]}
+    layer = tmp_path / "layer.yaml"
+    layer.write_text(json.dumps({"sites": [{"name": site, "addresses": addresses}]}))
+    plan = load_plan(path, (layer,)).plan
+    elsewhere = {"head-1": {"ansible_host": "10.77.0.1"}, "gpu-2": {"ansible_host": "10.77.0.2"}}
+    with pytest.raises(UsageError, match=r"'gpu-2' is reached at 10.77.0.2, and .* 10.20.0.17"):
+        prepare(plan, place, elsewhere)
+    assert not place.inventory.exists()
+    prepare(plan, place, {"gpu-2": {"ansible_host": "10.20.0.17"}})
+    assert ask_ansible(place, "--host", "gpu-2")["base_address"] == "10.20.0.17"
 
 
 def test_the_key_is_made_once_and_for_its_owner_only(plan: Plan, place: Workspace) -> None:

@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 
 from rackwright.cli import main
+from rackwright.plan.load import load_plan
 from rackwright.policy.packs import builtin_pack
+from rackwright.render.names import ZONE_HEADER
 from rackwright.render.slurm import HEADER
 
 BLUEPRINT = str(builtin_pack() / "fixtures" / "slurm.yaml")
+ADDRESSES = (Path(__file__).parents[2] / "golden" / "names" / "layer.yaml").read_text("utf-8")
 FILES = {"slurm.conf", "gres.conf", "cgroup.conf", "topology.conf"}
 
 
@@ -106,3 +109,53 @@ def test_every_file_carries_the_mark_by_which_it_is_known(tmp_path: Path) -> Non
     render(tmp_path / "out")
     texts = [path.read_text() for path in (tmp_path / "out" / "slurm").iterdir()]
     assert all(text.startswith(HEADER) for text in texts)
+
+
+def test_names_are_written_beside_them_where_addresses_are_declared(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert render(out, layer=ADDRESSES) == 0
+    made = {path.name: path.read_text() for path in (out / "names").iterdir()}
+    assert {"hosts", "zones.conf", "kea-subnet4.json", "db.sjc1.example.com"} < set(made)
+    for name, text in made.items():
+        assert text.startswith(ZONE_HEADER if name.startswith("db.") else HEADER), name
+    assert {path.name for path in (out / "slurm").iterdir()} == FILES
+
+
+def test_a_zone_that_is_no_longer_there_goes_and_one_of_others_stays(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    render(out, layer=ADDRESSES)
+    (out / "names" / "db.local").write_text("; mine\n")
+    render(out, layer=ADDRESSES.replace("sjc1.example.com", "sjc.example.com"))
+    names = {path.name for path in (out / "names").iterdir()}
+    assert "db.sjc1.example.com" not in names
+    assert {"db.sjc.example.com", "db.local"} < names
+    render(out)
+    assert {path.name for path in (out / "names").iterdir()} == {"db.local"}
+
+
+def test_names_need_no_scheduler(tmp_path: Path) -> None:
+    network = (
+        "{name: mgmt, kind: management, prefix: 10.0.0.0/24, ranges: [{of: dgx, first: 10.0.0.1}]}"
+    )
+    layer = tmp_path / "layer.yaml"
+    air = builtin_pack() / "fixtures" / "air.yaml"
+    site = load_plan(air).plan.onprem[0].site.name
+    addresses = f"{{domain: example.com, networks: [{network}]}}"
+    layer.write_text(f"sites: [{{name: {site}, addresses: {addresses}}}]\n")
+    out = tmp_path / "out"
+    assert main(["render", str(air), "--layer", str(layer), "--output", str(out)]) == 0
+    assert [path for path in out.rglob("*") if path.is_file()] == [out / "names" / "hosts"]
+
+
+def test_a_prefix_that_is_too_small_is_told_at_its_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    layer = ADDRESSES.replace("10.21.0.0/25", "10.21.0.0/26").replace("10.21.0.126", "10.21.0.62")
+    assert render(tmp_path / "out", layer=layer) == 2
+    told = capsys.readouterr().err
+    line = 1 + layer[: layer.index("10.21.0.16")].count("\n")
+    assert f"layer.yaml:{line}:" in told
+    assert "the 64 hosts of 'dgx' need 64 addresses from 10.21.0.16 on" in told
+    assert "10.21.0.0/26 has 47 of them" in told
+    assert "make the network 10.21.0.0/25" in told
+    assert not (tmp_path / "out").exists()

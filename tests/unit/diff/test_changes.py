@@ -74,6 +74,21 @@ def test_items_of_lists_are_known_by_name() -> None:
     assert change.shown_after.startswith("{name: more, role: compute")
 
 
+def test_ranges_of_addresses_are_known_by_what_they_are_of() -> None:
+    ranges = [{"of": "dgx", "first": "10.0.0.9"}, {"of": "more", "first": "10.0.0.1"}]
+    network = {"name": "mgmt", "kind": "management", "prefix": "10.0.0.0/24", "ranges": ranges[:1]}
+    site = a_site(
+        node_groups=[some_nodes(), some_nodes("more", count=1, racks="c02")],
+        halls=[a_hall(rows=[a_row(a_rack_group("c[01-02]"))])],
+        addresses={"domain": "example.com", "networks": [network]},
+    )
+    (change,) = changes_of(
+        lambda data: data["sites"][0]["addresses"]["networks"][0]["ranges"].insert(0, ranges[1]),
+        site,
+    )
+    assert (change.kind, change.path) == ("added", "sites.lab.addresses.networks.mgmt.ranges.more")
+
+
 def test_what_is_removed_is_located_in_the_base() -> None:
     site = a_site(node_groups=[some_nodes(), some_nodes("more", count=1, per_rack=1)])
     (change,) = changes_of(lambda data: data["sites"][0]["node_groups"].pop(), site)

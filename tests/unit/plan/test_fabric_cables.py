@@ -24,6 +24,8 @@ from rackwright.plan.fabric_cables import (
     wires,
 )
 
+LINK = ("sites", 0, "fabrics", 1, "links", 2)
+
 
 def a_link(**changes: Any) -> Cables:
     return Cables.model_validate({**some_cables("dgx", "leaf"), **changes})
@@ -61,9 +63,13 @@ def test_the_part_of_shortest_reach_is_suggested():
 
 def test_what_is_not_said_about_a_cable():
     layout = layout_of()
-    assert unsaid(layout, a_link(), CATALOGUE) == ("'cable'", "'lower_shell'", "'upper_shell'")
+    found = unsaid(layout, a_link(), CATALOGUE, LINK)
+    assert found == ("'cable'", "'lower_shell'", "'upper_shell'")
+    assert [one.fields for one in found] == [
+        ((*LINK, name),) for name in ("cable", "lower_shell", "upper_shell")
+    ]
     said = a_link(cable="mms4x00-ns", fibre="OS2", lower_shell="flat-top", upper_shell="finned-top")
-    assert unsaid(layout, said, CATALOGUE) == ()
+    assert unsaid(layout, said, CATALOGUE, LINK) == ()
     assert mismatches(layout, said, CATALOGUE) == ()
 
 
@@ -129,7 +135,9 @@ def test_nothing_is_said_against_a_technology_that_is_not_known():
     layout = layout_of(a_fabric(tiers=tiers))
     link = a_link(cable="mca4j80", lower_shell="flat-top", upper_shell="finned-top")
     assert mismatches(layout, link, CATALOGUE) == ()
-    assert unsaid(layout, link, CATALOGUE) == ("'technology' of the fabric",)
+    (found,) = unsaid(layout, link, CATALOGUE, LINK)
+    assert found == "'technology' of the fabric"
+    assert found.fields == ((*LINK[:-2], "technology"),)
 
 
 def test_a_medium_that_no_part_of_the_technology_has():

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from policy_factories import HERE, a_measure, a_policy, report_of
 from rackwright.model.cluster import PolicySetting
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Subject
 from rackwright.policy.api import Enforcement, Finding, Measure, Outcome
 from rackwright.policy.engine import fingerprint
@@ -34,6 +35,8 @@ GARBAGE = {
     "a text as contributor": a_measure(contributors=("x",)),
     "a contributor of NaN": a_measure(contributors=(Contributor("x", 1, math.nan),)),
     "a text as what is missing": a_measure(None, missing="weight"),
+    "what is missing in a place that is none": a_measure(None, missing=(Missing("it", (1.5,)),)),  # type: ignore[arg-type]
+    "what is missing in no place": a_measure(None, missing=(Missing("it", ()),)),
     "a number as fix": a_measure(5.0, 1.0, fix=3),
     "a text as ok": Finding(HERE, ok="no", message="x"),  # type: ignore[arg-type]
     "a number as ok": Finding(HERE, ok=1, message="x"),  # type: ignore[arg-type]

@@ -84,7 +84,8 @@ def test_many_unfed_sources_are_counted_in_a_message() -> None:
     busways = [a_source(f"busway-{n}", kind="busway", capacity="9 kW") for n in range(9)]
     found = blocked(power_results(*three_lanes(), *busways))
     assert found["utility"].endswith(
-        "not known: what feeds 'busway-0', 'busway-1', 'busway-2' and 6 more"
+        "not known: what feeds 'busway-0'; what feeds 'busway-1'; what feeds 'busway-2'; "
+        "what feeds 6 more sources"
     )
 
 

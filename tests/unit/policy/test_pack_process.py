@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from policy_team import FILE, Team
 from rackwright.cli import main
 from rackwright.errors import PolicyLoadError
+from rackwright.plan.missing import Missing, ProductField, fields_of
 from rackwright.plan.model import Contributor, Subject
 from rackwright.policy.api import Finding, Measure, Suggestion
 from rackwright.policy.exchange import RuleFailedError, decode, encode
@@ -185,6 +187,13 @@ def test_what_is_sent_is_what_arrives(item: Measure | Finding) -> None:
     assert decode(encode(item)) == item
 
 
+def test_the_fields_of_what_is_missing_arrive() -> None:
+    fields = (("sites", 0, "altitude"), ProductField("dgx-h100", "weight"))
+    sent = Finding(AT, None, "unknown", missing=(Missing("it", *fields), "that"))
+    arrived = decode(json.loads(json.dumps(encode(sent))))
+    assert [fields_of(text) for text in arrived.missing] == [fields, ()]
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -198,6 +207,14 @@ def test_what_is_sent_is_what_arrives(item: Measure | Finding) -> None:
         {"finding": {"at": {"name": "a", "path": []}, "ok": "perhaps", "message": "x"}},
         {"finding": {"at": {"name": "a", "path": []}, "ok": True, "message": ""}},
         {1: 2},
+        {
+            "finding": {
+                "at": {"name": "a", "path": []},
+                "ok": None,
+                "message": "x",
+                "missing": ["y"],
+            }
+        },
     ],
 )
 def test_what_is_no_result_is_refused(data: object) -> None:

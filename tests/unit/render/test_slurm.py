@@ -6,12 +6,18 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import subprocess
 from dataclasses import replace
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rackwright.errors import SpecErrors
 from rackwright.model.names import expand_hostlist
@@ -19,9 +25,10 @@ from rackwright.model.scheduler import GENERATED_KEYS, STRUCTURE
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
+from rackwright.plan.records.names import Range
 from rackwright.plan.scheduler import NoSchedulerError
 from rackwright.policy.packs import builtin_pack
-from rackwright.render.slurm import FILES, HEADER, render_slurm
+from rackwright.render.slurm import FILES, HEADER, address_list, render_slurm
 from rackwright.resources import bundled
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "slurm"
@@ -230,3 +237,79 @@ def test_a_job_whose_prolog_fails_is_not_held(
     text = render_slurm(replace(plan, blueprint=blueprint))["slurm.conf"]
     found = [line for line in text.splitlines() if line.lower().startswith("schedulerparam")]
     assert found == expected
+
+
+NAMES = GOLDEN.parent / "names" / "layer.yaml"
+
+
+def test_declared_addresses_are_those_of_nodes_controllers_and_database() -> None:
+    layers = [GOLDEN / "tree" / "layer.yaml"]
+    before = render_slurm(load_plan(FIXTURES / "slurm.yaml", layers).plan)
+    after = render_slurm(load_plan(FIXTURES / "slurm.yaml", [*layers, NAMES]).plan)
+    assert {name for name in after if after[name] != before[name]} == {"slurm.conf"}
+    old, new = (set(files["slurm.conf"].splitlines()) for files in (before, after))
+    assert {line.partition(" CPUs=")[0] for line in old - new} == {
+        "SlurmctldHost=head-1",
+        "SlurmctldHost=head-2",
+        "AccountingStorageHost=head-1",
+        "NodeName=dgx-[01-64]",
+    }
+    assert {line.partition(" CPUs=")[0] for line in new - old} == {
+        "SlurmctldHost=head-1(10.20.0.10)",
+        "SlurmctldHost=head-2(10.20.0.11)",
+        "AccountingStorageHost=10.20.0.10",
+        "NodeName=dgx-[01-64] NodeAddr=10.20.0.[232-255],10.20.1.[0-39]",
+    }
+
+
+def test_an_address_that_the_scheduler_gives_itself_comes_first(tmp_path: Path) -> None:
+    own = [{"host": "head-1", "address": "head.example.com"}, {"host": "head-2"}]
+    more = tmp_path / "more.yaml"
+    more.write_text(yaml.safe_dump({"scheduler": {"controllers": own}}))
+    text = render_slurm(load_plan(FIXTURES / "slurm.yaml", [NAMES, more]).plan)["slurm.conf"]
+    assert "SlurmctldHost=head-1(head.example.com)\n" in text
+    assert "SlurmctldHost=head-2(10.20.0.11)\n" in text
+
+
+def addresses_in(text: str) -> list[str]:
+    """What a list of addresses stands for, as Slurm reads it."""
+    found = []
+    for part in re.findall(r"[^,\[]+(?:\[[^]]*\])?", text):
+        stem, _, bounds = part.lstrip(",").rstrip("]").partition("[")
+        low, _, high = (bounds or "-").partition("-")
+        found += [f"{stem}{n}" for n in range(int(low), int(high) + 1)] if bounds else [stem]
+    return found
+
+
+@given(
+    first=st.integers(int(IPv4Address("10.20.0.0")), int(IPv4Address("10.20.2.0"))),
+    count=st.integers(1, 1000),
+)
+def test_a_list_of_addresses_stands_for_each_in_order(first: int, count: int) -> None:
+    one = Range(
+        of="dgx",
+        path=(),
+        is_switches=False,
+        count=count,
+        each=1,
+        suffix="",
+        first=first,
+        version=4,
+    )
+    wanted = [str(one.address(index)) for index in range(count)]
+    assert addresses_in(address_list(one)) == wanted
+
+
+@pytest.mark.skipif(shutil.which("scontrol") is None, reason="not installed: scontrol")
+def test_slurm_reads_a_list_of_addresses_as_it_is_meant() -> None:
+    plan = load_plan(FIXTURES / "slurm.yaml", [NAMES]).plan
+    one = plan.names.own("sjc1", "dgx")
+    assert one is not None
+    done = subprocess.run(
+        ["scontrol", "show", "hostnames", address_list(one)],
+        env={**os.environ, "SLURM_CONF": str(GOLDEN / "tree" / "slurm.conf")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == [str(one.address(index)) for index in range(64)]

@@ -1,9 +1,13 @@
-"""What the role base holds for a kernel, from what the package manager lists; nothing is installed."""
+"""What the role base holds for a kernel, from what the package manager lists; and the names it writes.
+
+Nothing is installed, and no file of this machine is written.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -41,29 +45,25 @@ jq | 0:1.6-17.el9 | installed | 1.6-17.el9.x86_64
 FAMILIES = {"ubuntu": "Debian", "rocky": "RedHat"}
 
 
-def evaluate(folder: Path, distribution: str, **variables: object) -> dict[str, list[str]]:
-    """The names and the lines of versionlock that the role would hold."""
-    shown = {
-        "names": "{{ base_held | map('first') | unique }}",
-        "lines": "{{ base_lock_lines if base_family == 'RedHat' else [] }}",
-    }
-    play = {
+def play(
+    folder: Path, family: str, tasks: list[object], given: dict[str, object], *arguments: str
+) -> str:
+    """What Ansible says of tasks that it runs here with the variables of the role."""
+    facts = {"os_family": family, "distribution": family, "service_mgr": "systemd"}
+    made = {
         "hosts": "localhost",
         "connection": "local",
         "gather_facts": False,
         "vars": {"ansible_python_interpreter": sys.executable},
         "vars_files": [str(ROOT / f"roles/base/{name}/main.yml") for name in ("defaults", "vars")],
-        "tasks": [
-            {"ansible.builtin.set_fact": {"os_family": FAMILIES[distribution], "cacheable": True}},
-            {"ansible.builtin.copy": {"dest": str(folder / "held.json"), "content": shown}},
-        ],
+        "tasks": [{"ansible.builtin.set_fact": {**facts, "cacheable": True}}, *tasks],
     }
-    (folder / "play.yml").write_text(json.dumps([play]))
-    given = {"base_listed": {"stdout": LISTED[distribution]}, **variables}
+    (folder / "play.yml").write_text(json.dumps([made]))
     done = subprocess.run(
         [
             Path(sys.executable).parent / "ansible-playbook",
             *("-i", "localhost,", folder / "play.yml", "--extra-vars", json.dumps(given)),
+            *arguments,
         ],
         env={**os.environ, "ANSIBLE_NOCOLOR": "True"},
         capture_output=True,
@@ -71,6 +71,18 @@ def evaluate(folder: Path, distribution: str, **variables: object) -> dict[str, 
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def evaluate(folder: Path, distribution: str, **variables: object) -> dict[str, list[str]]:
+    """The names and the lines of versionlock that the role would hold."""
+    shown = {
+        "names": "{{ base_held | map('first') | unique }}",
+        "lines": "{{ base_lock_lines if base_family == 'RedHat' else [] }}",
+    }
+    copy = {"ansible.builtin.copy": {"dest": str(folder / "held.json"), "content": shown}}
+    given = {"base_listed": {"stdout": LISTED[distribution]}, **variables}
+    play(folder, FAMILIES[distribution], [copy], given)
     found = json.loads((folder / "held.json").read_text())
     assert isinstance(found, dict)
     return found
@@ -118,3 +130,61 @@ def test_a_host_of_which_nothing_is_held_was_asked_for_no_packages(
     skipped = {"skipped": True, "skip_reason": "Conditional result was False"}
     found = evaluate(tmp_path, distribution, base_listed=skipped)
     assert found == {"names": [], "lines": []}
+
+
+HOSTS = """\
+127.0.0.1 localhost
+127.0.1.1 dgx-1.lab.example.com dgx-1
+127.0.1.1 dgx-10
+10.0.0.9 printer
+"""
+NAMES = "10.20.0.1 dgx-1.lab.example.com dgx-1\n10.20.0.2 dgx-2.lab.example.com dgx-2"
+WRITTEN = f"""\
+127.0.0.1 localhost
+127.0.1.1 dgx-10
+10.0.0.9 printer
+# BEGIN names that Rackwright plans
+{NAMES}
+# END names that Rackwright plans
+"""
+
+
+def write_names(folder: Path, *arguments: str, names: str = NAMES) -> int:
+    """Run the role's tasks on a file in ``folder``; how many of them changed something."""
+    tasks: list[object] = [
+        {"ansible.builtin.include_tasks": str(ROOT / f"roles/base/tasks/{name}.yml")}
+        for name in ("preflight", "names")
+    ]
+    given: dict[str, object] = {
+        "base_hosts_file": str(folder / "hosts"),
+        "base_hosts": names,
+        "rackwright_hostname": "dgx-1",
+    }
+    (changed,) = re.findall(r"changed=(\d+)", play(folder, "Debian", tasks, given, *arguments))
+    return int(changed)
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="roles write as root")
+
+
+@needs_root
+def test_names_are_written_once_beside_what_others_wrote(tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_text(HOSTS)
+    assert write_names(tmp_path, "--check", "--diff") == 2
+    assert path.read_text() == HOSTS
+    assert write_names(tmp_path) == 2
+    assert path.read_text() == WRITTEN
+    assert write_names(tmp_path) == 0
+    assert path.read_text() == WRITTEN
+    assert write_names(tmp_path, names=NAMES.replace("10.20.0.2", "10.20.0.3")) == 1
+    assert path.read_text() == WRITTEN.replace("10.20.0.2", "10.20.0.3")
+
+
+@needs_root
+@pytest.mark.parametrize("line", ["dgx-1 10.20.0.1", "10.20.0.1", "10.20.0.1 dgx-1; reboot"])
+def test_what_is_no_address_with_names_is_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / "hosts").write_text(HOSTS)
+    with pytest.raises(AssertionError, match=f"'{re.escape(line)}', which is no address"):
+        write_names(tmp_path, names=f"{NAMES}\n{line}")
+    assert (tmp_path / "hosts").read_text() == HOSTS

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rackwright.errors import SpecErrors
 from rackwright.spec.layering import merge
-from rackwright.spec.loader import load_tree
+from rackwright.spec.loader import load_tree, tree_of
 from rackwright.spec.tree import Tree, to_data
 from rackwright.spec.yaml_reader import read_text
 
@@ -38,6 +40,48 @@ def test_lists_of_named_things_merge_by_name_and_keep_their_order():
         {"name": "y", "count": 5},
         {"name": "z"},
     ]
+
+
+def test_facts_merge_by_product_and_field():
+    base = "facts: [{product: p, field: a, value: 1}, {product: p, field: b, value: 2}]"
+    tree = merged(base, "facts: [{product: p, field: b, value: 3}, {product: q, field: a}]")
+    assert tree.data["facts"] == [
+        {"product": "p", "field": "a", "value": 1},
+        {"product": "p", "field": "b", "value": 3},
+        {"product": "q", "field": "a"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("layer", "place"),
+    [
+        ("a:", "layer.yaml:1:1: 'a' has no value"),
+        ("a: {b: {c: }}", "layer.yaml:1:9: 'c' has no value"),
+        ("a:  # a comment\nb: 1", "layer.yaml:1:1: 'a' has no value"),
+        ("a: [{name: x, b: }]", "layer.yaml:1:15: 'b' has no value"),
+        ("a:\n  -\n  - 1", "layer.yaml:2:4: an item has no value"),
+    ],
+)
+def test_a_key_without_a_value_removes_nothing(tmp_path: Path, layer: str, place: str):
+    (tmp_path / "base.yaml").write_text("a: 1\nb:\n")
+    (tmp_path / "layer.yaml").write_text(layer)
+    with pytest.raises(SpecErrors) as caught:
+        load_tree(tmp_path / "base.yaml", layers=[tmp_path / "layer.yaml"])
+    assert f"{tmp_path}/{place}" in str(caught.value)
+
+
+def test_a_layer_that_nobody_can_fill_in_any_more_removes_what_it_has_no_value_for():
+    items = [read_text("a: 1\nb: 2\n", "base"), read_text("a:\n", "layer")]
+    with pytest.raises(SpecErrors, match="has no value"):
+        tree_of(items)
+    assert tree_of(items, lenient=True).data == {"b": 2}
+
+
+def test_the_word_null_and_a_text_that_is_empty_are_values(tmp_path: Path):
+    (tmp_path / "base.yaml").write_text("a: 1\nb: 2\nc: 3\nd: 4\n")
+    (tmp_path / "layer.yaml").write_text("a: null\nb: ~\nc: ''\nd: !!null\n")
+    tree = load_tree(tmp_path / "base.yaml", layers=[tmp_path / "layer.yaml"])
+    assert tree.data == {"c": ""}
 
 
 def test_other_lists_are_replaced():

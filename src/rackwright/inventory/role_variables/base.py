@@ -1,10 +1,11 @@
-"""The kernel and the memory of hosts, as variables of the role ``base``."""
+"""Names, kernel and memory of hosts, as variables of the role ``base``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
+from rackwright.plan.host_lines import host_lines
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
 from rackwright.plan.software import kernel_of
@@ -35,3 +36,22 @@ def base_variables(plan: Plan, hosts: Iterable[Host]) -> dict[tuple[str, str], d
                 known["efa_hugepages"] = sizes.get(EFA_PAGE_KIB)
         found[site, group] = {key: value for key, value in known.items() if value}
     return found
+
+
+def name_variables(plan: Plan, site: str) -> dict[str, Any]:
+    """The names by which hosts reach each other, for those of ``site``; none without addresses.
+
+    Names of management controllers and fabrics are not among them: every host has the text.
+    """
+    names = plan.names
+    if not any(network.site == site for network in names.networks):
+        return {}
+    own = [network for network in names.networks if network.kind == "management"]
+    return {"base_hosts": "\n".join(host_lines(names, own))} if own else {}
+
+
+def own_address(plan: Plan, host: Host) -> dict[str, Any]:
+    """What a host's own name stands for; nothing where no address is planned for it."""
+    found = (plan.names.address_of(host.site, host.name, version) for version in (4, 6))
+    address = next(filter(None, found), None)
+    return {} if address is None else {"base_address": address}

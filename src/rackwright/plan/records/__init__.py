@@ -5,4 +5,6 @@ field is its unit: ``_w`` watts, ``_a`` amperes, ``_v`` volts, ``_kg`` kilograms
 ``_m2`` square metres, ``_c`` degrees Celsius, ``_k`` kelvins, ``_kpa`` kilopascals, ``_cfm`` cubic
 feet per minute, ``_lpm`` litres per minute, ``_u`` rack units. None is unknown, or absent where the
 field says so; it is never a default and never taken for zero.
+
+Those of ``names`` are of the whole plan: ``rackwright.plan.model.Plan.names``.
 """

@@ -7,6 +7,7 @@ from typing import Literal
 
 from rackwright.model.power import SourceKind
 from rackwright.plan.base import Path
+from rackwright.plan.missing import Missing
 
 DeviceState = Literal["full", "degraded", "off", "unknown"]
 
@@ -186,7 +187,7 @@ class SourceLoad:
         step_number: the step in which that is; None without one.
         step_lost: name of the source whose loss starts it.
         step_limit_w: most load that a generator takes at once, in W.
-        lacks: number without which its load with cooling and losses is unknown, in words.
+        lacks: number without which its load with cooling and losses is unknown.
         deviation_w: largest deviation of a line's load from the mean of the three, in W.
         ancestors: names of all sources that can feed it, itself included, sorted.
         missing_parents: parents that it must have beside those that are named.
@@ -217,7 +218,7 @@ class SourceLoad:
     step_number: int | None
     step_lost: str | None
     step_limit_w: float | None
-    lacks: str | None
+    lacks: Missing | None
     deviation_w: float | None
     ancestors: tuple[str, ...]
     missing_parents: int

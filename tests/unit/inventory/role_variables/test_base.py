@@ -9,6 +9,7 @@ import pytest
 from rackwright.accept.expected import expect
 from rackwright.errors import SpecErrors
 from rackwright.inventory.inventory import build_inventory, host_variables
+from rackwright.inventory.variables import generate
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.policy.packs import builtin_pack
@@ -94,3 +95,32 @@ def test_with_efa_the_pages_of_libfabric_are_among_them(tmp_path: Path) -> None:
     assert found is not None
     assert found["base_hugepages"] == [{"size_kib": 2048, "count": found["efa_hugepages"]}]
     assert found["efa_hugepages"] == 8192
+
+
+NAMES = Path(__file__).parents[3] / "golden" / "names" / "layer.yaml"
+
+
+def test_hosts_know_the_names_and_the_address_that_are_planned_for_them() -> None:
+    plan = load_plan(FIXTURES / "slurm.yaml", [NAMES]).plan
+    found = base_of(plan, "dgx-02")
+    assert found["base_address"] == "10.20.0.233"
+    lines = str(found["base_hosts"]).splitlines()
+    assert lines[:3] == [
+        "10.20.0.10 head-1.sjc1.example.com head-1",
+        "10.20.0.11 head-2.sjc1.example.com head-2",
+        "10.20.0.232 dgx-01.sjc1.example.com dgx-01",
+    ]
+    assert len(lines) == 2 + 64 + 16 + 8, "neither management controllers nor rails"
+    inventory = build_inventory(plan)
+    holding = [
+        name
+        for name, group in inventory.items()
+        if name != "_meta" and "base_hosts" in group.get("vars", {})
+    ]
+    assert holding == ["site_sjc1"], "once, and not for each host"
+
+
+def test_a_change_of_names_is_shown_as_that_of_the_file_alone() -> None:
+    shown = generate(load_plan(FIXTURES / "slurm.yaml", [NAMES]).plan)
+    assert "base_hosts" not in shown["inventory/groups/site_sjc1"]
+    assert 'dgx-02: {"base_address": "10.20.0.233"' in shown["inventory/hosts"]

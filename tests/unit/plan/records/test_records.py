@@ -6,12 +6,12 @@ import dataclasses
 import inspect
 import types
 from collections.abc import Iterator
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 import pytest
 
 from factories import a_hall, a_rack_group, a_row, a_site_plan, some_nodes
-from rackwright.plan.contributors import NAMES, Quantity
+from rackwright.plan.contributors import NAMES, Quantity, fields_lacking
 from rackwright.plan.model import SitePlan
 from rackwright.plan.records import facility, power, racks
 
@@ -150,7 +150,9 @@ def test_racks_of_a_class_are_named_twice() -> None:
 
 
 def test_quantities_are_fields_of_a_device_with_words() -> None:
-    assert set(get_args(Quantity)) == set(NAMES)
     hints = get_type_hints(racks.RackDevice)
-    for quantity in NAMES:
-        assert hints[quantity] == float | None, quantity
+    assert {hints[quantity] for quantity in get_args(Quantity)} == {float | None}
+    lacking = types.SimpleNamespace(medium="hybrid", power_w=None, heat_liquid_w=None)
+    device = cast("racks.RackDevice", lacking)
+    fields = {name for one in get_args(Quantity) for name in fields_lacking(device, one)}
+    assert fields == set(NAMES)

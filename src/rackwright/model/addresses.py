@@ -1,0 +1,137 @@
+"""Names and addresses of a bare-metal site: its domain, its networks, and who has which address."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from rackwright.model.base import Model
+from rackwright.model.names import Name, refuse_twins
+
+IpAddress = IPv4Address | IPv6Address
+
+_LABEL = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+LONGEST_DOMAIN = 189
+"""Characters of a domain, so that a label of 63 before it makes no more than the 253 of a name."""
+
+
+def _check_prefix(text: str) -> str:
+    ip_network(text)
+    return text
+
+
+def _check_address(text: str) -> str:
+    _address(text)
+    return text
+
+
+def _address(text: str) -> IpAddress:
+    if "%" in text:
+        raise ValueError(f"'{text}' names an interface of one host, which others do not have")
+    return ip_address(text)
+
+
+def split_span(text: str) -> tuple[IpAddress, IpAddress]:
+    """The first and the last of the addresses in ``10.20.0.2-10.20.0.15``, or in a single one.
+
+    Raises:
+        ValueError: it is no such text, or runs backwards.
+    """
+    low, dash, high = text.partition("-")
+    first, last = _address(low), _address(high if dash else low)
+    if first.version != last.version or int(last) < int(first):
+        raise ValueError(f"'{text}' runs backwards, or from one version of IP to the other")
+    return first, last
+
+
+def _check_span(text: str) -> str:
+    split_span(text)
+    return text
+
+
+Prefix = Annotated[str, AfterValidator(_check_prefix)]
+"""A network like ``10.20.0.0/22``, host bits zero."""
+Address = Annotated[str, AfterValidator(_check_address)]
+"""An address of IPv4 or IPv6."""
+AddressSpan = Annotated[str, AfterValidator(_check_span)]
+"""One address, or a first and a last one like ``10.20.0.2-10.20.0.15``."""
+Mac = Annotated[str, Field(pattern=r"^[0-9a-f]{2}(:[0-9a-f]{2}){5}$")]
+"""An Ethernet address in small letters, like ``b8:3f:d2:00:00:01``."""
+Domain = Annotated[str, Field(pattern=rf"^{_LABEL}(\.{_LABEL})*$", max_length=LONGEST_DOMAIN)]
+"""A domain of the DNS without a dot at its end."""
+
+
+class AddressRange(Model):
+    """Consecutive addresses, one thing after the other in the order of their names."""
+
+    of: Name
+    """A node group; or a tier of switches, as their names begin: ``compute-leaf``."""
+    first: Address
+    """Address of the first of them. It stays when others come, so that theirs stay as well."""
+
+
+class SiteNetwork(Model):
+    """An IP network, and who has addresses in it."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9]{0,14}$")]
+    kind: Literal["management", "bmc", "fabric"]
+    """What has the addresses: hosts under their own names, their management controllers, or their
+    interfaces on a fabric. Switches may be in the first two, under their own names."""
+    prefix: Prefix | None = None
+    fabric: Name | None = None
+    """The fabric whose interfaces are in it."""
+    segment: Name | None = None
+    """The segment of the fabric whose prefix it has."""
+    interface: Annotated[int, Field(gt=0)] | None = None
+    """Just this interface of each host on the fabric, counted from 1; absent, each of them."""
+    gateway: Address | None = None
+    reserved: tuple[AddressSpan, ...] = ()
+    """Addresses that nothing in the blueprint has."""
+    ranges: Annotated[tuple[AddressRange, ...], Field(min_length=1)]
+    macs: dict[Name, Mac] = {}
+    """Ethernet addresses by name in the DNS, like ``dgx-01`` or ``dgx-01-bmc``, as far as they are
+    known: DHCP gives these their addresses."""
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> SiteNetwork:
+        if (self.prefix is None) == (self.segment is None):
+            raise ValueError(f"the network '{self.name}' needs either 'prefix' or 'segment'")
+        if self.kind == "fabric" and self.fabric is None:
+            raise ValueError(f"the network '{self.name}' of a fabric needs 'fabric'")
+        if self.kind != "fabric":
+            for key in ("fabric", "segment", "interface"):
+                if getattr(self, key) is not None:
+                    raise ValueError(
+                        f"'{key}' of the network '{self.name}' is for one of kind 'fabric'"
+                    )
+        refuse_twins(f"range of the network '{self.name}'", (one.of for one in self.ranges))
+        refuse_twins("Ethernet address", self.macs.values())
+        return self
+
+
+class NameServer(Model):
+    """A server of the site's DNS zones, which its hosts ask as well."""
+
+    host: Name
+    """Its name in the site's domain."""
+    address: Address | None = None
+    """Where it is no host or switch of the site with an address of its own."""
+
+
+class SiteAddresses(Model):
+    """The names of a site's hosts and switches in the DNS, and their addresses."""
+
+    domain: Domain
+    name_servers: tuple[NameServer, ...] = ()
+    """Absent, no zone files are made."""
+    serial: Annotated[int, Field(gt=0, lt=2**32)] = 1
+    """Serial number of the zones. Raise it with every change, where other servers copy them."""
+    networks: Annotated[tuple[SiteNetwork, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _names_differ(self) -> SiteAddresses:
+        refuse_twins("network", (network.name for network in self.networks))
+        refuse_twins("name server", (server.host for server in self.name_servers))
+        return self

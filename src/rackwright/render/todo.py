@@ -1,0 +1,367 @@
+"""A layer to fill in: an entry for each field that nobody has said.
+
+Nothing in it is a value: a layer with a key that has none is refused, so that what is not filled in
+is never taken for something that is known.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.catalog.scaffold import BLANK, EMPTY, sample
+from rackwright.harmless import visible
+from rackwright.model.base import Model, describe_fields
+from rackwright.model.cluster import Blueprint
+from rackwright.model.hardware import Confidence
+from rackwright.plan.facts import fact_type
+from rackwright.plan.missing import Field, ProductField, fields_of
+from rackwright.plan.model import Path, Plan
+from rackwright.spec.edits import scalar_text
+
+_WIDTH = 98
+_SAMPLES = {BLANK: "a number", EMPTY: "text"}
+_SCALARS = (str, int, float, bool, Decimal, dt.date, Enum)
+
+_SOURCES: Mapping[str, str] = {
+    "costs": "See offers, contracts and invoices.",
+    "limits": "See the console or the API of AWS.",
+    "power": "See the single-line diagram, the breaker schedule and the contract of the utility.",
+    "pue": "See the design of the building, or what is measured in it.",
+    "halls": "See the design of the hall and of its cooling.",
+    "loops": "See the design of the coolant loop and the selection of its CDUs.",
+    "altitude": "See a map.",
+    "fabrics": "See the cabling plan and the settings of the switches.",
+    "interconnects": "See the contract of the line, or a measurement.",
+    "file_systems": "See the sizing of the file system, or a measurement.",
+}
+"""Where such a thing is found, by a key on the way to it."""
+_ELSEWHERE = "Ask whoever runs the cluster: what is so counts, not what should be."
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Something that is not known.
+
+    Attributes:
+        missing: what, in words; a ``Missing`` where its fields are known.
+        needed_by: rules or costs that need it.
+        remedy: which field of which file would make it known; empty where nobody knows.
+    """
+
+    missing: str
+    needed_by: tuple[str, ...]
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """The text of a layer, and how many fields it asks for and names as being said elsewhere."""
+
+    text: str
+    fields: int
+    elsewhere: int
+
+
+@dataclass(slots=True)
+class _Leaf:
+    """A field of the layer."""
+
+    words: dict[str, None] = field(default_factory=dict)
+    needed_by: dict[str, None] = field(default_factory=dict)
+    text: str = ""
+    sample: str = ""
+    source: str = ""
+
+
+@dataclass(slots=True)
+class _Node:
+    """A mapping of the layer; ``named`` ones are lists, of things by their names."""
+
+    children: dict[str, _Node | _Leaf] = field(default_factory=dict)
+    named: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A key on the way to a field.
+
+    Attributes:
+        key: as the document has it; the name of an item of a list.
+        needed: the other fields that a new thing needs, with what may stand there and their texts.
+    """
+
+    key: str
+    in_list: bool
+    text: str = ""
+    needed: tuple[tuple[str, str, str], ...] = ()
+
+
+def make_todo(plan: Plan, wanted: Sequence[Wanted], head: Sequence[str]) -> Todo:
+    """The layer that asks for what is wanted.
+
+    Args:
+        plan: of the blueprint without the layer.
+        wanted: what is not known.
+        head: lines of its first comment, before how to fill it in.
+    """
+    layer = _Layer(plan.blueprint, plan.catalogue)
+    rest = [one for one in wanted if not layer.add(one)]
+    lines = [*_comment([*head, "", _HOW]), *layer.lines()]
+    elsewhere = _merged(rest)
+    if elsewhere:
+        lines += ["", *_comment([_REST]), *(line for one in elsewhere for line in _listed(one))]
+    return Todo("\n".join(lines) + "\n", layer.fields, len(elsewhere))
+
+
+_HOW = (
+    "Write behind each colon what holds, as its comment shows. Take out the entry of what nobody "
+    "knows, and what is left empty above it: it stays unknown. A key without a value is refused."
+)
+_REST = (
+    "Not in this layer, since it is no single value, is said already, or stands in a list without "
+    "names or in the catalogue:"
+)
+
+
+class _Layer:
+    """The entries of a layer."""
+
+    def __init__(self, blueprint: Blueprint, catalogue: Catalogue) -> None:
+        self._blueprint, self._catalogue = blueprint, catalogue
+        self._facts: dict[ProductField, _Leaf] = {}
+        self._root = _Node()
+        self.fields = 0
+
+    def add(self, wanted: Wanted) -> bool:
+        """Whether there is an entry that makes it known."""
+        for one in fields_of(wanted.missing):
+            leaf = self._leaf(one)
+            if leaf is not None:
+                leaf.words[str(wanted.missing)] = None
+                leaf.needed_by.update(dict.fromkeys(wanted.needed_by))
+                return True
+        return False
+
+    def _leaf(self, one: Field) -> _Leaf | None:
+        if not isinstance(one, ProductField):
+            return self._place(one)
+        key = self._catalogue.keys.get(one.product)
+        entry = None if key is None else self._catalogue.get(*key)
+        found = None if entry is None else fact_type(entry, one.name)
+        if entry is None or found is None:
+            return None
+        if one not in self._facts:
+            model, hint = found
+            source = f"See the data sheet or manual of {entry.vendor} for {entry.name}."
+            self._facts[one] = _Leaf(
+                text=_text(model, one.name), sample=_sample(hint), source=source
+            )
+            self.fields += 1
+        return self._facts[one]
+
+    def _place(self, path: Path) -> _Leaf | None:
+        found = _way(self._blueprint, path)
+        if found is None:
+            return None
+        steps, hint = found
+        node = self._root
+        for step in steps[:-1]:
+            node.named = node.named or step.in_list
+            inner = node.children.setdefault(step.key, _Node())
+            assert isinstance(inner, _Node)  # noqa: S101 - a field with a value has no fields
+            node = inner
+            for name, shown, text in step.needed:
+                if name not in node.children:
+                    node.children[name] = _Leaf({f"'{name}'": None}, {}, text, shown, _from(path))
+                    self.fields += 1
+        last = steps[-1]
+        leaf = node.children.get(last.key)
+        if leaf is None:
+            leaf = _Leaf(text=last.text, sample=_sample(hint), source=_from(path))
+            node.children[last.key] = leaf
+            self.fields += 1
+        assert isinstance(leaf, _Leaf)  # noqa: S101 - the same
+        return leaf
+
+    def lines(self) -> Iterator[str]:
+        """The layer, facts first."""
+        if self._facts:
+            yield from ("", "facts:")
+        for one, leaf in self._facts.items():
+            yield from _explained(leaf, "  ")
+            yield f"  - product: {scalar_text(one.product, '')}"
+            yield f"    field: {one.name}"
+            yield f"    value:  # {leaf.sample}"
+            yield "    source:  # the document or measurement, to be found again"
+            yield "    date:  # when it was published, read or measured: YYYY-MM-DD"
+            yield f"    confidence:  # {' | '.join(Confidence)}"
+        for key, child in self._root.children.items():
+            yield ""
+            yield from _entry(key, child, "")
+
+
+def _entry(key: str, child: _Node | _Leaf, indent: str) -> Iterator[str]:
+    name = scalar_text(key, "")
+    if isinstance(child, _Leaf):
+        yield from _explained(child, indent)
+        yield f"{indent}{name}:  # {child.sample}"
+        return
+    yield f"{indent}{name}:"
+    inner = f"{indent}  "
+    for inside, one in child.children.items():
+        if not child.named:
+            yield from _entry(inside, one, inner)
+            continue
+        yield f"{inner}- name: {scalar_text(inside, '')}"
+        assert isinstance(one, _Node)  # noqa: S101 - an item of a list with names is a mapping
+        for deeper, item in one.children.items():
+            yield from _entry(deeper, item, f"{inner}  ")
+
+
+def _explained(leaf: _Leaf, indent: str) -> Iterator[str]:
+    """What a field is, who needs it, and where it is found."""
+    text = f"{'; '.join(leaf.words)}. {leaf.text}".rstrip()
+    who = f"Needed by {', '.join(leaf.needed_by)}. " if leaf.needed_by else ""
+    return _comment([text, f"{who}{leaf.source}"], indent)
+
+
+def _comment(paragraphs: Iterable[str], indent: str = "") -> Iterator[str]:
+    for text in paragraphs:
+        if text.startswith("  "):  # a command, as it is typed
+            yield f"{indent}# {visible(text)}"
+            continue
+        plain = visible(" ".join(text.split()))
+        width = max(40, _WIDTH - len(indent))
+        lines = textwrap.wrap(plain, width, break_on_hyphens=False, break_long_words=False)
+        for line in lines or [""]:
+            yield f"{indent}# {line}".rstrip()
+
+
+def _listed(one: Wanted) -> Iterator[str]:
+    remedy = f": {one.remedy}" if one.remedy else ""
+    text = f"{one.missing}{remedy}. Needed by {', '.join(one.needed_by)}."
+    first, *more = _comment([text], "  ")
+    return iter([f"# -{first[3:]}", *(f"#  {line[3:]}" for line in more)])
+
+
+def _merged(rest: Iterable[Wanted]) -> list[Wanted]:
+    """The same, each thing once with all that need it."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for one in rest:
+        needed_by = found.setdefault((str(one.missing), one.remedy), {})
+        needed_by.update(dict.fromkeys(one.needed_by))
+    return [Wanted(text, tuple(by), remedy) for (text, remedy), by in found.items()]
+
+
+def _from(path: Path) -> str:
+    return next((_SOURCES[str(part)] for part in path if part in _SOURCES), _ELSEWHERE)
+
+
+def _text(model: type[Model], name: str) -> str:
+    """What the schema says of a field; of one inside, by its dotted name."""
+    text = describe_fields(model).get(name.rsplit(".", maxsplit=1)[-1], "")
+    return " ".join(text.replace("``", "'").split())
+
+
+def _sample(hint: Any) -> str:
+    text = str(sample(hint))
+    return _SAMPLES.get(text, text)
+
+
+def _way(blueprint: Blueprint, path: Path) -> tuple[list[_Step], Any] | None:
+    """The keys to a place, and the type of what stands there.
+
+    None where a layer cannot say it: it is said already, it is more than one value, or an item of
+    a list on the way has no name to be told by.
+    """
+    value: Any = blueprint
+    hint: Any = Blueprint
+    steps: list[_Step] = []
+    for part in path:
+        inside = _inside(hint, value, part, steps)
+        if inside is None:
+            return None
+        hint, value = inside
+    said = value is not None and value != ()
+    return None if said or not _is_plain(hint) else (steps, hint)
+
+
+def _inside(hint: Any, value: Any, part: str | int, steps: list[_Step]) -> tuple[Any, Any] | None:
+    """Type and value behind a key or an index, whose step is noted; None where there is no way."""
+    model = type(value) if isinstance(value, Model) else _model(hint)
+    if isinstance(part, int):
+        items = value if isinstance(value, tuple) else ()
+        names = [name for item in items if isinstance(name := getattr(item, "name", None), str)]
+        if part >= len(items) or len(names) < len(items):
+            return None
+        steps.append(_Step(names[part], in_list=True))
+        return None, items[part]
+    if model is not None:
+        if part not in model.model_fields:
+            return None
+        new = not isinstance(value, Model)
+        needed = _needed(model, part) if new else ()
+        if needed is None:
+            return None
+        if steps and needed:
+            last = steps[-1]
+            steps[-1] = _Step(last.key, last.in_list, last.text, needed)
+        text = _text(model, part)
+        steps.append(_Step(part, in_list=False, text=text))
+        return model.model_fields[part].rebuild_annotation(), getattr(value, part, None)
+    for option in _options(hint):
+        if get_origin(option) is dict:
+            key, inner = get_args(option)
+            words = [get_args(one) for one in _options(key) if get_origin(one) is Literal]
+            if words and part not in words[0]:
+                return None
+            steps.append(_Step(part, in_list=False))
+            return inner, value.get(part) if isinstance(value, Mapping) else None
+    return None
+
+
+def _needed(model: type[Model], part: str) -> tuple[tuple[str, str, str], ...] | None:
+    """The other fields that a new thing needs; None where one is more than a value."""
+    found = []
+    for name, info in model.model_fields.items():
+        if name == part or not info.is_required():
+            continue
+        hint = info.rebuild_annotation()
+        if not _is_plain(hint):
+            return None
+        found.append((name, _sample(hint), _text(model, name)))
+    return tuple(found)
+
+
+def _options(hint: Any) -> list[Any]:
+    """The types of a union, without what wraps them."""
+    origin = get_origin(hint)
+    if origin is Annotated:
+        return _options(get_args(hint)[0])
+    if origin in {Union, UnionType}:
+        return [one for part in get_args(hint) for one in _options(part)]
+    return [] if hint is NoneType else [hint]
+
+
+def _model(hint: Any) -> type[Model] | None:
+    options = [one for one in _options(hint) if isinstance(one, type) and issubclass(one, Model)]
+    return options[0] if options else None
+
+
+def _is_plain(hint: Any) -> bool:
+    """Whether a value, or a list of values, may stand there."""
+    options = _options(hint)
+    return bool(options) and all(
+        _is_plain(get_args(one)[0])
+        if get_origin(one) is tuple
+        else get_origin(one) is Literal or (isinstance(one, type) and issubclass(one, _SCALARS))
+        for one in options
+    )

@@ -1,0 +1,174 @@
+"""``check --todo`` and ``cost --todo``: a layer to fill in, and what it makes known."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from cli_support import Ended, run_here
+from rackwright.errors import SpecErrors
+from rackwright.resources import bundled
+from rackwright.spec.loader import load_tree
+
+BLANK = re.compile(r"^( *)([^\s#-][^:#]*):  # (.*)$", re.MULTILINE)
+"""A key without a value, and what may stand there."""
+
+SAMPLES: Mapping[str, str] = {
+    "false | true": "true",
+    "text": "ldiskfs",
+    "a number": "2",
+    "[…]": "[48, 63]",
+    "… s": "172800 s",
+    "… %": "10 %",
+    "… °C": "20 °C",
+    "… W": "50 MW",
+    "… USD": "1000 USD",
+    "… USD/kWh": "0.1 USD/kWh",
+    "official | secondary | common | computed | estimate": "official",
+    "the document or measurement, to be found again": "Data sheet 7",
+    "when it was published, read or measured: YYYY-MM-DD": "2026-05-02",
+}
+
+
+@pytest.fixture
+def blueprint(tmp_path: Path) -> Path:
+    """Of a liquid-cooled site, with a product whose inlets nobody publishes."""
+    path = tmp_path / "blueprint.yaml"
+    path.write_bytes((bundled("policies") / "fixtures" / "liquid.yaml").read_bytes())
+    return path
+
+
+def filled(text: str) -> str:
+    """The layer with something behind each colon, as its comment shows."""
+    return BLANK.sub(lambda match: f"{match[1]}{match[2]}: {SAMPLES[match[3]]}", text)
+
+
+def check(path: Path, *arguments: str) -> Ended:
+    return run_here(path.parent, "check", path.name, *arguments)
+
+
+def unknowns(ended: Ended) -> dict[tuple[str, str], str]:
+    """What is unknown, with how it would be known."""
+    results = json.loads(ended.out)["results"]
+    return {(r["policy"], r["subject"]): r["fix"] for r in results if r["outcome"] == "unknown"}
+
+
+def test_what_is_filled_in_is_known(blueprint: Path) -> None:
+    before = check(blueprint, "--json", "--todo", "todo.yaml")
+    assert before.err == "wrote todo.yaml: 18 fields to fill in, 5 to be said elsewhere\n"
+    layer = blueprint.with_name("todo.yaml")
+    layer.write_text(filled(layer.read_text("utf-8")), "utf-8")
+    after = check(blueprint, "--json", "--layer", "todo.yaml", "--todo", "rest.yaml")
+    assert after.err == "wrote rest.yaml: 0 fields to fill in, 5 to be said elsewhere\n"
+    asked, still = unknowns(before), unknowns(after)
+    assert set(still) < set(asked)
+    assert ("COOL-006", "lux1 hall hall-1 gb200-nvl72") in asked
+    rest = blueprint.with_name("rest.yaml").read_text("utf-8")
+    told = " ".join(rest.replace("\n#  ", "").split())
+    for (policy, _), fix in still.items():
+        assert fix in told, (policy, fix)
+
+
+def test_the_file_says_who_needs_a_field_and_where_it_is_found(blueprint: Path) -> None:
+    check(blueprint, "--todo", "todo.yaml")
+    text = blueprint.with_name("todo.yaml").read_text("utf-8")
+    assert text.startswith(
+        "# What 'rackwright check blueprint.yaml' does not know. With this file over the blueprint:\n"
+        "#   rackwright check blueprint.yaml --layer todo.yaml\n"
+    )
+    assert (
+        "  # gb200-nvl72: warmest inlet.\n"
+        "  # Needed by COOL-006. See the data sheet or manual of NVIDIA for GB200 NVL72.\n"
+        "  - product: gb200-nvl72\n"
+        "    field: inlet_max\n"
+        "    value:  # … °C\n"
+    ) in text
+    assert "    most_nodes:  # … %\n" in text
+    assert "# - 'jobs' in 'reliability': set 'reliability.jobs' (blueprint.yaml:2:1)." in text
+
+
+def test_what_is_not_filled_in_is_refused_at_its_place(blueprint: Path) -> None:
+    check(blueprint, "--todo", "todo.yaml")
+    lines = blueprint.with_name("todo.yaml").read_text("utf-8").splitlines()
+    ended = check(blueprint, "--layer", "todo.yaml")
+    ended.refused("'value' has no value", "write what holds, or take the key out")
+    blanks = [
+        (number, match) for number, line in enumerate(lines, 1) if (match := BLANK.match(line))
+    ]
+    places = [f"todo.yaml:{number}:{len(match[1]) + 1}: '{match[2]}'" for number, match in blanks]
+    assert len(places) == 16 + 2 * 4
+    assert [place for place in places if f"{place} has no value" not in ended.err] == []
+
+
+def test_one_blank_is_enough_to_refuse_it(blueprint: Path) -> None:
+    check(blueprint, "--todo", "todo.yaml")
+    text = filled(blueprint.with_name("todo.yaml").read_text("utf-8"))
+    for line in text.splitlines():
+        if ": " in line and not line.lstrip().startswith(("#", "- ")):
+            blank = text.replace(line, f"{line.partition(':')[0]}:", 1)
+            blueprint.with_name("one.yaml").write_text(blank, "utf-8")
+            with pytest.raises(SpecErrors, match="has no value"):
+                load_tree(blueprint, layers=[blueprint.with_name("one.yaml")])
+
+
+def test_a_file_that_is_there_is_left_as_it_is(blueprint: Path) -> None:
+    there = blueprint.with_name("todo.yaml")
+    there.write_text("pue: 1.3\n")
+    for verb in ("check", "cost"):
+        ended = run_here(blueprint.parent, verb, blueprint.name, "--todo", "todo.yaml")
+        ended.refused("'todo.yaml' exists")
+        assert ended.out == ""
+    (blueprint.parent / "link.yaml").symlink_to("nowhere.yaml")
+    check(blueprint, "--todo", "link.yaml").refused("'link.yaml' exists")
+    assert there.read_text() == "pue: 1.3\n"
+    check(blueprint, "--todo", "no/folder.yaml").refused("'no/folder.yaml' cannot be written")
+
+
+def test_where_nothing_is_unknown_no_file_is_written(blueprint: Path) -> None:
+    ended = check(blueprint, "--only", "PWR-001", "--todo", "todo.yaml")
+    assert ended.code == 0
+    assert ended.err == "nothing is unknown, so 'todo.yaml' is not written\n"
+    assert not blueprint.with_name("todo.yaml").exists()
+
+
+def test_facts_of_a_layer_join_those_of_the_blueprint(blueprint: Path) -> None:
+    fact = (
+        "facts:\n"
+        "  - {product: gb200-nvl72, field: inlet_min, value: 5 °C, source: Manual 7,\n"
+        "     date: 2026-05-02, confidence: official}\n"
+    )
+    blueprint.write_text(blueprint.read_text("utf-8") + fact, "utf-8")
+    check(blueprint, "--only", "COOL-006", "--todo", "todo.yaml")
+    layer = blueprint.with_name("todo.yaml")
+    text = layer.read_text("utf-8")
+    assert "inlet_max" in text
+    assert "inlet_min" not in text
+    layer.write_text(filled(text), "utf-8")
+    ended = check(blueprint, "--only", "COOL-006", "--layer", "todo.yaml", "--json")
+    assert unknowns(ended) == {}
+
+
+def test_prices_that_are_filled_in_make_a_cost_known(tmp_path: Path) -> None:
+    path = tmp_path / "blueprint.yaml"
+    path.write_bytes((bundled("policies") / "fixtures" / "air.yaml").read_bytes())
+    before = run_here(tmp_path, "cost", path.name, "--todo", "todo.yaml")
+    assert before.code == 0
+    assert before.err == "wrote todo.yaml: 10 fields to fill in\n"
+    assert before.out.startswith("air: unknown, at least 0.00 USD/h")
+    text = (tmp_path / "todo.yaml").read_text("utf-8")
+    assert (
+        "    # purchase price of 'rack-48u' ('capex' of the costs).\n"
+        "    # Needed by hardware of sjc1, opex of sjc1. See offers, contracts and invoices.\n"
+        "    rack-48u:  # … USD\n"
+    ) in text
+    run_here(tmp_path, "cost", path.name, "--layer", "todo.yaml").refused("has no value")
+    (tmp_path / "todo.yaml").write_text(filled(text), "utf-8")
+    after = run_here(tmp_path, "cost", path.name, "--layer", "todo.yaml", "--todo", "rest.yaml")
+    assert after.code == 0
+    assert after.err == "nothing is unknown, so 'rest.yaml' is not written\n"
+    assert "unknown" not in after.out
+    assert "dgx-h100: 1,000 USD/unit, the owner's own" in after.out
