@@ -7,7 +7,6 @@ from typing import Literal
 
 from rackwright.model.power import SourceKind
 from rackwright.plan.base import Path
-from rackwright.plan.missing import Missing
 
 DeviceState = Literal["full", "degraded", "off", "unknown"]
 
@@ -187,7 +186,7 @@ class SourceLoad:
         step_number: the step in which that is; None without one.
         step_lost: name of the source whose loss starts it.
         step_limit_w: most load that a generator takes at once, in W.
-        lacks: number without which its load with cooling and losses is unknown.
+        lacks: number without which its load with cooling and losses is unknown, with its fields.
         deviation_w: largest deviation of a line's load from the mean of the three, in W.
         ancestors: names of all sources that can feed it, itself included, sorted.
         missing_parents: parents that it must have beside those that are named.
@@ -218,7 +217,7 @@ class SourceLoad:
     step_number: int | None
     step_lost: str | None
     step_limit_w: float | None
-    lacks: Missing | None
+    lacks: str | None
     deviation_w: float | None
     ancestors: tuple[str, ...]
     missing_parents: int
