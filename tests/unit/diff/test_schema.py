@@ -13,11 +13,13 @@ import pytest
 from rackwright.cli import main
 from rackwright.diff.schema import comparison_schema
 
+SCHEMA = comparison_schema()
+VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
 GOLDEN = sorted((Path(__file__).parents[2] / "golden" / "diff").glob("*.json"))
 
 
 def validate(document: Any) -> None:
-    jsonschema.Draft7Validator(comparison_schema()).validate(document)
+    VALIDATOR.validate(document)
 
 
 @pytest.fixture
@@ -27,12 +29,12 @@ def document() -> Any:
 
 @pytest.mark.parametrize("file", GOLDEN, ids=lambda file: file.stem)
 def test_every_golden_document_fits(file: Path) -> None:
-    jsonschema.Draft7Validator.check_schema(comparison_schema())
+    jsonschema.Draft7Validator.check_schema(SCHEMA)
     validate(json.loads(file.read_text(encoding="utf-8")))
 
 
 def test_no_key_of_a_document_is_undocumented(document: Any) -> None:
-    schema = comparison_schema()
+    schema = SCHEMA
     closed = json.loads(
         json.dumps(schema).replace(
             '"type": "object"', '"type": "object", "additionalProperties": false'
@@ -65,4 +67,4 @@ def test_every_key_is_needed(document: Any) -> None:
 
 def test_the_schema_is_exported(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schema", "export", "--kind", "diff"]) == 0
-    assert json.loads(capsys.readouterr().out) == comparison_schema()
+    assert json.loads(capsys.readouterr().out) == SCHEMA

@@ -52,13 +52,11 @@ def test_a_rule_that_the_change_raises_is_judged_so(team: Team) -> None:
 def test_a_raise_that_the_change_takes_back_holds(team: Team) -> None:
     (rule,) = (team.top / "policies" / "own").glob("*.py")
     text = rule.read_text()
-    head = next(line for line in text.splitlines() if "severity" in line)
-    rule.write_text(text.replace(head, f"{head}\n    enforcement = Enforcement.ADVISORY"))
-    rule.write_text(
-        rule.read_text().replace("import Finding", "import Enforcement, Finding")
-        if "import Finding" in text
-        else rule.read_text().replace("policy.api import ", "policy.api import Enforcement, ")
+    advisory = "    enforcement=Enforcement.ADVISORY,\n    since="
+    text = text.replace("    since=", advisory).replace(
+        "import Finding", "import Enforcement, Finding"
     )
+    rule.write_text(text)
     team.write(policies={"ACME-001": {"enforcement": "mandatory"}})
     team.branch()
     team.write()

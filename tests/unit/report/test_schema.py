@@ -22,7 +22,8 @@ REPORTS = {
     "clean": CLEAN,
     "hostile": Report("atlas", (HOSTILE,), 1),
 }
-VALIDATOR = jsonschema.Draft7Validator(report_schema())
+SCHEMA = report_schema()
+VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
 
 
 def undescribed(document: Any, schema: dict[str, Any], path: str = "") -> Iterator[str]:
@@ -31,7 +32,7 @@ def undescribed(document: Any, schema: dict[str, Any], path: str = "") -> Iterat
         if (document is None) == (option.get("type") == "null"):
             yield from undescribed(document, option, path)
     if "$ref" in schema:
-        schema = report_schema()["definitions"][schema["$ref"].rpartition("/")[2]]
+        schema = SCHEMA["definitions"][schema["$ref"].rpartition("/")[2]]
     if isinstance(document, dict) and "properties" in schema:
         for key, value in document.items():
             if key not in schema["properties"]:
@@ -44,14 +45,14 @@ def undescribed(document: Any, schema: dict[str, Any], path: str = "") -> Iterat
 
 
 def test_it_is_a_schema() -> None:
-    jsonschema.Draft7Validator.check_schema(report_schema())
+    jsonschema.Draft7Validator.check_schema(SCHEMA)
 
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_reports_are_valid_and_every_key_is_described(name: str) -> None:
     document = json.loads(render_json(REPORTS[name]))
     VALIDATOR.validate(document)
-    assert set(undescribed(document, report_schema())) == set()
+    assert set(undescribed(document, SCHEMA)) == set()
 
 
 @pytest.mark.parametrize(
@@ -68,12 +69,12 @@ def test_unknown_keys_are_allowed_and_found() -> None:
     document = json.loads(render_json(MIXED))
     document["results"][0]["later"] = 1
     VALIDATOR.validate(document)
-    assert set(undescribed(document, report_schema())) == {".results[].later"}
+    assert set(undescribed(document, SCHEMA)) == {".results[].later"}
 
 
 def test_it_is_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schema", "export", "--kind", "report"]) == 0
-    assert json.loads(capsys.readouterr().out) == report_schema()
+    assert json.loads(capsys.readouterr().out) == SCHEMA
     assert main(["schema", "export", "--output", str(tmp_path)]) == 0
-    assert json.loads((tmp_path / "report.schema.json").read_text()) == report_schema()
+    assert json.loads((tmp_path / "report.schema.json").read_text()) == SCHEMA
     assert main(["schema", "export"]) == 0
