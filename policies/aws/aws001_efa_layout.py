@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.hardware import fact_value
 from rackwright.plan.aws import GroupPlan
 from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.nic import UnknownLayoutError
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion, rule
 
 
+@rule(
+    "AWS-001",
+    "Nodes have all EFA interfaces of their instance type",
+    Severity.CRITICAL,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class EfaLayout(Policy):
     """Every node has all EFA interfaces that its instance type offers."""
-
-    id: ClassVar[str] = "AWS-001"
-    title: ClassVar[str] = "Nodes have all EFA interfaces of their instance type"
-    severity: ClassVar[Severity] = Severity.CRITICAL
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "aws"
-    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each node group whose type may have EFA."""

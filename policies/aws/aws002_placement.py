@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.aws import OnDemand
 from rackwright.plan.aws import AwsSitePlan, GroupPlan
 from rackwright.plan.launch import required_group
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 
+@rule(
+    "AWS-002",
+    "Placement follows the kind of capacity, in one zone",
+    Severity.HIGH,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class PlacementRule(Policy):
     """Nodes stand in the zone of their capacity, in the placement group that it allows."""
-
-    id: ClassVar[str] = "AWS-002"
-    title: ClassVar[str] = "Placement follows the kind of capacity, in one zone"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "aws"
-    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for the placement group and one for the zone of each node group."""

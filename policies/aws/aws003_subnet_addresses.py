@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,18 +11,18 @@ from rackwright.model.units import Percent
 from rackwright.plan.aws import AwsSitePlan
 from rackwright.plan.missing import of_product
 from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 
+@rule(
+    "AWS-003",
+    "The cluster's subnet has addresses to spare",
+    Severity.HIGH,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class SubnetAddresses(Policy):
     """Everything that takes an address fits in the cluster's subnet, with some to spare."""
-
-    id: ClassVar[str] = "AWS-003"
-    title: ClassVar[str] = "The cluster's subnet has addresses to spare"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "aws"
-    profile: ClassVar[Profile] = Profile.LAB
 
     headroom: Annotated[Percent, Field(ge=0, le=90)] = 10.0
     """Part of the usable addresses that stays free, for nodes that are replaced while they run."""

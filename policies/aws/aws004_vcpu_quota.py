@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.aws import STANDARD_QUOTA, AwsSitePlan
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 _Row = tuple[str, str, int, int | None]
 """Name, instance type, count and vCPUs of all of them."""
 
 
+@rule("AWS-004", "vCPU quotas allow the instances", Severity.HIGH, since="0.1", profile=Profile.LAB)
 class VcpuQuota(Policy):
     """Instances that a quota counts stay inside it."""
-
-    id: ClassVar[str] = "AWS-004"
-    title: ClassVar[str] = "vCPU quotas allow the instances"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "aws"
-    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each quota that a site draws on."""

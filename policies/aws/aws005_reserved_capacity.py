@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,18 +11,14 @@ from rackwright.model.aws import CapacityBlock, Reservation
 from rackwright.plan.aws import AwsSitePlan, GroupPlan
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 
+@rule(
+    "AWS-005", "Reserved capacity holds the nodes", Severity.HIGH, since="0.1", profile=Profile.LAB
+)
 class ReservedCapacity(Policy):
     """No more nodes are launched into a reservation or block than it holds."""
-
-    id: ClassVar[str] = "AWS-005"
-    title: ClassVar[str] = "Reserved capacity holds the nodes"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "aws"
-    profile: ClassVar[Profile] = Profile.LAB
 
     largest_block: Annotated[int, Field(ge=1, le=10_000)] = 64
     """Most instances in one capacity block."""

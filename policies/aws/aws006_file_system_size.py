@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.aws import LustreFileSystem
 from rackwright.plan import storage
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion, rule
 
 
+@rule(
+    "AWS-006",
+    "File systems have a size and throughput that exist",
+    Severity.HIGH,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class FileSystemSize(Policy):
     """Capacity and throughput are among the steps that AWS offers."""
-
-    id: ClassVar[str] = "AWS-006"
-    title: ClassVar[str] = "File systems have a size and throughput that exist"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "aws"
-    profile: ClassVar[Profile] = Profile.LAB
 
     scale_minimum: bool = True
     """Scale the EFA minimum, documented at 250 MB/s/TiB, inversely to other throughputs."""

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from ipaddress import ip_network
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.security import SecurityRule, network_rules, storage_rules
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 
+@rule(
+    "AWS-007",
+    "No security group is open to the world",
+    Severity.CRITICAL,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class OpenPorts(Policy):
     """Few public addresses may reach any port of the site."""
-
-    id: ClassVar[str] = "AWS-007"
-    title: ClassVar[str] = "No security group is open to the world"
-    severity: ClassVar[Severity] = Severity.CRITICAL
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "aws"
-    profile: ClassVar[Profile] = Profile.LAB
 
     most_addresses: Annotated[int, Field(ge=0, le=2**24)] = 65536
     """Public addresses that one rule may admit."""

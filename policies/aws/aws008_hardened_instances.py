@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from rackwright.plan.launch import server_args
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.nic import LayoutError
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion, rule
 
 ROOT_DEVICES = frozenset({"/dev/sda1", "/dev/xvda"})
 """Root devices of the images of Ubuntu, Red Hat, Debian and Amazon Linux."""
@@ -20,15 +20,15 @@ ROOT_DEVICES = frozenset({"/dev/sda1", "/dev/xvda"})
 _ENCRYPTION = "encryption of volumes"
 
 
+@rule(
+    "AWS-008",
+    "Volumes are encrypted and metadata needs a token",
+    Severity.HIGH,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class HardenedInstances(Policy):
     """Root volumes are encrypted, and only version 2 of the metadata service answers, nearby."""
-
-    id: ClassVar[str] = "AWS-008"
-    title: ClassVar[str] = "Volumes are encrypted and metadata needs a token"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "aws"
-    profile: ClassVar[Profile] = Profile.LAB
 
     most_hops: Annotated[int, Field(ge=1, le=64)] = 2
     """Hops that a metadata response may travel; 2 reaches containers behind a bridge."""

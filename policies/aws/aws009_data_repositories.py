@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import PurePosixPath
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
 from rackwright.plan import storage
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 
+@rule(
+    "AWS-009",
+    "File systems have few data repositories, none inside another",
+    Severity.MEDIUM,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class DataRepositories(Policy):
     """A file system has at most eight data repository associations, and their paths are apart."""
-
-    id: ClassVar[str] = "AWS-009"
-    title: ClassVar[str] = "File systems have few data repositories, none inside another"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "aws"
-    profile: ClassVar[Profile] = Profile.LAB
 
     most: Annotated[int, Field(ge=1, le=1_000)] = storage.MOST_ASSOCIATIONS
     """Associations that one file system may have."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.hardware import Device, Entry, Instance, Pdu, RackType
 from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.usage import used_entries
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 _NEEDED: dict[type[Entry], tuple[str, ...]] = {
     Device: ("max_power", "height", "weight"),
@@ -19,15 +18,15 @@ _NEEDED: dict[type[Entry], tuple[str, ...]] = {
 }
 
 
+@rule(
+    "CAT-001",
+    "Products in use have the numbers that budgets rest on",
+    Severity.HIGH,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class NeededNumbers(Policy):
     """Every product in use has the numbers without which no budget can be judged."""
-
-    id: ClassVar[str] = "CAT-001"
-    title: ClassVar[str] = "Products in use have the numbers that budgets rest on"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "catalogue"
-    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each product of each site."""

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.hardware import Confidence
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.usage import used_entries
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
 
+@rule("CAT-002", "Numbers in use are founded, not estimated", Severity.HIGH, since="0.1")
 class FoundedNumbers(Policy):
     """No product in use rests on estimates, unless the site allows them."""
-
-    id: ClassVar[str] = "CAT-002"
-    title: ClassVar[str] = "Numbers in use are founded, not estimated"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "catalogue"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure of the estimates of each product of each site."""

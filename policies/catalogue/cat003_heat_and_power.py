@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,18 +11,18 @@ from rackwright.model.hardware import Device, fact_value
 from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.usage import used_entries
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
 
 
+@rule(
+    "CAT-003",
+    "Published heat and power agree",
+    Severity.LOW,
+    since="0.1",
+    enforcement=Enforcement.ADVISORY,
+)
 class HeatAndPower(Policy):
     """Heat and input power differ by a few percent at most; cooling uses the larger one."""
-
-    id: ClassVar[str] = "CAT-003"
-    title: ClassVar[str] = "Published heat and power agree"
-    severity: ClassVar[Severity] = Severity.LOW
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "catalogue"
-    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
 
     difference_percent: Annotated[float, Field(ge=0, le=100)] = 5
     """Largest difference, as a share of the power."""

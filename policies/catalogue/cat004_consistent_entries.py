@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.hardware import Device, Switch, fact_value
 from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.usage import Use, used_entries
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 _CORDLESS = frozenset({"hardwired", "busbar"})
 
 
+@rule(
+    "CAT-004",
+    "Catalogue entries in use do not contradict themselves",
+    Severity.HIGH,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class ConsistentEntries(Policy):
     """Cages make up the ports, and the power supplies make up the power."""
-
-    id: ClassVar[str] = "CAT-004"
-    title: ClassVar[str] = "Catalogue entries in use do not contradict themselves"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "catalogue"
-    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for switches with cages and for devices with power supplies."""

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.rear_door import missing_of_doors
 from rackwright.plan.records.facility import HallLoad
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fixes import add_units, either, place_fewer
 from rackwright.policy.racks import excess
 
 
+@rule(
+    "COOL-001",
+    "Air handlers carry the heat of a hall with one of them lost",
+    Severity.CRITICAL,
+    since="0.1",
+)
 class AirHeat(Policy):
     """Heat into the air of a hall stays inside the capacity of its air handlers less one."""
-
-    id: ClassVar[str] = "COOL-001"
-    title: ClassVar[str] = "Air handlers carry the heat of a hall with one of them lost"
-    severity: ClassVar[Severity] = Severity.CRITICAL
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "cooling"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each hall that has heat in its air."""

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import HallLoad
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fixes import add_units, either, place_fewer
 from rackwright.policy.racks import excess
 
 
+@rule("COOL-002", "Air handlers move enough air with one of them lost", Severity.HIGH, since="0.1")
 class Airflow(Policy):
     """The air that devices draw, and what leaks past them, is supplied at the site's altitude."""
-
-    id: ClassVar[str] = "COOL-002"
-    title: ClassVar[str] = "Air handlers move enough air with one of them lost"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "cooling"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each hall with heat in its air and air handlers."""

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.contributors import NAMES, fields_lacking, subject
 from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.racks import RackClass, RackDevice
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 
+@rule(
+    "COOL-003",
+    "Liquid-cooled devices stand in liquid-cooled racks",
+    Severity.CRITICAL,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class LiquidRacks(Policy):
     """What needs liquid gets it, and it is known what is left for the air."""
-
-    id: ClassVar[str] = "COOL-003"
-    title: ClassVar[str] = "Liquid-cooled devices stand in liquid-cooled racks"
-    severity: ClassVar[Severity] = Severity.CRITICAL
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "cooling"
-    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each group of liquid-cooled devices in each class of racks.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.contributors import contributors
@@ -11,19 +10,19 @@ from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.rear_door import missing_of_loop
 from rackwright.plan.records.facility import LoopLoad
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fixes import add_units, either, place_fewer
 from rackwright.policy.racks import excess, is_over
 
 
+@rule(
+    "COOL-004",
+    "CDUs carry the heat and flow of a loop with one of them lost",
+    Severity.CRITICAL,
+    since="0.1",
+)
 class LoopCapacity(Policy):
     """Heat and flow of a loop stay inside its CDUs less one, on the basis of their rating."""
-
-    id: ClassVar[str] = "COOL-004"
-    title: ClassVar[str] = "CDUs carry the heat and flow of a loop with one of them lost"
-    severity: ClassVar[Severity] = Severity.CRITICAL
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "cooling"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures of heat, flow and approach for each loop that carries heat."""

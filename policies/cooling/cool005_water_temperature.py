@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -13,18 +13,18 @@ from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import LoopLoad
 from rackwright.plan.records.racks import RackDevice
 from rackwright.plan.water import WATER_CLASSES
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.racks import is_over
 
 
+@rule(
+    "COOL-005",
+    "Water class and supply temperature suit the equipment",
+    Severity.CRITICAL,
+    since="0.1",
+)
 class WaterTemperature(Policy):
     """The water class suits the equipment; the supply lies above facility water and dew point."""
-
-    id: ClassVar[str] = "COOL-005"
-    title: ClassVar[str] = "Water class and supply temperature suit the equipment"
-    severity: ClassVar[Severity] = Severity.CRITICAL
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "cooling"
 
     dew_point_margin: Annotated[Kelvin, Field(ge=0, le=20)] = 2.0
     """Least distance of the supply from the dew point."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 from rackwright.model.cooling import AirClass
 from rackwright.model.onprem import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
@@ -11,17 +11,12 @@ from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import HallLoad
 from rackwright.plan.records.racks import RackDevice
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
+from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
 
 
+@rule("COOL-006", "Inlet temperature suits devices and ASHRAE class", Severity.HIGH, since="0.1")
 class InletTemperature(Policy):
     """The design inlet temperature lies in the range of every device and of the ASHRAE class."""
-
-    id: ClassVar[str] = "COOL-006"
-    title: ClassVar[str] = "Inlet temperature suits devices and ASHRAE class"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "cooling"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures against both ends of each range, for each hall with air handlers."""

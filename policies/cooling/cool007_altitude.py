@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -13,7 +13,7 @@ from rackwright.model.units import Metres
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import HallLoad
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
 from rackwright.policy.racks import is_over
 
 METRES_PER_KELVIN: Mapping[AirClass, float] = {
@@ -26,15 +26,15 @@ METRES_PER_KELVIN: Mapping[AirClass, float] = {
 """Climb that costs 1 K of the allowable maximum."""
 
 
+@rule(
+    "COOL-007",
+    "Inlet temperature suits the altitude of the site",
+    Severity.MEDIUM,
+    since="0.1",
+    enforcement=Enforcement.ADVISORY,
+)
 class Altitude(Policy):
     """Thin air cools less: the allowable inlet temperature falls with the altitude."""
-
-    id: ClassVar[str] = "COOL-007"
-    title: ClassVar[str] = "Inlet temperature suits the altitude of the site"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "cooling"
-    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
 
     start: Annotated[Metres, Field(ge=0, le=5_000)] = 900.0
     """Altitude up to which the class holds unchanged."""

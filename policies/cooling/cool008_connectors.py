@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.hardware import Connector, fact_value
 from rackwright.model.quantities import format_quantity
@@ -13,19 +12,19 @@ from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import LoopLoad
 from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.plan.thermal import coolant_flow
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
 from rackwright.policy.racks import is_over
 
 
+@rule(
+    "COOL-008",
+    "Quick connectors stand flow, temperature and pressure",
+    Severity.MEDIUM,
+    since="0.1",
+    enforcement=Enforcement.ADVISORY,
+)
 class Connectors(Policy):
     """The coolant through a device's quick connector stays inside the connector's limits."""
-
-    id: ClassVar[str] = "COOL-008"
-    title: ClassVar[str] = "Quick connectors stand flow, temperature and pressure"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "cooling"
-    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Three measures for each group of liquid-cooled devices on a loop."""

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.contributors import subject
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 
+@rule(
+    "COOL-009",
+    "Racks with liquid detect leaks and shut themselves off",
+    Severity.HIGH,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class Leaks(Policy):
     """Every rack with liquid has leak detection and isolation."""
-
-    id: ClassVar[str] = "COOL-009"
-    title: ClassVar[str] = "Racks with liquid detect leaks and shut themselves off"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "cooling"
-    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two findings for each class of racks with liquid."""

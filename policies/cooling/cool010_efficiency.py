@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import SiteTotals
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
 from rackwright.policy.facility import measure_contract
 from rackwright.policy.racks import excess
 
 
+@rule(
+    "COOL-010",
+    "The facility stays inside its PUE budget and utility contract",
+    Severity.MEDIUM,
+    since="0.1",
+    enforcement=Enforcement.ADVISORY,
+)
 class Efficiency(Policy):
     """Expected PUE and facility power stay inside what was budgeted and contracted."""
-
-    id: ClassVar[str] = "COOL-010"
-    title: ClassVar[str] = "The facility stays inside its PUE budget and utility contract"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "cooling"
-    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two measures for each site: PUE and facility power."""

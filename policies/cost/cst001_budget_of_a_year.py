@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.budgets import measure_budget
 
 
+@rule("CST-001", "A year of all sites stays inside the budget", Severity.HIGH, since="0.2")
 class BudgetOfAYear(Policy):
     """All sites together cost no more in a year than the budget."""
-
-    id: ClassVar[str] = "CST-001"
-    title: ClassVar[str] = "A year of all sites stays inside the budget"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "cost"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """One measure, unless the costs have a budget of an hour only."""

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.budgets import measure_budget
 
 
+@rule("CST-002", "An hour of all sites stays inside the budget", Severity.HIGH, since="0.2")
 class BudgetOfAnHour(Policy):
     """All sites together cost no more in an hour than the budget."""
-
-    id: ClassVar[str] = "CST-002"
-    title: ClassVar[str] = "An hour of all sites stays inside the budget"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "cost"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """One measure where there is a budget of an hour."""

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
 from rackwright.model.prices import Price
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
 
+@rule("CST-003", "Prices are recent", Severity.MEDIUM, since="0.2")
 class RecentPrices(Policy):
     """No price is much older than the day that the costs must hold for."""
-
-    id: ClassVar[str] = "CST-003"
-    title: ClassVar[str] = "Prices are recent"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "cost"
 
     max_age: Annotated[int, Field(ge=1, le=3650)] = 365
     """Most days between the date of a price and the day the costs must hold for."""

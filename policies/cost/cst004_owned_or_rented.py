@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.cost_compare import Comparison, compare
 from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
 from rackwright.policy.budgets import judged_value
 
 
+@rule(
+    "CST-004",
+    "Owned accelerators cost no more than rented ones",
+    Severity.LOW,
+    since="0.2",
+    enforcement=Enforcement.ADVISORY,
+)
 class OwnedOrRented(Policy):
     """A bare-metal site costs no more in a year than its accelerators on AWS."""
-
-    id: ClassVar[str] = "CST-004"
-    title: ClassVar[str] = "Owned accelerators cost no more than rented ones"
-    severity: ClassVar[Severity] = Severity.LOW
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "cost"
-    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each bare-metal site with accelerators."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_ports import leaf_split, needed_switches
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fabrics import (
     FabricAt,
     fabrics_of,
@@ -19,14 +18,9 @@ from rackwright.policy.fabrics import (
 )
 
 
+@rule("NET-001", "A fabric has the switches that its size asks for", Severity.HIGH, since="0.2")
 class SwitchCounts(Policy):
     """Each tier has enough switches, and cables spread evenly over the tier above."""
-
-    id: ClassVar[str] = "NET-001"
-    title: ClassVar[str] = "A fabric has the switches that its size asks for"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "fabric"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each tier, and a finding about the cables between two tiers."""

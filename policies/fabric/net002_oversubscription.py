@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from rackwright.plan.fabric import Layout, port_rate
 from rackwright.plan.fabric_ports import oversubscription, uplinks_for
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fabrics import (
     FabricAt,
     fabrics_of,
@@ -22,14 +22,14 @@ from rackwright.policy.fabrics import (
 )
 
 
+@rule(
+    "NET-002",
+    "A fabric is not oversubscribed more than its role allows",
+    Severity.HIGH,
+    since="0.2",
+)
 class Oversubscription(Policy):
     """Downward over upward bandwidth of the busiest switch of each tier stays within a ratio."""
-
-    id: ClassVar[str] = "NET-002"
-    title: ClassVar[str] = "A fabric is not oversubscribed more than its role allows"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "fabric"
 
     compute: Annotated[float, Field(ge=1, le=16)] = 1.0
     """Largest ratio of a compute fabric; 1 is non-blocking."""

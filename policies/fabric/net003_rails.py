@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_ports import misplaced, shared_rails
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fabrics import (
     FabricAt,
     fabrics_of,
@@ -18,14 +17,9 @@ from rackwright.policy.fabrics import (
 )
 
 
+@rule("NET-003", "Every interface is on the leaf of its rail", Severity.HIGH, since="0.2")
 class Rails(Policy):
     """The rails of a rail-optimised fabric are kept apart, and every cable keeps to its rail."""
-
-    id: ClassVar[str] = "NET-003"
-    title: ClassVar[str] = "Every interface is on the leaf of its rail"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "fabric"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure of cables off their rail, and one of rails that share a leaf."""

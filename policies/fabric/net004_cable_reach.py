@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import Cables
@@ -12,18 +11,13 @@ from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_cables import ends, reach, reaching, routed_length
 from rackwright.plan.missing import Missing, each_once, of_product
 from rackwright.plan.model import Path, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fabrics import fabrics_of, unattached, uncabled
 
 
+@rule("NET-004", "Cables are no longer than their parts reach", Severity.HIGH, since="0.2")
 class CableReach(Policy):
     """The longest cable of each kind is within the reach of the parts at both ends."""
-
-    id: ClassVar[str] = "NET-004"
-    title: ClassVar[str] = "Cables are no longer than their parts reach"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "fabric"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each kind of cables, and a finding where there are none."""

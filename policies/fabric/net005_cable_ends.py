@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import Cables
 from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_cables import mismatches, unsaid
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fabrics import fabrics_of, unattached, uncabled
 
 
+@rule(
+    "NET-005",
+    "Medium, fibre, shell and technology match along every cable",
+    Severity.HIGH,
+    since="0.2",
+)
 class CableEnds(Policy):
     """What is ordered for a kind of cables can be plugged in at both ends and lit."""
-
-    id: ClassVar[str] = "NET-005"
-    title: ClassVar[str] = "Medium, fibre, shell and technology match along every cable"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "fabric"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each mismatch of a kind of cables, or one that it fits."""

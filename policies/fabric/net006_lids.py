@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,18 +11,13 @@ from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_ports import lids
 from rackwright.plan.fabric_sizing import LARGEST_UNICAST_LID, ceil_div
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fabrics import FabricAt, fabrics_of, unattached, unknown_ports
 
 
+@rule("NET-006", "An InfiniBand subnet has enough LIDs", Severity.HIGH, since="0.2")
 class Lids(Policy):
     """The ports of nodes and the switches of a subnet are no more than there are unicast LIDs."""
-
-    id: ClassVar[str] = "NET-006"
-    title: ClassVar[str] = "An InfiniBand subnet has enough LIDs"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "fabric"
 
     warn_percent: Annotated[float, Field(gt=0, le=100)] = 80
     """Share of the LIDs above which a subnet is close to its end."""

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.fabrics import FabricAt, fabrics_of
 
 _ROOTED = frozenset({"updn", "ar_updn"})
 """Engines that route up to the roots and down again."""
 
 
+@rule(
+    "NET-007",
+    "Subnet managers are redundant and well placed",
+    Severity.HIGH,
+    since="0.2",
+    profile=Profile.PRODUCTION,
+)
 class SubnetManagers(Policy):
     """Enough subnet managers run, on hosts of the fabric and not on the roots of the tree."""
-
-    id: ClassVar[str] = "NET-007"
-    title: ClassVar[str] = "Subnet managers are redundant and well placed"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "fabric"
-    profile: ClassVar[Profile] = Profile.PRODUCTION
 
     managers: Annotated[int, Field(ge=1, le=8)] = 2
     """Fewest subnet managers of a subnet."""

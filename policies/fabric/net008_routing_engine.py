@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.fabric_cables import digest
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.fabrics import FabricAt, fabrics_of, missing_run, unattached
 
 
+@rule(
+    "NET-008",
+    "The chosen routing engine routes the fabric",
+    Severity.HIGH,
+    since="0.2",
+    profile=Profile.PRODUCTION,
+)
 class RoutingEngine(Policy):
     """The recorded simulator run is of this fabric, and its engine is the chosen one."""
-
-    id: ClassVar[str] = "NET-008"
-    title: ClassVar[str] = "The chosen routing engine routes the fabric"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "fabric"
-    profile: ClassVar[Profile] = Profile.PRODUCTION
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each InfiniBand fabric."""

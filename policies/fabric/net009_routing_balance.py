@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
 from rackwright.plan.fabric_cables import digest
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.fabrics import FabricAt, fabrics_of, missing_run, unattached
 
 
+@rule(
+    "NET-009",
+    "Routes load the links of a fabric evenly",
+    Severity.MEDIUM,
+    since="0.2",
+    profile=Profile.PRODUCTION,
+)
 class RoutingBalance(Policy):
     """No link carries many more destinations than the mean of its kind."""
-
-    id: ClassVar[str] = "NET-009"
-    title: ClassVar[str] = "Routes load the links of a fabric evenly"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "fabric"
-    profile: ClassVar[Profile] = Profile.PRODUCTION
 
     ratio: Annotated[float, Field(ge=1, le=10)] = 1.05
     """Most destinations on one link over the mean of its kind."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_cables import node_ports
 from rackwright.plan.fabric_ports import collisions, tier_use
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fabrics import (
     FabricAt,
     fabrics_of,
@@ -20,14 +19,11 @@ from rackwright.policy.fabrics import (
 )
 
 
+@rule(
+    "NET-010", "Every port holds one cable and every cable has two ends", Severity.HIGH, since="0.2"
+)
 class Ports(Policy):
     """Switches have the ports that are used, hosts find theirs, and nothing is plugged twice."""
-
-    id: ClassVar[str] = "NET-010"
-    title: ClassVar[str] = "Every port holds one cable and every cable has two ends"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "fabric"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for each tier and attachment, and a finding for each collision."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import Cables
@@ -12,18 +11,15 @@ from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_cables import End, ends
 from rackwright.plan.missing import Missing, each_once, of_product
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fabrics import FabricAt, fabrics_of, unattached, uncabled
 
 
+@rule(
+    "NET-011", "Both ends of a cable and the cable itself have one rate", Severity.HIGH, since="0.2"
+)
 class EqualRates(Policy):
     """No link comes up slower than it is meant to because one of its parts is slower."""
-
-    id: ClassVar[str] = "NET-011"
-    title: ClassVar[str] = "Both ends of a cable and the cable itself have one rate"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "fabric"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each kind of cables."""

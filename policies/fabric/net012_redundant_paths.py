@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -12,7 +12,7 @@ from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_ports import fewest_leaves_of_a_host
 from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fabrics import (
     FabricAt,
     attachments_of,
@@ -23,15 +23,15 @@ from rackwright.policy.fabrics import (
 )
 
 
+@rule(
+    "NET-012",
+    "Switches hang on two feeds and nodes on two switches",
+    Severity.MEDIUM,
+    since="0.2",
+    enforcement=Enforcement.ADVISORY,
+)
 class RedundantPaths(Policy):
     """Switches are fed twice, and nodes are on more than one switch."""
-
-    id: ClassVar[str] = "NET-012"
-    title: ClassVar[str] = "Switches hang on two feeds and nodes on two switches"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "fabric"
-    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
 
     feeds: Annotated[int, Field(ge=1, le=4)] = 2
     """Fewest feeds that the power supplies of a switch are spread over."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
 from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_ports import share_of_all
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fabrics import (
     FabricAt,
     attachments_of,
@@ -22,15 +22,15 @@ from rackwright.policy.fabrics import (
 )
 
 
+@rule(
+    "NET-013",
+    "The loss of a leaf takes only a share of a scalable unit",
+    Severity.MEDIUM,
+    since="0.2",
+    enforcement=Enforcement.ADVISORY,
+)
 class BlastRadius(Policy):
     """The share of a unit's ports that is lost with one leaf stays small."""
-
-    id: ClassVar[str] = "NET-013"
-    title: ClassVar[str] = "The loss of a leaf takes only a share of a scalable unit"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "fabric"
-    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
 
     limit_percent: Annotated[float, Field(gt=0, le=100)] = 12.5
     """Largest share of a unit's ports on one leaf: one rail of eight."""

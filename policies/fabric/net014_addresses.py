@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator, Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -23,18 +23,18 @@ from rackwright.plan.fabric_addresses import (
 )
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
+from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
 from rackwright.policy.fabrics import FabricAt, fabrics_of
 
 
+@rule(
+    "NET-014",
+    "Numbers and addresses of fabrics are unique, and their MTU is as meant",
+    Severity.HIGH,
+    since="0.2",
+)
 class Addresses(Policy):
     """Nothing is given out twice, every host gets its addresses, and frames are as large as meant."""
-
-    id: ClassVar[str] = "NET-014"
-    title: ClassVar[str] = "Numbers and addresses of fabrics are unique, and their MTU is as meant"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "fabric"
 
     infiniband_mtu: Annotated[int, Field(ge=256, le=4096)] = 4096
     """Smallest MTU of an InfiniBand fabric, in bytes."""

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
 
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
+from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
 from rackwright.policy.declared import declared
 
 
+@rule("IAC-001", "No change destroys or replaces storage", Severity.CRITICAL, since="0.2")
 class ProtectedStorage(Policy):
     """Where there are file systems, the blueprint says that changes leave them alone."""
-
-    id: ClassVar[str] = "IAC-001"
-    title: ClassVar[str] = "No change destroys or replaces storage"
-    severity: ClassVar[Severity] = Severity.CRITICAL
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "iac"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """One finding for each file system."""

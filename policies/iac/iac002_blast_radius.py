@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion, rule
 
 
+@rule(
+    "IAC-002",
+    "One change takes a bounded share of the nodes out of service",
+    Severity.HIGH,
+    since="0.2",
+    profile=Profile.PRODUCTION,
+)
 class BlastRadius(Policy):
     """The blueprint bounds how much of a node group is changed at a time."""
-
-    id: ClassVar[str] = "IAC-002"
-    title: ClassVar[str] = "One change takes a bounded share of the nodes out of service"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "iac"
-    profile: ClassVar[Profile] = Profile.PRODUCTION
 
     most: Annotated[float, Field(gt=0, le=100)] = 10.0
     """Largest share of a node group in percent."""

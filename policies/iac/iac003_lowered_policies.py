@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 LOWERED = ("advisory", "disabled")
 
 
+@rule(
+    "IAC-003",
+    "Whoever lowers a policy says why, and answers for it",
+    Severity.HIGH,
+    since="0.2",
+    profile=Profile.LAB,
+)
 class LoweredPolicies(Policy):
     """Every setting that makes a policy advisory or disables it has a reason and an owner."""
-
-    id: ClassVar[str] = "IAC-003"
-    title: ClassVar[str] = "Whoever lowers a policy says why, and answers for it"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "iac"
-    profile: ClassVar[Profile] = Profile.LAB
 
     shortest_reason: Annotated[int, Field(ge=1, le=200)] = 15
     """Least number of characters of a reason, blanks at its ends aside."""

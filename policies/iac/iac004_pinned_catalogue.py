@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.pin import catalogue_digest
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 
+@rule(
+    "IAC-004",
+    "The facts about products are those that were reviewed",
+    Severity.MEDIUM,
+    since="0.2",
+    profile=Profile.PRODUCTION,
+)
 class PinnedCatalogue(Policy):
     """The blueprint names the digest of the catalogue entries that it uses."""
-
-    id: ClassVar[str] = "IAC-004"
-    title: ClassVar[str] = "The facts about products are those that were reviewed"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "iac"
-    profile: ClassVar[Profile] = Profile.PRODUCTION
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """One finding for the blueprint."""

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.software import site_software
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
+from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
 from rackwright.policy.declared import declared
 
 Xid = Annotated[int, Field(gt=0, lt=1000)]
 
 
+@rule(
+    "OPS-001",
+    "Health checks come from the blueprint and drain what is broken",
+    Severity.HIGH,
+    since="0.2",
+)
 class HealthChecks(Policy):
     """Nodes are checked against the blueprint, often, and drained for faults of the hardware."""
-
-    id: ClassVar[str] = "OPS-001"
-    title: ClassVar[str] = "Health checks come from the blueprint and drain what is broken"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "operations"
 
     longest_interval: Annotated[float, Field(gt=0, le=86400)] = 300.0
     """Most seconds between two runs of the scheduler's health check program."""

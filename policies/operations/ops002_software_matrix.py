@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.software import KernelModules, SoftwareBill
 from rackwright.plan.missing import Missing
@@ -23,17 +22,17 @@ from rackwright.plan.software_needs import (
     oldest_installer,
     plugin_need,
 )
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
+from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
 
 
+@rule(
+    "OPS-002",
+    "Versions of drivers, kernel modules and libraries fit together",
+    Severity.HIGH,
+    since="0.2",
+)
 class SoftwareMatrix(Policy):
     """Each site's software bill is complete, and its versions are known to work together."""
-
-    id: ClassVar[str] = "OPS-002"
-    title: ClassVar[str] = "Versions of drivers, kernel modules and libraries fit together"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "operations"
 
     plugin_needs: tuple[PluginNeeds, ...] = PLUGIN_NEEDS
     """Needs of aws-ofi-nccl; the newest entry that is not newer than the plugin holds."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -12,18 +12,18 @@ from rackwright.model.operations import FirmwareBaseline, FirmwareComponent
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, Subject
 from rackwright.plan.usage import used_entries
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.declared import declared
 
 
+@rule(
+    "OPS-003",
+    "Every product has a firmware baseline that is enforced",
+    Severity.MEDIUM,
+    since="0.2",
+)
 class Firmware(Policy):
     """Nodes of one product have one firmware, and another one takes no jobs."""
-
-    id: ClassVar[str] = "OPS-003"
-    title: ClassVar[str] = "Every product has a firmware baseline that is enforced"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "operations"
 
     components: Annotated[tuple[FirmwareComponent, ...], Field(min_length=1)] = (
         "bios",

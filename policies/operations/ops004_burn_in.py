@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.protection import has_accelerators
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion, rule
 from rackwright.policy.declared import declared
 
 
+@rule(
+    "OPS-004",
+    "New nodes run under load before they take jobs",
+    Severity.MEDIUM,
+    since="0.2",
+    profile=Profile.PRODUCTION,
+)
 class BurnIn(Policy):
     """Bare-metal nodes with accelerators are burnt in, with the knowledge of the facility."""
-
-    id: ClassVar[str] = "OPS-004"
-    title: ClassVar[str] = "New nodes run under load before they take jobs"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "operations"
-    profile: ClassVar[Profile] = Profile.PRODUCTION
 
     least_hours: Annotated[float, Field(gt=0, le=2000)] = 48.0
     """Shortest burn-in in hours."""

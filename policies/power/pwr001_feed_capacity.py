@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.model import Plan
 from rackwright.plan.power_shares import circuit_contributors
 from rackwright.plan.what_if import CircuitRoom
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.fixes import either, held, hold, provide
 from rackwright.policy.racks import RackNames, excess, unknown_draw, unrated
 
 
+@rule(
+    "PWR-001",
+    "Rack circuits carry their load continuously",
+    Severity.CRITICAL,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class FeedCapacity(Policy):
     """The busiest line of every rack circuit stays inside its continuous capacity."""
-
-    id: ClassVar[str] = "PWR-001"
-    title: ClassVar[str] = "Rack circuits carry their load continuously"
-    severity: ClassVar[Severity] = Severity.CRITICAL
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "power"
-    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each circuit of each class of racks."""

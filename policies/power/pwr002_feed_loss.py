@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.power_shares import circuit_contributors
 from rackwright.plan.records.power import CircuitAfterLoss
 from rackwright.plan.what_if import CircuitRoom
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.fixes import either, held, hold, provide
 from rackwright.policy.racks import MOST_FEEDS, RackNames, excess, unknown_draw, unrated
 
 
+@rule(
+    "PWR-002",
+    "The other circuits carry a rack after one feed or PDU is lost",
+    Severity.CRITICAL,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class FeedLoss(Policy):
     """After the loss of one feed or PDU, the others stay inside their capacity."""
-
-    id: ClassVar[str] = "PWR-002"
-    title: ClassVar[str] = "The other circuits carry a rack after one feed or PDU is lost"
-    severity: ClassVar[Severity] = Severity.CRITICAL
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "power"
-    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for the worst loss of each circuit of each class of racks."""

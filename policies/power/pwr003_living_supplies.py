@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.records.power import DevicesAfterLoss
 from rackwright.plan.records.racks import RackDevice
 from rackwright.plan.shelves import SHELF_INLETS
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.racks import MOST_FEEDS, RackNames
 
 
+@rule(
+    "PWR-003",
+    "Devices keep enough power supplies after one feed or PDU is lost",
+    Severity.HIGH,
+    since="0.1",
+)
 class LivingSupplies(Policy):
     """Every device keeps the power supplies that full performance needs."""
-
-    id: ClassVar[str] = "PWR-003"
-    title: ClassVar[str] = "Devices keep enough power supplies after one feed or PDU is lost"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "power"
 
     accept_degraded: bool = False
     """Accept devices that run degraded, as long as their power in that state is known."""

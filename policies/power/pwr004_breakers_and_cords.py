@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.records.power import CircuitLoad
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.racks import RackNames, pdus_of, unknown_draw
 
 
+@rule(
+    "PWR-004",
+    "Breakers, branches and outlets fit what is plugged in",
+    Severity.HIGH,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class BreakersAndCords(Policy):
     """Feed breakers, branch breakers and outlets fit what is plugged in."""
-
-    id: ClassVar[str] = "PWR-004"
-    title: ClassVar[str] = "Breakers, branches and outlets fit what is plugged in"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "power"
-    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for each feed's breaker, and for the outlets and branches of each PDU."""

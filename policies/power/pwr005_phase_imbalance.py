@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.power import SourceLoad
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.racks import BelowSources
 from rackwright.policy.sources import no_capacity
 
 
+@rule("PWR-005", "Three-phase sources are loaded evenly", Severity.MEDIUM, since="0.1")
 class PhaseImbalance(Policy):
     """No line of a loaded source is further from the mean than a share of what a line carries."""
-
-    id: ClassVar[str] = "PWR-005"
-    title: ClassVar[str] = "Three-phase sources are loaded evenly"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "power"
 
     warn_percent: Annotated[float, Field(ge=0, le=100)] = 10
     """Largest deviation of a line from the mean before a warning, of what a line carries."""

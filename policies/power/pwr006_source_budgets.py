@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.contributors import unknowns
 from rackwright.plan.missing import Missing, each_once
 from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
 from rackwright.plan.power_shares import plant_contributors, source_contributors, with_overhead
 from rackwright.plan.records.power import SourceLoad
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.facility import measure_contract
 from rackwright.policy.fixes import either, place_fewer, provide
 from rackwright.policy.racks import BelowSources, excess
 from rackwright.policy.sources import missing_of_facility, missing_of_racks, no_capacity
 
 
+@rule(
+    "PWR-006",
+    "Sources, rows and halls stay inside their power budgets",
+    Severity.CRITICAL,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class SourceBudgets(Policy):
     """Each source carries its load, and that of any other single source that is lost."""
-
-    id: ClassVar[str] = "PWR-006"
-    title: ClassVar[str] = "Sources, rows and halls stay inside their power budgets"
-    severity: ClassVar[Severity] = Severity.CRITICAL
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "power"
-    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for each source by its redundancy class, each row and hall, and the contract."""

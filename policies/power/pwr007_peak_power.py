@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fixes import provide
 from rackwright.policy.racks import BelowSources
 from rackwright.policy.sources import missing_of_facility
 
 
+@rule(
+    "PWR-007",
+    "Peaks of synchronous jobs stay inside the overload window",
+    Severity.MEDIUM,
+    since="0.1",
+    enforcement=Enforcement.ADVISORY,
+)
 class PeakPower(Policy):
     """The sum of all peaks stays inside the overload window of each source."""
-
-    id: ClassVar[str] = "PWR-007"
-    title: ClassVar[str] = "Peaks of synchronous jobs stay inside the overload window"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "power"
-    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each UPS and generator that carries load."""

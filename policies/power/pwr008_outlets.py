@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.racks import RackNames, pdus_of
 
 
+@rule(
+    "PWR-008",
+    "PDUs have the outlets that racks need",
+    Severity.MEDIUM,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class OutletCount(Policy):
     """Outlets of each type suffice on every PDU."""
-
-    id: ClassVar[str] = "PWR-008"
-    title: ClassVar[str] = "PDUs have the outlets that racks need"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "power"
-    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each type of outlet that is used on each PDU."""

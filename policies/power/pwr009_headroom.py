@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.power import CircuitAfterLoss, CircuitLoad
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
 from rackwright.policy.racks import RackNames, unknown_draw, unrated
 
 
+@rule(
+    "PWR-009",
+    "Circuits keep a reserve for growth",
+    Severity.LOW,
+    since="0.1",
+    enforcement=Enforcement.ADVISORY,
+)
 class Headroom(Policy):
     """Circuits keep a share of their capacity free, also after a loss."""
-
-    id: ClassVar[str] = "PWR-009"
-    title: ClassVar[str] = "Circuits keep a reserve for growth"
-    severity: ClassVar[Severity] = Severity.LOW
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "power"
-    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
 
     reserve_percent: Annotated[float, Field(ge=0, lt=100)] = 10
     """Share of the capacity that stays free."""

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Path, Plan, SitePlan
 from rackwright.plan.records.racks import RackDevice
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.racks import RackNames
 
 _NO_CORD = frozenset({"hardwired", "busbar"})
 
 
+@rule(
+    "PWR-010",
+    "The voltage at the outlets suits the devices",
+    Severity.HIGH,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class OutletVoltage(Policy):
     """Every device gets a voltage inside its range."""
-
-    id: ClassVar[str] = "PWR-010"
-    title: ClassVar[str] = "The voltage at the outlets suits the devices"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "power"
-    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two measures, lowest and highest voltage, for each product in each class of racks."""

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
-from typing import ClassVar
 
 from rackwright.model.power import SourceKind
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.racks import RackNames
 
 
+@rule(
+    "PWR-011",
+    "The feeds of a rack come from different sources",
+    Severity.HIGH,
+    since="0.1",
+    profile=Profile.PRODUCTION,
+)
 class IndependentFeeds(Policy):
     """No loss of one source kills two feeds of a rack, but for the kinds that may be shared."""
-
-    id: ClassVar[str] = "PWR-011"
-    title: ClassVar[str] = "The feeds of a rack come from different sources"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "power"
-    profile: ClassVar[Profile] = Profile.PRODUCTION
 
     may_share: frozenset[SourceKind] = frozenset({"utility"})
     """Kinds of sources that feeds may have in common."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.hardware import Node, PowerShelf, fact_value
 from rackwright.model.onprem import RackGroup
@@ -18,7 +17,7 @@ from rackwright.plan.shelves import (
     shelves_on_feeds,
     worst_feed,
 )
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fixes import provide
 from rackwright.policy.racks import RackNames
 
@@ -26,14 +25,11 @@ MARGIN_S = 10.0
 """Seconds by which the battery must outlast the generator's acceptance of load."""
 
 
+@rule(
+    "PWR-012", "Power shelves are N+1 and bridge the generators' start", Severity.HIGH, since="0.1"
+)
 class PowerShelves(Policy):
     """Shelves are N+1, survive the loss of a feed, and bridge the start of the generators."""
-
-    id: ClassVar[str] = "PWR-012"
-    title: ClassVar[str] = "Power shelves are N+1 and bridge the generators' start"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "power"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for each class of racks with shelves."""

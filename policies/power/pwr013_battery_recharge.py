@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.missing import each_once
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.power import SourceLoad
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.fixes import provide
 from rackwright.policy.racks import BelowSources, is_over
 from rackwright.policy.sources import (
@@ -19,15 +18,15 @@ from rackwright.policy.sources import (
 )
 
 
+@rule(
+    "PWR-013",
+    "Sources carry the charging of batteries after an outage",
+    Severity.HIGH,
+    since="0.3",
+    profile=Profile.PILOT,
+)
 class BatteryRecharge(Policy):
     """After an outage each source above the UPSs carries its load and charges all batteries."""
-
-    id: ClassVar[str] = "PWR-013"
-    title: ClassVar[str] = "Sources carry the charging of batteries after an outage"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.3"
-    family: ClassVar[str] = "power"
-    profile: ClassVar[Profile] = Profile.PILOT
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each source that feeds a UPS."""

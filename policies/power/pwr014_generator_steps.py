@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from typing import ClassVar
 
 from rackwright.plan.distribution import Tree
 from rackwright.plan.missing import Missing, each_once
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.power import SourceLoad
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.fixes import provide
 from rackwright.policy.racks import BelowSources, is_over
 from rackwright.policy.sources import missing_of_charging, missing_of_facility
 
 
+@rule(
+    "PWR-014",
+    "Generators take each load step after their start",
+    Severity.HIGH,
+    since="0.3",
+    profile=Profile.PILOT,
+)
 class GeneratorSteps(Policy):
     """What is connected to a generator at once after its start is no more than it takes."""
-
-    id: ClassVar[str] = "PWR-014"
-    title: ClassVar[str] = "Generators take each load step after their start"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.3"
-    family: ClassVar[str] = "power"
-    profile: ClassVar[Profile] = Profile.PILOT
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each generator that carries load after any loss."""

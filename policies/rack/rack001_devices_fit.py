@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.model import Path, Plan, SitePlan, Subject
 from rackwright.plan.records.racks import RackClass
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.fixes import place_fewer
 from rackwright.policy.racks import excess
 
 
+@rule(
+    "RACK-001",
+    "Every device has a place in its rack",
+    Severity.HIGH,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class DevicesFit(Policy):
     """The devices of a rack fit into its units without overlap."""
-
-    id: ClassVar[str] = "RACK-001"
-    title: ClassVar[str] = "Every device has a place in its rack"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "rack"
-    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each class of racks, and a finding for products without a place."""

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.fixes import either, held_in, place_fewer, provide
 from rackwright.policy.racks import excess
 
 
+@rule(
+    "RACK-002",
+    "A rack draws no more than its place in the hall allows",
+    Severity.CRITICAL,
+    since="0.1",
+    profile=Profile.LAB,
+)
 class Density(Policy):
     """The power of a rack stays inside the limit of its cooling mode."""
-
-    id: ClassVar[str] = "RACK-002"
-    title: ClassVar[str] = "A rack draws no more than its place in the hall allows"
-    severity: ClassVar[Severity] = Severity.CRITICAL
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "rack"
-    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each class of racks."""

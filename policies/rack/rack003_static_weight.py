@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.records.racks import RackClass
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.fixes import either, held_in, place_fewer, provide
 from rackwright.policy.racks import excess
 
 
+@rule(
+    "RACK-003",
+    "A rack carries the weight of its content",
+    Severity.CRITICAL,
+    since="0.1",
+    profile=Profile.LAB,
+    waivable=False,
+)
 class StaticWeight(Policy):
     """The content of a rack weighs no more than the rack is rated for."""
-
-    id: ClassVar[str] = "RACK-003"
-    title: ClassVar[str] = "A rack carries the weight of its content"
-    severity: ClassVar[Severity] = Severity.CRITICAL
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "rack"
-    profile: ClassVar[Profile] = Profile.LAB
-    waivable: ClassVar[bool] = False
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure at rest for each class of racks, and one in motion where a rating is known."""

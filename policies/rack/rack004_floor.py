@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import ClassVar
 
 from rackwright.model.onprem import Floor
 from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Contributor, Plan, SitePlan
 from rackwright.plan.records.racks import RackClass
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.fixes import either, place_fewer, provide
 from rackwright.policy.racks import excess
 
@@ -23,16 +22,16 @@ LOADS = (
 """Limit of the floor, unit and words."""
 
 
+@rule(
+    "RACK-004",
+    "The floor carries the racks",
+    Severity.CRITICAL,
+    since="0.1",
+    profile=Profile.LAB,
+    waivable=False,
+)
 class FloorLoad(Policy):
     """The weight of a rack stays inside what the hall's floor carries."""
-
-    id: ClassVar[str] = "RACK-004"
-    title: ClassVar[str] = "The floor carries the racks"
-    severity: ClassVar[Severity] = Severity.CRITICAL
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "rack"
-    profile: ClassVar[Profile] = Profile.LAB
-    waivable: ClassVar[bool] = False
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Three measures for each class of racks: on a caster, rolled, and over the footprint."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,19 +11,19 @@ from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.records.racks import RackClass
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
 from rackwright.policy.racks import excess
 
 
+@rule(
+    "RACK-005",
+    "The centre of mass of a rack is low",
+    Severity.MEDIUM,
+    since="0.1",
+    enforcement=Enforcement.ADVISORY,
+)
 class CenterOfMass(Policy):
     """The centre of mass of a rack's content lies in its lower part."""
-
-    id: ClassVar[str] = "RACK-005"
-    title: ClassVar[str] = "The centre of mass of a rack is low"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "rack"
-    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
 
     share: Annotated[float, Field(gt=0, le=1)] = 0.5
     """Highest centre of mass as a share of the rack's height."""

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.hardware import Node
 from rackwright.plan.contributors import subject, unknowns
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Plan, SitePlan
 from rackwright.plan.records.racks import RackClass, RackDevice
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fixes import either, provide
 from rackwright.policy.racks import excess
 
 
+@rule("RACK-006", "A rack is deep enough for devices and cables", Severity.HIGH, since="0.1")
 class Depth(Policy):
     """The deepest device and the bend of its cables stay inside the rack."""
-
-    id: ClassVar[str] = "RACK-006"
-    title: ClassVar[str] = "A rack is deep enough for devices and cables"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "rack"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each class of racks that is not a product of its own."""

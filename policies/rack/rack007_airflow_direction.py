@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.contributors import subject
 from rackwright.plan.missing import Field, Missing, ProductField
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.racks import RackClass, RackDevice
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
 
 
+@rule(
+    "RACK-007",
+    "All devices of a rack move air the same way",
+    Severity.MEDIUM,
+    since="0.1",
+    enforcement=Enforcement.ADVISORY,
+)
 class AirflowDirection(Policy):
     """Air passes every device in the direction in which it passes the rack."""
-
-    id: ClassVar[str] = "RACK-007"
-    title: ClassVar[str] = "All devices of a rack move air the same way"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "rack"
-    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each group of devices in each class of racks."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -13,18 +13,18 @@ from rackwright.plan.contributors import subject, unknowns
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.records.racks import RackClass
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
 
 
+@rule(
+    "RACK-008",
+    "Dense racks have blanking panels and a contained aisle",
+    Severity.MEDIUM,
+    since="0.1",
+    enforcement=Enforcement.ADVISORY,
+)
 class Blanking(Policy):
     """Exhaust air finds no way back to the inlets of a dense rack."""
-
-    id: ClassVar[str] = "RACK-008"
-    title: ClassVar[str] = "Dense racks have blanking panels and a contained aisle"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.1"
-    family: ClassVar[str] = "rack"
-    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
 
     density: Annotated[Watts, Field(ge=0, le=1e6)] = 15_000.0
     """Power of a rack above which both are needed."""

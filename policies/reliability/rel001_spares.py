@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -12,19 +12,19 @@ from rackwright.model.units import Percent
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.reliability import DAY, GroupHosts, daily_rate, groups_of, spares_needed
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Profile, Severity, rule
 
 
+@rule(
+    "REL-001",
+    "Spare hosts stand by for those that are being repaired",
+    Severity.MEDIUM,
+    since="0.2",
+    enforcement=Enforcement.ADVISORY,
+    profile=Profile.PRODUCTION,
+)
 class Spares(Policy):
     """The spares of each compute group cover the hosts that are down at once, nearly always."""
-
-    id: ClassVar[str] = "REL-001"
-    title: ClassVar[str] = "Spare hosts stand by for those that are being repaired"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "reliability"
-    enforcement: ClassVar[Enforcement] = Enforcement.ADVISORY
-    profile: ClassVar[Profile] = Profile.PRODUCTION
 
     quantile: Annotated[Percent, Field(ge=50, lt=100)] = 99.0
     """Share of the time in which the spares must suffice."""

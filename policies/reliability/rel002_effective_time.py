@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.quantities import format_quantity
 from rackwright.model.reliability import JobProfile, Reliability
@@ -17,17 +16,12 @@ from rackwright.plan.reliability import (
     groups_of,
     reach,
 )
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
 
+@rule("REL-002", "Large jobs spend their time on steps that count", Severity.HIGH, since="0.2")
 class EffectiveTime(Policy):
     """The expected effective training time ratio of each job reaches its target."""
-
-    id: ClassVar[str] = "REL-002"
-    title: ClassVar[str] = "Large jobs spend their time on steps that count"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "reliability"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each job that is declared; unknown when there is none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -12,21 +12,21 @@ from rackwright.model.power import SourceKind
 from rackwright.model.units import Percent
 from rackwright.plan.failure_domains import FailureDomains, Loss, metadata_groups
 from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 CONTROL = ("head", "management")
 """Roles whose nodes stand in for each other."""
 
 
+@rule(
+    "REL-003",
+    "No single loss takes much of a node group",
+    Severity.MEDIUM,
+    since="0.2",
+    profile=Profile.PRODUCTION,
+)
 class SpreadDomains(Policy):
     """Groups are spread over racks, power sources, leaf switches and CDUs."""
-
-    id: ClassVar[str] = "REL-003"
-    title: ClassVar[str] = "No single loss takes much of a node group"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "reliability"
-    profile: ClassVar[Profile] = Profile.PRODUCTION
 
     most_lost: Annotated[Percent, Field(ge=0, le=100)] = 25.0
     """Most of a compute group that the loss of one rack, source, leaf or CDU may take."""

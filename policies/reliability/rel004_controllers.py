@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,18 +11,18 @@ from rackwright.model.reliability import Reliability
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, Subject
 from rackwright.plan.reliability import count_controllers
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 
+@rule(
+    "REL-004",
+    "The scheduler survives the loss of a controller",
+    Severity.HIGH,
+    since="0.2",
+    profile=Profile.PRODUCTION,
+)
 class Controllers(Policy):
     """There are three controllers, or two with fencing."""
-
-    id: ClassVar[str] = "REL-004"
-    title: ClassVar[str] = "The scheduler survives the loss of a controller"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "reliability"
-    profile: ClassVar[Profile] = Profile.PRODUCTION
 
     quorum: Annotated[int, Field(ge=1, le=9)] = 3
     """Controllers of which a majority is left when one is lost."""

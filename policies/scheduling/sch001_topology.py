@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.scheduler import Scheduler
 from rackwright.plan.missing import Missing
@@ -11,17 +10,12 @@ from rackwright.plan.model import Path, Plan, Subject
 from rackwright.plan.scheduler import node_sets
 from rackwright.plan.scheduling import Cabling, cabling, difference
 from rackwright.plan.slurm_topology import TOPOLOGY, declared_tree, members, tree_faults
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
+from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
 
 
+@rule("SCH-001", "Slurm's topology is that of the fabric", Severity.HIGH, since="0.2")
 class SlurmTopology(Policy):
     """Hosts that share leaves share a switch of Slurm's tree, and no host is missing."""
-
-    id: ClassVar[str] = "SCH-001"
-    title: ClassVar[str] = "Slurm's topology is that of the fabric"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "scheduling"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each group with accelerators, more where a tree is written by hand."""

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.scheduler import NodeSet, node_sets
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
 
+@rule("SCH-002", "Slurm counts what the hosts have", Severity.HIGH, since="0.2")
 class SlurmResources(Policy):
     """What Slurm is told of a host equals the catalogue: accelerators exactly, the rest at most."""
-
-    id: ClassVar[str] = "SCH-002"
-    title: ClassVar[str] = "Slurm counts what the hosts have"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "scheduling"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding and two measures for each group of compute nodes."""

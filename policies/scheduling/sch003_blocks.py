@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -13,17 +13,12 @@ from rackwright.plan.model import Plan, Subject
 from rackwright.plan.scheduler import NodeSet, node_sets
 from rackwright.plan.scheduling import blocked, divisors, right_sizes, wrong_sizes
 from rackwright.plan.slurm_topology import TOPOLOGY, base_block
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
 
+@rule("SCH-003", "Block sizes divide the NVLink domains", Severity.HIGH, since="0.2")
 class SlurmBlocks(Policy):
     """The base size divides the hosts of a unit; larger sizes double it and fit the cluster."""
-
-    id: ClassVar[str] = "SCH-003"
-    title: ClassVar[str] = "Block sizes divide the NVLink domains"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "scheduling"
 
     most_left_over: Annotated[int, Field(ge=0, le=17)] = 0
     """Hosts of a unit that may stand outside every base block, as spares."""

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
 from rackwright.model.scheduler import Scheduler
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.scheduler import SCHEDULER, NodeSet, PartitionSets, node_sets, partition_sets
 from rackwright.plan.scheduling import defaults, idle_sets, job_seconds, shared_tiers
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
+from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
 from rackwright.spec.suggest import did_you_mean
 
 
+@rule("SCH-004", "Partitions cover every host", Severity.MEDIUM, since="0.2")
 class SlurmPartitions(Policy):
     """Partitions name groups that exist, cover every host, and one of them is the default."""
-
-    id: ClassVar[str] = "SCH-004"
-    title: ClassVar[str] = "Partitions cover every host"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "scheduling"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Findings for the partitions, for groups, and for what they have in common."""

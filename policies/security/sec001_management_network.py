@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.declared import declared
 
 
+@rule(
+    "SEC-001",
+    "Management controllers are out of the reach of jobs and users",
+    Severity.CRITICAL,
+    since="0.2",
+)
 class ManagementNetwork(Policy):
     """Every bare-metal site declares that its management network is isolated."""
-
-    id: ClassVar[str] = "SEC-001"
-    title: ClassVar[str] = "Management controllers are out of the reach of jobs and users"
-    severity: ClassVar[Severity] = Severity.CRITICAL
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "security"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """One finding for each bare-metal site."""

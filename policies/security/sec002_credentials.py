@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.declared import declared
 
 
+@rule(
+    "SEC-002",
+    "No device keeps its maker's password, and none shares one",
+    Severity.CRITICAL,
+    since="0.2",
+)
 class Credentials(Policy):
     """Every bare-metal site declares that passwords are replaced, each by one of its own."""
-
-    id: ClassVar[str] = "SEC-002"
-    title: ClassVar[str] = "No device keeps its maker's password, and none shares one"
-    severity: ClassVar[Severity] = Severity.CRITICAL
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "security"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two findings for each bare-metal site."""

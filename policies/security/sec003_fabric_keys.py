@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from rackwright.model.security import SubnetManagerKeys
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, Subject
 from rackwright.plan.protection import infiniband_fabrics
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion
+from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
 from rackwright.policy.declared import declared
 
 SETTINGS = (
@@ -27,14 +27,11 @@ SETTINGS = (
 """Field, what it means, and the setting of the subnet manager that makes it so."""
 
 
+@rule(
+    "SEC-003", "InfiniBand is managed by the holders of its keys only", Severity.HIGH, since="0.2"
+)
 class FabricKeys(Policy):
     """Every InfiniBand fabric has its management and administration keys set."""
-
-    id: ClassVar[str] = "SEC-003"
-    title: ClassVar[str] = "InfiniBand is managed by the holders of its keys only"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "security"
 
     least_protection_level: Annotated[int, Field(ge=0, le=3)] = 2
     """Lowest ``m_key_protection_level``; from 2 on, reading needs the key as well."""

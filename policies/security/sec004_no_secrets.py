@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.secrets import find_secrets
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 
+@rule("SEC-004", "A blueprint holds no secret", Severity.CRITICAL, since="0.2", profile=Profile.LAB)
 class NoSecrets(Policy):
     """No text of the blueprint looks like a secret."""
-
-    id: ClassVar[str] = "SEC-004"
-    title: ClassVar[str] = "A blueprint holds no secret"
-    severity: ClassVar[Severity] = Severity.CRITICAL
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "security"
-    profile: ClassVar[Profile] = Profile.LAB
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each text that looks like a secret, or one that there is none."""

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.declared import declared
 
 
+@rule(
+    "SEC-005",
+    "Nodes boot signed code, and management controllers use TLS",
+    Severity.HIGH,
+    since="0.2",
+)
 class BootAndTransport(Policy):
     """Every bare-metal site declares Secure Boot, and TLS to its management controllers."""
-
-    id: ClassVar[str] = "SEC-005"
-    title: ClassVar[str] = "Nodes boot signed code, and management controllers use TLS"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "security"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two findings for each bare-metal site."""

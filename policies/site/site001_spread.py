@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.quantities import format_quantity
 from rackwright.model.reliability import Reliability, WanNeed
@@ -17,17 +16,17 @@ from rackwright.plan.interconnect import (
 )
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Path, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
 
+@rule(
+    "SITE-001",
+    "What spans sites has a line for it, and a site may be lost",
+    Severity.HIGH,
+    since="0.2",
+)
 class Spread(Policy):
     """Jobs and partitions over several sites have lines between them; a site may be lost."""
-
-    id: ClassVar[str] = "SITE-001"
-    title: ClassVar[str] = "What spans sites has a line for it, and a site may be lost"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "site"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Results for each job or partition and two of its sites, and one for the loss of a site."""

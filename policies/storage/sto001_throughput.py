@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.filesystem import FileSystem, Rate, file_systems
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fixes import provide
 
 UNIT = "MB/s"
 
 
+@rule("STO-001", "File systems move what jobs ask of them", Severity.HIGH, since="0.2")
 class Throughput(Policy):
     """The throughput of each file system is at least the demand, read and written."""
-
-    id: ClassVar[str] = "STO-001"
-    title: ClassVar[str] = "File systems move what jobs ask of them"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "storage"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for reading and one for writing, and an advisory one each after a loss."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.model.quantities import format_quantity
 from rackwright.model.storage import Checkpoint
@@ -11,18 +10,13 @@ from rackwright.plan.filesystem import FileSystem, checkpoint_size, file_systems
 from rackwright.plan.filesystem import throughput_for as throughput_needed
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fixes import either, provide
 
 
+@rule("STO-002", "A checkpoint is written in the time it may take", Severity.HIGH, since="0.2")
 class Checkpoints(Policy):
     """The time to write a checkpoint at the full write throughput is within its limit."""
-
-    id: ClassVar[str] = "STO-002"
-    title: ClassVar[str] = "A checkpoint is written in the time it may take"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "storage"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each file system, but for those that hold no checkpoints."""

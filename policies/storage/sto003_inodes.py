@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -12,17 +12,12 @@ from rackwright.model.storage import MetadataTargets
 from rackwright.plan.filesystem import FileSystem, file_systems, files_of_target
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
 
+@rule("STO-003", "The metadata targets hold the files", Severity.HIGH, since="0.2")
 class Inodes(Policy):
     """The files that are expected fit on the metadata targets."""
-
-    id: ClassVar[str] = "STO-003"
-    title: ClassVar[str] = "The metadata targets hold the files"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "storage"
 
     inode_bytes: Annotated[int, Field(ge=512, le=65536)] = 2048
     """Bytes of one inode on a metadata target."""

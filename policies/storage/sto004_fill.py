@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -13,17 +13,17 @@ from rackwright.model.units import Percent
 from rackwright.plan.filesystem import FileSystem, file_systems, fsx_capacity
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
 
+@rule(
+    "STO-004",
+    "Object targets stay below the fill at which they slow down",
+    Severity.MEDIUM,
+    since="0.2",
+)
 class Fill(Policy):
     """The data that is expected fills no more than a share of the capacity."""
-
-    id: ClassVar[str] = "STO-004"
-    title: ClassVar[str] = "Object targets stay below the fill at which they slow down"
-    severity: ClassVar[Severity] = Severity.MEDIUM
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "storage"
 
     fullest: Annotated[Percent, Field(gt=0, le=100)] = 80.0
     """Share of the capacity that data may fill."""

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from rackwright.plan.filesystem import count_hosts
 from rackwright.plan.lnet import judge_networks
 from rackwright.plan.missing import below
 from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity
+from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
 
+@rule(
+    "STO-005", "Clients and servers of a file system reach each other", Severity.HIGH, since="0.2"
+)
 class Networks(Policy):
     """The NIDs of the MGS lie in declared networks, and all parts share one of them."""
-
-    id: ClassVar[str] = "STO-005"
-    title: ClassVar[str] = "Clients and servers of a file system reach each other"
-    severity: ClassVar[Severity] = Severity.HIGH
-    since: ClassVar[str] = "0.2"
-    family: ClassVar[str] = "storage"
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Findings for the NIDs of the MGS, and for each pair of parts that must be connected."""
