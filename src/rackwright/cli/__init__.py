@@ -39,6 +39,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "status": ("rackwright.cli.stack", "show what is provisioned"),
     "hosts": ("rackwright.cli.name_hosts", "give instances of node groups their host names"),
     "down": ("rackwright.cli.stack", "remove what is provisioned; storage is kept"),
+    "unlock": ("rackwright.cli.unlock", "lift locks that a lost runner left on an AWS site"),
     "configure": ("rackwright.cli.configure", "bring the hosts to what the blueprint says"),
     "receptor": ("rackwright.cli.receptor", "write what workers of 'configure' need to be reached"),
     "verify": ("rackwright.cli.verify", "compare the hosts with what the blueprint says"),

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
             return refused
         site = replace(site, gate=gate)
     if verb in _DESTRUCTIVE and not arguments.yes:
-        _confirm(verb, site, arguments.target)
+        confirm(verb, site, arguments.target)
     blueprint = plans.digest([loaded.tree.data, loaded.plan.catalogue.own()])
     if verb == "up" and arguments.plan:
         plans.verify(arguments.plan, stack=site.stack, blueprint=blueprint)
@@ -191,7 +191,12 @@ def choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
     )
 
 
-def _confirm(verb: str, site: Site, target: str) -> None:
+def confirm(verb: str, site: Site, target: str) -> None:
+    """Let the user type the site's name.
+
+    Raises:
+        UsageError: nobody can be asked, or something else is typed.
+    """
     if not sys.stdin.isatty():
         raise UsageError(f"'{verb}' changes '{site.stack}'", hint="give --yes to go ahead")
     sys.stderr.write(f"{verb} '{site.stack}' on {target}; type the site's name to go ahead: ")

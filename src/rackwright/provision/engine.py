@@ -15,8 +15,15 @@ from rackwright.errors import ExternalToolError, UsageError
 from rackwright.files import write_changed
 from rackwright.harmless import json_text
 from rackwright.locks import exclusive
-from rackwright.provision.dead_locks import clear_dead_locks
+from rackwright.provision.backends import PASSPHRASE
 from rackwright.provision.progress import Progress
+from rackwright.provision.stack_locks import (
+    FileStore,
+    clear_dead_locks,
+    locked,
+    named_locks,
+    open_store,
+)
 from rackwright.provision.targets import Target
 
 if TYPE_CHECKING:
@@ -129,7 +136,7 @@ def status(site: Site, target: Target) -> list[Outcome]:
     outcomes = []
     for kind in ORDER:
         try:
-            with _opened(site, kind, target, create=False) as stack:
+            with open_stack(site, kind, target, create=False) as stack:
                 resources = _resources(stack)
                 outputs = _plain(stack.outputs())
         except automation.StackNotFoundError:
@@ -165,11 +172,12 @@ def _run(
     from pulumi import automation
 
     if action != "preview":
-        backend = target.backend_folder
-        if backend is not None and clear_dead_locks(backend, kind, site.stack):
+        store = open_store(target.backend)
+        # Only beside a folder is a host's name known to mean one machine.
+        if isinstance(store, FileStore) and clear_dead_locks(store, kind, site.stack):
             say(f"{kind}: the last run was killed; its lock is removed")
     try:
-        with _opened(site, kind, target, create=action != "down") as stack:
+        with open_stack(site, kind, target, create=action != "down") as stack:
             return _run_engine(stack, kind, action, say, options)
     except automation.StackNotFoundError:
         return Outcome(kind, {}, 0, {}, {})
@@ -220,7 +228,7 @@ def _run_engine(
 
 
 @contextmanager
-def _opened(
+def open_stack(
     site: Site, kind: StackKind, target: Target, *, create: bool
 ) -> Iterator[automation.Stack]:
     """The stack, in a folder of its own; one that the engine makes would stay after the run."""
@@ -241,6 +249,11 @@ def _opened(
         backend=automation.ProjectBackend(url=target.backend) if target.backend else None,
     )
     program = inline_program(kind, site.blueprint, site.layers, site.name, gate=site.gate)
+    provider = target.secrets_provider
+    kept = {}
+    if provider not in {None, PASSPHRASE}:
+        # The folder is new each time: without it the engine asks for a passphrase.
+        kept[site.stack] = automation.StackSettings(secrets_provider=provider)
     opener = automation.create_or_select_stack if create else automation.select_stack
     with TemporaryDirectory(prefix="rackwright-stack-") as folder:
         options = automation.LocalWorkspaceOptions(
@@ -248,7 +261,8 @@ def _opened(
             project_settings=settings,
             pulumi_command=automation_command(tool),
             env_vars={**pulumi_environment(tool), **target.environment},
-            secrets_provider="passphrase" if target.name == "local" else None,
+            secrets_provider=provider,
+            stack_settings=kept,
         )
         stack = opener(stack_name=site.stack, project_name=kind, program=program, opts=options)
         stack.set_config("aws:region", automation.ConfigValue(site.region))
@@ -320,6 +334,10 @@ def tool_error(
     kind: str, site: Site, action: str, error: automation.CommandError
 ) -> ExternalToolError:
     """What the engine said last, or that something killed it."""
+    from pulumi import automation
+
+    if isinstance(error, automation.ConcurrentUpdateError):
+        return locked(f"{kind}/{site.stack}", named_locks(str(error)))
     told = [line.strip() for line in str(error).splitlines()]
     lines = [line for line in told if "error:" in line.lower()]
     if killed := next((m for line in told if (m := _KILLED.fullmatch(line))), None):

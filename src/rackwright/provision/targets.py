@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from rackwright.errors import UsageError
 from rackwright.extras import require
 from rackwright.folders import state_folder
+from rackwright.provision.backends import BACKEND, PASSPHRASE, read_backend
 from rackwright.secret_files import Secret, keep_secret
 
 TargetName = Literal["local", "aws"]
@@ -29,6 +29,8 @@ class Target:
         environment: variables for the engine; secrets only as paths of files.
         backend: Pulumi backend URL, or None for the one the user is logged in to.
         endpoint: base URL of the embedded AWS, or None.
+        secrets_provider: what encrypts secrets in the state, as
+            ``rackwright.provision.backends.Backend`` says.
     """
 
     name: TargetName
@@ -36,13 +38,7 @@ class Target:
     environment: dict[str, str] = field(repr=False)
     backend: str | None
     endpoint: str | None = None
-
-    @property
-    def backend_folder(self) -> Path | None:
-        """Folder of a file backend, or None for any other backend."""
-        if self.backend is None or not self.backend.startswith("file://"):
-            return None
-        return Path(self.backend.removeprefix("file://"))
+    secrets_provider: str | None = None
 
 
 def open_target(name: TargetName, *, state: Path | None = None) -> Target:
@@ -71,7 +67,10 @@ def _open_local(folder: Path) -> Target:
         state=folder,
         backend=f"file://{backend}",
         endpoint=embedded.endpoint,
+        secrets_provider=PASSPHRASE,
         environment={
+            # It comes before what a project says, and the team's own state is no place for this one.
+            BACKEND: f"file://{backend}",
             "PULUMI_HOME": str(folder / "pulumi-home"),
             "PULUMI_CONFIG_PASSPHRASE_FILE": str(passphrase_file(folder)),
             "PULUMI_DEBUG_PROVIDERS": f"aws:{embedded.provider_port}",
@@ -88,17 +87,8 @@ def _open_local(folder: Path) -> Target:
 
 
 def _open_aws(folder: Path) -> Target:
-    backend = os.environ.get("PULUMI_BACKEND_URL")
-    encrypted_elsewhere = backend is None or backend.startswith(("https://", "http://"))
-    has_passphrase = "PULUMI_CONFIG_PASSPHRASE" in os.environ or (
-        "PULUMI_CONFIG_PASSPHRASE_FILE" in os.environ
-    )
-    if not encrypted_elsewhere and not has_passphrase:
-        raise UsageError(
-            "the state backend needs a passphrase to encrypt secrets",
-            hint="set PULUMI_CONFIG_PASSPHRASE_FILE to a file that holds it",
-        )
-    return Target(name="aws", state=folder, backend=backend, environment={})
+    backend = read_backend(os.environ)
+    return Target("aws", folder, {}, backend.url, secrets_provider=backend.secrets_provider)
 
 
 def passphrase_file(folder: Path) -> Path:

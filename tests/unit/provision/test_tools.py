@@ -434,6 +434,30 @@ class TestAutomation:
         with pytest.raises(CommandError):
             command.run(["whoami"], cwd=str(tmp_path), additional_env={})
 
+    @pytest.mark.parametrize(
+        ("held", "file", "seen"),
+        [
+            ("", None, "unset"),
+            ("a team's", None, "a team's"),
+            ("a team's", "/its/own", "unset"),
+            ("", "/its/own", "unset"),
+        ],
+    )
+    def test_a_passphrase_that_is_empty_or_not_its_own_is_not_handed_on(
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        held: str,
+        file: str | None,
+        seen: str,
+    ) -> None:
+        monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", held)
+        path = script(tmp_path / "pulumi", '#!/bin/sh\necho "${PULUMI_CONFIG_PASSPHRASE-unset}"\n')
+        command = automation_command(PulumiTool(path, "3.259.0", "PATH", None))
+        given = {} if file is None else {"PULUMI_CONFIG_PASSPHRASE_FILE": file}
+        done = command.run(["whoami"], cwd=str(tmp_path), additional_env=given)
+        assert done.stdout == seen
+
 
 def wait_until(reached: Callable[[], bool]) -> None:
     import time

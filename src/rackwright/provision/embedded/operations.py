@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, unquote_plus
 
 _READS = ("Describe", "Get", "List", "Head", "Lookup", "Search", "Query", "Scan")
 _CREDENTIAL = re.compile(r"Credential=[^/]+/\d+/([\w-]+)/([\w-]+)/")
+_ACTION = re.compile(rb"(?:^|&)Action=([^&]+)")
 _REST = {"s3": "s3", "route53": "route53", "s3control": "s3control", "efs": "efs"}
 
 _COPIES = frozenset({"CopyObject", "UploadPartCopy"})
@@ -66,10 +67,10 @@ def identify(method: str, path: str, query: str, headers: dict[str, str], body: 
     target = headers.get("x-amz-target")
     if target:
         return Operation(service, region, target.rsplit(".", 1)[-1])
+    found = _ACTION.search(body) or _ACTION.search(query.encode())
+    if match is None and found:  # who takes a role by a token has nothing to sign with yet
+        service = "sts"
     if service not in _REST:
-        found = re.search(rb"(?:^|&)Action=([^&]+)", body) or re.search(
-            rb"(?:^|&)Action=([^&]+)", query.encode()
-        )
         if found:
             return Operation(service, region, unquote_plus(found.group(1).decode()))
         return Operation(service, region, f"{method} {path}")

@@ -15,6 +15,8 @@ from rackwright.provision.tools.find import PulumiTool
 if TYPE_CHECKING:
     from pulumi.automation import CommandResult, PulumiCommand
 
+_PASSPHRASE, _PASSPHRASE_FILE = "PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"
+
 
 def automation_command(tool: PulumiTool) -> PulumiCommand:
     """The command that runs exactly ``tool``, and ends in an orderly way when interrupted.
@@ -40,7 +42,8 @@ def automation_command(tool: PulumiTool) -> PulumiCommand:
             on_output: Callable[[str], object] | None = None,
             on_error: Callable[[str], object] | None = None,
         ) -> CommandResult:
-            environment = {**os.environ, **additional_env, "PULUMI_AUTOMATION_API": "true"}
+            inherited = _inherited(additional_env)
+            environment = {**inherited, **additional_env, "PULUMI_AUTOMATION_API": "true"}
             command = [self.command, "--non-interactive", *args]
             code, out, err = _run(command, cwd, environment, on_output, on_error)
             result = CommandResult(stdout=out, stderr=err, code=code)
@@ -49,6 +52,18 @@ def automation_command(tool: PulumiTool) -> PulumiCommand:
             return result
 
     return Command()
+
+
+def _inherited(given: Mapping[str, str]) -> dict[str, str]:
+    """This process's environment, without a passphrase that would come before the right one.
+
+    The CLI takes ``PULUMI_CONFIG_PASSPHRASE`` first, also where it is empty, as CI writes variables
+    that nobody has set: it would encrypt with no passphrase at all.
+    """
+    inherited = dict(os.environ)
+    if not inherited.get(_PASSPHRASE) or given.get(_PASSPHRASE_FILE):
+        inherited.pop(_PASSPHRASE, None)
+    return inherited
 
 
 def _run(

@@ -206,6 +206,13 @@ def test_operations_are_named(
     assert identify(method, path, query, headers, body).name == name
 
 
+def test_taking_a_role_by_a_token_is_named_though_nothing_signs_it() -> None:
+    body = b"Action=AssumeRoleWithWebIdentity&Version=2011-06-15&WebIdentityToken=x"
+    found = identify("POST", "/", "", {}, body)
+    assert (found.service, found.name) == ("sts", "AssumeRoleWithWebIdentity")
+    assert identify("GET", "/", "", {}, b"").name == "ListBuckets"
+
+
 def test_a_server_that_nobody_uses_ends(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "rackwright.provision.embedded.server", str(tmp_path)]
     with (tmp_path / "log").open("w") as log:
