@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import cached_property
 
 from rackwright.model.cooling import AirSupply, CoolingLoop, MechanicalPlant
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.power import PowerSource, SitePower
 from rackwright.plan.base import Path
+from rackwright.plan.demand import Loads
 from rackwright.plan.draws import AS_CARRIED, Draws
 from rackwright.plan.electrical import Legs, circuit_capacity
 from rackwright.plan.listing import first_of
@@ -18,25 +18,6 @@ from rackwright.plan.missing import Missing
 from rackwright.plan.outages import Outages
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
-
-Loads = dict[str, float | None]
-
-
-@dataclass(frozen=True, slots=True)
-class FeedDemand:
-    """What equal racks draw through their feeds, by the set of feeds that are dead.
-
-    Attributes:
-        sources: source of each feed.
-        racks: number of racks.
-        normal: W of one rack on each feed.
-        without: the same for each set of dead feeds that can occur.
-    """
-
-    sources: tuple[str, ...]
-    racks: int
-    normal: tuple[float | None, ...]
-    without: Mapping[frozenset[int], tuple[float | None, ...]]
 
 
 def capacity_of(source: PowerSource, power: SitePower) -> float | None:
@@ -92,7 +73,7 @@ class Tree:
     @cached_property
     def outages(self) -> Outages:
         """The losses of single sources."""
-        return Outages(self)
+        return Outages(self.sources, self.parents, self.order)
 
     @cached_property
     def unfed(self) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from rackwright.plan.distribution import FeedDemand, Loads, Tree
+from rackwright.plan.demand import FeedDemand, Loads
+from rackwright.plan.distribution import Tree
 from rackwright.plan.draws import AS_CARRIED, Draws
 
 _NOISE = 1 + 1e-9

@@ -12,7 +12,8 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from rackwright.plan.consumers import Consumer
-from rackwright.plan.distribution import FeedDemand, Loads, Tree
+from rackwright.plan.demand import FeedDemand, Loads
+from rackwright.plan.distribution import Tree
 from rackwright.plan.overhead import Overhead, losses_of
 
 Steps = dict[int, float | None]

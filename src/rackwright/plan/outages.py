@@ -9,12 +9,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING
 
+from rackwright.plan.demand import FeedDemand, Loads
 from rackwright.plan.draws import AS_CARRIED, Draws
-
-if TYPE_CHECKING:
-    from rackwright.plan.distribution import FeedDemand, Loads, Tree
 
 
 class Outages:
@@ -24,16 +21,22 @@ class Outages:
         dead: by the lost source, itself and all that has no living parent left.
     """
 
-    def __init__(self, tree: Tree) -> None:
-        self._order = tree.order
-        self._place = {name: place for place, name in enumerate(tree.order)}
-        self._parents = tree.parents
+    def __init__(
+        self,
+        sources: Iterable[str],
+        parents: Mapping[str, Sequence[str]],
+        order: Sequence[str],
+    ) -> None:
+        """Of ``sources``, with the parents of each and of each consumer; children come first in ``order``."""
+        self._order = order
+        self._place = {name: place for place, name in enumerate(order)}
+        self._parents = parents
         self._children: dict[str, list[str]] = {}
-        for name, parents in self._parents.items():
-            for parent in dict.fromkeys(parents):
+        for name, above in self._parents.items():
+            for parent in dict.fromkeys(above):
                 self._children.setdefault(parent, []).append(name)
         self.dead: Mapping[str, AbstractSet[str]] = {
-            name: self._dead_without(name) for name in tree.sources
+            name: self._dead_without(name) for name in sources
         }
         self._killers: dict[str, list[str]] = {}
         for lost, dead in self.dead.items():

@@ -18,7 +18,8 @@ from rackwright.model.onprem import OnPremSite
 from rackwright.model.power import LOSSY
 from rackwright.plan.base import Path
 from rackwright.plan.consumers import Consumer
-from rackwright.plan.distribution import Loads, Tree
+from rackwright.plan.demand import Loads
+from rackwright.plan.distribution import Tree
 from rackwright.plan.draws import Draws
 from rackwright.plan.listing import first_of, listed
 from rackwright.plan.missing import Missing

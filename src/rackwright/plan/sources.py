@@ -10,7 +10,8 @@ from rackwright.plan.assignment import AssignedRacks
 from rackwright.plan.base import Path
 from rackwright.plan.consumers import Consumer
 from rackwright.plan.content import total
-from rackwright.plan.distribution import FeedDemand, Tree, add_legs, capacity_of, idle_sources
+from rackwright.plan.demand import FeedDemand
+from rackwright.plan.distribution import Tree, add_legs, capacity_of, idle_sources
 from rackwright.plan.draws import Draws
 from rackwright.plan.electrical import Legs, line_deviation, rotate
 from rackwright.plan.flows import Flow, judge_flows

@@ -13,12 +13,8 @@ from hypothesis import strategies as st
 from factories import a_source
 from known import known
 from rackwright.model.power import PowerSource, SitePower
-from rackwright.plan.distribution import (
-    FeedDemand,
-    Tree,
-    capacity_of,
-    check_sources,
-)
+from rackwright.plan.demand import FeedDemand
+from rackwright.plan.distribution import Tree, capacity_of, check_sources
 from rackwright.plan.flows import Case, Flow, judge_flows
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from factories import a_source
 from rackwright.model.power import SitePower
-from rackwright.plan.distribution import FeedDemand, Loads, Tree
+from rackwright.plan.demand import FeedDemand, Loads
+from rackwright.plan.distribution import Tree
 from rackwright.plan.draws import AS_CARRIED, Draws
 from rackwright.plan.flows import Flow, judge_flows
-from rackwright.plan.outages import Outages
 
 
 def a_power(*sources: dict[str, Any]) -> SitePower:
@@ -126,7 +126,7 @@ def test_losses_and_batteries_follow_the_load_to_what_takes_it_over(plant, data)
 def test_the_dead_are_those_without_a_living_parent(plant):
     sources, _ = plant
     tree = a_tree(*sources)
-    outages = Outages(tree)
+    outages = tree.outages
     assert list(outages.dead) == [source["name"] for source in sources]
     for lost, dead in outages.dead.items():
         assert set(dead) == {name for name, lives in tree.alive(lost).items() if not lives}
@@ -136,7 +136,7 @@ def test_the_dead_are_those_without_a_living_parent(plant):
 def test_every_set_of_feeds_that_one_loss_kills_is_found(plant):
     sources, demands = plant
     tree = a_tree(*sources)
-    outages = Outages(tree)
+    outages = tree.outages
     found = [outages.dead_feeds(demand.sources) for demand in demands]
     assert found == [
         {
@@ -153,22 +153,22 @@ def test_a_loss_on_one_row_says_nothing_about_another_row():
     tree = a_tree(*sources)
     normal: Loads = {"u": 1_200_000.0, **{f"r{n}": 24_000.0 for n in range(50)}}
     demand = shared(["r0", "r1"], 4)
-    changed = Outages(tree).loads_without("r0", normal, [demand])
+    changed = tree.outages.loads_without("r0", normal, [demand])
     assert changed == pytest.approx({"r1": 48_000.0, "u": 1_200_000.0})
 
 
 def test_what_an_alternate_takes_over_is_taken_from_the_dead_one():
     tree = a_tree(a_source("u"), a_source("g"), a_source("ups", "u", "g"), a_source("r", "ups"))
     normal: Loads = {"u": 9.0, "g": 0.0, "ups": 9.0, "r": 9.0}
-    assert Outages(tree).loads_without("u", normal, []) == {"g": 9.0}
+    assert tree.outages.loads_without("u", normal, []) == {"g": 9.0}
 
 
 def test_a_dead_source_takes_its_load_from_what_carried_it():
     tree = a_tree(a_source("u"), a_source("ups", "u"))
-    assert Outages(tree).loads_without("ups", {"u": 9.0, "ups": 9.0}, []) == {"u": 0.0}
+    assert tree.outages.loads_without("ups", {"u": 9.0, "ups": 9.0}, []) == {"u": 0.0}
 
 
 def test_an_unknown_load_that_moves_makes_its_new_carrier_unknown():
     tree = a_tree(a_source("u"), a_source("g"), a_source("ups", "u", "g"))
     normal = {"u": None, "g": 0.0, "ups": None}
-    assert Outages(tree).loads_without("u", normal, [])["g"] is None
+    assert tree.outages.loads_without("u", normal, [])["g"] is None
