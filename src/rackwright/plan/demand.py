@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+
+from rackwright.plan.electrical import Legs
 
 Loads = dict[str, float | None]
 """W by source or consumer; None where unknown."""
+
+FeedWatts = tuple[float | None, ...]
+"""W on each feed of a rack, None where unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,5 +27,26 @@ class FeedDemand:
 
     sources: tuple[str, ...]
     racks: int
-    normal: tuple[float | None, ...]
-    without: Mapping[frozenset[int], tuple[float | None, ...]]
+    normal: FeedWatts
+    without: Mapping[frozenset[int], FeedWatts]
+
+
+@dataclass(frozen=True, slots=True)
+class FedRacks:
+    """Equal racks, as the sources above them see one of them."""
+
+    racks: int
+    """Number of racks."""
+    turns: tuple[int, int, int]
+    """Number of racks that start on the first, the second and the third line."""
+    sources: tuple[str, ...]
+    """Source of each feed."""
+    draws: Callable[[frozenset[int]], tuple[FeedWatts, FeedWatts]]
+    """W on each feed, and the same at peaks, by the feeds that are dead; without ``uncounted``."""
+    circuits: tuple[tuple[str, Legs | None], ...]
+    """Source of each circuit and its W on each line, None where unknown; without ``uncounted``."""
+    uncounted: tuple[float, float | None] | None
+    """W of devices whose supplies nobody has counted, and their peaks, which may be unknown.
+
+    None where there are no such devices.
+    """

@@ -51,6 +51,7 @@ from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
 from rackwright.plan.reliability import check_reliability
 from rackwright.plan.scheduler import check_daemons
 from rackwright.plan.sources import plan_sources
+from rackwright.plan.supply import fed_racks
 from rackwright.spec.suggest import did_you_mean
 
 
@@ -304,7 +305,8 @@ def _tabulate(
         losses += lost
         device_losses += fates
     consumers = consumers_of(site, path, catalogue)
-    plant = plan_sources(site, path, consumers, classes, built, rack_power(rack_classes))
+    fed = [fed_racks(cls, rack) for cls, rack in zip(classes, built, strict=True)]
+    plant = plan_sources(site, path, consumers, fed, rack_power(rack_classes))
     return SitePlan(
         site=site,
         path=path,

@@ -16,6 +16,7 @@ from rackwright.plan import mechanical, outlets
 from rackwright.plan.assignment import AssignedRacks, Load
 from rackwright.plan.base import Path
 from rackwright.plan.content import PlacedDevice, describe_device, place_devices, total
+from rackwright.plan.demand import FeedWatts
 from rackwright.plan.electrical import circuit_capacity, imbalance, outlet_voltage
 from rackwright.plan.fixtures import fixtures
 from rackwright.plan.rear_door import exhaust, heat_taken
@@ -39,9 +40,6 @@ from rackwright.plan.wiring import (
     plug_in,
     wire,
 )
-
-Draws = tuple[float | None, ...]
-"""W on each feed of a rack, None where unknown."""
 
 LostKind = Literal["feed", "pdu"]
 
@@ -84,7 +82,7 @@ class Rack:
             return circuit_loads(self.devices, self.circuits, self.plugs, dead, counted_only=True)
         return self.loads_without(dead) if dead else self.normal
 
-    def feed_draws(self, dead_feeds: frozenset[int]) -> tuple[Draws, Draws]:
+    def feed_draws(self, dead_feeds: frozenset[int]) -> tuple[FeedWatts, FeedWatts]:
         """W on each feed when some are dead, and the same while every device peaks.
 
         What is ``uncounted`` is left out.

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from rackwright.model.onprem import OnPremSite
-from rackwright.plan.assignment import AssignedRacks
 from rackwright.plan.base import Path
 from rackwright.plan.consumers import Consumer
-from rackwright.plan.content import total
-from rackwright.plan.demand import FeedDemand
+from rackwright.plan.demand import FedRacks, FeedDemand
 from rackwright.plan.distribution import Tree, add_legs, capacity_of, idle_sources
 from rackwright.plan.draws import Draws
 from rackwright.plan.electrical import Legs, line_deviation, rotate
@@ -18,7 +16,6 @@ from rackwright.plan.flows import Flow, judge_flows
 from rackwright.plan.generators import largest_steps
 from rackwright.plan.outages import Outages
 from rackwright.plan.overhead import Overhead, losses_of, overhead_of, unknown_loads
-from rackwright.plan.rack import Rack
 from rackwright.plan.records.power import SourceLoad
 
 
@@ -40,9 +37,8 @@ def plan_sources(
     site: OnPremSite,
     path: Path,
     consumers: tuple[Consumer, ...],
-    classes: Sequence[AssignedRacks],
-    built: Sequence[Rack],
-    racks: float | None,
+    classes: Sequence[FedRacks],
+    power: float | None,
 ) -> Sources:
     """The sources of ``site``.
 
@@ -51,16 +47,15 @@ def plan_sources(
         path: its place in the blueprint.
         consumers: what draws power beside the racks.
         classes: its racks by class.
-        built: one rack of each class.
-        racks: what all of them draw, in W.
+        power: what all of them draw, in W; None where unknown.
     """
     fed = {consumer.name: consumer.fed_by for consumer in consumers if consumer.fed_by}
     tree = Tree(site.power.sources, (*path, "power", "sources"), fed)
-    demands = [_demands(cls, rack, tree.outages) for cls, rack in zip(classes, built, strict=True)]
+    demands = [_demands(cls, tree.outages) for cls in classes]
     flows = _flows(tree, consumers, demands)
-    loose = _uncounted(tree, classes, built)
+    loose = _uncounted(tree, classes)
     declared = {name: _plus(load, loose.drawn[name]) for name, load in flows[2].normal.items()}
-    overhead = overhead_of(site, path, tree, consumers, declared, racks)
+    overhead = overhead_of(site, path, tree, consumers, declared, power)
     unknown = unknown_loads(tree, consumers, overhead.carriers)
 
     def load(name: str, loads: Sequence[float | None]) -> float | None:
@@ -93,7 +88,7 @@ def plan_sources(
         unknown.keys(),
         lambda name: (loose.racks[name], loose.drawn[name]),
     )
-    legs = _legs(tree, classes, built)
+    legs = _legs(tree, classes)
     idle = idle_sources(site)
     rows = tuple(
         SourceLoad(
@@ -148,7 +143,7 @@ class _Uncounted(NamedTuple):
     peaks: Mapping[str, float | None]
 
 
-def _uncounted(tree: Tree, classes: Sequence[AssignedRacks], built: Sequence[Rack]) -> _Uncounted:
+def _uncounted(tree: Tree, classes: Sequence[FedRacks]) -> _Uncounted:
     """Each such device in full on every source that may carry a feed of its rack, and once on each.
 
     So the sum is right where all feeds meet, whatever is lost, and no more than that below.
@@ -157,20 +152,19 @@ def _uncounted(tree: Tree, classes: Sequence[AssignedRacks], built: Sequence[Rac
     drawn = dict.fromkeys(tree.order, 0.0)
     peaks: dict[str, float | None] = dict.fromkeys(tree.order, 0.0)
     gains = losses_of(tree).gain
-    for cls, rack in zip(classes, built, strict=True):
-        devices = rack.uncounted
-        if not devices:
+    for cls in classes:
+        if cls.uncounted is None:
             continue
-        power = len(cls.racks) * sum(device.power or 0.0 for device in devices)
-        peak = total(device.peak for device in devices)
-        reached = {feed.source: 1.0 for feed in rack.group.feeds}
+        each, peak = cls.uncounted
+        power = cls.racks * each
+        reached = dict.fromkeys(cls.sources, 1.0)
         for name in tree.order:  # children before parents
             if name not in reached:
                 continue
             here = reached[name]
             racks[name] += power
             drawn[name] += power * here
-            peaks[name] = _plus(peaks[name], None if peak is None else peak * len(cls.racks) * here)
+            peaks[name] = _plus(peaks[name], None if peak is None else peak * cls.racks * here)
             for parent in tree.parents[name]:
                 above = here * gains.get(name, 1.0)
                 reached[parent] = max(reached.get(parent, 0.0), above)
@@ -216,30 +210,24 @@ def _batteries(tree: Tree) -> Mapping[str, tuple[str, ...]]:
     return {name: tuple(below) for name, below in found.items()}
 
 
-def _demands(cls: AssignedRacks, rack: Rack, outages: Outages) -> tuple[FeedDemand, FeedDemand]:
-    """The rack's draw on its feeds, and its peak, for every set of feeds that one lost source kills."""
-    sources = tuple(feed.source for feed in rack.group.feeds)
-    normal, peak = rack.feed_draws(frozenset())
-    without = {dead: rack.feed_draws(dead) for dead in outages.dead_feeds(sources)}
+def _demands(cls: FedRacks, outages: Outages) -> tuple[FeedDemand, FeedDemand]:
+    """The draw on the feeds, and its peak, for every set of feeds that one lost source kills."""
+    sources = cls.sources
+    normal, peak = cls.draws(frozenset())
+    without = {dead: cls.draws(dead) for dead in outages.dead_feeds(sources)}
     return (
-        FeedDemand(
-            sources, len(cls.racks), normal, {d: draws for d, (draws, _) in without.items()}
-        ),
-        FeedDemand(sources, len(cls.racks), peak, {d: peaks for d, (_, peaks) in without.items()}),
+        FeedDemand(sources, cls.racks, normal, {d: draws for d, (draws, _) in without.items()}),
+        FeedDemand(sources, cls.racks, peak, {d: peaks for d, (_, peaks) in without.items()}),
     )
 
 
-def _legs(
-    tree: Tree, classes: Sequence[AssignedRacks], built: Sequence[Rack]
-) -> Mapping[str, Legs | None]:
+def _legs(tree: Tree, classes: Sequence[FedRacks]) -> Mapping[str, Legs | None]:
     """Load of each line of every source; the start line is rotated from rack to rack."""
     found: dict[str, Legs | None] = dict.fromkeys(tree.order, (0.0, 0.0, 0.0))
-    for cls, rack in zip(classes, built, strict=True):
-        turns = [sum(1 for p in cls.positions if p % 3 == turn) for turn in range(3)]
-        for load, circuit in zip(rack.counted_loads(frozenset()), rack.circuits, strict=True):
-            name = rack.group.feeds[circuit.feed].source
-            for turn, times in enumerate(turns):
-                legs = None if load.legs is None else rotate(load.legs, turn)
+    for cls in classes:
+        for name, own in cls.circuits:
+            for turn, times in enumerate(cls.turns):
+                legs = None if own is None else rotate(own, turn)
                 found[name] = _add_legs(found[name], legs, times)
     for name in tree.order:
         if parents := tree.parents[name]:
