@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from rackwright.model.cooling import Fluid
 
 CFM_PER_WATT_KELVIN = 1.756
 """Airflow in CFM that carries 1 W at a rise of 1 K, at sea level (3.16 with °F)."""
@@ -17,8 +17,6 @@ LEAKAGE = {"hot-aisle": 1.1, "cold-aisle": 1.1, "none": 1.3}
 
 _FLUIDS: dict[str, tuple[float, float]] = {"water": (0.997, 4.18), "pg25": (1.02, 3.95)}
 """Density in kg/L and specific heat in kJ/(kg·K)."""
-
-Fluid = Literal["water", "pg25"]
 
 
 def airflow_for(watts: float, rise: float) -> float:
