@@ -19,9 +19,8 @@ from rackwright.plan.base import Path
 from rackwright.plan.cost import CostSummary, summarise
 from rackwright.plan.cost_aws import TERMS, AwsPricing
 from rackwright.plan.cost_lines import Amount, CostLine, add_up
-from rackwright.plan.expansion import SitePlan
+from rackwright.plan.expansion import Expansion, SitePlan
 from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan
 
 _Market = tuple[Catalogue, Costs, Prices, str | None]
 """What there is to rent: the catalogue, the owner's terms, the price lists and the region."""
@@ -73,7 +72,7 @@ class Comparison:
 
 
 def compare(
-    plan: Plan,
+    plan: Expansion,
     prices: Prices | None = None,
     *,
     summary: CostSummary | None = None,
