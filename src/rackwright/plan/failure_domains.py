@@ -15,8 +15,8 @@ from rackwright.model.onprem import OnPremSite
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric import Layout, layouts_of
+from rackwright.plan.heat_unknowns import missing_of_loop
 from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.rear_door import missing_of_loop
 from rackwright.plan.records.racks import RackDevice
 from rackwright.plan.shelves import SHELF_INLETS
 
