@@ -19,10 +19,9 @@ from rackwright.policy.edited import base_versions, worse_of_both
 from rackwright.policy.engine import Report, evaluate
 from rackwright.policy.hygiene import Hygiene, Notice
 from rackwright.policy.pack_process import judged_apart, judging_rules
-from rackwright.policy.packs import former_ids
+from rackwright.policy.packs import NewIds, former_ids
 from rackwright.policy.reasons import check_reasons
 from rackwright.policy.renames import (
-    Table,
     current,
     renamed_baseline,
     renamed_settings,
@@ -136,7 +135,7 @@ def check_plan(
     return report
 
 
-def _renamed(concessions: Concessions, table: Table) -> tuple[Concessions, tuple[Notice, ...]]:
+def _renamed(concessions: Concessions, table: NewIds) -> tuple[Concessions, tuple[Notice, ...]]:
     """The waivers and the baseline by the new ids of rules."""
     notices: tuple[Notice, ...] = ()
     if concessions.waivers is not None:

@@ -12,14 +12,14 @@ from rackwright.policy.api import Outcome, Policy
 from rackwright.policy.asked import NOTHING, Approval, Held, stricter
 from rackwright.policy.engine import Report, Result, gravity_of, order_of
 from rackwright.policy.pack_process import TeamPolicy, team_rules
-from rackwright.policy.renames import Table
+from rackwright.policy.packs import NewIds
 from rackwright.policy.sets import Standing
 from rackwright.policy.settings import configure
 from rackwright.spec.tree import Tree
 
 
 def base_versions(
-    held: Held, approval: Approval, table: Table, tree: Tree, only: Collection[str] = ()
+    held: Held, approval: Approval, table: NewIds, tree: Tree, only: Collection[str] = ()
 ) -> tuple[tuple[Policy, ...], Mapping[str, Standing]]:
     """The rules of edited packs as the base has them and with its settings, and how all stand.
 
@@ -44,7 +44,7 @@ def base_versions(
     return rules, standings
 
 
-def _renamed(rule: type[TeamPolicy], table: Table) -> type[TeamPolicy]:
+def _renamed(rule: type[TeamPolicy], table: NewIds) -> type[TeamPolicy]:
     new = table.get(rule.id)
     return rule if new is None else type(rule.__name__, (rule,), {"id": new})
 

@@ -12,13 +12,9 @@ from pydantic import TypeAdapter, ValidationError
 from rackwright.plan.base import Path
 from rackwright.plan.missing import Missing, ProductField, fields_of
 from rackwright.policy.api import Finding, Measure
-from rackwright.policy.yielded import checked
+from rackwright.policy.yielded import RuleFailedError, checked
 
 _KINDS: dict[str, type[Measure | Finding]] = {"measure": Measure, "finding": Finding}
-
-
-class RuleFailedError(Exception):
-    """A rule of a pack failed; the text says how, in the words of a report."""
 
 
 def encode(item: Measure | Finding) -> dict[str, Any]:

@@ -28,9 +28,10 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.errors import Location, PolicyLoadError
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Profile, Severity
-from rackwright.policy.exchange import RuleFailedError, decode_all
+from rackwright.policy.exchange import decode_all
 from rackwright.policy.manifest import read_manifest
 from rackwright.policy.packs import builtin_rules, check_contract, unique
+from rackwright.policy.yielded import RuleFailedError
 
 _KEPT = frozenset(
     [

@@ -27,6 +27,9 @@ from rackwright.policy.api import Enforcement, Policy, Profile, Severity
 from rackwright.policy.manifest import read_manifest
 from rackwright.resources import bundled
 
+NewIds = Mapping[str, str]
+"""Ids of renamed rules by their former ones."""
+
 _STEM = re.compile(r"([a-z]+)(\d+)_[a-z0-9_]+")
 _ID = re.compile(r"[A-Z]{2,8}-\d{3}")
 
@@ -112,7 +115,7 @@ def _refuse_shared_past(by_id: Mapping[str, type[Policy]]) -> None:
                 )
 
 
-def former_ids(policies: Iterable[type[Policy]]) -> Mapping[str, str]:
+def former_ids(policies: Iterable[type[Policy]]) -> NewIds:
     """The id of each renamed rule by the ids that it had."""
     return {old: policy.id for policy in policies for old in policy.formerly}
 

@@ -6,7 +6,7 @@ Nothing here knows a rule; ``packs.former_ids`` makes the table of old and new i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from rackwright.policy.asked import Asked
 from rackwright.policy.baseline import Baseline, BaselineFile, Entry
 from rackwright.policy.engine import fingerprint
 from rackwright.policy.hygiene import Kind, Notice
+from rackwright.policy.packs import NewIds
 from rackwright.policy.waivers import WaiverFile
 from rackwright.policy.waiving import Waivers
 from rackwright.spec.loader import Loaded
@@ -24,11 +25,9 @@ from rackwright.spec.tree import Entry as Key
 from rackwright.spec.tree import Item, Tree
 
 F = TypeVar("F", bound=Model)
-Table = Mapping[str, str]
-"""New ids by old ones."""
 
 
-def renamed_settings(asked: Asked, table: Table) -> tuple[Asked, tuple[Notice, ...]]:
+def renamed_settings(asked: Asked, table: NewIds) -> tuple[Asked, tuple[Notice, ...]]:
     """What a blueprint asks for, by the new ids.
 
     Raises:
@@ -59,7 +58,7 @@ def renamed_settings(asked: Asked, table: Table) -> tuple[Asked, tuple[Notice, .
     return replace(asked, settings=settings, tree=tree), tuple(notices)
 
 
-def _renamed_tree(tree: Tree, table: Table) -> Tree:
+def _renamed_tree(tree: Tree, table: NewIds) -> Tree:
     """``tree`` with other keys below ``policies``; every position stays."""
     root, data = tree.root, tree.data
     if isinstance(data, dict) and isinstance(data.get("policies"), dict):
@@ -73,7 +72,7 @@ def _renamed_tree(tree: Tree, table: Table) -> Tree:
     return Tree(root, data, tree.files)
 
 
-def renamed_waivers(waivers: Waivers, table: Table) -> tuple[Waivers, tuple[Notice, ...]]:
+def renamed_waivers(waivers: Waivers, table: NewIds) -> tuple[Waivers, tuple[Notice, ...]]:
     """The waivers by the new ids."""
     head, base = _of_waivers(waivers.head, table), _of_waivers(waivers.base, table)
     made = Waivers(head, base, waivers.base_ref)
@@ -87,7 +86,7 @@ def renamed_waivers(waivers: Waivers, table: Table) -> tuple[Waivers, tuple[Noti
     return made, tuple(notices)
 
 
-def _of_waivers(loaded: Loaded[WaiverFile] | None, table: Table) -> Loaded[WaiverFile] | None:
+def _of_waivers(loaded: Loaded[WaiverFile] | None, table: NewIds) -> Loaded[WaiverFile] | None:
     if loaded is None or not any(waiver.policy in table for waiver in loaded.value.waivers):
         return loaded
     waivers = tuple(
@@ -97,7 +96,7 @@ def _of_waivers(loaded: Loaded[WaiverFile] | None, table: Table) -> Loaded[Waive
     return _with(loaded, waivers=waivers)
 
 
-def renamed_baseline(baseline: Baseline, table: Table) -> tuple[Baseline, tuple[Notice, ...]]:
+def renamed_baseline(baseline: Baseline, table: NewIds) -> tuple[Baseline, tuple[Notice, ...]]:
     """The baseline by the new ids; there is one notice for each old id, at its first entry."""
     head, base = _of_baseline(baseline.head, table), _of_baseline(baseline.base, table)
     made = Baseline(head, base, baseline.base_ref)
@@ -116,13 +115,13 @@ def renamed_baseline(baseline: Baseline, table: Table) -> tuple[Baseline, tuple[
     return made, tuple(notices)
 
 
-def _of_baseline(loaded: Loaded[BaselineFile] | None, table: Table) -> Loaded[BaselineFile] | None:
+def _of_baseline(loaded: Loaded[BaselineFile] | None, table: NewIds) -> Loaded[BaselineFile] | None:
     if loaded is None or not any(entry.policy in table for entry in loaded.value.entries):
         return loaded
     return _with(loaded, entries=renamed_entries(loaded.value.entries, table))
 
 
-def renamed_entries(entries: tuple[Entry, ...], table: Table) -> tuple[Entry, ...]:
+def renamed_entries(entries: tuple[Entry, ...], table: NewIds) -> tuple[Entry, ...]:
     """``entries`` by the new ids; one that is recorded under the new id as well is left out."""
     known = {entry.fingerprint for entry in entries if entry.policy not in table}
     renamed = (_renamed_entry(entry, table) for entry in entries)
@@ -133,7 +132,7 @@ def renamed_entries(entries: tuple[Entry, ...], table: Table) -> tuple[Entry, ..
     )
 
 
-def _renamed_entry(entry: Entry, table: Table) -> Entry:
+def _renamed_entry(entry: Entry, table: NewIds) -> Entry:
     if entry.policy not in table:
         return entry
     policy = table[entry.policy]
@@ -156,6 +155,6 @@ def renaming(old: str, new: str) -> str:
     return f"the policy '{old}' is '{new}' now"
 
 
-def current(ids: Sequence[str], table: Table) -> tuple[str, ...]:
+def current(ids: Sequence[str], table: NewIds) -> tuple[str, ...]:
     """``ids`` with the new ones for the old ones."""
     return tuple(table.get(name, name) for name in ids)

@@ -16,6 +16,10 @@ from rackwright.policy.api import Finding, Measure, Suggestion
 _SENSES = ("at_most", "at_least")
 
 
+class RuleFailedError(Exception):
+    """A rule of a pack failed; the text says how, in the words of a report."""
+
+
 def checked(item: object) -> Measure | Finding:
     """``item``, when a report can be made of it.
 

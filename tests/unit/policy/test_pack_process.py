@@ -15,8 +15,9 @@ from rackwright.errors import PolicyLoadError
 from rackwright.plan.missing import Missing, ProductField, fields_of
 from rackwright.plan.model import Contributor, Subject
 from rackwright.policy.api import Finding, Measure, Suggestion
-from rackwright.policy.exchange import RuleFailedError, decode, encode
+from rackwright.policy.exchange import decode, encode
 from rackwright.policy.pack_process import PackProcess, team_rules
+from rackwright.policy.yielded import RuleFailedError
 
 ENGINE = """
 import rackwright.policy.engine as engine
