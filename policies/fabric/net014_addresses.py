@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.model.fabric import Segment
-from rackwright.plan.fabric_addresses import (
+from rackwright.plan.fabric.addresses import (
     Claim,
     addresses_needed,
     addresses_of,

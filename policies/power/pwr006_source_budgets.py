@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.contributors import unknowns
 from rackwright.plan.missing import Missing, each_once
 from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
-from rackwright.plan.power_shares import plant_contributors, source_contributors, with_overhead
+from rackwright.plan.racks.contributors import unknowns
+from rackwright.plan.racks.power_shares import (
+    plant_contributors,
+    source_contributors,
+    with_overhead,
+)
 from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.facility import measure_contract

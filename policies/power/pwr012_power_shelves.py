@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from rackwright.model.hardware import Node, PowerShelf, fact_value
 from rackwright.model.onprem import RackGroup
 from rackwright.model.power import RackShelves
-from rackwright.plan.contributors import unknowns
 from rackwright.plan.missing import Missing, ProductField, of_product
 from rackwright.plan.model import Path, Plan, SitePlan, Subject
-from rackwright.plan.shelves import (
+from rackwright.plan.racks.contributors import unknowns
+from rackwright.plan.racks.shelves import (
     SHELF_INLETS,
     carried_without,
     shelves_needed,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
-from rackwright.plan.distribution import Tree
 from rackwright.plan.missing import Missing, each_once
 from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.power.distribution import Tree
 from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.fixes import provide

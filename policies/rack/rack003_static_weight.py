@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.racks.contributors import contributors, subject, unknowns
 from rackwright.plan.records.racks import RackClass
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.fixes import either, held_in, place_fewer, provide

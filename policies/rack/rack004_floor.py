@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from rackwright.model.onprem import Floor
-from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Contributor, Plan, SitePlan
+from rackwright.plan.racks.contributors import contributors, subject, unknowns
 from rackwright.plan.records.racks import RackClass
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.fixes import either, place_fewer, provide

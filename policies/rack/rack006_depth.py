@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.model.hardware import Node
-from rackwright.plan.contributors import subject, unknowns
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Plan, SitePlan
+from rackwright.plan.racks.contributors import subject, unknowns
 from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fixes import either, provide

@@ -8,9 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.model.security import SubnetManagerKeys
+from rackwright.plan.audit.protection import infiniband_fabrics
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, Subject
-from rackwright.plan.protection import infiniband_fabrics
 from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
 from rackwright.policy.declared import declared
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Literal
 
-from rackwright.plan.cost import CostSummary
-from rackwright.plan.cost_lines import Amount
+from rackwright.plan.cost.lines import Amount
+from rackwright.plan.cost.summary import CostSummary
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Subject
 from rackwright.policy.api import Measure

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rackwright.model.fabric import Cables, Fabric
 from rackwright.model.hardware import Switch
-from rackwright.plan.fabric import Layout, lay_out
+from rackwright.plan.fabric.layout import Layout, lay_out
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, SitePlan, Subject
 from rackwright.policy.api import Finding

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import SitePlan, Subject
-from rackwright.plan.power_shares import plant_contributors, with_overhead
+from rackwright.plan.racks.contributors import contributors, unknowns
+from rackwright.plan.racks.power_shares import plant_contributors, with_overhead
 from rackwright.policy.api import Measure
 from rackwright.policy.fixes import either, place_fewer, provide
 from rackwright.policy.racks import excess

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from rackwright.model.names import expand_hostlist
 from rackwright.model.quantities import format_quantity
-from rackwright.plan.assignment import list_loads
 from rackwright.plan.model import Contributor, SitePlan
-from rackwright.plan.what_if import Fewer
+from rackwright.plan.racks.capacity import Fewer
+from rackwright.plan.racks.placement import list_loads
 from rackwright.policy.api import Suggestion
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from rackwright.plan.contributors import Quantity, subject, unknowns
 from rackwright.plan.missing import Missing, each_once, of_product
 from rackwright.plan.model import Path, SitePlan, Subject
+from rackwright.plan.racks.contributors import Quantity, subject, unknowns
 from rackwright.plan.records.racks import RackClass
 
 MOST_FEEDS = 4

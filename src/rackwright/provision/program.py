@@ -20,7 +20,7 @@ from rackwright.harmless import harmless_diagnostic
 from rackwright.streams import guarded
 
 if TYPE_CHECKING:
-    from rackwright.plan.aws import AwsSitePlan
+    from rackwright.plan.aws.site import AwsSitePlan
     from rackwright.plan.load import LoadedPlan
     from rackwright.policy.engine import Report
     from rackwright.policy.gate import Gate

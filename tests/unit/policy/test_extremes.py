@@ -11,7 +11,7 @@ import pytest
 
 from rackwright.errors import RackwrightError
 from rackwright.model.units import LARGEST, SMALLEST
-from rackwright.plan.cost import summarise
+from rackwright.plan.cost.summary import summarise
 from rackwright.plan.load import load_data
 from rackwright.policy.api import Outcome
 from rackwright.policy.gate import Gate
