@@ -10,8 +10,8 @@ from rackwright.plan.racks.contributors import contributors, unknowns
 from rackwright.plan.racks.heat_unknowns import missing_of_doors
 from rackwright.plan.records.facility import HallLoad
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fixes import add_units, either, place_fewer
-from rackwright.policy.racks import excess
+from rackwright.policy.helpers.racks import excess
+from rackwright.policy.helpers.remediation import add_units, either, place_fewer
 
 
 @rule(

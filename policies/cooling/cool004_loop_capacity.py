@@ -11,8 +11,8 @@ from rackwright.plan.racks.contributors import contributors
 from rackwright.plan.racks.heat_unknowns import missing_of_loop
 from rackwright.plan.records.facility import LoopLoad
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fixes import add_units, either, place_fewer
-from rackwright.policy.racks import excess, is_over
+from rackwright.policy.helpers.racks import excess, is_over
+from rackwright.policy.helpers.remediation import add_units, either, place_fewer
 
 
 @rule(

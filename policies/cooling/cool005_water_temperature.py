@@ -14,7 +14,7 @@ from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import LoopLoad
 from rackwright.plan.records.racks import RackDevice
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.racks import is_over
+from rackwright.policy.helpers.racks import is_over
 
 
 @rule(

@@ -13,7 +13,7 @@ from rackwright.plan.racks.contributors import NAMES, fields_lacking, subject
 from rackwright.plan.records.facility import LoopLoad
 from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
-from rackwright.policy.racks import is_over
+from rackwright.policy.helpers.racks import is_over
 
 
 @rule(

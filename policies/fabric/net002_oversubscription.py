@@ -12,7 +12,7 @@ from rackwright.plan.fabric.ports import oversubscription, uplinks_for
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fabrics import (
+from rackwright.policy.helpers.fabrics import (
     FabricAt,
     fabrics_of,
     unattached,

@@ -8,7 +8,7 @@ from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.fabric.ports import misplaced, shared_rails
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fabrics import (
+from rackwright.policy.helpers.fabrics import (
     FabricAt,
     fabrics_of,
     unattached,

@@ -12,7 +12,7 @@ from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.missing import Missing, each_once, of_product
 from rackwright.plan.model import Path, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fabrics import fabrics_of, unattached, uncabled
+from rackwright.policy.helpers.fabrics import fabrics_of, unattached, uncabled
 
 
 @rule("NET-004", "Cables are no longer than their parts reach", Severity.HIGH, since="0.2")

@@ -10,7 +10,7 @@ from rackwright.plan.fabric.cables import mismatches, unsaid
 from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fabrics import fabrics_of, unattached, uncabled
+from rackwright.policy.helpers.fabrics import fabrics_of, unattached, uncabled
 
 
 @rule(

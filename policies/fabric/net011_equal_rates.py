@@ -12,7 +12,7 @@ from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.missing import Missing, each_once, of_product
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fabrics import FabricAt, fabrics_of, unattached, uncabled
+from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of, unattached, uncabled
 
 
 @rule(

@@ -13,7 +13,7 @@ from rackwright.plan.fabric.ports import fewest_leaves_of_a_host
 from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fabrics import (
+from rackwright.policy.helpers.fabrics import (
     FabricAt,
     attachments_of,
     fabrics_of,

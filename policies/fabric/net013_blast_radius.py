@@ -12,7 +12,7 @@ from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.fabric.ports import share_of_all
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fabrics import (
+from rackwright.policy.helpers.fabrics import (
     FabricAt,
     attachments_of,
     fabrics_of,

@@ -24,7 +24,7 @@ from rackwright.plan.fabric.addresses import (
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
-from rackwright.policy.fabrics import FabricAt, fabrics_of
+from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of
 
 
 @rule(

@@ -13,7 +13,7 @@ from rackwright.plan.audit.catalogue_usage import used_entries
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.declared import declared
+from rackwright.policy.helpers.attestation import declared
 
 
 @rule(

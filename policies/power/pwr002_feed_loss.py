@@ -9,8 +9,8 @@ from rackwright.plan.racks.capacity import CircuitRoom
 from rackwright.plan.racks.power_shares import circuit_contributors
 from rackwright.plan.records.power import CircuitAfterLoss
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.fixes import either, held, hold, provide
-from rackwright.policy.racks import MOST_FEEDS, RackNames, excess, unknown_draw, unrated
+from rackwright.policy.helpers.racks import MOST_FEEDS, RackNames, excess, unknown_draw, unrated
+from rackwright.policy.helpers.remediation import either, held, hold, provide
 
 
 @rule(

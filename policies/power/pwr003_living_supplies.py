@@ -10,7 +10,7 @@ from rackwright.plan.racks.shelves import SHELF_INLETS
 from rackwright.plan.records.power import DevicesAfterLoss
 from rackwright.plan.records.racks import RackDevice
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.racks import MOST_FEEDS, RackNames
+from rackwright.policy.helpers.racks import MOST_FEEDS, RackNames
 
 
 @rule(

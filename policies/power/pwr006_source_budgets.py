@@ -14,10 +14,10 @@ from rackwright.plan.racks.power_shares import (
 )
 from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.facility import measure_contract
-from rackwright.policy.fixes import either, place_fewer, provide
-from rackwright.policy.racks import BelowSources, excess
-from rackwright.policy.sources import missing_of_facility, missing_of_racks, no_capacity
+from rackwright.policy.helpers.facility import measure_contract
+from rackwright.policy.helpers.racks import BelowSources, excess
+from rackwright.policy.helpers.remediation import either, place_fewer, provide
+from rackwright.policy.helpers.sources import missing_of_facility, missing_of_racks, no_capacity
 
 
 @rule(

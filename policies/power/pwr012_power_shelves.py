@@ -18,8 +18,8 @@ from rackwright.plan.racks.shelves import (
     worst_feed,
 )
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fixes import provide
-from rackwright.policy.racks import RackNames
+from rackwright.policy.helpers.racks import RackNames
+from rackwright.policy.helpers.remediation import provide
 
 MARGIN_S = 10.0
 """Seconds by which the battery must outlast the generator's acceptance of load."""

@@ -9,7 +9,7 @@ from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.storage.filesystem import FileSystem, Rate, file_systems
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fixes import provide
+from rackwright.policy.helpers.remediation import provide
 
 UNIT = "MB/s"
 

@@ -22,7 +22,7 @@ from rackwright.plan.fabric.discovery import differences, read_discovery
 from rackwright.plan.fabric.ibsim import network
 from rackwright.plan.fabric.ports import misplaced
 from rackwright.plan.fabric.routes import complaints, loaded_engine
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 from rackwright.provision.fabric_simulator import TOOLS, discover, route, simulate
 
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"

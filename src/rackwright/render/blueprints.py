@@ -81,7 +81,7 @@ def write_blueprint(
         UsageError: an answer that the template does not ask for, a file that exists or one that
             cannot be written.
     """
-    from rackwright.policy.sets import RELEASED
+    from rackwright.policy.policy_sets import RELEASED
     from rackwright.templating import render_file
 
     unknown = sorted(set(answers) - set(template.manifest.answers))

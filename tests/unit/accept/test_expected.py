@@ -17,7 +17,7 @@ from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.plan.slurm.node_health import health_of_group, health_programs
 from rackwright.plan.slurm.nodes import node_sets
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 
 FIXTURES = builtin_pack() / "fixtures"
 TREE = Path(__file__).parents[2] / "golden" / "slurm" / "tree" / "layer.yaml"

@@ -11,7 +11,7 @@ import pytest
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.audit.secrets import _SHAPES, find_secrets
 from rackwright.policy.check import check_blueprint
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 from rackwright.report.json import render_json
 from rackwright.report.text import render_text
 from rackwright.spec.loader import load_tree, validate

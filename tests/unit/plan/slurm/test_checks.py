@@ -21,7 +21,7 @@ from rackwright.plan.slurm.checks import (
     wrong_sizes,
 )
 from rackwright.plan.slurm.nodes import node_sets
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 
 
 def test_the_sizes_seen_in_the_field_are_right() -> None:

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from rackwright.cli import main
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 
 FIXTURE = builtin_pack() / "fixtures/slurm.yaml"
 

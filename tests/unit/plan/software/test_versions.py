@@ -21,7 +21,7 @@ from rackwright.plan.software.versions import (
     numbers,
     site_software,
 )
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 
 FIXTURES = builtin_pack() / "fixtures"
 
