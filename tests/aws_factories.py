@@ -7,7 +7,7 @@ from typing import Any
 
 from rackwright.model.aws import AwsSite
 from rackwright.model.hardware import Confidence, Instance
-from rackwright.plan.aws import AwsSitePlan, plan_aws_site
+from rackwright.plan.aws.site import AwsSitePlan, plan_aws_site
 
 SOURCE = {
     "title": "EC2 user guide",

@@ -98,8 +98,8 @@ def write_cases(name: str, only: Sequence[str]) -> None:
 
 def _examples(only: Sequence[str]) -> Iterator[tuple[str, int, dict[str, Any]]]:
     """Each example once, however many rules have it: its blueprint, its base and its products."""
-    from rackwright.policy.examples import document, load_examples
-    from rackwright.policy.packs import load_packs
+    from rackwright.policy.authoring.examples import document, load_examples
+    from rackwright.policy.packs.loader import load_packs
     from rackwright.resources import bundled
 
     pack, seen = bundled("policies"), set()

@@ -6,7 +6,7 @@ from typing import Any
 
 from factories import CATALOGUE, a_site, some_nodes
 from rackwright.model.onprem import OnPremSite
-from rackwright.plan.fabric import Layout, lay_out
+from rackwright.plan.fabric.layout import Layout, lay_out
 
 
 def a_tier(name: str, count: int, entry: str = "qm9700", **more: Any) -> dict[str, Any]:

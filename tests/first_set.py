@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rackwright.policy.sets import RELEASED
+from rackwright.policy.policy_sets import RELEASED
 
 _NEWEST = f'policy_set: "{RELEASED}"\n'
 _FIRST = 'policy_set: "0.1"\n'

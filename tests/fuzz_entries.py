@@ -29,7 +29,10 @@ from rackwright.errors import RackwrightError, SpecErrors
 from rackwright.plan.load import LoadedPlan, load_plan, plan_tree
 from rackwright.plan.model import Subject
 from rackwright.policy.api import Outcome
-from rackwright.policy.baseline import (
+from rackwright.policy.authoring.examples import document, load_examples
+from rackwright.policy.check import check_plan
+from rackwright.policy.engine import Report, fingerprint
+from rackwright.policy.exceptions.baseline import (
     BaselineFile,
     created,
     failures,
@@ -37,12 +40,9 @@ from rackwright.policy.baseline import (
     render_baseline,
     tightened,
 )
-from rackwright.policy.check import check_plan
-from rackwright.policy.concessions import Choice, concede, read_concessions
-from rackwright.policy.engine import Report, fingerprint
-from rackwright.policy.examples import document, load_examples
-from rackwright.policy.packs import builtin_pack, load_packs
-from rackwright.policy.waivers import WaiverFile
+from rackwright.policy.exceptions.exceptions import Choice, concede, read_concessions
+from rackwright.policy.exceptions.waivers import WaiverFile
+from rackwright.policy.packs.loader import builtin_pack, load_packs
 from rackwright.render.blueprints import list_templates, write_blueprint
 from rackwright.report.formats import FORMATS, Context, renderer
 from rackwright.resources import bundled

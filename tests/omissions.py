@@ -21,8 +21,8 @@ from rackwright.plan.expand import expand
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Policy
 from rackwright.policy.engine import Result, evaluate
-from rackwright.policy.packs import load_packs
-from rackwright.policy.sets import Standing, regime_of, standing_with
+from rackwright.policy.packs.loader import load_packs
+from rackwright.policy.policy_sets import Standing, regime_of, standing_with
 from rackwright.policy.settings import configure
 from rackwright.spec.tree import Item, Path, Tree
 

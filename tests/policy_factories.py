@@ -10,7 +10,7 @@ from rackwright.errors import Location
 from rackwright.plan.model import Subject
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity
 from rackwright.policy.engine import Report, evaluate
-from rackwright.policy.sets import STRICTEST, Regime, standing_with
+from rackwright.policy.policy_sets import STRICTEST, Regime, standing_with
 
 HERE = Subject("sjc1 racks c[01-08]", ("sites", 0))
 

@@ -13,7 +13,7 @@ import yaml
 from ci_team import git
 from factories import a_blueprint
 from rackwright.cli import main
-from rackwright.policy.scaffold import new_policy
+from rackwright.policy.authoring.scaffold import new_policy
 
 FILE = Path("site/blueprint.yaml")
 

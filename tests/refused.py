@@ -10,8 +10,8 @@ from typing import Any
 from omissions import CATALOGUE, Refused, against, changed, in_force, plan_of
 from rackwright.model.cluster import PolicySetting
 from rackwright.policy.api import Policy
-from rackwright.policy.examples import document, load_examples
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.authoring.examples import document, load_examples
+from rackwright.policy.packs.loader import builtin_pack
 from rackwright.policy.settings import configure
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.spec.loader import load_tree

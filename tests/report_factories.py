@@ -11,8 +11,8 @@ from rackwright.errors import Location
 from rackwright.plan.model import Contributor, Subject
 from rackwright.policy.api import Enforcement, Outcome, Severity
 from rackwright.policy.engine import Report, Result
+from rackwright.policy.exception_report import BaselineState, Hygiene, Kind, Notice, Permission
 from rackwright.policy.excess import Mark
-from rackwright.policy.hygiene import BaselineState, Hygiene, Kind, Notice, Permission
 
 GOLDEN = Path(__file__).parent / "golden/report"
 

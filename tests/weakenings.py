@@ -18,8 +18,8 @@ from omissions import changed, without
 from rackwright.model.base import Model
 from rackwright.model.classes import CLASSES, FieldClass
 from rackwright.model.cluster import Blueprint
-from rackwright.policy.examples import document, load_examples
-from rackwright.policy.packs import builtin_pack, load_packs
+from rackwright.policy.authoring.examples import document, load_examples
+from rackwright.policy.packs.loader import builtin_pack, load_packs
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.spec.loader import load_tree
 from rackwright.spec.tree import Path

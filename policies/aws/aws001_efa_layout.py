@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.model.hardware import fact_value
-from rackwright.plan.aws import GroupPlan
+from rackwright.plan.aws.nic import UnknownLayoutError
+from rackwright.plan.aws.site import GroupPlan
 from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.nic import UnknownLayoutError
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion, rule
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.model.aws import OnDemand
-from rackwright.plan.aws import AwsSitePlan, GroupPlan
-from rackwright.plan.launch import required_group
+from rackwright.plan.aws.launch_template import required_group
+from rackwright.plan.aws.site import AwsSitePlan, GroupPlan
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule

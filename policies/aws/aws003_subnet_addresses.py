@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.model.units import Percent
-from rackwright.plan.aws import AwsSitePlan
+from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.missing import of_product
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule

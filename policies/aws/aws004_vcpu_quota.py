@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.aws import STANDARD_QUOTA, AwsSitePlan
+from rackwright.plan.aws.site import STANDARD_QUOTA, AwsSitePlan
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule

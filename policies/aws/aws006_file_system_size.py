@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from rackwright.model.aws import LustreFileSystem
-from rackwright.plan import storage
+from rackwright.plan.aws import fsx
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion, rule
@@ -32,14 +32,14 @@ class FileSystemSize(Policy):
                 path = (*site.path, "file_systems", index)
                 name = f"{site.site.name} {system.name}"
                 throughput = Subject(name, (*path, "throughput"))
-                offered = system.throughput in storage.THROUGHPUTS
+                offered = system.throughput in fsx.THROUGHPUTS
                 yield _judge_throughput(system, throughput, offered=offered)
                 yield _judge_capacity(system, Subject(name, (*path, "capacity")))
                 if system.efa and offered:
                     yield from self._judge_efa(system, Subject(name, (*path, "capacity")))
 
     def _judge_efa(self, system: LustreFileSystem, at: Subject) -> Iterator[Measure | Finding]:
-        documented = system.throughput == storage.EFA_MINIMUM_AT
+        documented = system.throughput == fsx.EFA_MINIMUM_AT
         if not documented and not self.scale_minimum:
             yield Finding(
                 at,
@@ -55,7 +55,7 @@ class FileSystemSize(Policy):
                 what="EFA minimum",
             )
             return
-        unit = storage.efa_unit(system.throughput)
+        unit = fsx.efa_unit(system.throughput)
         basis = "documented" if documented else "scaled from 250 MB/s/TiB, not verified"
         yield Measure(
             at,
@@ -68,7 +68,7 @@ class FileSystemSize(Policy):
             suggest=Suggestion(at.path, f"{math.ceil(unit)} GiB"),
         )
         if system.capacity > unit and system.capacity % unit:
-            larger = storage.next_capacity(system.capacity, unit)
+            larger = fsx.next_capacity(system.capacity, unit)
             yield Finding(
                 at,
                 ok=False,
@@ -83,8 +83,8 @@ class FileSystemSize(Policy):
 
 
 def _judge_throughput(system: LustreFileSystem, at: Subject, *, offered: bool) -> Finding:
-    steps = ", ".join(map(str, storage.THROUGHPUTS))
-    nearest = min(storage.THROUGHPUTS, key=lambda step: abs(step - system.throughput))
+    steps = ", ".join(map(str, fsx.THROUGHPUTS))
+    nearest = min(fsx.THROUGHPUTS, key=lambda step: abs(step - system.throughput))
     verb = "is" if offered else "is not"
     return Finding(
         at,
@@ -96,9 +96,9 @@ def _judge_throughput(system: LustreFileSystem, at: Subject, *, offered: bool) -
 
 
 def _judge_capacity(system: LustreFileSystem, at: Subject) -> Finding:
-    offered = storage.is_capacity(system.capacity)
+    offered = fsx.is_capacity(system.capacity)
     verb = "is" if offered else "is not"
-    larger = storage.next_capacity(system.capacity)
+    larger = fsx.next_capacity(system.capacity)
     return Finding(
         at,
         ok=offered,

@@ -8,8 +8,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from rackwright.plan.aws.security_groups import SecurityRule, network_rules, storage_rules
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.security import SecurityRule, network_rules, storage_rules
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 

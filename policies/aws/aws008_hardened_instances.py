@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from rackwright.plan.launch import server_args
+from rackwright.plan.aws.launch_template import server_args
+from rackwright.plan.aws.nic import LayoutError
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.nic import LayoutError
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion, rule
 
 ROOT_DEVICES = frozenset({"/dev/sda1", "/dev/xvda"})

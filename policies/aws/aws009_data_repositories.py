@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan import storage
+from rackwright.plan.aws import fsx
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
@@ -24,7 +24,7 @@ from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, r
 class DataRepositories(Policy):
     """A file system has at most eight data repository associations, and their paths are apart."""
 
-    most: Annotated[int, Field(ge=1, le=1_000)] = storage.MOST_ASSOCIATIONS
+    most: Annotated[int, Field(ge=1, le=1_000)] = fsx.MOST_ASSOCIATIONS
     """Associations that one file system may have."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.model.hardware import Device, Entry, Instance, Pdu, RackType
+from rackwright.plan.audit.catalogue_usage import used_entries
 from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.usage import used_entries
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 _NEEDED: dict[type[Entry], tuple[str, ...]] = {

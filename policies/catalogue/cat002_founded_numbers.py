@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.model.hardware import Confidence
+from rackwright.plan.audit.catalogue_usage import used_entries
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.usage import used_entries
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
 

@@ -8,9 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.model.hardware import Device, fact_value
+from rackwright.plan.audit.catalogue_usage import used_entries
 from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.usage import used_entries
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.model.hardware import Device, Switch, fact_value
+from rackwright.plan.audit.catalogue_usage import Use, used_entries
 from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.usage import Use, used_entries
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 _CORDLESS = frozenset({"hardwired", "busbar"})

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.contributors import contributors, unknowns
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.racks.contributors import contributors, unknowns
 from rackwright.plan.records.facility import HallLoad
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fixes import add_units, either, place_fewer
-from rackwright.policy.racks import excess
+from rackwright.policy.helpers.racks import excess
+from rackwright.policy.helpers.remediation import add_units, either, place_fewer
 
 
 @rule("COOL-002", "Air handlers move enough air with one of them lost", Severity.HIGH, since="0.1")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.model.quantities import format_quantity
-from rackwright.plan.contributors import NAMES, fields_lacking, subject
 from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.racks.contributors import NAMES, fields_lacking, subject
 from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 

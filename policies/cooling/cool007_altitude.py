@@ -14,7 +14,7 @@ from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import HallLoad
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
-from rackwright.policy.racks import is_over
+from rackwright.policy.helpers.racks import is_over
 
 METRES_PER_KELVIN: Mapping[AirClass, float] = {
     "A1": 300.0,

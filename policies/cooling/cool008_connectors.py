@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from rackwright.model.hardware import Connector, fact_value
 from rackwright.model.quantities import format_quantity
-from rackwright.plan.contributors import NAMES, fields_lacking, subject
+from rackwright.plan.cooling.thermal import coolant_flow
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.racks.contributors import NAMES, fields_lacking, subject
 from rackwright.plan.records.facility import LoopLoad
 from rackwright.plan.records.racks import RackClass, RackDevice
-from rackwright.plan.thermal import coolant_flow
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
-from rackwright.policy.racks import is_over
+from rackwright.policy.helpers.racks import is_over
 
 
 @rule(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.contributors import subject
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
+from rackwright.plan.racks.contributors import subject
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 

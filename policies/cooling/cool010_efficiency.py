@@ -9,8 +9,8 @@ from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.facility import SiteTotals
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
-from rackwright.policy.facility import measure_contract
-from rackwright.policy.racks import excess
+from rackwright.policy.helpers.facility import measure_contract
+from rackwright.policy.helpers.racks import excess
 
 
 @rule(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.budgets import measure_budget
+from rackwright.policy.helpers.budgets import measure_budget
 
 
 @rule("CST-002", "An hour of all sites stays inside the budget", Severity.HIGH, since="0.2")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.model.quantities import format_quantity
-from rackwright.plan.cost_compare import Comparison, compare
+from rackwright.plan.cost.comparison import Comparison, compare
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
-from rackwright.policy.budgets import judged_value
+from rackwright.policy.helpers.budgets import judged_value
 
 
 @rule(

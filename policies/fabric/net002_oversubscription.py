@@ -7,12 +7,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.fabric import Layout, port_rate
-from rackwright.plan.fabric_ports import oversubscription, uplinks_for
+from rackwright.plan.fabric.layout import Layout, port_rate
+from rackwright.plan.fabric.ports import oversubscription, uplinks_for
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fabrics import (
+from rackwright.policy.helpers.fabrics import (
     FabricAt,
     fabrics_of,
     unattached,

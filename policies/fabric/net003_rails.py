@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.fabric import Layout
-from rackwright.plan.fabric_ports import misplaced, shared_rails
+from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.fabric.ports import misplaced, shared_rails
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fabrics import (
+from rackwright.policy.helpers.fabrics import (
     FabricAt,
     fabrics_of,
     unattached,

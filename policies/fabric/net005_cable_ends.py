@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import Cables
-from rackwright.plan.fabric import Layout
-from rackwright.plan.fabric_cables import mismatches, unsaid
+from rackwright.plan.fabric.cables import mismatches, unsaid
+from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fabrics import fabrics_of, unattached, uncabled
+from rackwright.policy.helpers.fabrics import fabrics_of, unattached, uncabled
 
 
 @rule(

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.fabrics import FabricAt, fabrics_of
+from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of
 
 _ROOTED = frozenset({"updn", "ar_updn"})
 """Engines that route up to the roots and down again."""

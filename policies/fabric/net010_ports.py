@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.fabric import Layout
-from rackwright.plan.fabric_cables import node_ports
-from rackwright.plan.fabric_ports import collisions, tier_use
+from rackwright.plan.fabric.cables import node_ports
+from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.fabric.ports import collisions, tier_use
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fabrics import (
+from rackwright.policy.helpers.fabrics import (
     FabricAt,
     fabrics_of,
     unattached,

@@ -8,12 +8,12 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.model.fabric import Role
-from rackwright.plan.fabric import Layout
-from rackwright.plan.fabric_ports import fewest_leaves_of_a_host
+from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.fabric.ports import fewest_leaves_of_a_host
 from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fabrics import (
+from rackwright.policy.helpers.fabrics import (
     FabricAt,
     attachments_of,
     fabrics_of,

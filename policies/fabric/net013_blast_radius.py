@@ -8,11 +8,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.fabric import Layout
-from rackwright.plan.fabric_ports import share_of_all
+from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.fabric.ports import share_of_all
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fabrics import (
+from rackwright.policy.helpers.fabrics import (
     FabricAt,
     attachments_of,
     fabrics_of,

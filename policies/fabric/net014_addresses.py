@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.model.fabric import Segment
-from rackwright.plan.fabric_addresses import (
+from rackwright.plan.fabric.addresses import (
     Claim,
     addresses_needed,
     addresses_of,
@@ -24,7 +24,7 @@ from rackwright.plan.fabric_addresses import (
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
-from rackwright.policy.fabrics import FabricAt, fabrics_of
+from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of
 
 
 @rule(

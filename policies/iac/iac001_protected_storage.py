@@ -8,7 +8,7 @@ from dataclasses import replace
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
-from rackwright.policy.declared import declared
+from rackwright.policy.helpers.attestation import declared
 
 
 @rule("IAC-001", "No change destroys or replaces storage", Severity.CRITICAL, since="0.2")

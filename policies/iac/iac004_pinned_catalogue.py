@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rackwright.plan.audit.catalogue_digest import catalogue_digest
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.pin import catalogue_digest
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 

@@ -9,9 +9,9 @@ from pydantic import Field
 
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.software import site_software
+from rackwright.plan.software.versions import site_software
 from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
-from rackwright.policy.declared import declared
+from rackwright.policy.helpers.attestation import declared
 
 Xid = Annotated[int, Field(gt=0, lt=1000)]
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from rackwright.model.software import KernelModules, SoftwareBill
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, Subject
-from rackwright.plan.software import SiteSoftware, at_least, numbers, site_software, upstream
-from rackwright.plan.software_needs import (
+from rackwright.plan.software.needs import (
     BUNDLES,
     CUDA_NEEDS,
     INSTALLER_NEEDS,
@@ -21,6 +20,13 @@ from rackwright.plan.software_needs import (
     oldest_driver,
     oldest_installer,
     plugin_need,
+)
+from rackwright.plan.software.versions import (
+    SiteSoftware,
+    at_least,
+    numbers,
+    site_software,
+    upstream,
 )
 from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
 

@@ -9,11 +9,11 @@ from pydantic import Field
 
 from rackwright.model.hardware import Node
 from rackwright.model.operations import FirmwareBaseline, FirmwareComponent
+from rackwright.plan.audit.catalogue_usage import used_entries
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, Subject
-from rackwright.plan.usage import used_entries
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.declared import declared
+from rackwright.policy.helpers.attestation import declared
 
 
 @rule(

@@ -7,11 +7,11 @@ from typing import Annotated
 
 from pydantic import Field
 
+from rackwright.plan.audit.protection import has_accelerators
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.protection import has_accelerators
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion, rule
-from rackwright.policy.declared import declared
+from rackwright.policy.helpers.attestation import declared
 
 
 @rule(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.plan.model import Plan
-from rackwright.plan.power_shares import circuit_contributors
-from rackwright.plan.what_if import CircuitRoom
+from rackwright.plan.racks.capacity import CircuitRoom
+from rackwright.plan.racks.power_shares import circuit_contributors
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.fixes import either, held, hold, provide
-from rackwright.policy.racks import RackNames, excess, unknown_draw, unrated
+from rackwright.policy.helpers.racks import RackNames, excess, unknown_draw, unrated
+from rackwright.policy.helpers.remediation import either, held, hold, provide
 
 
 @rule(

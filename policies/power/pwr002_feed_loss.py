@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.power_shares import circuit_contributors
+from rackwright.plan.racks.capacity import CircuitRoom
+from rackwright.plan.racks.power_shares import circuit_contributors
 from rackwright.plan.records.power import CircuitAfterLoss
-from rackwright.plan.what_if import CircuitRoom
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.fixes import either, held, hold, provide
-from rackwright.policy.racks import MOST_FEEDS, RackNames, excess, unknown_draw, unrated
+from rackwright.policy.helpers.racks import MOST_FEEDS, RackNames, excess, unknown_draw, unrated
+from rackwright.policy.helpers.remediation import either, held, hold, provide
 
 
 @rule(

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from rackwright.plan.missing import of_product
 from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.racks.shelves import SHELF_INLETS
 from rackwright.plan.records.power import DevicesAfterLoss
 from rackwright.plan.records.racks import RackDevice
-from rackwright.plan.shelves import SHELF_INLETS
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.racks import MOST_FEEDS, RackNames
+from rackwright.policy.helpers.racks import MOST_FEEDS, RackNames
 
 
 @rule(

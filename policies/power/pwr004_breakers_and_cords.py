@@ -8,7 +8,7 @@ from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.records.power import CircuitLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.racks import RackNames, pdus_of, unknown_draw
+from rackwright.policy.helpers.racks import RackNames, pdus_of, unknown_draw
 
 
 @rule(

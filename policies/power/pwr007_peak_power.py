@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fixes import provide
-from rackwright.policy.racks import BelowSources
-from rackwright.policy.sources import missing_of_facility
+from rackwright.policy.helpers.racks import BelowSources
+from rackwright.policy.helpers.remediation import provide
+from rackwright.policy.helpers.sources import missing_of_facility
 
 
 @rule(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.racks import RackNames, pdus_of
+from rackwright.policy.helpers.racks import RackNames, pdus_of
 
 
 @rule(

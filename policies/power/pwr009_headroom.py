@@ -10,7 +10,7 @@ from pydantic import Field
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.power import CircuitAfterLoss, CircuitLoad
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
-from rackwright.policy.racks import RackNames, unknown_draw, unrated
+from rackwright.policy.helpers.racks import RackNames, unknown_draw, unrated
 
 
 @rule(

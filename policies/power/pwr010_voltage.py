@@ -8,7 +8,7 @@ from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Path, Plan, SitePlan
 from rackwright.plan.records.racks import RackDevice
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.racks import RackNames
+from rackwright.policy.helpers.racks import RackNames
 
 _NO_CORD = frozenset({"hardwired", "busbar"})
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from rackwright.model.power import SourceKind
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.racks import RackNames
+from rackwright.policy.helpers.racks import RackNames
 
 
 @rule(

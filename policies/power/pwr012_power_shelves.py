@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from rackwright.model.hardware import Node, PowerShelf, fact_value
 from rackwright.model.onprem import RackGroup
 from rackwright.model.power import RackShelves
-from rackwright.plan.contributors import unknowns
 from rackwright.plan.missing import Missing, ProductField, of_product
 from rackwright.plan.model import Path, Plan, SitePlan, Subject
-from rackwright.plan.shelves import (
+from rackwright.plan.racks.contributors import unknowns
+from rackwright.plan.racks.shelves import (
     SHELF_INLETS,
     carried_without,
     shelves_needed,
@@ -18,8 +18,8 @@ from rackwright.plan.shelves import (
     worst_feed,
 )
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fixes import provide
-from rackwright.policy.racks import RackNames
+from rackwright.policy.helpers.racks import RackNames
+from rackwright.policy.helpers.remediation import provide
 
 MARGIN_S = 10.0
 """Seconds by which the battery must outlast the generator's acceptance of load."""

@@ -8,9 +8,9 @@ from rackwright.plan.missing import each_once
 from rackwright.plan.model import Plan, SitePlan, Subject
 from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.fixes import provide
-from rackwright.policy.racks import BelowSources, is_over
-from rackwright.policy.sources import (
+from rackwright.policy.helpers.racks import BelowSources, is_over
+from rackwright.policy.helpers.remediation import provide
+from rackwright.policy.helpers.sources import (
     missing_of_charging,
     missing_of_facility,
     missing_of_racks,

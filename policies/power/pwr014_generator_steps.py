@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
-from rackwright.plan.distribution import Tree
 from rackwright.plan.missing import Missing, each_once
 from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.power.distribution import Tree
 from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.fixes import provide
-from rackwright.policy.racks import BelowSources, is_over
-from rackwright.policy.sources import missing_of_charging, missing_of_facility
+from rackwright.policy.helpers.racks import BelowSources, is_over
+from rackwright.policy.helpers.remediation import provide
+from rackwright.policy.helpers.sources import missing_of_charging, missing_of_facility
 
 
 @rule(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.model import Path, Plan, SitePlan, Subject
+from rackwright.plan.racks.contributors import contributors, subject, unknowns
 from rackwright.plan.records.racks import RackClass
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.fixes import place_fewer
-from rackwright.policy.racks import excess
+from rackwright.policy.helpers.racks import excess
+from rackwright.policy.helpers.remediation import place_fewer
 
 
 @rule(

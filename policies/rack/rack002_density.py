@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan
+from rackwright.plan.racks.contributors import contributors, subject, unknowns
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.fixes import either, held_in, place_fewer, provide
-from rackwright.policy.racks import excess
+from rackwright.policy.helpers.racks import excess
+from rackwright.policy.helpers.remediation import either, held_in, place_fewer, provide
 
 
 @rule(

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from rackwright.model.onprem import Floor
-from rackwright.plan.contributors import contributors, subject, unknowns
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Contributor, Plan, SitePlan
+from rackwright.plan.racks.contributors import contributors, subject, unknowns
 from rackwright.plan.records.racks import RackClass
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.fixes import either, place_fewer, provide
-from rackwright.policy.racks import excess
+from rackwright.policy.helpers.racks import excess
+from rackwright.policy.helpers.remediation import either, place_fewer, provide
 
 LOADS = (
     ("concentrated", "kg", "weight on one caster"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.model.hardware import Node
-from rackwright.plan.contributors import subject, unknowns
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Plan, SitePlan
+from rackwright.plan.racks.contributors import subject, unknowns
 from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fixes import either, provide
-from rackwright.policy.racks import excess
+from rackwright.policy.helpers.racks import excess
+from rackwright.policy.helpers.remediation import either, provide
 
 
 @rule("RACK-006", "A rack is deep enough for devices and cables", Severity.HIGH, since="0.1")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.contributors import subject
 from rackwright.plan.missing import Field, Missing, ProductField
 from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.racks.contributors import subject
 from rackwright.plan.records.racks import RackClass, RackDevice
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
 

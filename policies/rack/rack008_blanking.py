@@ -9,9 +9,9 @@ from pydantic import Field
 
 from rackwright.model.quantities import format_quantity
 from rackwright.model.units import Watts
-from rackwright.plan.contributors import subject, unknowns
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.racks.contributors import subject, unknowns
 from rackwright.plan.records.racks import RackClass
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
 

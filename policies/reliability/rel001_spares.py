@@ -11,7 +11,13 @@ from rackwright.model.reliability import Reliability
 from rackwright.model.units import Percent
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.reliability import DAY, GroupHosts, daily_rate, groups_of, spares_needed
+from rackwright.plan.reliability.failures import (
+    DAY,
+    GroupHosts,
+    daily_rate,
+    groups_of,
+    spares_needed,
+)
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Profile, Severity, rule
 
 

@@ -8,7 +8,7 @@ from rackwright.model.quantities import format_quantity
 from rackwright.model.reliability import JobProfile, Reliability
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.reliability import (
+from rackwright.plan.reliability.failures import (
     DAY,
     daly_interval,
     effective_time,

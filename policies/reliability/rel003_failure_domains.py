@@ -10,8 +10,8 @@ from pydantic import Field
 
 from rackwright.model.power import SourceKind
 from rackwright.model.units import Percent
-from rackwright.plan.failure_domains import FailureDomains, Loss, metadata_groups
 from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
+from rackwright.plan.reliability.failure_domains import FailureDomains, Loss, metadata_groups
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 CONTROL = ("head", "management")

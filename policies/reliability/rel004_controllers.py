@@ -10,7 +10,7 @@ from pydantic import Field
 from rackwright.model.reliability import Reliability
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, Subject
-from rackwright.plan.reliability import count_controllers
+from rackwright.plan.reliability.failures import count_controllers
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 

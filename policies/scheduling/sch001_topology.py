@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from rackwright.model.scheduler import Scheduler
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, Subject
-from rackwright.plan.scheduler import node_sets
-from rackwright.plan.scheduling import Cabling, cabling, difference
-from rackwright.plan.slurm_topology import TOPOLOGY, declared_tree, members, tree_faults
+from rackwright.plan.slurm.checks import Cabling, cabling, difference
+from rackwright.plan.slurm.nodes import node_sets
+from rackwright.plan.slurm.topology import TOPOLOGY, declared_tree, members, tree_faults
 from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.scheduler import NodeSet, node_sets
+from rackwright.plan.slurm.nodes import NodeSet, node_sets
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
 

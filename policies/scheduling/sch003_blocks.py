@@ -10,9 +10,9 @@ from pydantic import Field
 from rackwright.model.scheduler import Scheduler
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.scheduler import NodeSet, node_sets
-from rackwright.plan.scheduling import blocked, divisors, right_sizes, wrong_sizes
-from rackwright.plan.slurm_topology import TOPOLOGY, base_block
+from rackwright.plan.slurm.checks import blocked, divisors, right_sizes, wrong_sizes
+from rackwright.plan.slurm.nodes import NodeSet, node_sets
+from rackwright.plan.slurm.topology import TOPOLOGY, base_block
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
 

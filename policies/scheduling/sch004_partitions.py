@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from rackwright.model.scheduler import Scheduler
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.scheduler import SCHEDULER, NodeSet, PartitionSets, node_sets, partition_sets
-from rackwright.plan.scheduling import defaults, idle_sets, job_seconds, shared_tiers
+from rackwright.plan.slurm.checks import defaults, idle_sets, job_seconds, shared_tiers
+from rackwright.plan.slurm.nodes import SCHEDULER, NodeSet, PartitionSets, node_sets, partition_sets
 from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
 from rackwright.spec.suggest import did_you_mean
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.declared import declared
+from rackwright.policy.helpers.attestation import declared
 
 
 @rule(

@@ -8,11 +8,11 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.model.security import SubnetManagerKeys
+from rackwright.plan.audit.protection import infiniband_fabrics
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, Subject
-from rackwright.plan.protection import infiniband_fabrics
 from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
-from rackwright.policy.declared import declared
+from rackwright.policy.helpers.attestation import declared
 
 SETTINGS = (
     ("congestion_key", "congestion control is set with a key only", "cc_key_enable 2"),

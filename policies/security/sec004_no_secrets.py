@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rackwright.plan.audit.secrets import find_secrets
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.secrets import find_secrets
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from rackwright.model.quantities import format_quantity
 from rackwright.model.reliability import Reliability, WanNeed
-from rackwright.plan.interconnect import (
+from rackwright.plan.missing import Missing
+from rackwright.plan.model import Contributor, Path, Plan, Subject
+from rackwright.plan.reliability.interconnect import (
     Line,
     Span,
     compute_hosts,
@@ -14,8 +16,6 @@ from rackwright.plan.interconnect import (
     line_between,
     spans,
 )
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Contributor, Path, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
 

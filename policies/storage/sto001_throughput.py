@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.model.quantities import format_quantity
-from rackwright.plan.filesystem import FileSystem, Rate, file_systems
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
+from rackwright.plan.storage.filesystem import FileSystem, Rate, file_systems
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.fixes import provide
+from rackwright.policy.helpers.remediation import provide
 
 UNIT = "MB/s"
 

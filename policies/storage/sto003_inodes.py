@@ -9,9 +9,9 @@ from typing import Annotated
 from pydantic import Field
 
 from rackwright.model.storage import MetadataTargets
-from rackwright.plan.filesystem import FileSystem, file_systems, files_of_target
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Plan, Subject
+from rackwright.plan.storage.filesystem import FileSystem, file_systems, files_of_target
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
 

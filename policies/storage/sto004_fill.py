@@ -10,9 +10,9 @@ from pydantic import Field
 
 from rackwright.model.quantities import format_quantity
 from rackwright.model.units import Percent
-from rackwright.plan.filesystem import FileSystem, file_systems, fsx_capacity
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
+from rackwright.plan.storage.filesystem import FileSystem, file_systems, fsx_capacity
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.filesystem import count_hosts
-from rackwright.plan.lnet import judge_networks
 from rackwright.plan.missing import below
 from rackwright.plan.model import Plan, Subject
+from rackwright.plan.storage.filesystem import count_hosts
+from rackwright.plan.storage.lnet import judge_networks
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
 

@@ -18,11 +18,11 @@ from factories import CATALOGUE
 from rackwright.cli import main
 from rackwright.errors import ExternalToolError
 from rackwright.lab.system import wait_for
-from rackwright.plan.fabric_discovery import differences, read_discovery
-from rackwright.plan.fabric_ibsim import network
-from rackwright.plan.fabric_ports import misplaced
-from rackwright.plan.fabric_routes import complaints, loaded_engine
-from rackwright.policy.packs import builtin_pack
+from rackwright.plan.fabric.discovery import differences, read_discovery
+from rackwright.plan.fabric.ibsim import network
+from rackwright.plan.fabric.ports import misplaced
+from rackwright.plan.fabric.routes import complaints, loaded_engine
+from rackwright.policy.packs.loader import builtin_pack
 from rackwright.provision.fabric_simulator import TOOLS, discover, route, simulate
 
 PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"

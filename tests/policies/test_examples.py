@@ -9,10 +9,10 @@ import pytest
 from annotated_types import Ge, Gt, Le, Lt
 
 from rackwright.policy.api import Measure, Outcome, Policy
-from rackwright.policy.contract import shortfalls, spared
-from rackwright.policy.examples import Example, judge, load_examples, run_example
-from rackwright.policy.exemplify import HEADING, with_example
-from rackwright.policy.packs import builtin_pack, documentation, load_packs
+from rackwright.policy.authoring.checks import shortfalls, spared
+from rackwright.policy.authoring.example_docs import HEADING, with_example
+from rackwright.policy.authoring.examples import Example, judge, load_examples, run_example
+from rackwright.policy.packs.loader import builtin_pack, documentation, load_packs
 
 POLICIES = load_packs()
 EXAMPLES = [(policy, example) for policy in POLICIES for example in load_examples(policy)]

@@ -14,7 +14,7 @@ import pytest
 from rackwright.errors import SpecErrors
 from rackwright.policy.api import Outcome
 from rackwright.policy.check import check_blueprint
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 
 LIQUID = builtin_pack() / "fixtures" / "liquid.yaml"
 FAIL, PASS, UNKNOWN = Outcome.FAIL, Outcome.PASS, Outcome.UNKNOWN

@@ -8,7 +8,7 @@ import pytest
 
 from rackwright.policy.api import Outcome
 from rackwright.policy.check import check_blueprint
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 
 AIR = builtin_pack() / "fixtures" / "air.yaml"
 

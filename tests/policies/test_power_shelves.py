@@ -11,7 +11,7 @@ from rackwright.errors import SpecErrors
 from rackwright.plan.load import load_plan
 from rackwright.policy.api import Outcome
 from rackwright.policy.check import check_blueprint
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 
 LIQUID = builtin_pack() / "fixtures" / "liquid.yaml"
 SHELVES = "shelves: {type: mgx-33kw, count: 8}"

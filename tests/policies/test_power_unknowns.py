@@ -8,9 +8,9 @@ import pytest
 
 from rackwright.plan.missing import ProductField, fields_of
 from rackwright.policy.api import Outcome
+from rackwright.policy.authoring.examples import Example, judge
 from rackwright.policy.engine import Result
-from rackwright.policy.examples import Example, judge
-from rackwright.policy.packs import builtin_pack, load_packs
+from rackwright.policy.packs.loader import builtin_pack, load_packs
 
 RULES = {policy.id: policy for policy in load_packs()}
 SITE = ("sites", 0)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from rackwright.plan.cooling.rear_door import heat_taken
 from rackwright.plan.load import load_plan
-from rackwright.plan.rear_door import heat_taken
 from rackwright.policy.api import Outcome
 from rackwright.policy.check import check_blueprint
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 
 AIR = builtin_pack() / "fixtures" / "air.yaml"
 COMPUTE = "cooling: {mode: air, power_limit: 45 kW}"

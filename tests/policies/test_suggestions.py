@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from rackwright.policy.api import Outcome, Policy, Suggestion
+from rackwright.policy.authoring.examples import document, judge, judge_document, load_examples
 from rackwright.policy.engine import Result
-from rackwright.policy.examples import document, judge, judge_document, load_examples
-from rackwright.policy.packs import builtin_pack, load_packs
+from rackwright.policy.packs.loader import builtin_pack, load_packs
 from rackwright.spec.tree import Path
 
 SUGGESTING = {
@@ -19,7 +19,7 @@ SUGGESTING = {
 """The policies for whose failures one value is certain, by their own examples.
 
 The examples of the rules about racks have no spare rack that could take what is too much; these are
-in ``tests/unit/policy/test_suggested.py``.
+in ``tests/unit/policy/test_autofix.py``.
 """
 FAILING = [
     (policy, example)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from rackwright.policy.api import Outcome
-from rackwright.policy.examples import Example, judge
-from rackwright.policy.packs import builtin_pack, load_packs
+from rackwright.policy.authoring.examples import Example, judge
+from rackwright.policy.packs.loader import builtin_pack, load_packs
 
 RULES = {policy.id: policy for policy in load_packs()}
 

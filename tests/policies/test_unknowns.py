@@ -12,15 +12,15 @@ from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint
 from rackwright.model.hardware import Fact, Instance
 from rackwright.model.product_classes import PROSE
+from rackwright.plan.audit.catalogue_usage import used_entries
 from rackwright.plan.facts import knows
 from rackwright.plan.load import load_plan
 from rackwright.plan.missing import Field, ProductField, fields_of
 from rackwright.plan.model import Path
-from rackwright.plan.usage import used_entries
 from rackwright.policy.api import Outcome, Policy
+from rackwright.policy.authoring.examples import judge, load_examples
 from rackwright.policy.engine import Result, evaluate
-from rackwright.policy.examples import judge, load_examples
-from rackwright.policy.packs import builtin_pack, load_packs
+from rackwright.policy.packs.loader import builtin_pack, load_packs
 
 POLICIES = {policy.id: policy for policy in load_packs()}
 CATALOGUE = load_catalogue()

@@ -19,7 +19,7 @@ import pytest
 from examples import EVERY, MANY
 from omissions import POLICIES, Refused, blocking, field_of, plan_of
 from rackwright.model.classes import FieldClass
-from rackwright.policy.claims import hold_claims
+from rackwright.policy.base_approval.claims import hold_claims
 from refused import FAULTS, a_faulty_site, refused_by
 from weakenings import Change, changed_fields, every_change, renamed, several, things
 

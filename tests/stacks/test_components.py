@@ -13,7 +13,7 @@ from aws_factories import a_file_system, a_group, a_plan
 from rackwright.components import tags
 from rackwright.components.cluster import Cluster, StackKind
 from rackwright.components.tags import SiteArgs
-from rackwright.plan.aws import AwsSitePlan
+from rackwright.plan.aws.site import AwsSitePlan
 from stacks_support import Recording
 
 LOGIN = {"type": "m7i.4xlarge", "image": "ami-0123456789abcdef0", "root_volume": "100 GiB"}

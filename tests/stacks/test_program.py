@@ -10,9 +10,9 @@ import pytest
 
 from first_set import name_first_set
 from rackwright.exit_codes import ExitCode
-from rackwright.policy.baseline import created, render_baseline
 from rackwright.policy.check import check_blueprint
-from rackwright.policy.concessions import read_files
+from rackwright.policy.exceptions.baseline import created, render_baseline
+from rackwright.policy.exceptions.exceptions import read_files
 from rackwright.policy.gate import Gate
 from rackwright.provision.program import (
     RefusedError,

@@ -10,10 +10,10 @@ from typing import Any
 from rackwright.accept.expected import Expectation, HostExpectations, Rule
 from rackwright.model.hardware import fact_value
 from rackwright.model.operations import AllReduce
-from rackwright.plan.boards import boards
+from rackwright.plan.accelerators_per_node import boards
 from rackwright.plan.host_list import inventory_names
 from rackwright.plan.model import Plan
-from rackwright.plan.scheduler import node_sets
+from rackwright.plan.slurm.nodes import node_sets
 
 BANDWIDTH = "NCCL all-reduce"
 """Its bus bandwidth: what the slowest link would carry if the algorithm were perfect."""

@@ -12,14 +12,14 @@ from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.scheduler import Scheduler
 from rackwright.model.software import KernelModules, SoftwareBill
 from rackwright.model.storage import ParallelFileSystem
-from rackwright.plan.filesystem import serves_lustre
+from rackwright.plan.aws.nic import efa_count
 from rackwright.plan.host_list import Host, inventory_names
 from rackwright.plan.model import Plan
-from rackwright.plan.nic import efa_count
-from rackwright.plan.node_health import DEVICES, LUSTRE, mount_points
-from rackwright.plan.scheduler import NodeSet, covers, node_sets
-from rackwright.plan.slurm_topology import topologies
-from rackwright.plan.software import NVSWITCH, WIDE_NVLINK, bill_of, kernel_of
+from rackwright.plan.slurm.node_health import DEVICES, LUSTRE, mount_points
+from rackwright.plan.slurm.nodes import NodeSet, covers, node_sets
+from rackwright.plan.slurm.topology import topologies
+from rackwright.plan.software.versions import NVSWITCH, WIDE_NVLINK, bill_of, kernel_of
+from rackwright.plan.storage.filesystem import serves_lustre
 
 MEMORY_SHARE = 95.0
 """Per cent of the installed memory that a kernel shows at least; firmware keeps the rest. The

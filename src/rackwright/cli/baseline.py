@@ -16,8 +16,8 @@ from rackwright.exit_codes import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rackwright.policy.baseline import Entry
     from rackwright.policy.engine import Report
+    from rackwright.policy.exceptions.baseline import Entry
 
 _SUMMARIES = {
     "create": "record every failure that blocks now",
@@ -43,8 +43,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the action."""
-    from rackwright.policy.baseline import created, pruned, tightened
-    from rackwright.policy.concessions import baseline_beside
+    from rackwright.policy.exceptions.baseline import created, pruned, tightened
+    from rackwright.policy.exceptions.exceptions import baseline_beside
 
     path = arguments.baseline or baseline_beside(arguments.blueprint)
     if arguments.action == "create":
@@ -83,9 +83,9 @@ def _judge(arguments: argparse.Namespace, *, use_baseline: bool) -> Report:
 
 def _renamed(entries: tuple[Entry, ...], arguments: argparse.Namespace) -> tuple[Entry, ...]:
     """``entries`` by the ids that their rules have now."""
-    from rackwright.policy.packs import former_ids, load_packs
-    from rackwright.policy.renames import renamed_entries
-    from rackwright.policy.team import packs_for
+    from rackwright.policy.exceptions.renames import renamed_entries
+    from rackwright.policy.packs.loader import former_ids, load_packs
+    from rackwright.policy.packs.team_config import packs_for
 
     packs = packs_for(arguments.blueprint, arguments.pack)
     return renamed_entries(entries, former_ids(load_packs(packs)))
@@ -104,7 +104,7 @@ def _rest(report: Report) -> str:
 
 
 def _read(path: Path) -> tuple[Entry, ...]:
-    from rackwright.policy.baseline import BaselineFile
+    from rackwright.policy.exceptions.baseline import BaselineFile
     from rackwright.spec.loader import load
 
     if not path.exists():
@@ -114,6 +114,6 @@ def _read(path: Path) -> tuple[Entry, ...]:
 
 def _write(path: Path, entries: Iterable[Entry]) -> None:
     from rackwright.cli.outputs import write_file
-    from rackwright.policy.baseline import render_baseline
+    from rackwright.policy.exceptions.baseline import render_baseline
 
     write_file(path, render_baseline(entries))

@@ -67,8 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Judge; the exit code is the verdict."""
     from rackwright.catalog.team import catalogue_for
     from rackwright.plan.load import load_plan
+    from rackwright.policy.autofix import with_edits
     from rackwright.policy.gate import open_gate
-    from rackwright.policy.suggested import with_edits
     from rackwright.spec.suggest import did_you_mean
 
     form = "json" if arguments.json else arguments.format

@@ -11,7 +11,7 @@ from rackwright.errors import UsageError
 if TYPE_CHECKING:
     from datetime import date
 
-    from rackwright.policy.concessions import Choice
+    from rackwright.policy.exceptions.exceptions import Choice
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +62,7 @@ def choice_of(arguments: argparse.Namespace) -> Choice:
     Raises:
         UsageError: they contradict each other.
     """
-    from rackwright.policy.concessions import Choice
+    from rackwright.policy.exceptions.exceptions import Choice
 
     def given(name: str) -> Any:
         return getattr(arguments, name, None)
@@ -87,7 +87,7 @@ def choice_of(arguments: argparse.Namespace) -> Choice:
 
 def files_of(arguments: argparse.Namespace) -> list[Path]:
     """The files of waivers and of the baseline that the arguments mean, whether they exist or not."""
-    from rackwright.policy.concessions import baseline_beside, waivers_beside
+    from rackwright.policy.exceptions.exceptions import baseline_beside, waivers_beside
 
     return [
         getattr(arguments, "waivers", None) or waivers_beside(arguments.blueprint),
@@ -96,7 +96,7 @@ def files_of(arguments: argparse.Namespace) -> list[Path]:
 
 
 def _day(text: str) -> date:
-    from rackwright.policy.waivers import read_day
+    from rackwright.policy.exceptions.waivers import read_day
 
     try:
         return read_day(text)

@@ -13,8 +13,8 @@ from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from rackwright.plan.cost import CostSummary
-    from rackwright.plan.cost_compare import Comparison
+    from rackwright.plan.cost.comparison import Comparison
+    from rackwright.plan.cost.summary import CostSummary
     from rackwright.plan.load import LoadedPlan
     from rackwright.render.todo import Wanted
 
@@ -34,8 +34,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the cost. It informs only: policies CST-001 and CST-002 judge the budget."""
-    from rackwright.plan.cost import summarise
-    from rackwright.plan.cost_compare import compare
+    from rackwright.plan.cost.comparison import compare
+    from rackwright.plan.cost.summary import summarise
     from rackwright.plan.load import load_plan
     from rackwright.report.cost import render_json, render_text
 

@@ -88,10 +88,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _compare(arguments: argparse.Namespace) -> Comparison:
     from rackwright.diff.compare import compare_sides
     from rackwright.diff.revisions import WorkingTree, approving_revision, open_sides
-    from rackwright.policy.asked import read_approval
-    from rackwright.policy.concessions import Choice, read_concessions
+    from rackwright.policy.base_approval.approval import read_approval
+    from rackwright.policy.exceptions.exceptions import Choice, read_concessions
     from rackwright.policy.gate import all_packs
-    from rackwright.policy.team import packs_for
+    from rackwright.policy.packs.team_config import packs_for
     from rackwright.spec.links import refuse_links
 
     if arguments.isolated:

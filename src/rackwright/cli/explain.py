@@ -25,9 +25,9 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(_exit_codes())
         return ExitCode.CLEAN
     from rackwright.policy.api import Enforcement
-    from rackwright.policy.packs import documentation, load_packs
-    from rackwright.policy.parameters import describe_parameters
-    from rackwright.policy.sets import RELEASED, is_preview
+    from rackwright.policy.authoring.parameters import describe_parameters
+    from rackwright.policy.packs.loader import documentation, load_packs
+    from rackwright.policy.policy_sets import RELEASED, is_preview
     from rackwright.spec.suggest import did_you_mean
 
     policies = {policy.id: policy for policy in load_packs(arguments.pack)}

@@ -17,7 +17,7 @@ from rackwright.harmless import visible
 
 if TYPE_CHECKING:
     from rackwright.catalog.loader import Catalogue
-    from rackwright.plan.fabric import Layout
+    from rackwright.plan.fabric.layout import Layout
     from rackwright.plan.model import Plan
 
 COLUMNS = ("kind", "from", "interface", "device", "cage", "to", "port", "part", "length_m")
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "compare":
         return _compare(layout, plan.catalogue, arguments.discovered)
     if arguments.action == "net":
-        from rackwright.plan.fabric_ibsim import network
+        from rackwright.plan.fabric.ibsim import network
 
         sys.stdout.write(network(layout, plan.catalogue).text)
         return ExitCode.CLEAN
@@ -78,7 +78,7 @@ def _choose(plan: Plan, site: str | None, fabric: str | None) -> Layout:
     Raises:
         UsageError: none is, or several are.
     """
-    from rackwright.plan.fabric import lay_out
+    from rackwright.plan.fabric.layout import lay_out
 
     found = [
         (at.site.name, each.name, lay_out(at.site, each, plan.catalogue))
@@ -100,8 +100,8 @@ def _choose(plan: Plan, site: str | None, fabric: str | None) -> Layout:
 
 
 def _rows(layout: Layout, catalogue: Catalogue) -> Iterator[tuple[str | int | float, ...]]:
-    from rackwright.plan.fabric import find_host
-    from rackwright.plan.fabric_cables import routed_length, wires
+    from rackwright.plan.fabric.cables import routed_length, wires
+    from rackwright.plan.fabric.layout import find_host
 
     kinds = {link.name: link for link in layout.fabric.links}
     for wire in wires(layout, catalogue):
@@ -126,7 +126,7 @@ def _rows(layout: Layout, catalogue: Catalogue) -> Iterator[tuple[str | int | fl
 
 def _compare(layout: Layout, catalogue: Catalogue, path: Path) -> int:
     """Tell every cable that is not as planned; 5 when there is one."""
-    from rackwright.plan.fabric_discovery import differences, read_discovery
+    from rackwright.plan.fabric.discovery import differences, read_discovery
 
     try:
         discovered = read_discovery(path.read_text(encoding="utf-8", errors="replace"))
@@ -149,7 +149,7 @@ def _compare(layout: Layout, catalogue: Catalogue, path: Path) -> int:
 
 def _route(layout: Layout, catalogue: Catalogue, engine: str | None, timeout: float) -> int:
     """Route the fabric; 5 when another engine than the one asked for did it."""
-    from rackwright.plan.fabric_cables import digest
+    from rackwright.plan.fabric.cables import digest
     from rackwright.provision.fabric_simulator import route
 
     if layout.fabric.subnets > 1:

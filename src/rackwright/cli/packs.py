@@ -28,8 +28,8 @@ def add_isolated(parser: argparse.ArgumentParser) -> None:
 
 def current_id(given: str, policies: Iterable[type[Policy]]) -> str:
     """The id that a rule called ``given`` has now; a former one is answered with a note on stderr."""
-    from rackwright.policy.packs import former_ids
-    from rackwright.policy.renames import renaming
+    from rackwright.policy.exceptions.renames import renaming
+    from rackwright.policy.packs.loader import former_ids
 
     name = former_ids(policies).get(given, given)
     if name != given:

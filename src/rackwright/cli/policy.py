@@ -72,9 +72,9 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from rackwright.policy.examples import load_examples
-    from rackwright.policy.packs import documentation, policy_file
-    from rackwright.policy.parameters import describe_parameters
+    from rackwright.policy.authoring.examples import load_examples
+    from rackwright.policy.authoring.parameters import describe_parameters
+    from rackwright.policy.packs.loader import documentation, policy_file
     from rackwright.spec.suggest import did_you_mean
 
     policies = {policy.id: policy for policy in _load(arguments.pack)}
@@ -108,7 +108,7 @@ def _plain(value: object) -> str:
 
 
 def _facts(policy: type[Policy]) -> dict[str, Any]:
-    from rackwright.policy.sets import RELEASED, is_preview
+    from rackwright.policy.policy_sets import RELEASED, is_preview
 
     return {
         "id": policy.id,
@@ -124,9 +124,9 @@ def _facts(policy: type[Policy]) -> dict[str, Any]:
 
 
 def _test(arguments: argparse.Namespace) -> int:
-    from rackwright.policy.contract import shortfalls
-    from rackwright.policy.examples import load_examples, run_example
-    from rackwright.policy.packs import builtin_pack, load_pack, load_packs
+    from rackwright.policy.authoring.checks import shortfalls
+    from rackwright.policy.authoring.examples import load_examples, run_example
+    from rackwright.policy.packs.loader import builtin_pack, load_pack, load_packs
 
     folder = arguments.pack or builtin_pack()
     if folder.resolve() != builtin_pack().resolve():
@@ -151,8 +151,8 @@ def _test(arguments: argparse.Namespace) -> int:
 
 
 def _document(arguments: argparse.Namespace) -> int:
-    from rackwright.policy.exemplify import with_example
-    from rackwright.policy.packs import documentation, load_pack
+    from rackwright.policy.authoring.example_docs import with_example
+    from rackwright.policy.packs.loader import documentation, load_pack
 
     for policy in load_pack(arguments.pack):
         path = documentation(policy)
@@ -165,7 +165,7 @@ def _document(arguments: argparse.Namespace) -> int:
 
 
 def _new(arguments: argparse.Namespace) -> int:
-    from rackwright.policy.scaffold import new_policy
+    from rackwright.policy.authoring.scaffold import new_policy
 
     for path in new_policy(arguments.pack, arguments.place, arguments.title):
         sys.stdout.write(f"wrote {path}\n")
@@ -181,7 +181,7 @@ def _digest(arguments: argparse.Namespace) -> int:
 
 
 def _load(packs: Sequence[Path]) -> Sequence[type[Policy]]:
-    from rackwright.policy.packs import load_packs
+    from rackwright.policy.packs.loader import load_packs
 
     return load_packs(tuple(packs))
 

@@ -44,8 +44,8 @@ def _documents() -> dict[str, dict[str, Any]]:
     from rackwright.diff.schema import comparison_schema
     from rackwright.model.cluster import Blueprint
     from rackwright.model.prices import PriceList
-    from rackwright.policy.baseline import BaselineFile
-    from rackwright.policy.waivers import WaiverFile
+    from rackwright.policy.exceptions.baseline import BaselineFile
+    from rackwright.policy.exceptions.waivers import WaiverFile
     from rackwright.receptor.workers import Workers
     from rackwright.report.schema import report_schema
     from rackwright.spec.schema import export_schema

@@ -18,7 +18,7 @@ from rackwright.harmless import json_text
 
 if TYPE_CHECKING:
     from rackwright.policy.engine import Report
-    from rackwright.policy.waivers import Waiver
+    from rackwright.policy.exceptions.waivers import Waiver
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -141,10 +141,10 @@ def _check(arguments: argparse.Namespace) -> int:
 def _add(arguments: argparse.Namespace) -> int:
     from pydantic import ValidationError
 
-    from rackwright.policy.packs import load_packs
-    from rackwright.policy.team import packs_for
-    from rackwright.policy.waiver_edits import appended, next_id
-    from rackwright.policy.waivers import Waiver
+    from rackwright.policy.exceptions.waiver_edits import appended, next_id
+    from rackwright.policy.exceptions.waivers import Waiver
+    from rackwright.policy.packs.loader import load_packs
+    from rackwright.policy.packs.team_config import packs_for
 
     path, today = _path(arguments), _today(arguments)
     packs = packs_for(arguments.blueprint, arguments.pack)
@@ -175,7 +175,7 @@ def _add(arguments: argparse.Namespace) -> int:
 def _limit_for(waiver: Waiver, arguments: argparse.Namespace, packs: Sequence[Path]) -> str | None:
     """The limit in the blueprint as it is now of what ``waiver`` is about."""
     from rackwright.policy.check import check_blueprint
-    from rackwright.policy.waivers import limit_for
+    from rackwright.policy.exceptions.waivers import limit_for
 
     layers = tuple(arguments.layer)
     report = check_blueprint(arguments.blueprint, layers=layers, packs=packs, only=[waiver.policy])
@@ -183,8 +183,8 @@ def _limit_for(waiver: Waiver, arguments: argparse.Namespace, packs: Sequence[Pa
 
 
 def _prune(arguments: argparse.Namespace) -> int:
-    from rackwright.policy.hygiene import Kind
-    from rackwright.policy.waiver_edits import without
+    from rackwright.policy.exception_report import Kind
+    from rackwright.policy.exceptions.waiver_edits import without
 
     path, today = _path(arguments), _today(arguments)
     gone = [waiver.id for waiver in _read(path) if waiver.expires < today]
@@ -217,8 +217,8 @@ def _judge(arguments: argparse.Namespace) -> Report:
 
 def _require_admissible(waiver: Waiver, today: date, packs: Sequence[Path]) -> None:
     """Refuse a waiver that would never hold."""
-    from rackwright.policy.packs import load_packs
-    from rackwright.policy.waivers import LONGEST_DAYS
+    from rackwright.policy.exceptions.waivers import LONGEST_DAYS
+    from rackwright.policy.packs.loader import load_packs
     from rackwright.spec.suggest import did_you_mean
 
     policies = {policy.id: policy for policy in load_packs(packs)}
@@ -257,7 +257,7 @@ def _first_problem(error: Exception) -> str:
 
 
 def _path(arguments: argparse.Namespace) -> Path:
-    from rackwright.policy.concessions import waivers_beside
+    from rackwright.policy.exceptions.exceptions import waivers_beside
 
     path: Path = arguments.waivers or waivers_beside(arguments.blueprint)
     if arguments.waivers and arguments.action != "add" and not path.exists():
@@ -266,7 +266,7 @@ def _path(arguments: argparse.Namespace) -> Path:
 
 
 def _read(path: Path) -> tuple[Waiver, ...]:
-    from rackwright.policy.waivers import WaiverFile
+    from rackwright.policy.exceptions.waivers import WaiverFile
     from rackwright.spec.loader import load
 
     return load(path, WaiverFile).value.waivers if path.exists() else ()

@@ -15,8 +15,8 @@ from rackwright.components.nodes import NodeGroup
 from rackwright.components.servers import Servers
 from rackwright.components.storage import Storage
 from rackwright.components.tags import SiteArgs, child_options
-from rackwright.plan.launch import Wiring
-from rackwright.plan.security import parameter_path
+from rackwright.plan.aws.launch_template import Wiring
+from rackwright.plan.aws.security_groups import parameter_path
 
 StackKind = Literal["aws-network", "aws-storage", "aws-cluster"]
 

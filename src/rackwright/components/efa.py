@@ -8,7 +8,7 @@ import pulumi
 import pulumi_aws as aws
 
 from rackwright.components.tags import SiteArgs, child_options
-from rackwright.plan.security import SecurityRule
+from rackwright.plan.aws.security_groups import SecurityRule
 
 
 def security_group(

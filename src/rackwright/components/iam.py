@@ -8,7 +8,7 @@ import pulumi
 import pulumi_aws as aws
 
 from rackwright.components.tags import SiteArgs, child_options
-from rackwright.plan.security import assume_role_policy, instance_policy, partition
+from rackwright.plan.aws.security_groups import assume_role_policy, instance_policy, partition
 
 
 class InstanceRole(pulumi.ComponentResource):

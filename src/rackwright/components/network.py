@@ -7,8 +7,8 @@ import pulumi_aws as aws
 
 from rackwright.components.efa import declare_rules, security_group
 from rackwright.components.tags import SiteArgs, child_options
-from rackwright.plan.security import network_rules
-from rackwright.plan.subnets import SubnetPlan, has_internet
+from rackwright.plan.aws.security_groups import network_rules
+from rackwright.plan.aws.subnets import SubnetPlan, has_internet
 
 
 class Network(pulumi.ComponentResource):

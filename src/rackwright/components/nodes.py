@@ -6,8 +6,8 @@ import pulumi
 import pulumi_aws as aws
 
 from rackwright.components.tags import SiteArgs, child_options
-from rackwright.plan.aws import GroupPlan
-from rackwright.plan.launch import Wiring
+from rackwright.plan.aws.launch_template import Wiring
+from rackwright.plan.aws.site import GroupPlan
 
 
 class NodeGroup(pulumi.ComponentResource):

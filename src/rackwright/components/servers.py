@@ -6,8 +6,8 @@ import pulumi
 import pulumi_aws as aws
 
 from rackwright.components.tags import SiteArgs, child_options
-from rackwright.plan.aws import ServerPlan
-from rackwright.plan.launch import Wiring, server_args
+from rackwright.plan.aws.launch_template import Wiring, server_args
+from rackwright.plan.aws.site import ServerPlan
 
 
 class Servers(pulumi.ComponentResource):

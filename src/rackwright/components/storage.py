@@ -14,8 +14,8 @@ import pulumi_aws as aws
 from rackwright.components.efa import declare_rules, security_group
 from rackwright.components.tags import SiteArgs, child_options
 from rackwright.model.aws import DataRepository, LustreFileSystem
-from rackwright.plan.security import storage_rules, tls_only_policy
-from rackwright.plan.storage import association_args, bucket_names, file_system_args
+from rackwright.plan.aws.fsx import association_args, bucket_names, file_system_args
+from rackwright.plan.aws.security_groups import storage_rules, tls_only_policy
 
 
 class Storage(pulumi.ComponentResource):

@@ -13,7 +13,7 @@ import pulumi
 from pydantic import ConfigDict, InstanceOf
 
 from rackwright.model.base import Model
-from rackwright.plan.aws import AwsSitePlan
+from rackwright.plan.aws.site import AwsSitePlan
 
 FORMER_NAMES: Mapping[str, tuple[str, ...]] = {}
 """Names that a resource had in earlier releases, by its present name without the site's prefix."""

@@ -26,8 +26,8 @@ from rackwright.streams import guard
 
 if TYPE_CHECKING:
     from rackwright.catalog.loader import Catalogue
-    from rackwright.policy.concessions import Concessions
     from rackwright.policy.engine import Report
+    from rackwright.policy.exceptions.exceptions import Concessions
 
 Level: TypeAlias = "analyzer_pb2.EnforcementLevel.ValueType"
 
@@ -81,7 +81,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
 
     def GetAnalyzerInfo(self, request: Any, context: Any) -> Any:  # noqa: N802
         """Every policy of the pack, with the enforcement that holds unless configured."""
-        from rackwright.policy.pack_process import judging_rules
+        from rackwright.policy.packs.process import judging_rules
 
         info = analyzer_pb2.AnalyzerInfo(
             name=PACK, displayName="Rackwright", version=__version__, supportsConfig=True
@@ -107,9 +107,9 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
 
         The engine names every policy; only levels that differ from the pack's own are a choice.
         """
-        from rackwright.policy.pack_process import judging_rules
-        from rackwright.policy.packs import former_ids
-        from rackwright.policy.renames import renaming
+        from rackwright.policy.exceptions.renames import renaming
+        from rackwright.policy.packs.loader import former_ids
+        from rackwright.policy.packs.process import judging_rules
 
         defaults = self._defaults()
         table = former_ids(judging_rules(self._packs))
@@ -159,7 +159,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
 
     def _defaults(self) -> dict[str, Level]:
         """The enforcement of every policy as the pack has it."""
-        from rackwright.policy.pack_process import judging_rules
+        from rackwright.policy.packs.process import judging_rules
 
         levels = {p.id: _LEVELS[p.enforcement.value] for p in judging_rules(self._packs)}
         return {
@@ -300,7 +300,7 @@ def serve(*, rules: Sequence[ResourceRule] = RULES, packs: Sequence[Path] = ()) 
 def _concessions(environment: Mapping[str, str]) -> Concessions | None:
     """What the environment names; a file that cannot be read ends the process."""
     from rackwright.errors import RackwrightError
-    from rackwright.policy.concessions import read_files
+    from rackwright.policy.exceptions.exceptions import read_files
 
     names = (environment.get("RACKWRIGHT_WAIVERS"), environment.get("RACKWRIGHT_BASELINE"))
     waivers, baseline = (Path(name) if name else None for name in names)
@@ -314,7 +314,7 @@ def _concessions(environment: Mapping[str, str]) -> Concessions | None:
 def _team_packs(environment: Mapping[str, str]) -> tuple[Path, ...]:
     """The packs of the configuration that is named; one that is not valid ends the process."""
     from rackwright.errors import RackwrightError
-    from rackwright.policy.team import team_packs
+    from rackwright.policy.packs.team_config import team_packs
 
     name = environment.get("RACKWRIGHT_CONFIG")
     try:

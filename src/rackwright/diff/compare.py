@@ -20,10 +20,10 @@ from rackwright.diff.revisions import Side, load_side, missing_layers
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.load import LoadedPlan
-from rackwright.policy.asked import Approval
+from rackwright.policy.base_approval.approval import Approval
 from rackwright.policy.check import check_plan
-from rackwright.policy.concessions import Concessions
 from rackwright.policy.engine import Report, Result
+from rackwright.policy.exceptions.exceptions import Concessions
 from rackwright.report.paths import own_path, repository_root
 
 

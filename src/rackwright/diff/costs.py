@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rackwright.plan.model import Plan
 
 if TYPE_CHECKING:
-    from rackwright.plan.cost_lines import Amount
+    from rackwright.plan.cost.lines import Amount
 
 TOTAL = "all sites"
 
@@ -48,7 +48,7 @@ def compare_costs(before: Plan | None, after: Plan | None) -> tuple[CostChange, 
 def _costs(plan: Plan | None) -> dict[str, Cost]:
     if plan is None:
         return {}
-    from rackwright.plan.cost import summarise
+    from rackwright.plan.cost.summary import summarise
 
     summary = summarise(plan)
     found = {site.name: _cost(site.amount) for site in summary.sites}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from rackwright.diff.changes import Change, shorten
 from rackwright.model.names import compress_hostlist
 from rackwright.model.onprem import NodeGroup
-from rackwright.plan.aws import AwsSitePlan
+from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.hosts import node_names
 from rackwright.plan.load import LoadedPlan
 from rackwright.plan.model import Plan, SitePlan

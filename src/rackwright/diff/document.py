@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from rackwright.diff.actions import Action
 from rackwright.policy.api import Enforcement, Outcome, Severity
-from rackwright.policy.hygiene import BaselineState
+from rackwright.policy.exception_report import BaselineState
 from rackwright.report.document import DESCRIBED, Count, LocationDocument, OutcomeCounts
 
 AnyValue = Annotated[Any, WithJsonSchema({})]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from rackwright.errors import RackwrightError
 from rackwright.plan.model import Plan
-from rackwright.plan.scheduler import NoSchedulerError
+from rackwright.plan.slurm.nodes import NoSchedulerError
 
 Generator = Callable[[Plan], Mapping[str, str]]
 

@@ -26,8 +26,8 @@ from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.names import compress_hostlist
 from rackwright.plan.host_list import Host, inventory_names
 from rackwright.plan.model import Plan
-from rackwright.plan.node_health import health_of_group, health_programs
-from rackwright.plan.scheduler import covers, node_sets
+from rackwright.plan.slurm.node_health import health_of_group, health_programs
+from rackwright.plan.slurm.nodes import covers, node_sets
 from rackwright.spec.suggest import did_you_mean
 
 Inventory = dict[str, Any]

@@ -3,7 +3,7 @@
 Hardware is what is bought, built or set up from the blueprint: a change may change it, and the diff
 shows it. A claim is what the blueprint says of hardware, and nothing but its word makes it so. A
 setting is what its owner asks for. A change does not approve its own claims and settings: those of
-its base hold until it is merged (``rackwright.policy.claims``).
+its base hold until it is merged (``rackwright.policy.base_approval.claims``).
 
 A test fails for a field that is in no class.
 """

@@ -13,6 +13,7 @@ from rackwright.model.units import Celsius, Kelvin, Kilograms, Kilopascals, Litr
 
 WaterClass = Literal["W17", "W27", "W32", "W40", "W45", "W+"]
 AirClass = Literal["A1", "A2", "A3", "A4", "H1"]
+Fluid = Literal["water", "pg25"]
 
 
 class AirSupply(Model):
@@ -44,7 +45,7 @@ class CoolingLoop(Model):
     cdu: str
     """Catalogue id."""
     count: Annotated[int, Field(gt=0)]
-    fluid: Literal["water", "pg25"]
+    fluid: Fluid
     temperature_rise: Annotated[Kelvin, Field(gt=0)]
     """Return minus supply at design load."""
     supply_temperature: Celsius | None = None

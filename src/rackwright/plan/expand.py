@@ -11,22 +11,9 @@ from rackwright.model.aws import AwsSite
 from rackwright.model.cluster import Blueprint
 from rackwright.model.hardware import Instance, Node
 from rackwright.model.onprem import NodeGroup, OnPremSite
-from rackwright.plan import rack as racks
-from rackwright.plan.assignment import (
-    AssignedRacks,
-    Load,
-    PlacedGroup,
-    assign,
-    list_loads,
-    place_groups,
-)
-from rackwright.plan.aws import AwsPlanError, AwsSitePlan, plan_aws_site
+from rackwright.plan.aws.site import AwsPlanError, AwsSitePlan, plan_aws_site
 from rackwright.plan.base import Path
-from rackwright.plan.consumers import check_consumers, consumers_of
-from rackwright.plan.cost_references import find_cost_problems
-from rackwright.plan.distribution import check_sources
-from rackwright.plan.expansion import SitePlan
-from rackwright.plan.facility import (
+from rackwright.plan.cooling.facility import (
     Counts,
     hall_rows,
     loop_rows,
@@ -34,13 +21,26 @@ from rackwright.plan.facility import (
     row_rows,
     totals_row,
 )
+from rackwright.plan.cost.references import find_cost_problems
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.facts import with_facts
-from rackwright.plan.filesystem import check_file_systems
-from rackwright.plan.interconnect import check_interconnects
 from rackwright.plan.model import Plan
-from rackwright.plan.names import find_name_problems
+from rackwright.plan.naming.names import find_name_problems
 from rackwright.plan.operation_references import find_operation_problems
+from rackwright.plan.power.consumers import check_consumers, consumers_of
+from rackwright.plan.power.distribution import check_sources
+from rackwright.plan.power.sources import plan_sources
 from rackwright.plan.problems import PlanError, PlanProblem
+from rackwright.plan.racks import rack as racks
+from rackwright.plan.racks.placement import (
+    AssignedRacks,
+    Load,
+    PlacedGroup,
+    assign,
+    list_loads,
+    place_groups,
+)
+from rackwright.plan.racks.supply import fed_racks
 from rackwright.plan.records.power import (
     CircuitAfterLoss,
     CircuitLoad,
@@ -48,9 +48,10 @@ from rackwright.plan.records.power import (
     FeedLoad,
 )
 from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
-from rackwright.plan.reliability import check_reliability
-from rackwright.plan.scheduler import check_daemons
-from rackwright.plan.sources import plan_sources
+from rackwright.plan.reliability.failures import check_reliability
+from rackwright.plan.reliability.interconnect import check_interconnects
+from rackwright.plan.slurm.nodes import check_daemons
+from rackwright.plan.storage.filesystem import check_file_systems
 from rackwright.spec.suggest import did_you_mean
 
 
@@ -304,7 +305,8 @@ def _tabulate(
         losses += lost
         device_losses += fates
     consumers = consumers_of(site, path, catalogue)
-    plant = plan_sources(site, path, consumers, classes, built, rack_power(rack_classes))
+    fed = [fed_racks(cls, rack) for cls, rack in zip(classes, built, strict=True)]
+    plant = plan_sources(site, path, consumers, fed, rack_power(rack_classes))
     return SitePlan(
         site=site,
         path=path,

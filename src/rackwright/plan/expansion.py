@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from rackwright.catalog.loader import Catalogue
     from rackwright.model.cluster import Blueprint
     from rackwright.model.onprem import OnPremSite
-    from rackwright.plan.aws import AwsSitePlan
-    from rackwright.plan.distribution import Tree
-    from rackwright.plan.overhead import Overhead
+    from rackwright.plan.aws.site import AwsSitePlan
+    from rackwright.plan.power.distribution import Tree
+    from rackwright.plan.power.overhead import Overhead
     from rackwright.plan.records.facility import HallLoad, LoopLoad, RowLoad, SiteTotals
     from rackwright.plan.records.power import (
         CircuitAfterLoss,

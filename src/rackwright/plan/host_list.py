@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rackwright.model.hardware import Node
 from rackwright.model.names import expand_hostlist
 from rackwright.model.onprem import OnPremSite
-from rackwright.plan.aws import AwsSitePlan
+from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.hosts import node_names, numbered
 from rackwright.plan.model import Plan
 

@@ -13,24 +13,23 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.errors import Location
 from rackwright.plan.load import LoadedPlan, load_data, load_plan
 from rackwright.policy.api import Enforcement, Policy
-from rackwright.policy.asked import Approval, asked_by, hold
-from rackwright.policy.concessions import Concessions, concede
-from rackwright.policy.edited import base_versions, worse_of_both
+from rackwright.policy.base_approval.approval import Approval, asked_by, hold
+from rackwright.policy.base_approval.edited_packs import base_versions, worse_of_both
 from rackwright.policy.engine import Report, evaluate
-from rackwright.policy.hygiene import Hygiene, Notice
-from rackwright.policy.pack_process import judged_apart, judging_rules
-from rackwright.policy.packs import former_ids
-from rackwright.policy.reasons import check_reasons
-from rackwright.policy.renames import (
-    Table,
+from rackwright.policy.exception_report import Hygiene, Notice
+from rackwright.policy.exceptions.exceptions import Concessions, concede
+from rackwright.policy.exceptions.renames import (
     current,
     renamed_baseline,
     renamed_settings,
     renamed_waivers,
 )
-from rackwright.policy.sets import Standing
+from rackwright.policy.packs.loader import NewIds, former_ids
+from rackwright.policy.packs.process import judged_apart, judging_rules
+from rackwright.policy.policy_sets import Standing
+from rackwright.policy.reasons import check_reasons
 from rackwright.policy.settings import configure
-from rackwright.policy.stated import stated_facts
+from rackwright.policy.stated_facts import stated_facts
 
 
 def check_blueprint(
@@ -87,7 +86,7 @@ def check_plan(
         check_reasons(blueprint, loaded.tree)
     judged, told = loaded, tuple[Notice, ...]()
     if approval is not None:
-        from rackwright.policy.granted import grant
+        from rackwright.policy.base_approval.approved_plan import grant
 
         judged, told = grant(loaded, approval)
     known = judging_rules(packs)
@@ -136,7 +135,7 @@ def check_plan(
     return report
 
 
-def _renamed(concessions: Concessions, table: Table) -> tuple[Concessions, tuple[Notice, ...]]:
+def _renamed(concessions: Concessions, table: NewIds) -> tuple[Concessions, tuple[Notice, ...]]:
     """The waivers and the baseline by the new ids of rules."""
     notices: tuple[Notice, ...] = ()
     if concessions.waivers is not None:

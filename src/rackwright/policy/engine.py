@@ -25,13 +25,12 @@ from rackwright.policy.api import (
     Severity,
     Suggestion,
 )
+from rackwright.policy.exception_report import BaselineState, Hygiene, Lowered, Permission
 from rackwright.policy.excess import Mark, beyond
-from rackwright.policy.exchange import RuleFailedError
-from rackwright.policy.hygiene import BaselineState, Hygiene, Lowered, Permission
-from rackwright.policy.sets import STRICTEST, Regime, Standing
-from rackwright.policy.sets import standing as standing_of
+from rackwright.policy.policy_sets import STRICTEST, Regime, Standing
+from rackwright.policy.policy_sets import standing as standing_of
+from rackwright.policy.result_validation import RuleFailedError, checked
 from rackwright.policy.unknowns import Remedies
-from rackwright.policy.yielded import checked
 from rackwright.spec.edits import Edit, Revised
 
 Locate = Callable[[SpecPath], Location | None]

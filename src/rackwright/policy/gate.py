@@ -12,13 +12,13 @@ from pathlib import Path
 
 from rackwright.plan.load import LoadedPlan
 from rackwright.policy.api import Policy
-from rackwright.policy.asked import Approval, read_approval
+from rackwright.policy.base_approval.approval import Approval, read_approval
 from rackwright.policy.check import check_plan
-from rackwright.policy.concessions import Choice, Concessions, read_concessions
 from rackwright.policy.engine import Report
-from rackwright.policy.pack_process import judging_rules, team_rules
-from rackwright.policy.packs import former_ids
-from rackwright.policy.team import packs_for
+from rackwright.policy.exceptions.exceptions import Choice, Concessions, read_concessions
+from rackwright.policy.packs.loader import former_ids
+from rackwright.policy.packs.process import judging_rules, team_rules
+from rackwright.policy.packs.team_config import packs_for
 from rackwright.spec.links import refuse_links
 from rackwright.team.digest import folder_digest
 

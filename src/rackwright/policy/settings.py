@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.cluster import PolicySetting
 from rackwright.policy.api import Enforcement, Policy
+from rackwright.policy.policy_sets import SETS, STRICTEST, Regime, standing
 from rackwright.policy.reasons import says_something
-from rackwright.policy.sets import SETS, STRICTEST, Regime, standing
 from rackwright.spec.problems import to_spec_errors
 from rackwright.spec.suggest import did_you_mean
 from rackwright.spec.tree import Tree

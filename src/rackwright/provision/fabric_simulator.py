@@ -20,9 +20,9 @@ from pathlib import Path
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.errors import ExternalToolError
-from rackwright.plan.fabric import Layout
-from rackwright.plan.fabric_ibsim import Network, network
-from rackwright.plan.fabric_routes import balance, complaints, destinations, loaded_engine
+from rackwright.plan.fabric.ibsim import Network, network
+from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.fabric.routes import balance, complaints, destinations, loaded_engine
 from rackwright.provision.tools.process import run
 
 TOOLS = {
@@ -46,7 +46,7 @@ class Routed:
 
     Attributes:
         engine: whose tables were loaded.
-        balance: as ``rackwright.plan.fabric_routes.balance``.
+        balance: as ``rackwright.plan.fabric.routes.balance``.
         complaints: what the engine that was asked for said against the fabric.
     """
 

@@ -17,8 +17,8 @@ from typing import Any
 from rackwright.errors import ExternalToolError
 from rackwright.exit_codes import ExitCode
 from rackwright.locks import exclusive
+from rackwright.plan.aws.security_groups import parameter_path
 from rackwright.plan.model import Plan
-from rackwright.plan.security import parameter_path
 from rackwright.provision.naming import (
     GROUP_TAG,
     HOST_TAG,

@@ -20,7 +20,7 @@ from rackwright.harmless import harmless_diagnostic
 from rackwright.streams import guarded
 
 if TYPE_CHECKING:
-    from rackwright.plan.aws import AwsSitePlan
+    from rackwright.plan.aws.site import AwsSitePlan
     from rackwright.plan.load import LoadedPlan
     from rackwright.policy.engine import Report
     from rackwright.policy.gate import Gate
@@ -169,7 +169,7 @@ def _read_config() -> StackSource:
 
 
 def _team_packs(blueprint: Path, more: Sequence[Path]) -> tuple[Path, ...]:
-    from rackwright.policy.team import packs_for
+    from rackwright.policy.packs.team_config import packs_for
 
     try:
         return packs_for(blueprint, more)
@@ -210,7 +210,7 @@ def _choose_site(plans: Sequence[AwsSitePlan], name: str | None) -> AwsSitePlan:
 
 
 def _judge(loaded: LoadedPlan, source: StackSource) -> Report:
-    from rackwright.policy.concessions import read_files
+    from rackwright.policy.exceptions.exceptions import read_files
     from rackwright.policy.gate import Gate
 
     try:

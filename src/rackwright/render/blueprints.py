@@ -81,7 +81,7 @@ def write_blueprint(
         UsageError: an answer that the template does not ask for, a file that exists or one that
             cannot be written.
     """
-    from rackwright.policy.sets import RELEASED
+    from rackwright.policy.policy_sets import RELEASED
     from rackwright.templating import render_file
 
     unknown = sorted(set(answers) - set(template.manifest.answers))
@@ -119,8 +119,8 @@ def _pinned(rendered: Mapping[Path, str], blueprint: Path) -> dict[Path, str]:
     if not any(_UNPINNED in text for text in rendered.values()):
         return dict(rendered)
     from rackwright.model.cluster import Blueprint
+    from rackwright.plan.audit.catalogue_digest import catalogue_digest
     from rackwright.plan.load import plan_tree
-    from rackwright.plan.pin import catalogue_digest
     from rackwright.spec.loader import load_text
 
     tree = load_text(rendered[blueprint], Blueprint, name=str(blueprint)).tree

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
-from rackwright.plan.host_lines import host_lines
 from rackwright.plan.model import Plan
+from rackwright.plan.naming.host_lines import host_lines
 from rackwright.plan.records.names import NamedAddress, NamePlan, Network, Zone
 from rackwright.render.slurm import HEADER
 

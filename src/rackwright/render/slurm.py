@@ -13,7 +13,7 @@ from rackwright.model.scheduler import Partition, Preemption, Scheduler
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
 from rackwright.plan.records.names import Range
-from rackwright.plan.scheduler import (
+from rackwright.plan.slurm.nodes import (
     Gres,
     NodeSet,
     PartitionSets,
@@ -24,7 +24,7 @@ from rackwright.plan.scheduler import (
     partition_sets,
     scheduler_of,
 )
-from rackwright.plan.slurm_topology import Topology, topologies
+from rackwright.plan.slurm.topology import Topology, topologies
 
 FILES = (
     "slurm.conf",

@@ -8,10 +8,10 @@ from typing import Any
 
 from rackwright.harmless import json_text
 from rackwright.model.prices import CURRENCY
-from rackwright.plan.cost import NOT_COUNTED, CostSummary
-from rackwright.plan.cost_aws import TERMS
-from rackwright.plan.cost_compare import Comparison
-from rackwright.plan.cost_lines import Amount, CostLine, UsedPrice
+from rackwright.plan.cost.aws import TERMS
+from rackwright.plan.cost.comparison import Comparison
+from rackwright.plan.cost.lines import Amount, CostLine, UsedPrice
+from rackwright.plan.cost.summary import NOT_COUNTED, CostSummary
 from rackwright.report.wording import printable
 
 SCHEMA = "rackwright.cost/v1"

@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, WithJsonSchema, with_config
 from typing_extensions import TypedDict
 
 from rackwright.policy.api import Enforcement, Outcome, Profile, Severity
-from rackwright.policy.hygiene import BaselineState, Kind
+from rackwright.policy.exception_report import BaselineState, Kind
 
 DESCRIBED = ConfigDict(use_attribute_docstrings=True)
 """The text below a key describes it; read when a schema is asked for, not at every start."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from rackwright.harmless import harmless
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.hygiene import Notice
+from rackwright.policy.exception_report import Notice
 from rackwright.report.formats import Context
 from rackwright.report.text import summary
 from rackwright.report.wording import FOUND, alike, explanation, in_preview, printable, the_others

@@ -8,7 +8,7 @@ from typing import Any
 from rackwright.harmless import json_text
 from rackwright.policy.api import Outcome, Severity
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.hygiene import Notice
+from rackwright.policy.exception_report import Notice
 from rackwright.report.formats import Context
 from rackwright.report.wording import FOUND, because, edit_line, printable
 

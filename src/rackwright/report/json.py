@@ -12,7 +12,7 @@ from rackwright.errors import Location
 from rackwright.harmless import harmless_json
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.hygiene import Hygiene, Kind, Permission
+from rackwright.policy.exception_report import Hygiene, Kind, Permission
 from rackwright.report.document import (
     HygieneDocument,
     LocationDocument,

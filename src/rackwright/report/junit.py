@@ -7,7 +7,7 @@ from itertools import groupby
 
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.hygiene import Hygiene
+from rackwright.policy.exception_report import Hygiene
 from rackwright.report.formats import Context
 from rackwright.report.junit_xml import Case, render_suites
 from rackwright.report.wording import explanation, printable, standing

@@ -10,7 +10,7 @@ from rackwright.errors import Location
 from rackwright.exit_codes import ExitCode
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.hygiene import Notice
+from rackwright.policy.exception_report import Notice
 from rackwright.report.escaping import code, prose, shortened
 from rackwright.report.formats import Context
 from rackwright.report.text import summary

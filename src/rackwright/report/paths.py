@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rackwright.errors import Location
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.hygiene import Hygiene
+from rackwright.policy.exception_report import Hygiene
 from rackwright.spec.links import link_in
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from rackwright.policy.api import Policy, Severity
-from rackwright.policy.packs import documentation
+from rackwright.policy.packs.loader import documentation
 
 
 @dataclass(frozen=True, slots=True)

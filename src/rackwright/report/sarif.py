@@ -12,7 +12,7 @@ from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text
 from rackwright.policy.api import Outcome, Severity
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.hygiene import BaselineState, Permission
+from rackwright.policy.exception_report import BaselineState, Permission
 from rackwright.report.formats import Context
 from rackwright.report.rules import RuleText
 from rackwright.report.wording import edit_line, explanation, printable

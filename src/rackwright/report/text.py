@@ -8,7 +8,7 @@ from rackwright.errors import Location
 from rackwright.exit_codes import ExitCode
 from rackwright.policy.api import Enforcement, Outcome, Profile
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.hygiene import BASELINE, Hygiene, Kind, Notice
+from rackwright.policy.exception_report import BASELINE, Hygiene, Kind, Notice
 from rackwright.report.wording import (
     FOUND,
     LOWERED,

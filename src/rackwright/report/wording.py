@@ -8,7 +8,7 @@ from rackwright.harmless import visible
 from rackwright.model.quantities import format_quantity
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Result
-from rackwright.policy.hygiene import BaselineState, Lowered, Permission
+from rackwright.policy.exception_report import BaselineState, Lowered, Permission
 from rackwright.spec.edits import Edit
 
 MOST_CONTRIBUTORS = 4

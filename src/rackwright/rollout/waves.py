@@ -22,7 +22,7 @@ from rackwright.model.names import compress_hostlist
 from rackwright.model.scheduler import Scheduler
 from rackwright.plan.host_list import Host, inventory_names
 from rackwright.plan.model import Plan
-from rackwright.plan.scheduler import covers, node_sets
+from rackwright.plan.slurm.nodes import covers, node_sets
 
 
 class Domain(StrEnum):

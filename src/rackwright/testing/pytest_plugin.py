@@ -26,8 +26,8 @@ class ExamplesFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """One item for each example."""
-        from rackwright.policy.examples import load_examples
-        from rackwright.policy.packs import load_pack, policy_file
+        from rackwright.policy.authoring.examples import load_examples
+        from rackwright.policy.packs.loader import load_pack, policy_file
 
         pack = self.path.parents[1]
         source = self.path.with_name(self.path.name.replace(".examples.yaml", ".py"))
@@ -49,7 +49,7 @@ class ExampleItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fail when the policy finds something else than the example expects."""
-        from rackwright.policy.examples import run_example
+        from rackwright.policy.authoring.examples import run_example
 
         problem = run_example(self._policy, self._example, self.path.parents[1])
         if problem:

@@ -27,7 +27,7 @@ from rackwright.errors import SpecErrors
 from rackwright.model.operations import AllReduce, Operations
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 
 HEADER = """\
 # nThread 1 nGpus 8 minBytes 8589934592 maxBytes 8589934592 step: 1048576(bytes) warmup iters: 5

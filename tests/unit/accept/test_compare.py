@@ -29,7 +29,7 @@ from rackwright.accept.expected import (
 )
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.load import load_plan
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 
 FIXTURES = builtin_pack() / "fixtures"
 GOLDEN = Path(__file__).parents[2] / "golden" / "slurm" / "tree" / "layer.yaml"

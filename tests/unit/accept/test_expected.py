@@ -12,12 +12,12 @@ from rackwright.accept.expected import Expectation, HostExpectations, Rule, expe
 from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.model.operations import Operations
 from rackwright.model.software import KernelModules, SoftwareBill
+from rackwright.plan.aws.nic import PRIMARY
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
-from rackwright.plan.nic import PRIMARY
-from rackwright.plan.node_health import health_of_group, health_programs
-from rackwright.plan.scheduler import node_sets
-from rackwright.policy.packs import builtin_pack
+from rackwright.plan.slurm.node_health import health_of_group, health_programs
+from rackwright.plan.slurm.nodes import node_sets
+from rackwright.policy.packs.loader import builtin_pack
 
 FIXTURES = builtin_pack() / "fixtures"
 TREE = Path(__file__).parents[2] / "golden" / "slurm" / "tree" / "layer.yaml"

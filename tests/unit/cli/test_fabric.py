@@ -9,7 +9,7 @@ import pytest
 from rackwright.cli import main
 from rackwright.cli.fabric import COLUMNS
 from rackwright.exit_codes import ExitCode
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 
 FIXTURES = builtin_pack() / "fixtures"
 FABRIC = str(FIXTURES / "fabric.yaml")

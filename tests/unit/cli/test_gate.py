@@ -12,7 +12,7 @@ import pytest
 from first_set import name_first_set
 from rackwright.cli import main
 from rackwright.errors import ExternalToolError
-from rackwright.policy.scaffold import new_policy
+from rackwright.policy.authoring.scaffold import new_policy
 from rackwright.render.blueprints import find_template, write_blueprint
 
 ENDS = datetime.now(UTC).date() + timedelta(days=3)

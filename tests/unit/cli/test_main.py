@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rackwright.cli import VERBS, main
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 from rackwright.render.blueprints import find_template, write_blueprint
 
 TEN_MISTAKES = """\

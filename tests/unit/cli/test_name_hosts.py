@@ -11,7 +11,7 @@ import pytest
 
 from rackwright.cli import main
 from rackwright.errors import ExternalToolError
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 from rackwright.provision import engine, nodes, targets
 from rackwright.provision.engine import Outcome
 from rackwright.provision.naming import Instance, assigned

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rackwright.cli import main
-from rackwright.policy.packs import builtin_pack, load_pack, load_packs
+from rackwright.policy.packs.loader import builtin_pack, load_pack, load_packs
 
 FIXTURE = builtin_pack() / "fixtures" / "aws.yaml"
 
@@ -287,7 +287,7 @@ def test_explain_tells_how_a_rule_stands(
 def test_a_rule_of_a_set_that_is_not_released_is_a_preview(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("rackwright.policy.sets.RELEASED", "0.1")
+    monkeypatch.setattr("rackwright.policy.policy_sets.RELEASED", "0.1")
     assert main(["explain", "SEC-001"]) == 0
     assert "Policy set: 0.2, a preview before it.\n" in capsys.readouterr().out
     assert main(["policy", "show", "SEC-001", "--json"]) == 0

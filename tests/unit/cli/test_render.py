@@ -8,7 +8,7 @@ import pytest
 
 from rackwright.cli import main
 from rackwright.plan.load import load_plan
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 from rackwright.render.names import ZONE_HEADER
 from rackwright.render.slurm import HEADER
 

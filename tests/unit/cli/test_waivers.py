@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rackwright.cli import main
-from rackwright.policy.waivers import WaiverFile
+from rackwright.policy.exceptions.waivers import WaiverFile
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.spec.loader import load
 

@@ -20,10 +20,10 @@ from rackwright.crossguard.decode import decode
 from rackwright.crossguard.server import BLUEPRINT, Analyzer, describe, judge_spec
 from rackwright.model.cluster import Blueprint
 from rackwright.policy.api import Outcome
-from rackwright.policy.baseline import created, render_baseline
 from rackwright.policy.check import check_blueprint
-from rackwright.policy.concessions import read_files
 from rackwright.policy.engine import Report
+from rackwright.policy.exceptions.baseline import created, render_baseline
+from rackwright.policy.exceptions.exceptions import read_files
 from rackwright.provision import program
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.spec.loader import load_tree, validate

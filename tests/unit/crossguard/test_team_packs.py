@@ -9,9 +9,9 @@ import pytest
 from rackwright.cli import main
 from rackwright.crossguard import server
 from rackwright.plan.load import load_plan
+from rackwright.policy.authoring.scaffold import new_policy
 from rackwright.policy.check import check_blueprint, check_plan
-from rackwright.policy.scaffold import new_policy
-from rackwright.policy.team import packs_for
+from rackwright.policy.packs.team_config import packs_for
 from rackwright.provision import program
 from rackwright.provision.program import RefusedError
 from rackwright.render.blueprints import find_template, write_blueprint

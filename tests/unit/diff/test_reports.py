@@ -32,7 +32,7 @@ from rackwright.exit_codes import ExitCode
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.engine import Report
-from rackwright.policy.hygiene import BaselineState, Permission
+from rackwright.policy.exception_report import BaselineState, Permission
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "diff"
 BASE = Revision(Path("/repo"), "main", "a" * 40)

@@ -15,7 +15,7 @@ from rackwright.diff.results import Pair, pair
 from rackwright.plan.model import Subject
 from rackwright.policy.api import Enforcement, Finding, Outcome
 from rackwright.policy.engine import Report
-from rackwright.policy.hygiene import Permission
+from rackwright.policy.exception_report import Permission
 
 
 def at(name: str) -> Subject:

@@ -15,7 +15,7 @@ import yaml
 
 from rackwright.inventory.inventory import build_inventory
 from rackwright.plan.load import load_plan
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 from unit.inventory.played import files_of
 
 FIXTURES = builtin_pack() / "fixtures"

@@ -23,7 +23,7 @@ from rackwright.inventory.inventory import (
 from rackwright.plan.host_list import list_hosts
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 from work import growth
 
 FIXTURES = builtin_pack() / "fixtures"

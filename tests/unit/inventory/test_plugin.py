@@ -14,7 +14,7 @@ from collection_support import SOURCES, ansible, list_inventory
 from rackwright import __version__
 from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.plan.load import load_plan
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 
 SLURM = builtin_pack() / "fixtures" / "slurm.yaml"
 HYBRID = Path(__file__).parents[2] / "golden" / "slurm" / "hybrid" / "layer.yaml"

@@ -14,8 +14,8 @@ from rackwright.inventory.inventory import InventoryError, build_inventory, host
 from rackwright.inventory.stack_outputs import SCHEMA, add_outputs, read_outputs
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
-from rackwright.plan.node_health import mount_points
-from rackwright.policy.packs import builtin_pack
+from rackwright.plan.slurm.node_health import mount_points
+from rackwright.policy.packs.loader import builtin_pack
 
 FIXTURES = builtin_pack() / "fixtures"
 SERVERS = {

@@ -18,10 +18,10 @@ from rackwright.model.cluster import Blueprint, PolicySetting
 from rackwright.model.cost import Costs
 from rackwright.model.power import RackFeed
 from rackwright.model.prices import PriceList
-from rackwright.policy.baseline import BaselineFile
-from rackwright.policy.examples import Example
-from rackwright.policy.manifest import Manifest
-from rackwright.policy.waivers import WaiverFile
+from rackwright.policy.authoring.examples import Example
+from rackwright.policy.exceptions.baseline import BaselineFile
+from rackwright.policy.exceptions.waivers import WaiverFile
+from rackwright.policy.packs.manifest import Manifest
 from rackwright.receptor.workers import Workers
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.team.config import TeamConfig

@@ -13,7 +13,7 @@ from rackwright.errors import SpecErrors
 from rackwright.model.hardware import Confidence, Node
 from rackwright.plan.load import LoadedPlan, load_data, load_plan
 from rackwright.policy.check import check_plan
-from rackwright.policy.hygiene import Kind
+from rackwright.policy.exception_report import Kind
 
 
 def a_fact(**changes: Any) -> dict[str, Any]:

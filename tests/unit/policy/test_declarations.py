@@ -10,9 +10,9 @@ import pytest
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Subject
 from rackwright.policy.api import Outcome
-from rackwright.policy.declared import declared
 from rackwright.policy.engine import Result, evaluate
-from rackwright.policy.packs import builtin_pack, load_packs
+from rackwright.policy.helpers.attestation import declared
+from rackwright.policy.packs.loader import builtin_pack, load_packs
 
 FAMILIES = ("security", "operations", "iac")
 FIXTURES = sorted((builtin_pack() / "fixtures").glob("*.yaml"))

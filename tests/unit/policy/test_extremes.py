@@ -11,11 +11,11 @@ import pytest
 
 from rackwright.errors import RackwrightError
 from rackwright.model.units import LARGEST, SMALLEST
-from rackwright.plan.cost import summarise
+from rackwright.plan.cost.summary import summarise
 from rackwright.plan.load import load_data
 from rackwright.policy.api import Outcome
 from rackwright.policy.gate import Gate
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 from rackwright.report.cost import render_text
 from rackwright.report.text import render_text as render_report
 from rackwright.spec.loader import load_tree

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from rackwright.plan.audit.catalogue_digest import catalogue_digest
 from rackwright.plan.load import load_plan
-from rackwright.plan.pin import catalogue_digest
 from rackwright.policy.api import Outcome
 from rackwright.policy.check import check_blueprint
-from rackwright.policy.sets import RELEASED, SETS
+from rackwright.policy.policy_sets import RELEASED, SETS
 from rackwright.render.blueprints import (
     BlueprintTemplate,
     TemplateManifest,

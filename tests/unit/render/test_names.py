@@ -16,7 +16,7 @@ import yaml
 
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 from rackwright.render.names import render_names
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "names"

@@ -19,7 +19,7 @@ from rackwright.model.cluster import Blueprint
 from rackwright.plan.expand import expand
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 from rackwright.render.names import render_names
 
 FOLDERS = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))

@@ -26,8 +26,8 @@ from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
 from rackwright.plan.records.names import Range
-from rackwright.plan.scheduler import NoSchedulerError
-from rackwright.policy.packs import builtin_pack
+from rackwright.plan.slurm.nodes import NoSchedulerError
+from rackwright.policy.packs.loader import builtin_pack
 from rackwright.render.slurm import FILES, HEADER, address_list, render_slurm
 from rackwright.resources import bundled
 

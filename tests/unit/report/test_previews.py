@@ -9,7 +9,7 @@ import pytest
 from rackwright.plan.model import Subject
 from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.sets import Regime
+from rackwright.policy.policy_sets import Regime
 from rackwright.report.formats import Context
 from rackwright.report.github import render_github
 from rackwright.report.markdown import render_markdown

@@ -13,7 +13,7 @@ from rackwright import __version__
 from rackwright.errors import Location
 from rackwright.policy.api import Severity
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.hygiene import BaselineState
+from rackwright.policy.exception_report import BaselineState
 from rackwright.report import sarif
 from rackwright.report.formats import Context
 from rackwright.report.rules import RuleText, first_paragraph

@@ -19,10 +19,10 @@ from examples import share
 from rackwright.errors import RackwrightError, SpecErrors
 from rackwright.model.hardware import Node, Pdu
 from rackwright.plan.load import load_plan
-from rackwright.policy.baseline import BaselineFile
 from rackwright.policy.check import check_data
-from rackwright.policy.concessions import Choice, read_concessions
-from rackwright.policy.waivers import WaiverFile
+from rackwright.policy.exceptions.baseline import BaselineFile
+from rackwright.policy.exceptions.exceptions import Choice, read_concessions
+from rackwright.policy.exceptions.waivers import WaiverFile
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.resources import bundled
 from rackwright.spec.loader import load_text

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rackwright.plan.host_lines import host_lines
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
-from rackwright.plan.software import kernel_of
+from rackwright.plan.naming.host_lines import host_lines
+from rackwright.plan.software.versions import kernel_of
 
 KIB_OF_GIB = 2**20
 EFA_PAGE_KIB = 2048

@@ -6,7 +6,7 @@ from typing import Any
 
 from rackwright.model.scheduler import Scheduler
 from rackwright.plan.model import Plan
-from rackwright.plan.software import bill_of
+from rackwright.plan.software.versions import bill_of
 
 
 def container_variables(plan: Plan, site: str) -> dict[str, Any]:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rackwright.model.fabric import Fabric, Segment
-from rackwright.plan.fabric import Layout, layouts_of, port_rate
-from rackwright.plan.filesystem import serves_lustre
+from rackwright.plan.fabric.layout import Layout, layouts_of, port_rate
 from rackwright.plan.hosts import node_names
 from rackwright.plan.model import Plan
-from rackwright.plan.software import bill_of
+from rackwright.plan.software.versions import bill_of
+from rackwright.plan.storage.filesystem import serves_lustre
 
 FIRST_PRIORITY = 14
 """Of the first subnet manager of a fabric; 15 is left for one that must take over by hand."""

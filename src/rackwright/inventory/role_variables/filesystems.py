@@ -21,10 +21,10 @@ from rackwright.model.storage import (
     lnet_name,
     split_nids,
 )
-from rackwright.plan.filesystem import mount_source
 from rackwright.plan.hosts import node_names
 from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.software import bill_of, upstream
+from rackwright.plan.software.versions import bill_of, upstream
+from rackwright.plan.storage.filesystem import mount_source
 
 Names = Mapping[tuple[str, str], str]
 """Name in the inventory of each host, by site and its own name."""

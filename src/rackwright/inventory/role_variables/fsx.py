@@ -18,7 +18,7 @@ from typing import Any
 from rackwright.inventory.role_variables.filesystems import client_software
 from rackwright.plan.host_list import list_hosts
 from rackwright.plan.model import Plan
-from rackwright.plan.node_health import LUSTRE, mount_points
+from rackwright.plan.slurm.node_health import LUSTRE, mount_points
 
 NETWORK = {"name": "tcp", "interfaces": ["default"]}
 """LNet over the interface of the default route, an instance's first."""

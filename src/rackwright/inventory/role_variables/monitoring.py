@@ -7,7 +7,7 @@ from typing import Any
 
 from rackwright.model.names import expand_hostlist
 from rackwright.plan.model import Plan
-from rackwright.plan.software import bill_of
+from rackwright.plan.software.versions import bill_of
 
 
 def monitoring_variables(plan: Plan, site: str) -> dict[str, Any]:

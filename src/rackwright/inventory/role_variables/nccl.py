@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rackwright.model.hardware import Node
 from rackwright.model.onprem import NodeGroup
-from rackwright.plan.fabric import Layout, layouts_of
+from rackwright.plan.fabric.layout import Layout, layouts_of
 from rackwright.plan.model import Plan
 
 ECN_BITS = 2

@@ -8,7 +8,7 @@ from typing import Any
 from rackwright.model.scheduler import Qos, job_minutes
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
-from rackwright.plan.scheduler import covers
+from rackwright.plan.slurm.nodes import covers
 
 
 def qos_variables(plan: Plan) -> dict[str, Any]:

@@ -7,11 +7,10 @@ from typing import Any
 
 from rackwright.inventory.role_variables.nccl import nccl_settings
 from rackwright.model.software import SoftwareBill
-from rackwright.plan.boards import Board, boards
+from rackwright.plan.accelerators_per_node import Board, boards
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
-from rackwright.plan.software import WIDE_NVLINK, bill_of, has_nvswitch, numbers, upstream
-from rackwright.plan.software_needs import (
+from rackwright.plan.software.needs import (
     SoftwareNeeds,
     bundle_of,
     needs_of,
@@ -19,6 +18,7 @@ from rackwright.plan.software_needs import (
     oldest_installer,
     plugin_need,
 )
+from rackwright.plan.software.versions import WIDE_NVLINK, bill_of, has_nvswitch, numbers, upstream
 
 
 def gpu_software(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:

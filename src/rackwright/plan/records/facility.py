@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rackwright.model.cooling import AirClass, WaterClass
+from rackwright.model.cooling import AirClass, Fluid, WaterClass
 from rackwright.plan.base import Path
-from rackwright.plan.thermal import Fluid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.inventory.variables import generate
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 
 FIXTURES = builtin_pack() / "fixtures"
 MEMORY = """\

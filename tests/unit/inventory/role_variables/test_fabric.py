@@ -17,7 +17,7 @@ import pytest
 from rackwright.errors import RackwrightError
 from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.plan.load import load_plan
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 from rackwright.resources import bundled
 
 FIXTURES = builtin_pack() / "fixtures"

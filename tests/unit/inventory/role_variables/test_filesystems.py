@@ -14,7 +14,7 @@ from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.inventory.role_variables.filesystems import serving
 from rackwright.model.storage import expand_devices
 from rackwright.plan.load import load_plan
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 from unit.inventory.role_variables.golden import compare, render
 
 FIXTURES = builtin_pack() / "fixtures"

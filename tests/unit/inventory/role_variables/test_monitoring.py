@@ -9,7 +9,7 @@ from pathlib import Path
 from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.inventory.role_variables.monitoring import rack_limits
 from rackwright.plan.load import load_plan
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 
 FIXTURES = builtin_pack() / "fixtures"
 

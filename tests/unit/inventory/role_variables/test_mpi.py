@@ -10,7 +10,7 @@ import yaml
 from collection_support import roles_of
 from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.plan.load import load_plan
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 
 BLUEPRINT = builtin_pack() / "fixtures/slurm.yaml"
 SITE = Path("stacks/baremetal/playbooks/site.yml")

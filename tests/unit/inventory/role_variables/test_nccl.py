@@ -10,7 +10,7 @@ import pytest
 from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.inventory.role_variables.nccl import nccl_settings
 from rackwright.plan.load import load_plan
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 from unit.inventory.role_variables.golden import compare, render
 
 FIXTURES = builtin_pack() / "fixtures"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rackwright.inventory.inventory import build_inventory
 from rackwright.plan.load import load_plan
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 
 FIXTURE = builtin_pack() / "fixtures/slurm.yaml"
 PRODUCTION = Path(__file__).parents[3] / "golden/slurm/tree/layer.yaml"

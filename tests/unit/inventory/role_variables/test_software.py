@@ -10,10 +10,10 @@ import pytest
 from rackwright.accept.expected import expect
 from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.inventory.role_variables.software import gpu_software
+from rackwright.plan.aws.nic import PRIMARY
 from rackwright.plan.load import load_plan
-from rackwright.plan.nic import PRIMARY
-from rackwright.plan.software_needs import NeedsError
-from rackwright.policy.packs import builtin_pack
+from rackwright.plan.software.needs import NeedsError
+from rackwright.policy.packs.loader import builtin_pack
 from unit.inventory.role_variables.test_nccl import NAMES
 
 FIXTURES = builtin_pack() / "fixtures"

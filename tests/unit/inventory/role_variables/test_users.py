@@ -12,7 +12,7 @@ from rackwright.errors import RackwrightError
 from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.model.users import Users
 from rackwright.plan.load import load_plan
-from rackwright.policy.packs import builtin_pack
+from rackwright.policy.packs.loader import builtin_pack
 
 FIXTURES = builtin_pack() / "fixtures"
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0Yw1x0Gq1m0Yw1x0Gq1m0Yw1x0Gq1m0Yw1x0Gq1m0Y ada"

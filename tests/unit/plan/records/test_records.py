@@ -11,8 +11,8 @@ from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hin
 import pytest
 
 from factories import a_hall, a_rack_group, a_row, a_site_plan, some_nodes
-from rackwright.plan.contributors import NAMES, Quantity, fields_lacking
 from rackwright.plan.model import SitePlan
+from rackwright.plan.racks.contributors import NAMES, Quantity, fields_lacking
 from rackwright.plan.records import facility, power, racks
 
 RECORDS = [

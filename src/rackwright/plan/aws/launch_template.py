@@ -1,0 +1,188 @@
+"""Placement by kind of capacity, and the launch template of a node group as plain data.
+
+What is built here is what is deployed: the stacks pass it to the provider unchanged, and policies
+and tests look at the same dictionary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rackwright.model.aws import AwsNodeGroup, AwsServer
+from rackwright.plan.aws.nic import Nic
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where instances of a group are put, and out of which capacity."""
+
+    group: Literal["none", "cluster", "existing"]
+    """``cluster``: the cluster placement group that the stack makes."""
+    group_name: str | None = None
+    """Name of the existing placement group."""
+    reservation: str | None = None
+    """Capacity reservation or block to launch into, by id."""
+    market: Literal["capacity-block"] | None = None
+
+
+def placement(group: AwsNodeGroup) -> Placement:
+    """The placement of ``group``: a rule of the kind of capacity, unless the group names its own.
+
+    On-demand nodes with EFA share a cluster placement group; a targeted reservation allows only
+    the placement group that it was made in; a capacity block allows none.
+    """
+    capacity = group.capacity
+    kind: Literal["none", "cluster", "existing"] = "none"
+    name: str | None = None
+    if group.placement_group is not None:
+        kind, name = "existing", group.placement_group
+    elif capacity.kind == "reservation" and capacity.placement_group is not None:
+        kind, name = "existing", capacity.placement_group
+    elif capacity.kind == "on-demand" and group.efa:
+        kind = "cluster"
+    return Placement(
+        group=kind,
+        group_name=name,
+        reservation=None if capacity.kind == "on-demand" else capacity.id,
+        market="capacity-block" if capacity.kind == "capacity-block" else None,
+    )
+
+
+def required_group(group: AwsNodeGroup) -> Placement:
+    """The placement that the kind of capacity demands, whatever the group names."""
+    return placement(group.model_copy(update={"placement_group": None}))
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """Ids that exist only once the network does; in a plan they are names that stand for them."""
+
+    image: Any = "image"
+    instance_profile: Any = "instance-profile"
+    security_groups: tuple[Any, ...] = ("cluster",)
+    placement_group: Any = "placement-group"
+
+
+PLANNED = Wiring()
+"""Stand-ins for looking at a launch template before anything exists."""
+
+METADATA_OPTIONS: dict[str, Any] = {
+    "http_endpoint": "enabled",
+    "http_tokens": "required",
+    "http_put_response_hop_limit": 1,
+    "instance_metadata_tags": "enabled",
+}
+"""Instance metadata: version 2 only, and not beyond the instance unless its group says so."""
+
+
+def network_interfaces(nics: tuple[Nic, ...], security_groups: tuple[Any, ...]) -> list[Any]:
+    """The interfaces of a launch template, in the order of cards and devices."""
+    return [
+        {
+            "network_card_index": nic.card,
+            "device_index": nic.device,
+            "interface_type": nic.kind,
+            "security_groups": list(security_groups),
+            "delete_on_termination": "true",
+            "description": f"card {nic.card} device {nic.device} {nic.kind}",
+        }
+        for nic in nics
+    ]
+
+
+def root_volume(size: float) -> dict[str, Any]:
+    """An encrypted gp3 root volume of ``size`` GiB."""
+    return {
+        "volume_size": int(-(-size // 1)),
+        "volume_type": "gp3",
+        "encrypted": True,
+        "delete_on_termination": True,
+    }
+
+
+def launch_template_args(
+    group: AwsNodeGroup,
+    nics: tuple[Nic, ...],
+    *,
+    name: str,
+    tags: Mapping[str, str],
+    wiring: Wiring = PLANNED,
+) -> dict[str, Any]:
+    """The whole launch template of ``group``.
+
+    Args:
+        group: the node group.
+        nics: its interfaces, from ``nic_layout``.
+        name: name of the template and of the instances.
+        tags: tags of everything that the template makes.
+        wiring: ids of what the template refers to.
+    """
+    placed = placement(group)
+    template: dict[str, Any] = {
+        "name": name,
+        "description": group.type,
+        "image_id": wiring.image,
+        "instance_type": group.type,
+        "update_default_version": True,
+        "ebs_optimized": "true",
+        "iam_instance_profile": {"arn": wiring.instance_profile},
+        "metadata_options": METADATA_OPTIONS | {"http_put_response_hop_limit": group.metadata_hops},
+        "network_interfaces": network_interfaces(nics, wiring.security_groups),
+        "block_device_mappings": [
+            {
+                "device_name": group.root_device,
+                "ebs": {
+                    key: str(value).lower() if isinstance(value, bool) else value
+                    for key, value in root_volume(group.root_volume).items()
+                },
+            }
+        ],
+        "tag_specifications": [
+            {"resource_type": kind, "tags": {**tags, "Name": name}}
+            for kind in ("instance", "volume", "network-interface")
+        ],
+        "tags": dict(tags),
+    }
+    if placed.group == "cluster":
+        template["placement"] = {"group_name": wiring.placement_group}
+    elif placed.group == "existing":
+        template["placement"] = {"group_name": placed.group_name}
+    if placed.reservation is not None:
+        template["capacity_reservation_specification"] = {
+            "capacity_reservation_target": {"capacity_reservation_id": placed.reservation}
+        }
+    if placed.market is not None:
+        template["instance_market_options"] = {"market_type": placed.market}
+    return template
+
+
+def server_args(
+    server: AwsServer,
+    *,
+    name: str,
+    tags: Mapping[str, str],
+    wiring: Wiring = PLANNED,
+    public: bool = False,
+) -> dict[str, Any]:
+    """A head or login instance, its subnet aside.
+
+    Args:
+        server: what the blueprint says of it.
+        name: name of the instance.
+        tags: its tags.
+        wiring: ids of what it refers to.
+        public: it takes a public address.
+    """
+    return {
+        "ami": wiring.image,
+        "instance_type": server.type,
+        "iam_instance_profile": wiring.instance_profile,
+        "vpc_security_group_ids": list(wiring.security_groups),
+        "associate_public_ip_address": public,
+        "ebs_optimized": True,
+        "metadata_options": dict(METADATA_OPTIONS),
+        "root_block_device": {**root_volume(server.root_volume), "tags": {**tags, "Name": name}},
+        "tags": {**tags, "Name": name},
+    }

@@ -1,0 +1,217 @@
+"""Expansion of a site on AWS: instances, interfaces, addresses, subnets and placement."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rackwright.catalog.loader import how_to_add
+from rackwright.model.aws import AwsNodeGroup, AwsServer, AwsSite
+from rackwright.model.hardware import Instance, fact_value
+from rackwright.plan.aws import launch_template, nic
+from rackwright.plan.aws.subnets import (
+    Demand,
+    SubnetError,
+    SubnetPlan,
+    file_system_interfaces,
+    has_public_login,
+    plan_subnets,
+)
+from rackwright.plan.problems import PlanError, PlanProblem
+
+SitePath = tuple[str | int, ...]
+
+STANDARD_QUOTA = "L-1216C47A"
+"""Quota that counts the vCPUs of on-demand standard instances, as head and login nodes are."""
+
+
+class AwsPlanError(PlanError):
+    """A site on AWS cannot be expanded; ``problems`` holds every reason."""
+
+    code = "aws-plan"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPlan:
+    """A node group with what follows from its instance type."""
+
+    group: AwsNodeGroup
+    path: SitePath
+    instance: Instance
+    nics: tuple[nic.Nic, ...] | None
+    """Its interfaces; None where ``layout_error`` says why not."""
+    layout_error: nic.LayoutError | None
+    placement: launch_template.Placement
+
+    @property
+    def addresses_per_node(self) -> int | None:
+        """IP addresses that one node takes, None where the layout is unknown."""
+        return None if self.nics is None else nic.addresses_per_node(self.nics)
+
+    @property
+    def efa_interfaces(self) -> int | None:
+        """EFA interfaces of one node, None where the layout is unknown."""
+        return None if self.nics is None else nic.efa_count(self.nics)
+
+    @property
+    def vcpus(self) -> int | None:
+        """Virtual CPUs of the whole group, None where the catalogue lacks them."""
+        each = fact_value(self.instance.vcpus)
+        return None if each is None else each * self.group.count
+
+    def launch_template(
+        self,
+        name: str,
+        tags: Mapping[str, str],
+        wiring: launch_template.Wiring = launch_template.PLANNED,
+    ) -> dict[str, Any]:
+        """The launch template, exactly as it is deployed.
+
+        Raises:
+            LayoutError: the interfaces of the instance type cannot be laid out.
+        """
+        if self.nics is None:
+            raise self.layout_error or nic.UnknownLayoutError(
+                f"the interfaces of '{self.group.type}' are unknown"
+            )
+        return launch_template.launch_template_args(
+            self.group, self.nics, name=name, tags=tags, wiring=wiring
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ServerPlan:
+    """The head or login nodes."""
+
+    role: Literal["head", "login"]
+    server: AwsServer
+    path: SitePath
+    instance: Instance | None
+    """Catalogue entry; None where the type is not in the catalogue."""
+    public: bool
+    """They take public addresses."""
+
+    @property
+    def vcpus(self) -> int | None:
+        """Virtual CPUs of all of them, None where unknown."""
+        each = None if self.instance is None else fact_value(self.instance.vcpus)
+        return None if each is None else each * self.server.count
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Host names, like ``head-1``."""
+        return tuple(f"{self.role}-{number}" for number in range(1, self.server.count + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class AwsSitePlan:
+    """A site on AWS with everything that follows from the blueprint and the catalogue."""
+
+    site: AwsSite
+    path: SitePath
+    groups: tuple[GroupPlan, ...]
+    servers: tuple[ServerPlan, ...]
+    demand: Demand | None
+    """Addresses of the cluster's subnet; None while a group's layout is unknown."""
+    subnets: tuple[SubnetPlan, ...]
+    """All subnets, the cluster's first; empty while ``demand`` is unknown."""
+
+    @property
+    def cluster_subnet(self) -> SubnetPlan | None:
+        """The subnet of all nodes."""
+        return self.subnets[0] if self.subnets else None
+
+    def tags(self, cluster: str, owner: str | None = None) -> dict[str, str]:
+        """Tags of every resource of the site; the site's own come first."""
+        own = {"rackwright:cluster": cluster, "rackwright:site": self.site.name}
+        if owner is not None:
+            own["rackwright:owner"] = owner
+        return {**self.site.tags, **own}
+
+
+def plan_aws_site(site: AwsSite, path: SitePath, instances: Mapping[str, Instance]) -> AwsSitePlan:
+    """The expansion of ``site``.
+
+    Args:
+        site: the site.
+        path: its place in the blueprint.
+        instances: catalogue entries by EC2 instance type.
+
+    Raises:
+        AwsPlanError: a type is not in the catalogue, has no EFA where some is wanted, or the
+            subnets do not fit; with every problem.
+    """
+    problems: list[PlanProblem] = []
+    groups: list[GroupPlan] = []
+    for index, group in enumerate(site.node_groups):
+        where = (*path, "node_groups", index)
+        instance = instances.get(group.type)
+        if instance is None:
+            problems.append(_unknown_type(group.type, (*where, "type"), instances))
+            continue
+        try:
+            groups.append(_plan_group(group, where, instance))
+        except nic.NoEfaError as error:
+            problems.append(PlanProblem((*where, "efa"), error.summary, error.hint))
+    servers = _plan_servers(site, path, instances)
+    demand = _demand(site, groups, servers)
+    planned: tuple[SubnetPlan, ...] = ()
+    if demand is not None and not problems:
+        public = sum(plan.server.count for plan in servers if plan.public)
+        try:
+            planned = plan_subnets(site.network, demand, public_servers=public)
+        except SubnetError as error:
+            place = (*path, "network", "cidr")
+            problems.append(PlanProblem(place, error.summary, error.hint))
+    if problems:
+        raise AwsPlanError(tuple(problems))
+    return AwsSitePlan(site, path, tuple(groups), servers, demand, planned)
+
+
+def _plan_group(group: AwsNodeGroup, path: SitePath, instance: Instance) -> GroupPlan:
+    nics: tuple[nic.Nic, ...] | None = None
+    failure: nic.LayoutError | None = None
+    try:
+        nics = nic.group_layout(instance, efa=group.efa)
+    except nic.NoEfaError:
+        raise
+    except nic.LayoutError as error:
+        failure = error
+    return GroupPlan(group, path, instance, nics, failure, launch_template.placement(group))
+
+
+def _plan_servers(
+    site: AwsSite, path: SitePath, instances: Mapping[str, Instance]
+) -> tuple[ServerPlan, ...]:
+    known = instances.get(site.head.type)
+    head = ServerPlan("head", site.head, (*path, "head"), known, public=False)
+    if site.login is None:
+        return (head,)
+    public = has_public_login(site.network)
+    known = instances.get(site.login.type)
+    return (head, ServerPlan("login", site.login, (*path, "login"), known, public=public))
+
+
+def _demand(
+    site: AwsSite, groups: list[GroupPlan], servers: tuple[ServerPlan, ...]
+) -> Demand | None:
+    nodes = 0
+    for plan in groups:
+        if plan.addresses_per_node is None:
+            return None
+        nodes += plan.addresses_per_node * plan.group.count
+    return Demand(
+        nodes=nodes,
+        growth=site.network.growth,
+        servers=sum(plan.server.count for plan in servers if not plan.public),
+        file_systems=sum(file_system_interfaces(fs) for fs in site.file_systems),
+    )
+
+
+def _unknown_type(name: str, path: SitePath, instances: Mapping[str, Instance]) -> PlanProblem:
+    near = difflib.get_close_matches(name, sorted(instances), n=1)
+    hint = how_to_add(Instance, name)
+    hint = f"did you mean '{near[0]}'? {hint}" if near else hint
+    return PlanProblem(path, f"the instance type '{name}' is not in the catalogue", hint)

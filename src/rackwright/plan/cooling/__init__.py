@@ -1,0 +1,1 @@
+"""Heat, air and coolant of halls, loops and rear doors."""

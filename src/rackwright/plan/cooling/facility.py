@@ -1,0 +1,214 @@
+"""Rows, halls, loops and the site as a whole: sums over racks, and what is left after a loss."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.model.hardware import AirHandler, Cdu, fact_value
+from rackwright.model.onprem import OnPremSite
+from rackwright.plan.base import Path
+from rackwright.plan.cooling.thermal import LEAKAGE, at_density, density_ratio, without_largest
+from rackwright.plan.power.overhead import Overhead
+from rackwright.plan.records.facility import HallLoad, LoopLoad, RowLoad, SiteTotals
+from rackwright.plan.records.racks import RackClass
+
+K = TypeVar("K", bound=Hashable)
+
+
+class Counts(NamedTuple):
+    """What stands on a site, in pieces.
+
+    Attributes:
+        accelerators: number of accelerators.
+        nodes: number of servers and rack-scale systems.
+        hosts: number of operating systems.
+    """
+
+    accelerators: int
+    nodes: int
+    hosts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sums:
+    """Sums over racks; None as soon as one rack's value is."""
+
+    power_w: float | None
+    heat_air_w: float | None
+    heat_liquid_w: float | None
+    airflow_cfm: float | None
+    flow_lpm: float | None
+    weight_kg: float | None
+    air_into_loop_w: float | None
+    densest_air_w: float | None
+
+
+def _sums(classes: Iterable[RackClass], key: Callable[[RackClass], K]) -> Mapping[K, _Sums]:
+    """Sums over racks by ``key``."""
+    grouped: dict[K, list[RackClass]] = {}
+    for racks in classes:
+        grouped.setdefault(key(racks), []).append(racks)
+    return {name: _add(racks) for name, racks in grouped.items()}
+
+
+def _add(classes: Sequence[RackClass]) -> _Sums:
+    known = [racks.heat_air_w for racks in classes if racks.heat_air_w is not None]
+    return _Sums(
+        power_w=_sum((racks.power_w, racks.count) for racks in classes),
+        heat_air_w=_sum((racks.heat_air_w, racks.count) for racks in classes),
+        heat_liquid_w=_sum((racks.heat_liquid_w, racks.count) for racks in classes),
+        airflow_cfm=_sum((racks.airflow_cfm, racks.count) for racks in classes),
+        flow_lpm=_sum((racks.flow_lpm, racks.count) for racks in classes),
+        weight_kg=_sum((racks.weight_kg, racks.count) for racks in classes),
+        air_into_loop_w=_sum((racks.air_into_loop_w, racks.count) for racks in classes),
+        densest_air_w=max(known, default=None if classes else 0.0),
+    )
+
+
+def _sum(values: Iterable[tuple[float | None, int]]) -> float | None:
+    products = []
+    for value, count in values:
+        if value is None:
+            return None
+        products.append(value * count)
+    return math.fsum(products)
+
+
+_NOTHING = _add(())
+
+
+def row_rows(site: OnPremSite, path: Path, classes: Sequence[RackClass]) -> tuple[RowLoad, ...]:
+    """The rows of the halls."""
+    sums = _sums(classes, lambda racks: (racks.hall, racks.row))
+    found = []
+    for h, hall in enumerate(site.halls):
+        for r, row in enumerate(hall.rows):
+            here = sums.get((hall.name, row.name), _NOTHING)
+            found.append(
+                RowLoad(
+                    hall=hall.name,
+                    row=row.name,
+                    path=(*path, "halls", h, "rows", r),
+                    power_w=here.power_w,
+                    heat_air_w=here.heat_air_w,
+                    heat_liquid_w=here.heat_liquid_w,
+                    weight_kg=here.weight_kg,
+                    power_limit_w=row.power_limit,
+                )
+            )
+    return tuple(found)
+
+
+def hall_rows(
+    site: OnPremSite, path: Path, classes: Sequence[RackClass], catalogue: Catalogue
+) -> tuple[HallLoad, ...]:
+    """The halls: heat and airflow against the air handlers less one.
+
+    The capacity of the air handlers is that at the site's altitude, and unknown without it.
+    """
+    sums = _sums(classes, lambda racks: racks.hall)
+    density = None if site.altitude is None else density_ratio(site.altitude)
+    found = []
+    for h, hall in enumerate(site.halls):
+        here = sums.get(hall.name, _NOTHING)
+        row = HallLoad(
+            hall=hall.name,
+            path=(*path, "halls", h),
+            power_w=here.power_w,
+            heat_air_w=here.heat_air_w,
+            heat_liquid_w=here.heat_liquid_w,
+            airflow_cfm=here.airflow_cfm,
+            weight_kg=here.weight_kg,
+            densest_air_w=here.densest_air_w,
+            power_limit_w=hall.power_limit,
+            density_ratio=density,
+        )
+        if hall.air is not None:
+            unit = catalogue.get(AirHandler, hall.air.type)
+            each = at_density(unit.capacity.value, density)
+            flow = fact_value(unit.airflow)
+            count = hall.air.count
+            airflow = here.airflow_cfm
+            row = replace(
+                row,
+                handler=unit.id,
+                handlers=count,
+                containment=hall.air.containment,
+                ashrae_class=hall.air.ashrae_class,
+                inlet_c=hall.air.inlet_temperature,
+                air_capacity_w=None if each is None else each * count,
+                air_capacity_n1_w=None if each is None else without_largest(each, count),
+                air_supply_cfm=None if flow is None else flow * count,
+                air_supply_n1_cfm=None if flow is None else without_largest(flow, count),
+                supply_cfm=None if airflow is None else airflow * LEAKAGE[hall.air.containment],
+            )
+        found.append(row)
+    return tuple(found)
+
+
+def loop_rows(
+    site: OnPremSite, path: Path, classes: Sequence[RackClass], catalogue: Catalogue
+) -> tuple[LoopLoad, ...]:
+    """The loops: heat and flow against the CDUs less one."""
+    sums = _sums(classes, lambda racks: racks.loop)
+    found = []
+    for index, loop in enumerate(site.loops):
+        here = sums.get(loop.name, _NOTHING)
+        cdu = catalogue.get(Cdu, loop.cdu)
+        liquid, captured = here.heat_liquid_w, here.air_into_loop_w
+        flow = fact_value(cdu.flow)
+        found.append(
+            LoopLoad(
+                loop=loop.name,
+                path=(*path, "loops", index),
+                cdu=cdu.id,
+                cdus=loop.count,
+                fluid=loop.fluid,
+                rise_k=loop.temperature_rise,
+                heat_w=None if liquid is None or captured is None else liquid + captured,
+                flow_lpm=here.flow_lpm,
+                capacity_w=cdu.capacity.value * loop.count,
+                capacity_n1_w=without_largest(cdu.capacity.value, loop.count),
+                cdu_flow_lpm=None if flow is None else flow * loop.count,
+                cdu_flow_n1_lpm=None if flow is None else without_largest(flow, loop.count),
+                approach_k=loop.approach,
+                catalogue_approach_k=fact_value(cdu.approach),
+                supply_c=loop.supply_temperature,
+                facility_c=loop.facility_temperature,
+                facility_class=loop.facility_class,
+                dew_point_c=loop.dew_point,
+                pressure_kpa=loop.pressure,
+                flow_limit_lpm=loop.flow_limit,
+            )
+        )
+    return tuple(found)
+
+
+def rack_power(classes: Iterable[RackClass]) -> float | None:
+    """W that all racks draw; None as soon as one rack's power is unknown."""
+    return _sum((racks.power_w, racks.count) for racks in classes)
+
+
+def totals_row(
+    site: OnPremSite, classes: Sequence[RackClass], counts: Counts, overhead: Overhead
+) -> SiteTotals:
+    """The site as a whole."""
+    here = _add(classes)
+    power = here.power_w
+    return SiteTotals(
+        accelerators=counts.accelerators,
+        nodes=counts.nodes,
+        hosts=counts.hosts,
+        racks=sum(racks.count for racks in classes),
+        it_power_w=power,
+        facility_w=overhead.of_site(power),
+        heat_air_w=here.heat_air_w,
+        heat_liquid_w=here.heat_liquid_w,
+        weight_kg=here.weight_kg,
+        pue=site.pue,
+        contract_w=site.power.contract,
+    )

@@ -1,0 +1,59 @@
+"""Cooling arithmetic: heat, airflow, coolant flow. Pure functions."""
+
+from __future__ import annotations
+
+from rackwright.model.cooling import Fluid
+
+CFM_PER_WATT_KELVIN = 1.756
+"""Airflow in CFM that carries 1 W at a rise of 1 K, at sea level (3.16 with °F)."""
+_LAPSE_OVER_SEA_LEVEL = 0.0065 / 288.15
+"""Fall of the temperature in K/m over 288.15 K: International Standard Atmosphere, ISO 2533:1975."""
+_DENSITY_EXPONENT = 9.80665 * 0.0289644 / (8.31446 * 0.0065) - 1
+"""g₀·M / (R·L) - 1 = 4.2559 of the same standard."""
+_TROPOPAUSE = 11_000.0
+"""Altitude in m up to which they hold."""
+LEAKAGE = {"hot-aisle": 1.1, "cold-aisle": 1.1, "none": 1.3}
+"""Supply air needed per unit of device airflow, by containment."""
+
+_FLUIDS: dict[str, tuple[float, float]] = {"water": (0.997, 4.18), "pg25": (1.02, 3.95)}
+"""Density in kg/L and specific heat in kJ/(kg·K)."""
+
+
+def airflow_for(watts: float, rise: float) -> float:
+    """Airflow in CFM that carries ``watts`` at a temperature rise of ``rise`` K at sea level."""
+    return CFM_PER_WATT_KELVIN * watts / rise
+
+
+def heat_carried(cfm: float, rise: float) -> float:
+    """Heat in W that ``cfm`` carries at a rise of ``rise`` K: the inverse of ``airflow_for``."""
+    return cfm * rise / CFM_PER_WATT_KELVIN
+
+
+def coolant_flow(watts: float, rise: float, fluid: Fluid) -> float:
+    """Flow in L/min that carries ``watts``: 60·kW / (ρ·cp·ΔT)."""
+    density, heat_capacity = _FLUIDS[fluid]
+    return 60 * (watts / 1000) / (density * heat_capacity * rise)
+
+
+def density_ratio(altitude: float) -> float:
+    """Air density at ``altitude`` m relative to sea level, 0 above the troposphere.
+
+    ρ/ρ₀ = (1 - L·h/T₀)^(g₀·M/(R·L) - 1) of the International Standard Atmosphere (ISO 2533:1975).
+    """
+    if altitude > _TROPOPAUSE:
+        return 0.0
+    return float((1 - _LAPSE_OVER_SEA_LEVEL * altitude) ** _DENSITY_EXPONENT)
+
+
+def at_density(capacity: float, density: float | None) -> float | None:
+    """Sensible capacity in W of an air handler rated at ``capacity`` W at sea level.
+
+    Fans move the same volume and the coil keeps its temperatures, so that the heat carried,
+    V·ρ·cp·ΔT, falls with the density (ASHRAE Handbook, Fundamentals, psychrometrics).
+    """
+    return capacity * density if density else None
+
+
+def without_largest(each: float, count: int) -> float:
+    """Capacity of ``count`` equal units with one of them lost."""
+    return each * (count - 1)

@@ -1,0 +1,172 @@
+"""Cost of a site on AWS: every instance on all hours of the year, storage and network by the hour.
+
+Cost = instances × price + volumes + file systems + NAT gateways + addresses + endpoints. Traffic,
+requests, buckets, backups and taxes depend on use and are not part of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Literal
+
+from rackwright.model.aws import CapacityBlock
+from rackwright.model.cost import Costs
+from rackwright.model.prices import UNITS, Offer, Prices
+from rackwright.plan.aws.site import AwsSitePlan
+from rackwright.plan.base import Path
+from rackwright.plan.cost import money
+from rackwright.plan.cost.lines import CostLine, Kind, UsedPrice
+from rackwright.plan.missing import Missing
+
+TERMS = {
+    Offer.ON_DEMAND: "on demand",
+    Offer.CAPACITY_BLOCK: "in a capacity block",
+    Offer.RESERVED: "reserved for a year",
+}
+
+
+_OWN = {
+    Offer.ON_DEMAND: "instances",
+    Offer.CAPACITY_BLOCK: "instances",
+    Offer.RESERVED: "instances",
+    Offer.STORAGE: "storage",
+    Offer.NETWORK: "network",
+}
+"""The field of ``costs`` that holds the owner's prices of each offer."""
+
+
+class AwsPricing:
+    """Prices in one region, the owner's first."""
+
+    def __init__(self, prices: Prices, costs: Costs, region: str) -> None:
+        self._prices = prices
+        self._costs = costs
+        self._region = region
+        self._own: Mapping[Offer, Mapping[str, Decimal]] = {
+            Offer.ON_DEMAND: costs.instances,
+            Offer.CAPACITY_BLOCK: costs.instances,
+            Offer.RESERVED: costs.instances,
+            Offer.STORAGE: dict(costs.storage.items()),
+            Offer.NETWORK: dict(costs.network.items()),
+        }
+
+    def offer(self, name: str) -> Offer:
+        """How instances of a type are bought that are in no capacity block."""
+        return Offer.RESERVED if name in self._costs.reserved else Offer.ON_DEMAND
+
+    def instance(self, name: str, offer: Offer) -> tuple[UsedPrice | None, tuple[str, ...]]:
+        """The price of an instance hour, or what is missing."""
+        return self.find(offer, name, f"price of '{name}' {TERMS[offer]} in {self._region}")
+
+    def find(
+        self, offer: Offer, item: str, missing: str | None = None
+    ) -> tuple[UsedPrice | None, tuple[str, ...]]:
+        """The owner's price of ``item``, else the list's with the discount, or what is missing."""
+        own = self._own[offer].get(item)
+        if own is not None:
+            return UsedPrice(item, own, UNITS[offer], None), ()
+        found = self._prices.find(offer, self._region, item)
+        if found is None:
+            what = missing or f"price of '{item}' in {self._region}"
+            return None, (Missing(what, ("costs", _OWN[offer], item)),)
+        amount = found.amount
+        # What a block costs is settled by its offer: no agreement takes anything off it.
+        if self._costs.discount is not None and offer is not Offer.CAPACITY_BLOCK:
+            amount = money.discounted(amount, self._costs.discount)
+        return UsedPrice(item, amount, UNITS[offer], found), ()
+
+
+def aws_lines(site: AwsSitePlan, costs: Costs, prices: Prices) -> Iterator[CostLine]:
+    """The lines of ``site``."""
+    pricing = AwsPricing(prices, costs, site.site.region)
+    for plan in site.groups:
+        group = plan.group
+        blocks = isinstance(group.capacity, CapacityBlock)
+        yield from _computers(
+            site,
+            pricing,
+            group.name,
+            (group.type, group.count, group.root_volume),
+            Offer.CAPACITY_BLOCK if blocks else pricing.offer(group.type),
+            plan.path,
+        )
+    for servers in site.servers:
+        server = servers.server
+        yield from _computers(
+            site,
+            pricing,
+            servers.role,
+            (server.type, server.count, server.root_volume),
+            pricing.offer(server.type),
+            servers.path,
+        )
+    yield from _file_systems(site, pricing)
+    yield from _network(site, pricing)
+
+
+def _computers(
+    site: AwsSitePlan,
+    pricing: AwsPricing,
+    group: str,
+    order: tuple[str, int, float],
+    offer: Offer,
+    path: Path,
+) -> Iterator[CostLine]:
+    name, count, volume = order
+    what = f"{count:,} × {name} {TERMS[offer]}"
+    found = pricing.instance(name, offer)
+    yield _line(site, group, "instances", what, Decimal(count), found, "hour", path)
+    size = math.ceil(volume)  # a volume has whole GiB, as in the launch template
+    what = f"{count:,} × {size:,} GiB gp3"
+    found = pricing.find(Offer.STORAGE, "ebs-gp3")
+    yield _line(site, group, "volumes", what, Decimal(count * size), found, "month", path)
+
+
+def _file_systems(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
+    for index, system in enumerate(site.site.file_systems):
+        path = (*site.path, "file_systems", index)
+        tier = f"{system.deployment.lower().replace('_', '-')}-{system.throughput:g}"
+        found = pricing.find(Offer.STORAGE, f"fsx-lustre-{tier}")
+        what = f"{system.capacity:,.0f} GiB FSx for Lustre at {system.throughput:g} MB/s/TiB"
+        size = money.exact(system.capacity)
+        yield _line(site, system.name, "file-systems", what, size, found, "month", path)
+
+
+def _network(site: AwsSitePlan, pricing: AwsPricing) -> Iterator[CostLine]:
+    network = site.site.network
+    zones = len(network.availability_zones)
+    gateways = {"none": 0, "single": 1, "per-zone": zones}[network.nat]
+    public = sum(plan.server.count for plan in site.servers if plan.public)
+    # Every service but S3 is reached by an interface in each zone; S3's gateway is free.
+    endpoints = sum(name != "s3" for name in network.endpoints) * zones
+    orders: tuple[tuple[Kind, str, str, int], ...] = (
+        ("nat-gateways", "nat-gateway", "NAT gateway", gateways),
+        ("addresses", "public-address", "public address", gateways + public),
+        ("endpoints", "interface-endpoint", "interface endpoint in a zone", endpoints),
+    )
+    path = (*site.path, "network")
+    for kind, item, noun, count in orders:
+        if count:
+            found = pricing.find(Offer.NETWORK, item)
+            what = f"{count:,} × {noun}"
+            yield _line(site, "network", kind, what, Decimal(count), found, "hour", path)
+
+
+def _line(
+    site: AwsSitePlan,
+    group: str,
+    kind: Kind,
+    what: str,
+    quantity: Decimal,
+    found: tuple[UsedPrice | None, tuple[str, ...]],
+    period: Literal["hour", "month"],
+    path: Path,
+) -> CostLine:
+    price, missing = found
+    if not quantity:  # nothing costs nothing, whatever its price
+        return CostLine(site.site.name, group, kind, what, 0, price, (), path)
+    periods = money.HOURS_PER_YEAR if period == "hour" else money.MONTHS_PER_YEAR
+    micros = None if price is None else money.recurring(quantity, price.amount, periods)
+    return CostLine(site.site.name, group, kind, what, micros, price, missing, path)

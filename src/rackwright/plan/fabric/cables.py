@@ -1,0 +1,248 @@
+"""The cables of a fabric: how long, how far they reach, what is at their ends."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.model.fabric import CableRoute, Cables
+from rackwright.model.hardware import Cable, Node, Switch, fact_value
+from rackwright.plan.base import Path
+from rackwright.plan.fabric.layout import Layout, connected, port_rate
+from rackwright.plan.hosts import node_names
+from rackwright.plan.missing import Missing
+
+SLACK = 0.1
+"""Share of the routed length that is added for slack, at least ``LEAST_SLACK``."""
+LEAST_SLACK = 1.0
+"""Metres."""
+FIBRES = {"mmf": ("OM3", "OM4"), "smf": ("OS2",)}
+"""Fibres of each optical medium; the other media bring their own cable."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of a kind of cables.
+
+    Attributes:
+        name: the node group or tier.
+        rate: of its port in Gbps; None where unknown.
+        cage: shell that its cage takes, None where any does.
+        cable: the product at this end; None where it is not said.
+        shell: shell that is declared.
+    """
+
+    name: str
+    rate: float | None
+    cage: str | None
+    cable: Cable | None
+    shell: str | None
+
+
+def routed_length(link: Cables) -> float | None:
+    """Metres of the longest cable: as declared, or along its route with both drops and slack."""
+    return link.length if link.route is None else length_of(link.route)
+
+
+def length_of(route: CableRoute) -> float:
+    """Metres along the tray and both drops, with 10 % of slack but no less than a metre."""
+    way = route.tray + 2 * route.drop
+    return way + max(LEAST_SLACK, SLACK * way)
+
+
+def reach(cable: Cable, fibre: str | None) -> float | None:
+    """Metres that ``cable`` bridges over ``fibre``; None where it is not known."""
+    if cable.medium == "mmf":
+        by_fibre = {"OM3": fact_value(cable.reach_om3), "OM4": fact_value(cable.reach)}
+        return by_fibre.get(fibre or "")
+    return fact_value(cable.reach)
+
+
+def ends(layout: Layout, link: Cables, catalogue: Catalogue) -> tuple[End, End]:
+    """The lower and the upper end of a kind of cables."""
+    lower = catalogue.get(Cable, link.cable) if link.cable else None
+    upper = catalogue.get(Cable, link.upper_cable) if link.upper_cable else lower
+    tiers = {tier.name: tier for tier in layout.tiers}
+    top = tiers[link.upper]
+    above = End(link.upper, top.rate, _switch_cage(top.type, catalogue), upper, link.upper_shell)
+    if link.lower in tiers:
+        tier = tiers[link.lower]
+        cage = _switch_cage(tier.type, catalogue)
+        return End(link.lower, tier.up_rate, cage, lower, link.lower_shell), above
+    hosts = next(h for h in layout.hosts if h.group.name == link.lower)
+    # NVIDIA's nodes have OSFP cages with a riding heat sink, which take flat-top shells only.
+    cage = "flat-top" if hosts.port and hosts.port.cage == "OSFP" else None
+    return End(link.lower, port_rate(hosts), cage, lower, link.lower_shell), above
+
+
+def _switch_cage(entry: str, catalogue: Catalogue) -> str | None:
+    """Switches with twin-port OSFP cages cool the shell by its fins."""
+    return "finned-top" if catalogue.get(Switch, entry).ports_per_cage == 2 else None
+
+
+def mismatches(layout: Layout, link: Cables, catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
+    """What does not fit together along a kind of cables, each with its remedy."""
+    return tuple(dict.fromkeys(_mismatches(layout, link, catalogue)))
+
+
+def _mismatches(layout: Layout, link: Cables, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
+    lower, upper = ends(layout, link, catalogue)
+    for tier in layout.tiers:
+        if tier.name not in {link.lower, link.upper} or layout.technology is None:
+            continue
+        if tier.technology != layout.technology:
+            yield (
+                f"{tier.type} of '{tier.name}' is for {tier.technology}, not {layout.technology}",
+                f"order switches for {layout.technology}",
+            )
+    for end in (lower, upper):
+        if end.cable and layout.technology and layout.technology not in end.cable.technology:
+            yield (
+                f"{end.cable.id} is not made for {layout.technology}",
+                f"use one of {_suitable(layout, catalogue, end.cable.medium)}",
+            )
+        if end.cage and end.shell and end.cage != end.shell:
+            yield (
+                f"the cages of '{end.name}' take {end.cage} shells, not {end.shell}",
+                f"order {end.cage} shells for '{end.name}'",
+            )
+    yield from _media(link, lower.cable, upper.cable)
+
+
+def _media(link: Cables, lower: Cable | None, upper: Cable | None) -> Iterator[tuple[str, str]]:
+    if lower is None or upper is None:
+        return
+    fibres = FIBRES.get(lower.medium)
+    if lower.medium != upper.medium:
+        yield (
+            f"{lower.id} is {lower.medium} and {upper.id} at the other end is {upper.medium}",
+            f"use {lower.id} at both ends",
+        )
+    elif fibres is None and lower.id != upper.id:
+        yield (
+            f"{lower.id} is a cable with both its ends, and {upper.id} is another one",
+            "leave out 'upper_cable'",
+        )
+    if fibres is None and link.fibre is not None:
+        yield f"{lower.id} brings its own cable, no {link.fibre}", "leave out 'fibre'"
+    elif fibres is not None and link.fibre is not None and link.fibre not in fibres:
+        yield f"{lower.id} is {lower.medium} and the fibre is {link.fibre}", f"lay {fibres[-1]}"
+
+
+def unsaid(layout: Layout, link: Cables, catalogue: Catalogue, path: Path) -> tuple[Missing, ...]:
+    """What must be said before it is known that everything along the cables at ``path`` fits."""
+    lower, upper = ends(layout, link, catalogue)
+    found: list[Missing] = []
+    if not layout.technology:
+        found.append(Missing("'technology' of the fabric", (*path[:-2], "technology")))
+    lacking = []
+    if lower.cable is None:
+        lacking.append("cable")
+    elif lower.cable.medium in FIBRES and link.fibre is None:
+        lacking.append("fibre")
+    if lower.cage and lower.shell is None:
+        lacking.append("lower_shell")
+    if upper.cage and upper.shell is None:
+        lacking.append("upper_shell")
+    return (*found, *(Missing(f"'{name}'", (*path, name)) for name in lacking))
+
+
+def _suitable(layout: Layout, catalogue: Catalogue, medium: str) -> str:
+    entries = (catalogue.get(Cable, name) for name in catalogue.ids(Cable))
+    fitting = [
+        entry.id
+        for entry in entries
+        if layout.technology in entry.technology and entry.medium == medium
+    ]
+    return ", ".join(fitting) or f"another medium than {medium}"
+
+
+def reaching(
+    layout: Layout, link: Cables, length: float, rate: float | None, catalogue: Catalogue
+) -> str | None:
+    """The product of shortest reach that bridges ``length``, or None."""
+    found = []
+    for name in catalogue.ids(Cable):
+        entry = catalogue.get(Cable, name)
+        far = reach(entry, link.fibre or FIBRES.get(entry.medium, ("",))[-1])
+        fits = rate is None or fact_value(entry.rate) == rate
+        if far is not None and far >= length and fits and layout.technology in entry.technology:
+            found.append((far, entry.id))
+    return min(found)[1] if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """One cable: a device and port at either end; ports count from 1."""
+
+    lower: str
+    lower_port: int
+    upper: str
+    upper_port: int
+    kind: str
+    """Name of the kind of cables, empty where the blueprint has none for it."""
+
+
+def wires(layout: Layout, catalogue: Catalogue) -> Iterator[Wire]:
+    """Every cable of the fabric, patches applied: the list for those who pull them."""
+    names = [tier.names() for tier in layout.tiers]
+    patches = {(p.node, p.interface): (p.switch, p.port) for p in layout.fabric.patches}
+    kinds = {link.lower: link.name for link in reversed(layout.fabric.links)}
+    hosts = [node_names(h.group, catalogue) for h in layout.hosts]
+    for run in layout.runs:
+        attached = layout.hosts[run.attachment]
+        for host in range(run.first, run.first + run.hosts):
+            for interface in range(attached.interfaces or 0):
+                leaf, port = run.place(host, interface)
+                name = hosts[run.attachment][host]
+                there = patches.get((name, interface + 1), (names[0][leaf], port))
+                yield Wire(name, interface + 1, *there, kinds.get(attached.group.name, ""))
+    next_up = [[_below(layout, n)] * tier.switches for n, tier in enumerate(layout.tiers)]
+    next_down = [[0] * tier.switches for tier in layout.tiers]
+    for link in layout.links:
+        for lower, uppers in connected(layout, link):
+            for upper in uppers:
+                for _ in range(link.parallel or 0):
+                    next_up[link.lower][lower] += 1
+                    next_down[link.upper][upper] += 1
+                    yield Wire(
+                        names[link.lower][lower],
+                        next_up[link.lower][lower],
+                        names[link.upper][upper],
+                        next_down[link.upper][upper],
+                        link.cables.name,
+                    )
+
+
+def _below(layout: Layout, tier: int) -> int:
+    """Ports of a switch before its uplinks; separate uplinks are counted after the radix."""
+    if layout.tiers[tier].uplinks:
+        return layout.tiers[tier].radix
+    return layout.leaf_ports if tier == 0 else (layout.down_links(tier) or 0)
+
+
+def digest(layout: Layout) -> str:
+    """Sixteen hex digits that change with everything that routing depends on."""
+    shape = {
+        "technology": layout.technology,
+        "tiers": [(t.prefix, t.switches, t.radix, t.uplinks) for t in layout.tiers],
+        "hosts": [(h.group.name, h.count, h.interfaces, h.rails) for h in layout.hosts],
+        "unit": layout.unit_hosts,
+        "leaf": layout.leaf_ports,
+        "links": [(k.lower, k.upper, k.parallel, k.blocks, k.by_plane) for k in layout.links],
+        "patches": [p.model_dump() for p in layout.fabric.patches],
+        "subnets": layout.fabric.subnets,
+    }
+    return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def node_ports(layout: Layout, attachment: int, catalogue: Catalogue) -> int | None:
+    """Ports of the attachment's role that each host has; None where the catalogue lists none."""
+    hosts = layout.hosts[attachment]
+    entry = catalogue.get(Node, hosts.group.type)
+    role = hosts.attachment.ports or layout.fabric.role
+    found = [port.count for port in entry.ports if port.role == role]
+    return sum(found) // entry.hosts if found else None

@@ -1,0 +1,453 @@
+"""Which host hangs on which leaf, and which switch on which.
+
+Hosts are cabled in runs: consecutive hosts of a group that share their leaves, each on the next
+port. So the work grows with the number of leaves, not of hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.model.fabric import Attachment, Cables, Fabric
+from rackwright.model.hardware import NetworkPort, Node, Switch, fact_value
+from rackwright.model.onprem import NodeGroup, OnPremSite
+from rackwright.plan.fabric.sizing import ceil_div, down_ports
+from rackwright.plan.hosts import node_names, numbered, switch_count, switch_stem
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """The switches of one tier.
+
+    Attributes:
+        switches: independent switches; a chassis may hold several.
+        radix: ports of equal rate.
+        rate: of one of them, in Gbps.
+        uplinks: ports beside the radix that lead upwards; zero where the radix does both.
+        up_rate: of a port that leads upwards.
+    """
+
+    name: str
+    prefix: str
+    type: str
+    technology: str
+    switches: int
+    radix: int
+    rate: float
+    uplinks: int
+    up_rate: float
+
+    def names(self) -> tuple[str, ...]:
+        """The switches' names, like ``compute-leaf-1``."""
+        return numbered(self.prefix, self.switches)
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """The hosts of one attachment.
+
+    Attributes:
+        interfaces: of each host on this fabric; None where the catalogue does not say.
+        rails: each interface goes to a leaf of its own; None where the blueprint does not say.
+        port: the ports of the product that are used; None where it has none of that role.
+    """
+
+    attachment: Attachment
+    group: NodeGroup
+    count: int
+    interfaces: int | None
+    rails: bool | None
+    port: NetworkPort | None
+
+    @property
+    def endpoints(self) -> int | None:
+        """Ports of all hosts."""
+        return None if self.interfaces is None else self.count * self.interfaces
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Consecutive hosts that are cabled alike.
+
+    Attributes:
+        attachment: index of the attachment in the fabric.
+        first: the first host's index in its group.
+        leaves: index of the leaf of each rail; interface i goes to leaf i modulo their number.
+        first_port: port of the first host's first interface on a leaf, counted from 1.
+        ports: of one host on one leaf.
+    """
+
+    attachment: int
+    first: int
+    hosts: int
+    leaves: tuple[int, ...]
+    first_port: int
+    ports: int
+
+    def place(self, host: int, interface: int) -> tuple[int, int]:
+        """Leaf index and port of an interface (from 0) of the group's ``host``-th host."""
+        turn, rail = divmod(interface, len(self.leaves))
+        return self.leaves[rail], self.first_port + (host - self.first) * self.ports + turn
+
+
+@dataclass(frozen=True, slots=True)
+class TierLink:
+    """Cables between the switches of two tiers.
+
+    Attributes:
+        parallel: cables of one connected pair; None where the blueprint does not say.
+        blocks: number of blocks in which each is connected with each.
+        by_plane: the n-th lower switch of each pod belongs to block n.
+    """
+
+    cables: Cables
+    lower: int
+    upper: int
+    parallel: int | None
+    blocks: int
+    by_plane: bool
+
+    def block(self, lower: int, switches: int) -> int:
+        """The block of the lower switch with this index, of ``switches`` in all."""
+        return lower % self.blocks if self.by_plane else lower * self.blocks // switches
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A fabric with its products looked up and its hosts cabled."""
+
+    site: OnPremSite
+    fabric: Fabric
+    tiers: tuple[Tier, ...]
+    hosts: tuple[Hosts, ...]
+    links: tuple[TierLink, ...]
+
+    @cached_property
+    def technology(self) -> str | None:
+        """What the blueprint says, else that of the switches if they agree."""
+        kinds = {tier.technology for tier in self.tiers}
+        return self.fabric.technology or (kinds.pop() if len(kinds) == 1 else None)
+
+    @cached_property
+    def endpoints(self) -> int | None:
+        """Ports of hosts on the fabric; None as soon as one number is unknown."""
+        counts = [hosts.endpoints for hosts in self.hosts]
+        return None if None in counts else sum(c for c in counts if c is not None)
+
+    def up_ports(self, tier: int) -> int | None:
+        """Ports that a switch of the tier gives to cables upwards; None where unknown."""
+        total = 0
+        for link in self.links:
+            if link.lower == tier:
+                if link.parallel is None:
+                    return None
+                total += link.parallel * ceil_div(self.tiers[link.upper].switches, link.blocks)
+        return total
+
+    def down_links(self, tier: int) -> int | None:
+        """Ports that a switch of the tier gives to switches below; None where unknown."""
+        total = 0
+        for link in self.links:
+            if link.upper == tier:
+                if link.parallel is None:
+                    return None
+                total += link.parallel * ceil_div(self.tiers[link.lower].switches, link.blocks)
+        return total
+
+    @cached_property
+    def leaf_ports(self) -> int:
+        """Ports that a leaf has for hosts: what it is sized for, less where its cables take more."""
+        leaf = self.tiers[0]
+        if len(self.tiers) == 1 or leaf.uplinks:
+            return leaf.radix
+        sized = down_ports(leaf.radix, self.fabric.oversubscription)
+        return max(0, min(sized, leaf.radix - (self.up_ports(0) or 0)))
+
+    @cached_property
+    def unit_hosts(self) -> int:
+        """Hosts of a scalable unit."""
+        return self.fabric.unit_hosts or max(1, self.leaf_ports)
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """All hosts that find ports, in the order of the attachments."""
+        return tuple(_cable_hosts(self))
+
+    @cached_property
+    def unplaced(self) -> tuple[int, ...]:
+        """Hosts of each attachment that find no port; all, where it cannot be told."""
+        placed = [0] * len(self.hosts)
+        for run in self.runs:
+            placed[run.attachment] += run.hosts
+        return tuple(h.count - n for h, n in zip(self.hosts, placed, strict=True))
+
+    @cached_property
+    def leaf_use(self) -> tuple[int, ...]:
+        """Ports of each leaf that hosts take by the pattern, before any patch."""
+        used = [0] * self.tiers[0].switches
+        for run in self.runs:
+            interfaces = self.hosts[run.attachment].interfaces or 0
+            for rail, leaf in enumerate(run.leaves):
+                extra = interfaces % len(run.leaves)
+                each = interfaces // len(run.leaves) + (1 if rail < extra else 0)
+                used[leaf] += run.hosts * each
+        return tuple(used)
+
+    def run_of(self, attachment: int, host: int) -> Run | None:
+        """The run of a host, by its index in its group."""
+        for run in self.runs:
+            if run.attachment == attachment and run.first <= host < run.first + run.hosts:
+                return run
+        return None
+
+
+def lay_out(site: OnPremSite, fabric: Fabric, catalogue: Catalogue) -> Layout | None:
+    """The layout of ``fabric``, or None when the blueprint attaches nothing to it.
+
+    Raises:
+        UnknownEntryError: a product is not in the catalogue.
+    """
+    if not fabric.attached or not fabric.tiers:
+        return None
+    groups = {group.name: group for group in site.node_groups}
+    return Layout(
+        site,
+        fabric,
+        tuple(_tier(fabric, index, catalogue) for index in range(len(fabric.tiers))),
+        tuple(
+            _hosts(fabric, attachment, groups[attachment.group], catalogue)
+            for attachment in fabric.attached
+        ),
+        tuple(_tier_links(fabric)),
+    )
+
+
+def layouts_of(site: OnPremSite, catalogue: Catalogue) -> tuple[Layout, ...]:
+    """The layouts of the site's fabrics, without those to which the blueprint attaches nothing.
+
+    Raises:
+        UnknownEntryError: a product is not in the catalogue.
+    """
+    made = (lay_out(site, fabric, catalogue) for fabric in site.fabrics)
+    return tuple(layout for layout in made if layout is not None)
+
+
+def _tier(fabric: Fabric, index: int, catalogue: Catalogue) -> Tier:
+    tier = fabric.tiers[index]
+    entry = catalogue.get(Switch, tier.type)
+    return Tier(
+        name=tier.name,
+        prefix=switch_stem(fabric, tier),
+        type=tier.type,
+        technology=entry.technology,
+        switches=switch_count(tier, catalogue),
+        radix=entry.radix * tier.split,
+        rate=entry.rate.value / tier.split,
+        uplinks=entry.uplinks.count if entry.uplinks else 0,
+        up_rate=entry.uplinks.rate.value if entry.uplinks else entry.rate.value / tier.split,
+    )
+
+
+def _hosts(fabric: Fabric, attachment: Attachment, group: NodeGroup, catalogue: Catalogue) -> Hosts:
+    entry = catalogue.get(Node, group.type)
+    role = attachment.ports or fabric.role
+    found = [port for port in entry.ports if port.role == role]
+    listed = sum(port.count for port in found) // entry.hosts if found else None
+    return Hosts(
+        attachment=attachment,
+        group=group,
+        count=group.count * entry.hosts,
+        interfaces=attachment.interfaces or listed,
+        rails=fabric.rail_optimized if attachment.rails is None else attachment.rails,
+        port=found[0] if len(found) == 1 else None,
+    )
+
+
+def _tier_links(fabric: Fabric) -> Iterator[TierLink]:
+    indexes = {tier.name: index for index, tier in enumerate(fabric.tiers)}
+    for link in fabric.links:
+        if link.lower in indexes:
+            yield TierLink(
+                cables=link,
+                lower=indexes[link.lower],
+                upper=indexes[link.upper],
+                parallel=link.parallel,
+                blocks=link.pods or link.planes or 1,
+                by_plane=link.planes is not None,
+            )
+
+
+def _cable_hosts(layout: Layout) -> Iterator[Run]:
+    """Fill the leaves block by block; a block is the leaves that the hosts of a unit share."""
+    leaves = layout.tiers[0].switches
+    used = [0] * leaves
+    for index, hosts in enumerate(layout.hosts):
+        if hosts.interfaces is None or (hosts.rails is None and leaves > 1):
+            continue
+        rails = min(hosts.interfaces, leaves) if hosts.rails else 1
+        ports = ceil_div(hosts.interfaces, rails)
+        first = 0
+        for block in _blocks(layout, rails, ports):
+            start = max(used[leaf] for leaf in block.leaves)
+            fitting = min((layout.leaf_ports - start) // ports, block.most, hosts.count - first)
+            if fitting > 0:
+                yield Run(index, first, fitting, block.leaves, start + 1, ports)
+                first += fitting
+                for leaf in block.leaves:
+                    used[leaf] = start + fitting * ports
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    leaves: tuple[int, ...]
+    most: int
+
+
+def _blocks(layout: Layout, rails: int, ports: int) -> Iterator[_Block]:
+    """Leaves that share hosts: one of each rail; a unit larger than a leaf has several of a rail."""
+    each = max(1, layout.leaf_ports // ports)
+    unit = (layout.fabric.unit_hosts or each) if rails > 1 else each
+    blocks = ceil_div(unit, each)
+    leaves = layout.tiers[0].switches
+    for start in range(0, leaves - rails * blocks + 1, rails * blocks):
+        for block in range(blocks):
+            of_rails = tuple(start + rail * blocks + block for rail in range(rails))
+            yield _Block(of_rails, min(each, unit - block * each))
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchNode:
+    """A switch with what hangs below it.
+
+    Attributes:
+        children: names of the switches that it is cabled to below.
+        nodes: names of the hosts on it.
+    """
+
+    name: str
+    tier: int
+    children: tuple[str, ...]
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LeafGroup:
+    """Hosts that share the same leaves: a scalable unit, or the nodes of one switch."""
+
+    leaves: tuple[str, ...]
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FabricTopology:
+    """The switches of a fabric, tier by tier from the nodes upwards."""
+
+    fabric: str
+    switches: tuple[SwitchNode, ...]
+
+    @property
+    def tiers(self) -> int:
+        """Number of tiers."""
+        return 1 + max(switch.tier for switch in self.switches)
+
+    @cached_property
+    def leaf_groups(self) -> tuple[LeafGroup, ...]:
+        """The hosts by the leaves they share, in the order of the leaves; each host once."""
+        leaves: dict[str, list[str]] = {}
+        for switch in self.switches:
+            for node in switch.nodes:
+                leaves.setdefault(node, []).append(switch.name)
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for node, found in leaves.items():
+            groups.setdefault(tuple(found), []).append(node)
+        return tuple(LeafGroup(key, tuple(nodes)) for key, nodes in groups.items())
+
+
+def topology(
+    site: OnPremSite, catalogue: Catalogue, fabric: str | None = None
+) -> FabricTopology | None:
+    """The graph of the compute fabric, or of the one called ``fabric``.
+
+    None when there is none, or when the blueprint leaves open where hosts or switches are cabled.
+
+    Raises:
+        UnknownEntryError: a product is not in the catalogue.
+    """
+    for candidate in site.fabrics:
+        if candidate.name == fabric or (fabric is None and candidate.role == "compute"):
+            layout = lay_out(site, candidate, catalogue)
+            if layout is not None:
+                return _graph(layout, catalogue)
+    return None
+
+
+def _graph(layout: Layout, catalogue: Catalogue) -> FabricTopology | None:
+    linked = {link.lower for link in layout.links}
+    if any(layout.unplaced) or not linked.issuperset(range(len(layout.tiers) - 1)):
+        return None
+    names = [tier.names() for tier in layout.tiers]
+    nodes = _nodes_by_leaf(layout, catalogue)
+    made = []
+    for index, tier in enumerate(layout.tiers):
+        below: list[list[str]] = [[] for _ in range(tier.switches)]
+        for link in layout.links:
+            if link.upper == index:
+                for lower, uppers in connected(layout, link):
+                    for upper in uppers:
+                        below[upper].append(names[link.lower][lower])
+        made += [
+            SwitchNode(name, index, tuple(children), nodes.get(number, ()) if index == 0 else ())
+            for number, (name, children) in enumerate(zip(names[index], below, strict=True))
+        ]
+    return FabricTopology(layout.fabric.name, tuple(made))
+
+
+def connected(layout: Layout, link: TierLink) -> Iterator[tuple[int, range]]:
+    """Each lower switch with the upper ones it is cabled to."""
+    lowers, uppers = layout.tiers[link.lower].switches, layout.tiers[link.upper].switches
+    for lower in range(lowers):
+        block = link.block(lower, lowers)
+        yield lower, range(block * uppers // link.blocks, (block + 1) * uppers // link.blocks)
+
+
+def _nodes_by_leaf(layout: Layout, catalogue: Catalogue) -> dict[int, tuple[str, ...]]:
+    """The hosts of each leaf in the order of their ports, patches applied."""
+    leaf_of = {name: index for index, name in enumerate(layout.tiers[0].names())}
+    patches = {(p.node, p.interface): leaf_of.get(p.switch) for p in layout.fabric.patches}
+    names = [node_names(hosts.group, catalogue) for hosts in layout.hosts]
+    found: dict[int, dict[str, None]] = {}
+    for run in layout.runs:
+        for host in range(run.first, run.first + run.hosts):
+            name = names[run.attachment][host]
+            for interface in range(layout.hosts[run.attachment].interfaces or 0):
+                leaf = patches.get((name, interface + 1), run.place(host, interface)[0])
+                if leaf is not None:
+                    found.setdefault(leaf, {})[name] = None
+    return {leaf: tuple(nodes) for leaf, nodes in found.items()}
+
+
+def find_host(layout: Layout, name: str) -> tuple[int, int] | None:
+    """The attachment and the index in its group of the host called ``name``."""
+    for index, hosts in enumerate(layout.hosts):
+        prefix, _, digits = name.rpartition("-")
+        if prefix == hosts.group.name and digits.isdigit() and len(digits) == len(str(hosts.count)):
+            number = int(digits)
+            if 1 <= number <= hosts.count:
+                return index, number - 1
+    return None
+
+
+def find_leaf(layout: Layout, name: str) -> int | None:
+    """The index of the leaf called ``name``."""
+    names = layout.tiers[0].names()
+    return names.index(name) if name in names else None
+
+
+def port_rate(hosts: Hosts) -> float | None:
+    """Rate of a host's port in Gbps; None where nobody says it."""
+    if hosts.attachment.rate is not None:
+        return hosts.attachment.rate
+    return None if hosts.port is None else fact_value(hosts.port.rate)

@@ -1,0 +1,300 @@
+"""What the ports of a fabric are used for: how many switches it takes, and what collides."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rackwright.model.fabric import Patch
+from rackwright.plan.fabric.layout import Layout, find_host, find_leaf, port_rate
+from rackwright.plan.fabric.sizing import ceil_div, down_ports, spines_for
+
+
+@dataclass(frozen=True, slots=True)
+class TierUse:
+    """Ports of the busiest switch of a tier; None where unknown.
+
+    Attributes:
+        radix: ports for hosts, lower switches and, without separate ones, for uplinks.
+        uplinks: ports that only lead upwards; None where the radix does that, too.
+    """
+
+    down: int | None
+    up: int | None
+    radix: int
+    uplinks: int | None
+
+    @property
+    def used(self) -> int | None:
+        """Ports in use of the radix."""
+        if self.uplinks is not None:
+            return self.down
+        return None if self.down is None or self.up is None else self.down + self.up
+
+
+@dataclass(frozen=True, slots=True)
+class Misplaced:
+    """An interface that a patch puts elsewhere than the pattern does."""
+
+    patch: Patch
+    meant: str
+    """Switch and port of the pattern, in words."""
+    index: int
+    """Of the patch in the fabric."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collision:
+    """A patch that cannot be plugged in."""
+
+    index: int
+    reason: str
+    fix: str
+
+
+def needed_switches(layout: Layout) -> tuple[int, ...] | None:
+    """The fewest switches of each tier; None where the hosts' ports or the shape are not known.
+
+    The upper tiers are sized for the leaves that there are, when they are more than needed: a
+    scalable unit is built whole, and only its nodes are added later.
+    """
+    if layout.endpoints is None or len(layout.tiers) > 3:
+        return None
+    rails = [h for h in layout.hosts if h.rails]
+    leaf = layout.tiers[0]
+    down, up = leaf_split(layout)
+    leaves = max(ceil_div(layout.endpoints, down), _leaves_of_rails(layout, down) if rails else 0)
+    sizes = [leaves]
+    if len(layout.tiers) == 2:
+        blocks = max((link.blocks for link in layout.links), default=1)
+        each = ceil_div(max(leaves, leaf.switches), blocks)
+        sizes.append(blocks * spines_for(each, up, layout.tiers[1].radix))
+    elif len(layout.tiers) == 3:
+        spine, core = layout.tiers[1], layout.tiers[2]
+        spines = ceil_div(max(leaves, leaf.switches) * up, down_ports(spine.radix))
+        upwards = max(spines, spine.switches) * (spine.radix - down_ports(spine.radix))
+        sizes += [spines, ceil_div(upwards, core.radix)]
+    return tuple(sizes)
+
+
+def leaf_split(layout: Layout) -> tuple[int, int]:
+    """Ports that a leaf is meant to give to hosts, and upwards."""
+    leaf = layout.tiers[0]
+    if len(layout.tiers) == 1:
+        return leaf.radix, 0
+    if leaf.uplinks:
+        return leaf.radix, leaf.uplinks
+    down = max(1, down_ports(leaf.radix, layout.fabric.oversubscription))
+    return down, leaf.radix - down
+
+
+def _leaves_of_rails(layout: Layout, down: int) -> int:
+    """Leaves of whole units in which each rail has leaves of its own."""
+    unit = layout.fabric.unit_hosts or down
+    by_rails: Counter[int] = Counter()
+    for hosts in layout.hosts:
+        if hosts.rails and hosts.interfaces:
+            by_rails[hosts.interfaces] += hosts.count
+    return max(
+        (rails * ceil_div(unit, down) * ceil_div(hosts, unit) for rails, hosts in by_rails.items()),
+        default=0,
+    )
+
+
+def tier_use(layout: Layout, tier: int) -> TierUse:
+    """Ports of the busiest switch of a tier."""
+    facts = layout.tiers[tier]
+    down = max(_leaf_counts(layout)) if tier == 0 else layout.down_links(tier)
+    if tier == 0 and (layout.endpoints is None or _unknown_rails(layout)):
+        down = None
+    return TierUse(down, layout.up_ports(tier), facts.radix, facts.uplinks or None)
+
+
+def _unknown_rails(layout: Layout) -> bool:
+    return layout.tiers[0].switches > 1 and any(hosts.rails is None for hosts in layout.hosts)
+
+
+def _leaf_counts(layout: Layout) -> list[int]:
+    counts = list(layout.leaf_use)
+    for patch, here, there in _moves(layout):
+        if here is not None:
+            counts[here[0]] -= 1
+        if there is not None and patch.port <= layout.tiers[0].radix:
+            counts[there] += 1
+    return counts
+
+
+def _moves(layout: Layout) -> Iterator[tuple[Patch, tuple[int, int] | None, int | None]]:
+    """Each patch with the leaf and port of the pattern, and the leaf it names."""
+    for patch in layout.fabric.patches:
+        yield patch, _meant(layout, patch), find_leaf(layout, patch.switch)
+
+
+def _meant(layout: Layout, patch: Patch) -> tuple[int, int] | None:
+    """Leaf index and port that the pattern gives to the interface of a patch."""
+    found = find_host(layout, patch.node)
+    if found is None or patch.interface > (layout.hosts[found[0]].interfaces or 0):
+        return None
+    run = layout.run_of(*found)
+    return None if run is None else run.place(found[1], patch.interface - 1)
+
+
+def leaf_bandwidth(layout: Layout) -> float | None:
+    """Gbps of the hosts on the busiest leaf; None where a number or a host's place is unknown."""
+    if layout.endpoints is None or any(layout.unplaced):
+        return None
+    rates = [port_rate(hosts) for hosts in layout.hosts]
+    if None in rates:
+        return None
+    if len(set(rates)) == 1:
+        return max(layout.leaf_use) * (rates[0] or 0.0)
+    used = [0.0] * layout.tiers[0].switches
+    for run in layout.runs:
+        interfaces = layout.hosts[run.attachment].interfaces or 0
+        for rail, leaf in enumerate(run.leaves):
+            ports = run.hosts * _on_rail(interfaces, len(run.leaves), rail)
+            used[leaf] += ports * (rates[run.attachment] or 0.0)
+    return max(used)
+
+
+def oversubscription(layout: Layout, tier: int) -> float | None:
+    """Downward over upward bandwidth of the busiest switch of a tier; None where unknown."""
+    facts = layout.tiers[tier]
+    links = layout.down_links(tier)
+    below = leaf_bandwidth(layout) if tier == 0 else None if links is None else links * facts.rate
+    up = layout.up_ports(tier)
+    return None if below is None or not up else below / (up * facts.up_rate)
+
+
+def uplinks_for(layout: Layout, tier: int, ratio: float) -> int | None:
+    """Cables upwards that each switch of a tier needs for no more than ``ratio``."""
+    now, up = oversubscription(layout, tier), layout.up_ports(tier)
+    return None if now is None or not up else math.ceil(now * up / ratio - 1e-9)
+
+
+def misplaced(layout: Layout) -> list[Misplaced]:
+    """Interfaces of hosts on rails that are not on the leaf and port of the pattern."""
+    names = layout.tiers[0].names()
+    found = []
+    for index, (patch, here, there) in enumerate(_moves(layout)):
+        host = find_host(layout, patch.node)
+        if here is None or host is None or not layout.hosts[host[0]].rails:
+            continue
+        if (there, patch.port) != here:
+            found.append(Misplaced(patch, f"{names[here[0]]} port {here[1]}", index))
+    return found
+
+
+def shared_rails(layout: Layout) -> int:
+    """Interfaces that share a leaf with another one of their host, though they are rails."""
+    return sum(
+        run.hosts * max(0, (layout.hosts[run.attachment].interfaces or 0) - len(run.leaves))
+        for run in layout.runs
+        if layout.hosts[run.attachment].rails
+    )
+
+
+def collisions(layout: Layout) -> list[Collision]:
+    """Patches that name nothing there is, or a port that another cable is in."""
+    taken: dict[tuple[int, int], str] = {}
+    moved = {(p.node, p.interface) for p in layout.fabric.patches}
+    found = []
+    for index, (patch, here, there) in enumerate(_moves(layout)):
+        where = f"{patch.switch} port {patch.port}"
+        if here is None:
+            reason = f"there is no interface {patch.interface} of '{patch.node}' on the fabric"
+            found.append(Collision(index, reason, "name a host and an interface of an attachment"))
+        elif there is None or patch.port > layout.tiers[0].radix:
+            last = f"{layout.tiers[0].names()[-1]} port {layout.tiers[0].radix}"
+            reason, fix = f"there is no {where}", f"name a port up to {last}"
+            found.append(Collision(index, reason, fix))
+        elif (owner := taken.get((there, patch.port))) or (
+            owner := _owner(layout, there, patch.port, moved)
+        ):
+            reason = f"{where} already holds {owner}"
+            free = _free_port(layout, there, taken)
+            fix = f"use port {free}" if free else f"use another leaf: {patch.switch} is full"
+            found.append(Collision(index, reason, fix))
+        else:
+            taken[there, patch.port] = f"interface {patch.interface} of {patch.node}"
+    return found
+
+
+def _owner(layout: Layout, leaf: int, port: int, moved: set[tuple[str, int]]) -> str | None:
+    """What the pattern puts into a port of a leaf, unless a patch moves it away."""
+    if not layout.tiers[0].uplinks and 0 < port - layout.leaf_ports <= (layout.up_ports(0) or 0):
+        return "a cable to the tier above"
+    for run in layout.runs:
+        hosts = layout.hosts[run.attachment]
+        offset = port - run.first_port
+        if leaf not in run.leaves or not 0 <= offset < run.hosts * run.ports:
+            continue
+        interface = run.leaves.index(leaf) + offset % run.ports * len(run.leaves)
+        if interface < (hosts.interfaces or 0):
+            number = run.first + offset // run.ports + 1
+            node = f"{hosts.group.name}-{number:0{len(str(hosts.count))}d}"
+            if (node, interface + 1) not in moved:
+                return f"interface {interface + 1} of {node}"
+    return None
+
+
+def _free_port(layout: Layout, leaf: int, taken: dict[tuple[int, int], str]) -> int | None:
+    for port in range(1, layout.tiers[0].radix + 1):
+        if (leaf, port) not in taken and _owner(layout, leaf, port, set()) is None:
+            return port
+    return None
+
+
+def unit_share(layout: Layout, attachment: int) -> float | None:
+    """Percent of a scalable unit's ports that are on one leaf, at most; None where unknown.
+
+    The ports are those of one attachment's hosts; a unit that is not full has fewer.
+    """
+    hosts = layout.hosts[attachment]
+    runs = [run for run in layout.runs if run.attachment == attachment]
+    if not runs or layout.unplaced[attachment] or hosts.interfaces is None:
+        return None
+    used: Counter[int] = Counter()
+    for run in runs:
+        for rail, leaf in enumerate(run.leaves):
+            used[leaf] += run.hosts * _on_rail(hosts.interfaces, len(run.leaves), rail)
+    return 100 * max(used.values()) / (min(hosts.count, layout.unit_hosts) * hosts.interfaces)
+
+
+def share_of_all(
+    layout: Layout, attachment: int, together: Sequence[tuple[Layout, int]]
+) -> float | None:
+    """``unit_share`` of one of several fabrics that share the interfaces of the same hosts.
+
+    ``together`` are all of them, each with its attachment of those hosts.
+    """
+    share = unit_share(layout, attachment)
+    counts = [other.hosts[index].interfaces for other, index in together]
+    own = layout.hosts[attachment].interfaces
+    if share is None or own is None or None in counts:
+        return None
+    return share * own / sum(count for count in counts if count is not None)
+
+
+def _on_rail(interfaces: int, rails: int, rail: int) -> int:
+    """Interfaces of one host on the leaf of a rail."""
+    return interfaces // rails + (1 if rail < interfaces % rails else 0)
+
+
+def fewest_leaves_of_a_host(layout: Layout, attachment: int) -> int | None:
+    """Leaves that the worst-placed host of an attachment is on; None where it is not known."""
+    runs = [run for run in layout.runs if run.attachment == attachment]
+    if not runs or layout.unplaced[attachment]:
+        return None
+    interfaces = layout.hosts[attachment].interfaces or 0
+    return min(min(len(run.leaves), interfaces) for run in runs)
+
+
+def lids(layout: Layout) -> int | None:
+    """Unicast LIDs of the largest subnet: its hosts' ports and its switches, with LMC 0."""
+    if layout.endpoints is None:
+        return None
+    switches = sum(tier.switches for tier in layout.tiers)
+    return ceil_div(layout.endpoints + switches, layout.fabric.subnets)

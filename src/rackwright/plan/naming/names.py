@@ -1,0 +1,248 @@
+"""Names and addresses of hosts and switches, worked out of the ranges that sites declare.
+
+The address of the n-th host of a group is the first address of the group's range and n - 1 more, or
+as many more as the hosts before it have interfaces. It depends on nothing else: whatever is added
+to a group or beside it, nobody's address moves. Two ranges that would meet are refused.
+
+Everything is decided by the ends of ranges, so the work grows with their number, not with hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address, ip_network
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.model.addresses import AddressRange, IpAddress, SiteAddresses, SiteNetwork
+from rackwright.model.fabric import Segment
+from rackwright.plan.base import Path
+from rackwright.plan.expansion import Expansion, SitePlan
+from rackwright.plan.fabric.layout import Layout, lay_out
+from rackwright.plan.hosts import host_count, switch_count, switch_stem
+from rackwright.plan.naming.problems import (
+    IpNetwork,
+    called_so,
+    confused_names,
+    long_names,
+    nids_of_others,
+    shared_domains,
+    shared_prefixes,
+    unknown_macs,
+    wrong_addresses,
+)
+from rackwright.plan.problems import PlanProblem
+from rackwright.plan.records.names import NamePlan, Network, Range, Zone
+from rackwright.spec.suggest import did_you_mean
+
+SUFFIXES = {"management": "", "bmc": "-bmc"}
+"""What names of the addresses in a network have after that of the host; a fabric's have its own."""
+
+
+def plan_names(plan: Expansion) -> NamePlan:
+    """The names and addresses of every bare-metal site that declares them."""
+    return _build(plan)[0]
+
+
+def find_name_problems(plan: Expansion) -> list[PlanProblem]:
+    """What is declared twice, does not fit or leads nowhere."""
+    names, problems = _build(plan)
+    return [*problems, *shared_domains(plan), *shared_prefixes(plan, names)]
+
+
+def _build(plan: Expansion) -> tuple[NamePlan, list[PlanProblem]]:
+    networks: list[Network] = []
+    zones: list[Zone] = []
+    problems: list[PlanProblem] = []
+    for planned in plan.onprem:
+        if (declared := planned.site.addresses) is not None:
+            site = _Site(planned, declared, plan.catalogue, problems)
+            own = NamePlan(networks=tuple(site.networks()))
+            networks += own.networks
+            zones.append(site.zone(own))
+            problems += nids_of_others(planned, own)
+    return NamePlan(networks=tuple(networks), zones=tuple(zones)), problems
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A network that is looked at.
+
+    Attributes:
+        layout: that of its fabric; None where it has none.
+        segment: the one whose prefix it has; None where it has its own.
+    """
+
+    network: SiteNetwork
+    path: Path
+    prefix: IpNetwork
+    layout: Layout | None
+    segment: Segment | None
+
+
+@dataclass
+class _Site:
+    """A site whose names are worked out; what is wrong is added to ``problems``."""
+
+    planned: SitePlan
+    declared: SiteAddresses
+    catalogue: Catalogue
+    problems: list[PlanProblem]
+    groups: Mapping[str, int] = field(init=False)
+    switches: Mapping[str, int] = field(init=False)
+    """Hosts of each node group, and switches of each tier, by what their names begin with."""
+    taken: dict[tuple[str, str, int], str] = field(default_factory=dict)
+    """The network in which a thing has its addresses with a suffix, by version of IP."""
+
+    def __post_init__(self) -> None:
+        site = self.planned.site
+        self.groups = {group.name: host_count(group, self.catalogue) for group in site.node_groups}
+        self.switches = {
+            switch_stem(fabric, tier): switch_count(tier, self.catalogue)
+            for fabric in site.fabrics
+            for tier in fabric.tiers
+        }
+        self.problems += confused_names(self.planned)
+
+    def networks(self) -> Iterator[Network]:
+        """Those that can be worked out."""
+        for index, network in enumerate(self.declared.networks):
+            path = (*self.planned.path, "addresses", "networks", index)
+            place = self._place(network, path)
+            if place is not None:
+                made = self._network(place)
+                self.problems += wrong_addresses(self.declared, network, made)
+                self.problems += unknown_macs(network, made, place.layout)
+                self.problems += long_names(made)
+                yield made
+
+    def _place(self, network: SiteNetwork, path: Path) -> _Place | None:
+        if network.fabric is None:
+            return _Place(network, path, ip_network(network.prefix or ""), None, None)
+        known = {fabric.name: fabric for fabric in self.planned.site.fabrics}
+        fabric = known.get(network.fabric)
+        if fabric is None:
+            hint = did_you_mean(network.fabric, known) or f"there are: {', '.join(known) or 'none'}"
+            self._refuse((*path, "fabric"), f"there is no fabric '{network.fabric}'", hint)
+            return None
+        layout = lay_out(self.planned.site, fabric, self.catalogue)
+        if layout is None:
+            message = f"no node group is attached to the fabric '{fabric.name}'"
+            self._refuse((*path, "fabric"), message, "declare 'attached' in the fabric")
+            return None
+        if network.segment is None:
+            return _Place(network, path, ip_network(network.prefix or ""), layout, None)
+        segments = {segment.name: segment for segment in fabric.segments}
+        segment = segments.get(network.segment)
+        if segment is None or segment.prefix is None:
+            what = "no segment" if segment is None else "no 'prefix' in the segment"
+            message = f"the fabric '{fabric.name}' has {what} '{network.segment}'"
+            hint = did_you_mean(network.segment, segments) or "declare it there"
+            self._refuse((*path, "segment"), message, hint)
+            return None
+        return _Place(network, path, ip_network(segment.prefix), layout, segment)
+
+    def _network(self, place: _Place) -> Network:
+        made = (
+            self._range(place, one, (*place.path, "ranges", index))
+            for index, one in enumerate(place.network.ranges)
+        )
+        gateway = place.network.gateway
+        return Network(
+            site=self.planned.site.name,
+            domain=self.declared.domain,
+            name=place.network.name,
+            path=place.path,
+            kind=place.network.kind,
+            prefix=place.prefix,
+            gateway=None if gateway is None else ip_address(gateway),
+            ranges=tuple(one for one in made if one is not None),
+            macs=place.network.macs,
+        )
+
+    def _range(self, place: _Place, declared: AddressRange, path: Path) -> Range | None:
+        network, of = place.network, declared.of
+        is_switches = of in self.switches
+        if of not in self.groups and not is_switches:
+            known = [*self.groups, *self.switches]
+            hint = did_you_mean(of, known) or f"there are: {', '.join(known)}"
+            message = f"there is neither a node group nor a tier of switches '{of}'"
+            self._refuse((*path, "of"), message, hint)
+            return None
+        each = self._each(place, of, (*path, "of"))
+        if each is None:
+            return None
+        suffix = "" if is_switches else SUFFIXES.get(network.kind, f"-{network.name}")
+        first = ip_address(declared.first)
+        other = self.taken.setdefault((of, suffix, first.version), network.name)
+        if other != network.name:
+            message = f"'{of}' has its addresses in the network '{other}' already"
+            self._refuse((*path, "of"), message, "leave it out of one of the two")
+        return Range(
+            of=of,
+            path=path,
+            is_switches=is_switches,
+            count=self.switches[of] if is_switches else self.groups[of],
+            each=each,
+            suffix=suffix,
+            first=int(first),
+            version=first.version,
+        )
+
+    def _each(self, place: _Place, of: str, path: Path) -> int | None:
+        """Addresses of one host or switch in a network; None where it can have none."""
+        if place.layout is None:
+            return 1
+        name, interface = place.layout.fabric.name, place.network.interface
+        if place.segment is not None and place.segment.groups and of not in place.segment.groups:
+            message = f"'{of}' is not among the 'groups' of the segment '{place.segment.name}'"
+            self._refuse(path, message, "add it there, or leave it out here")
+            return None
+        hosts = next((one for one in place.layout.hosts if one.group.name == of), None)
+        if hosts is None:
+            message = f"'{of}' is no node group that is attached to the fabric '{name}'"
+            self._refuse(path, message, "add it to 'attached' of the fabric, or leave it out here")
+            return None
+        if hosts.interfaces is None:
+            message = f"nobody says how many interfaces '{of}' has on the fabric '{name}'"
+            self._refuse(path, message, "give 'interfaces' in 'attached' of the fabric")
+            return None
+        if interface is None:
+            return hosts.interfaces
+        if interface > hosts.interfaces:
+            message = f"'{of}' has {hosts.interfaces} interfaces on the fabric '{name}'"
+            hint = f"there is no interface {interface}"
+            self._refuse((*place.path, "interface"), message, hint)
+            return None
+        return 1
+
+    def zone(self, own: NamePlan) -> Zone:
+        """Where the site's names are served, given who has which address."""
+        servers: dict[str, tuple[IpAddress, ...]] = {}
+        outside = []
+        for index, server in enumerate(self.declared.name_servers):
+            path = (*self.planned.path, "addresses", "name_servers", index)
+            name = self.planned.site.name
+            found = [own.address_of(name, server.host, version) for version in (4, 6)]
+            known = tuple(ip_address(text) for text in found if text is not None)
+            if server.address is None:
+                servers[server.host] = known
+                if not known:
+                    message = f"nothing in this site has the name '{server.host}' and an address"
+                    self._refuse((*path, "host"), message, "give its 'address'")
+                continue
+            servers[server.host] = (ip_address(server.address),)
+            outside.append(server.host)
+            if any(called_so(server.host, of) for of in (*self.groups, *self.switches)):
+                message = f"'{server.host}' is a name of this site, whose address follows from it"
+                self._refuse((*path, "address"), message, "leave the address out, or rename it")
+        return Zone(
+            site=self.planned.site.name,
+            domain=self.declared.domain,
+            serial=self.declared.serial,
+            servers=servers,
+            outside=tuple(outside),
+        )
+
+    def _refuse(self, path: Path, message: str, hint: str | None) -> None:
+        self.problems.append(PlanProblem(path, message, hint))

@@ -1,0 +1,52 @@
+"""What hangs on power sources: what racks draw through their feeds, and the loads that come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from rackwright.plan.power.electrical import Legs
+
+Loads = dict[str, float | None]
+"""W by source or consumer; None where unknown."""
+
+FeedWatts = tuple[float | None, ...]
+"""W on each feed of a rack, None where unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedDemand:
+    """What equal racks draw through their feeds, by the set of feeds that are dead.
+
+    Attributes:
+        sources: source of each feed.
+        racks: number of racks.
+        normal: W of one rack on each feed.
+        without: the same for each set of dead feeds that can occur.
+    """
+
+    sources: tuple[str, ...]
+    racks: int
+    normal: FeedWatts
+    without: Mapping[frozenset[int], FeedWatts]
+
+
+@dataclass(frozen=True, slots=True)
+class FedRacks:
+    """Equal racks, as the sources above them see one of them."""
+
+    racks: int
+    """Number of racks."""
+    turns: tuple[int, int, int]
+    """Number of racks that start on the first, the second and the third line."""
+    sources: tuple[str, ...]
+    """Source of each feed."""
+    draws: Callable[[frozenset[int]], tuple[FeedWatts, FeedWatts]]
+    """W on each feed, and the same at peaks, by the feeds that are dead; without ``uncounted``."""
+    circuits: tuple[tuple[str, Legs | None], ...]
+    """Source of each circuit and its W on each line, None where unknown; without ``uncounted``."""
+    uncounted: tuple[float, float | None] | None
+    """W of devices whose supplies nobody has counted, and their peaks, which may be unknown.
+
+    None where there are no such devices.
+    """

@@ -1,0 +1,201 @@
+"""The sources above the racks: what hangs on what, what dies with a loss, and what each can carry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+
+from rackwright.model.cooling import AirSupply, CoolingLoop, MechanicalPlant
+from rackwright.model.onprem import OnPremSite
+from rackwright.model.power import PowerSource, SitePower
+from rackwright.plan.base import Path
+from rackwright.plan.listing import first_of
+from rackwright.plan.missing import Missing
+from rackwright.plan.power.demand import Loads
+from rackwright.plan.power.draws import AS_CARRIED, Draws
+from rackwright.plan.power.electrical import Legs, circuit_capacity
+from rackwright.plan.power.source_loss import Outages
+from rackwright.plan.problems import PlanProblem
+from rackwright.spec.suggest import did_you_mean
+
+
+def capacity_of(source: PowerSource, power: SitePower) -> float | None:
+    """Continuous capacity of ``source`` in W: stated, of the modules without spares, or derated.
+
+    None where it is not stated, or not how many modules are spare.
+    """
+    if source.capacity is not None:
+        return source.capacity
+    if source.modules is not None:
+        needed = source.modules.needed
+        return None if needed is None else needed * source.modules.capacity
+    if source.circuit is None:
+        return None
+    circuit = source.circuit
+    derate = 1.0 if circuit.continuous_rated else power.continuous_derate / 100
+    return circuit_capacity(
+        circuit.voltage,
+        circuit.current,
+        circuit.phases,
+        derate=derate,
+        power_factor=power.power_factor,
+    )
+
+
+class Tree:
+    """The sources with their parents, and what else hangs on them.
+
+    Attributes:
+        sources: by name, in the order of the blueprint.
+        path: the place of their list in the blueprint.
+        parents: of each source, and of each consumer, those that are there; the first one alive
+            carries it.
+        order: all of them, children before parents.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[PowerSource],
+        path: Path = (),
+        consumers: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """Of ``sources``, and of consumers beside the racks by name, with what feeds them."""
+        self.path = path
+        self.sources = {source.name: source for source in sources}
+        fed_by = {source.name: source.fed_by for source in sources} | dict(consumers or {})
+        self.parents: Mapping[str, tuple[str, ...]] = {
+            name: tuple(parent for parent in parents if parent in self.sources)
+            for name, parents in fed_by.items()
+        }
+        self.order = self._topological()
+
+    @cached_property
+    def outages(self) -> Outages:
+        """The losses of single sources."""
+        return Outages(self.sources, self.parents, self.order)
+
+    @cached_property
+    def unfed(self) -> tuple[str, ...]:
+        """The sources that lack parents."""
+        return tuple(name for name, source in self.sources.items() if source.missing_parents)
+
+    @cached_property
+    def unsure(self) -> AbstractSet[str]:
+        """The sources that may carry an unfed one: all that do not hang on every unfed one."""
+        unfed = frozenset(self.unfed)
+        return {name for name in self.sources if unfed and not unfed <= self.ancestors(name)}
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """What keeps loads from being known: the sources that lack parents."""
+        found = [Missing(f"what feeds '{name}'", self.place(name, "fed_by")) for name in self.unfed]
+        return first_of(found, "what feeds {} more sources")
+
+    def place(self, name: str, *field: str) -> Path:
+        """The place of a field of the source ``name`` in the blueprint."""
+        return (*self.path, self._numbers[name], *field)
+
+    @cached_property
+    def _numbers(self) -> Mapping[str, int]:
+        return {name: index for index, name in enumerate(self.sources)}
+
+    def _topological(self) -> list[str]:
+        """Children before parents."""
+        done: dict[str, None] = {}
+
+        def visit(name: str) -> None:
+            if name in done:
+                return
+            for parent in self.parents[name]:
+                visit(parent)
+            done[name] = None
+
+        for name in self.parents:
+            visit(name)
+        return list(reversed(done))
+
+    def alive(self, lost: str | None) -> dict[str, bool]:
+        """Whether each source and consumer is live when ``lost`` is not."""
+        state: dict[str, bool] = {}
+        for name in reversed(self.order):
+            parents = self.parents[name]
+            state[name] = name != lost and (not parents or any(state[p] for p in parents))
+        return state
+
+    def push_up(
+        self,
+        leaf_loads: Mapping[str, float | None],
+        alive: Mapping[str, bool],
+        draws: Draws = AS_CARRIED,
+    ) -> Loads:
+        """The load of every source, each parent carrying the sum of what its children draw."""
+        loads: Loads = {name: leaf_loads.get(name, 0.0) for name in self.order}
+        for name in self.order:
+            live = [parent for parent in self.parents[name] if alive[parent]]
+            if not live or not alive[name]:
+                continue
+            here, above = draws.of(name, loads[name]), loads[live[0]]
+            loads[live[0]] = None if here is None or above is None else above + here
+        return loads
+
+    def ancestors(self, name: str) -> frozenset[str]:
+        """Every source that can feed ``name``, itself included."""
+        found: set[str] = set()
+        waiting = [name]
+        while waiting:
+            current = waiting.pop()
+            if current in self.parents and current not in found:
+                found.add(current)
+                waiting += self.parents[current]
+        return frozenset(found)
+
+
+def check_sources(power: SitePower, path: Path) -> list[PlanProblem]:
+    """Parents and generators that do not exist, and circles."""
+    known = {source.name for source in power.sources}
+    parents = {source.name: source.fed_by for source in power.sources}
+    problems = []
+    if power.generator_acceptance is not None and not any(
+        source.kind == "generator" for source in power.sources
+    ):
+        message = "there are no generators: no source is of the kind 'generator'"
+        hint = "add them to 'sources', and to the 'fed_by' of what they carry"
+        problems.append(PlanProblem((*path, "power", "generator_acceptance"), message, hint))
+    for index, source in enumerate(power.sources):
+        where = (*path, "power", "sources", index, "fed_by")
+        for parent in source.fed_by:
+            if parent not in known:
+                message = f"'{source.name}' is fed by '{parent}', which does not exist"
+                problems.append(PlanProblem(where, message, did_you_mean(parent, known)))
+        seen: set[str] = set()
+        waiting = list(source.fed_by)
+        while waiting:
+            current = waiting.pop()
+            if current == source.name:
+                problems.append(PlanProblem(where, f"'{source.name}' feeds itself in a circle"))
+                break
+            if current not in seen:
+                seen.add(current)
+                waiting += parents.get(current, ())
+    return problems
+
+
+def idle_sources(site: OnPremSite) -> AbstractSet[str]:
+    """The sources of ``site`` that feed nothing: no rack, no other source, no mechanical plant."""
+    supplied: list[AirSupply | CoolingLoop | MechanicalPlant | PowerSource] = [
+        *site.power.sources,
+        *site.loops,
+        *(site.plant or ()),
+        *(hall.air for hall in site.halls if hall.air is not None),
+    ]
+    parents = {parent for one in supplied for parent in one.fed_by}
+    groups = [group for hall in site.halls for row in hall.rows for group in row.rack_groups]
+    feeding = parents | {feed.source for group in groups for feed in group.feeds}
+    return {source.name for source in site.power.sources} - feeding
+
+
+def add_legs(total: Legs, legs: Legs, times: int) -> Legs:
+    """``total`` plus ``times`` the legs of one rack."""
+    a, b, c = (x + times * y for x, y in zip(total, legs, strict=True))
+    return a, b, c

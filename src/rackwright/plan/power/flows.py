@@ -1,0 +1,130 @@
+"""What the sources carry, normally and after any other one is lost.
+
+There are several kinds of load on one tree: what racks draw, what they draw while all devices peak,
+the same with cooling and losses. Each is a flow. A number of a source may take several of them, like
+the load of a facility; its worst case is looked for loss by loss, because flows need not be at
+their worst after the same loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from rackwright.plan.power.demand import FeedDemand, Loads
+from rackwright.plan.power.distribution import Tree
+from rackwright.plan.power.draws import AS_CARRIED, Draws
+
+_NOISE = 1 + 1e-9
+"""Moving a load from feed to feed rounds; a worst case is worse by more than that."""
+
+Value = Callable[[str, Sequence[float | None]], float | None]
+"""A number of a source by its name and its load in each flow."""
+
+
+class Flow:
+    """One kind of load on a tree, in W.
+
+    Attributes:
+        normal: load of every source and consumer while nothing is lost; None when unknown.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        demands: Sequence[FeedDemand],
+        consumed: Mapping[str, float] | None = None,
+        draws: Draws = AS_CARRIED,
+    ) -> None:
+        """Of racks and of consumers by name, with what sources draw by what they carry."""
+        self._tree = tree
+        self._draws = draws
+        self._users: dict[str, list[FeedDemand]] = {}
+        for demand in demands:
+            for source in dict.fromkeys(demand.sources):
+                self._users.setdefault(source, []).append(demand)
+        leaves = _leaf_loads(demands) | dict(consumed or {})
+        self.normal: Loads = tree.push_up(leaves, tree.alive(None), draws)
+
+    def without(self, lost: str) -> Mapping[str, float | None]:
+        """The load of every living source that the loss of ``lost`` may change."""
+        outages = self._tree.outages
+        dead = outages.dead[lost]
+        affected = {id(d): d for name in dead for d in self._users.get(name, [])}.values()
+        return outages.loads_without(lost, self.normal, affected, self._draws)
+
+
+class Case(NamedTuple):
+    """A number of one source; None when unknown, also when parents of a source are not named.
+
+    Attributes:
+        normal: while nothing is lost.
+        worst: the highest over the normal state and the loss of any other source.
+        lost: the source whose loss causes it, or None in the normal state.
+    """
+
+    normal: float | None
+    worst: float | None
+    lost: str | None
+
+
+def judge_flows(
+    tree: Tree, flows: Sequence[Flow], values: Sequence[Value]
+) -> Sequence[Mapping[str, Case]]:
+    """Each of ``values`` for every source, normally and at worst. A flow may be given twice.
+
+    An unfed source makes the load unknown of all that may carry it. The worst case of every source
+    is unknown then, for nobody knows what else is lost together with the unfed one.
+    """
+    normal = [
+        {name: value(name, [flow.normal[name] for flow in flows]) for name in tree.sources}
+        for value in values
+    ]
+    worst: list[dict[str, tuple[float | None, str | None]]] = [
+        {name: (load, None) for name, load in loads.items()} for loads in normal
+    ]
+    for lost in tree.sources if not tree.unfed else ():
+        found = {flow: flow.without(lost) for flow in dict.fromkeys(flows)}
+        changed = [found[flow] for flow in flows]
+        for name in dict.fromkeys(name for loads in found.values() for name in loads):
+            if name not in tree.sources:
+                continue
+            here = [
+                loads.get(name, flow.normal[name])
+                for loads, flow in zip(changed, flows, strict=True)
+            ]
+            for value, so_far in zip(values, worst, strict=True):
+                _take_worse(so_far, name, value(name, here), lost)
+    return [
+        {
+            name: Case(
+                None if name in tree.unsure else before[name],
+                None if tree.unfed else after[name][0],
+                None if tree.unfed else after[name][1],
+            )
+            for name in tree.sources
+        }
+        for before, after in zip(normal, worst, strict=True)
+    ]
+
+
+def _take_worse(
+    worst: dict[str, tuple[float | None, str | None]],
+    name: str,
+    load: float | None,
+    lost: str,
+) -> None:
+    so_far = worst[name][0]
+    if so_far is not None and (load is None or load > so_far * _NOISE):
+        worst[name] = (load, lost)
+
+
+def _leaf_loads(demands: Iterable[FeedDemand]) -> Loads:
+    loads: Loads = {}
+    for demand in demands:
+        for source, watts in zip(demand.sources, demand.normal, strict=True):
+            so_far = loads.get(source, 0.0)
+            loads[source] = (
+                None if watts is None or so_far is None else so_far + watts * demand.racks
+            )
+    return loads

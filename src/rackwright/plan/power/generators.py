@@ -1,0 +1,159 @@
+"""Load steps of generators: what is connected to one at once when it has started.
+
+Loads are connected in the steps that the blueprint states, all of them in the first where it states
+none. A UPS that walks in takes its load from its batteries back little by little and is no step. What
+the PUE says beyond the entries of machines is connected in the first step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from rackwright.plan.power.consumers import Consumer
+from rackwright.plan.power.demand import FeedDemand, Loads
+from rackwright.plan.power.distribution import Tree
+from rackwright.plan.power.overhead import Overhead, losses_of
+
+Steps = dict[int, float | None]
+"""W that are connected in each step, None where unknown."""
+
+
+class LargestStep(NamedTuple):
+    """The largest load step of a generator.
+
+    Attributes:
+        load: in W; None when unknown.
+        step: its number.
+        lost: the source whose loss starts the generator; None where it carries load before.
+    """
+
+    load: float | None
+    step: int
+    lost: str | None
+
+
+def largest_steps(
+    tree: Tree,
+    demands: Sequence[FeedDemand],
+    overhead: Overhead,
+    unknown: AbstractSet[str],
+    uncounted: Callable[[str], tuple[float, float]],
+) -> Mapping[str, LargestStep]:
+    """The largest step of each generator that any loss makes carry load.
+
+    Args:
+        tree: the sources.
+        demands: what the racks draw.
+        overhead: what the site draws beside them.
+        unknown: sources whose load nobody knows.
+        uncounted: W of racks that a source may carry beside ``demands``, and of those with losses.
+    """
+    generators = [name for name, source in tree.sources.items() if source.kind == "generator"]
+    above = {name: tree.ancestors(name) for name in tree.order} if generators else {}
+    made: dict[str | None, tuple[Mapping[str, Steps], Loads]] = {}
+    found: dict[str, LargestStep] = {}
+    for name in generators:
+        for lost in (None, *_starting(tree, name, above)):
+            if lost not in made:
+                made[lost] = _carried(tree, demands, overhead.consumers, unknown, lost)
+            steps, racks = made[lost]
+            more, drawn = uncounted(name)
+            watts = racks[name]
+            nothing = watts == 0 and not any(load != 0 for load in steps[name].values())
+            if nothing and (lost is None or not more):
+                continue  # it stands by
+            carried = dict(steps[name])
+            _add(carried, 1, drawn)
+            largest = _largest(
+                carried, None if watts is None else watts + more, overhead.beyond, lost
+            )
+            if largest is not None and _is_larger(largest, found.get(name)):
+                found[name] = largest
+    return found
+
+
+def _starting(tree: Tree, generator: str, above: Mapping[str, AbstractSet[str]]) -> Iterator[str]:
+    """The sources whose loss may bring load to a generator that stands by."""
+    found: dict[str, None] = {}
+    for parents in tree.parents.values():
+        if any(generator in above[parent] for parent in parents[1:]):
+            found.update(dict.fromkeys(sorted(above[parents[0]] - {generator})))
+    return iter(found)
+
+
+def _carried(
+    tree: Tree,
+    demands: Sequence[FeedDemand],
+    consumers: Sequence[Consumer],
+    unknown: AbstractSet[str],
+    lost: str | None,
+) -> tuple[Mapping[str, Steps], Loads]:
+    """What each source carries when ``lost`` is lost: by step, and of racks alone."""
+    alive, draws = tree.alive(lost), losses_of(tree)
+    leaves = _leaves(demands, alive)
+    steps: dict[str, Steps] = {name: {} for name in tree.order}
+    for name, load in leaves.items():
+        _add(steps[name], 1, load)
+    for consumer in consumers:
+        if consumer.fed_by and consumer.power is not None:
+            _add(steps[consumer.name], consumer.start_step, consumer.power)
+    for name in tree.order:
+        parent = next((parent for parent in tree.parents[name] if alive[parent]), None)
+        if parent is None or not alive[name]:
+            continue
+        source = tree.sources.get(name)
+        if source is not None and source.walk_in:
+            continue
+        own = 1 if source is None else source.start_step
+        for step, load in steps[name].items():
+            drawn = None if name in unknown else draws.more(name, load)
+            _add(steps[parent], max(step, own), drawn)
+        if source is not None and source.kind == "ups":
+            _add(steps[parent], own, source.recharge)
+    return steps, tree.push_up(leaves, alive)
+
+
+def _leaves(demands: Sequence[FeedDemand], alive: Mapping[str, bool]) -> Loads:
+    """What racks draw from each source that lives."""
+    loads: Loads = {}
+    for demand in demands:
+        dead = frozenset(n for n, name in enumerate(demand.sources) if not alive[name])
+        nothing = (None,) * len(demand.sources)
+        draws = demand.without.get(dead, nothing) if dead else demand.normal
+        for number, (name, watts) in enumerate(zip(demand.sources, draws, strict=True)):
+            so_far = loads.get(name, 0.0)
+            if number in dead:
+                continue
+            loads[name] = None if watts is None or so_far is None else so_far + watts * demand.racks
+    return loads
+
+
+def _add(steps: Steps, step: int, load: float | None) -> None:
+    so_far = steps.get(step, 0.0)
+    steps[step] = None if load is None or so_far is None else so_far + load
+
+
+def _largest(
+    steps: Steps, racks: float | None, beyond: float | None, lost: str | None
+) -> LargestStep | None:
+    """The largest of the steps; None where the generator carries nothing."""
+    carried = dict(steps)
+    if racks != 0:
+        _add(carried, 1, None if racks is None or beyond is None else racks * beyond)
+    for step, load in carried.items():
+        if load is None:
+            return LargestStep(None, step, lost)
+    known = [(load, -step) for step, load in carried.items() if load]
+    if not known:
+        return None
+    load, step = max(known)
+    return LargestStep(load, -step, lost)
+
+
+def _is_larger(one: LargestStep, other: LargestStep | None) -> bool:
+    """Whether a step is larger than another one; an unknown one is larger than any."""
+    if other is None:
+        return True
+    return other.load is not None and (one.load is None or one.load > other.load)

@@ -1,0 +1,145 @@
+"""What the loss of one source changes, worked out without walking the whole plant.
+
+Losing an RPP concerns its racks, their other feeds, and what lies above those; a large site has
+thousands of sources, so only what a loss touches is looked at.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+from rackwright.plan.power.demand import FeedDemand, Loads
+from rackwright.plan.power.draws import AS_CARRIED, Draws
+
+
+class Outages:
+    """The losses of single sources.
+
+    Attributes:
+        dead: by the lost source, itself and all that has no living parent left.
+    """
+
+    def __init__(
+        self,
+        sources: Iterable[str],
+        parents: Mapping[str, Sequence[str]],
+        order: Sequence[str],
+    ) -> None:
+        """Of ``sources``, with the parents of each and of each consumer; children come first in ``order``."""
+        self._order = order
+        self._place = {name: place for place, name in enumerate(order)}
+        self._parents = parents
+        self._children: dict[str, list[str]] = {}
+        for name, above in self._parents.items():
+            for parent in dict.fromkeys(above):
+                self._children.setdefault(parent, []).append(name)
+        self.dead: Mapping[str, AbstractSet[str]] = {
+            name: self._dead_without(name) for name in sources
+        }
+        self._killers: dict[str, list[str]] = {}
+        for lost, dead in self.dead.items():
+            for name in dead:
+                self._killers.setdefault(name, []).append(lost)
+
+    def dead_feeds(self, sources: Sequence[str]) -> set[frozenset[int]]:
+        """Every set of feeds, by index, that one loss kills; ``sources`` has each feed's source."""
+        losses = {lost for name in sources for lost in self._killers.get(name, ())}
+        return {
+            frozenset(n for n, name in enumerate(sources) if name in self.dead[lost])
+            for lost in losses
+        }
+
+    def loads_without(
+        self,
+        lost: str,
+        normal: Loads,
+        affected: Iterable[FeedDemand],
+        draws: Draws = AS_CARRIED,
+    ) -> dict[str, float | None]:
+        """The load of every living source that the loss of ``lost`` may change.
+
+        Args:
+            lost: the source that is lost.
+            normal: the load of every source while nothing is lost.
+            affected: the racks with a feed on a dead source.
+            draws: what each source draws from above by what it carries.
+        """
+        dead = self.dead[lost]
+        change = _leaf_changes(dead, affected)
+        waiting = [self._place[name] for name in {*change, *dead, *self._moved(dead)}]
+        seen = set(waiting)
+        heapq.heapify(waiting)
+        while waiting:  # children before parents
+            name = self._order[heapq.heappop(waiting)]
+            drawn = draws.of(name, normal[name])
+            more = draws.more(name, change.get(name, 0.0))
+            for parent, extra in self._moves(name, dead, drawn, more):
+                change[parent] = _plus(change.get(parent, 0.0), extra)
+                if self._place[parent] not in seen:
+                    seen.add(self._place[parent])
+                    heapq.heappush(waiting, self._place[parent])
+        return {
+            name: _plus(normal[name], more) for name, more in change.items() if name not in dead
+        }
+
+    def _moves(
+        self, name: str, dead: AbstractSet[str], drawn: float | None, change: float | None
+    ) -> list[tuple[str, float | None]]:
+        """By how much the parents of ``name`` carry more or less, which draws ``drawn`` W so far."""
+        before = next(iter(self._parents[name]), None)
+        after = None if name in dead else self._carrier(name, dead)
+        if before == after:
+            return [] if before is None else [(before, change)]
+        moves: list[tuple[str, float | None]] = []
+        if before is not None:
+            moves.append((before, None if drawn is None else -drawn))
+        if after is not None:
+            moves.append((after, _plus(drawn, change)))
+        return moves
+
+    def _carrier(self, name: str, dead: AbstractSet[str]) -> str | None:
+        return next((parent for parent in self._parents[name] if parent not in dead), None)
+
+    def _moved(self, dead: AbstractSet[str]) -> Iterable[str]:
+        """Living sources with a dead parent: another one may have to carry them."""
+        for gone in dead:
+            yield from (child for child in self._children.get(gone, ()) if child not in dead)
+
+    def _dead_without(self, lost: str) -> AbstractSet[str]:
+        dead: dict[str, None] = {
+            lost: None
+        }  # in a fixed order, so that sums are the same each time
+        # Parents before children, so that the fate of all parents is known.
+        waiting = [-self._place[child] for child in self._children.get(lost, ())]
+        seen = set(waiting)
+        heapq.heapify(waiting)
+        while waiting:
+            name = self._order[-heapq.heappop(waiting)]
+            if self._carrier(name, dead.keys()) is not None:
+                continue
+            dead[name] = None
+            for place in (-self._place[child] for child in self._children.get(name, ())):
+                if place not in seen:
+                    seen.add(place)
+                    heapq.heappush(waiting, place)
+        return dead.keys()
+
+
+def _leaf_changes(dead: AbstractSet[str], affected: Iterable[FeedDemand]) -> Loads:
+    """What the feeds of ``affected`` draw more or less, by source."""
+    change: Loads = {}
+    for demand in affected:
+        gone = frozenset(n for n, source in enumerate(demand.sources) if source in dead)
+        after = demand.without.get(gone)
+        if after is None:
+            after = (None,) * len(demand.sources)
+        for source, old, new in zip(demand.sources, demand.normal, after, strict=True):
+            extra = None if old is None or new is None else (new - old) * demand.racks
+            change[source] = _plus(change.get(source, 0.0), extra)
+    return change
+
+
+def _plus(one: float | None, two: float | None) -> float | None:
+    return None if one is None or two is None else one + two

@@ -1,0 +1,123 @@
+"""How many devices a rack could hold: the rack is built again with fewer until it fits."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.model.names import expand_hostlist
+from rackwright.plan.base import Path
+from rackwright.plan.expansion import SitePlan
+from rackwright.plan.racks.placement import AssignedRacks, Load, PlacedGroup, list_loads
+from rackwright.plan.racks.rack import Rack, build_rack
+
+
+@dataclass(frozen=True, slots=True)
+class Fewer:
+    """The most units of one group that a rack could hold.
+
+    Attributes:
+        group: node group or switch tier.
+        entry: catalogue id of the product.
+        placed: units in the rack now.
+        most: units with which the rack fits, from 1 to ``placed`` - 1.
+        path: place of the group in the blueprint.
+        enough: the racks that it names have room for all its units with ``most`` in each.
+    """
+
+    group: str
+    entry: str
+    placed: int
+    most: int
+    path: Path
+    enough: bool
+
+
+class CircuitRoom:
+    """What the circuits of a site's racks would carry; racks that are alike are worked out once."""
+
+    def __init__(self, site: SitePlan, catalogue: Catalogue, *, after_losses: bool) -> None:
+        self._site = site
+        self._catalogue = catalogue
+        self._after_losses = after_losses
+        self._loads = list_loads(site.site, site.path)
+        self._found: dict[Hashable, Fewer | None] = {}
+
+    def most(self, rack_class: int) -> Fewer | None:
+        """How many units of the largest group every circuit of a rack carries.
+
+        With ``after_losses`` the survivors carry them after any single feed or PDU is lost too.
+        None when the rack fits as it is, when not even one unit would fit, or when something is
+        unknown.
+        """
+        described = _describe(self._site, rack_class, self._loads)
+        key = _key(described)
+        if key not in self._found:
+            self._found[key] = self._search(described)
+        return self._found[key]
+
+    def _search(self, described: AssignedRacks) -> Fewer | None:
+        rack = self._build(described)
+        if _fits(rack, after_losses=self._after_losses) is not False:
+            return None
+        index, placed = _largest(described, self._loads, rack)
+        for most in range(placed - 1, 0, -1):
+            content = tuple((n, most if n == index else count) for n, count in described.content)
+            smaller = self._build(replace(described, content=content))
+            if _fits(smaller, after_losses=self._after_losses):
+                load = self._loads[index]
+                group = load.group
+                enough = len(expand_hostlist(group.racks)) * most >= group.count
+                return Fewer(group.name, group.type, placed, most, load.path, enough)
+        return None
+
+    def _build(self, described: AssignedRacks) -> Rack:
+        return build_rack(described, self._loads, self._site.site, self._catalogue)
+
+
+def _describe(site: SitePlan, rack_class: int, loads: Sequence[Load]) -> AssignedRacks:
+    """The class as it was assigned, read back from the tables."""
+    (racks,) = [racks for racks in site.rack_classes if racks.rack_class == rack_class]
+    path = racks.path
+    hall, line, group = (int(path[n]) for n in (-5, -3, -1))
+    found: Any = site.site.halls[hall].rows[line].rack_groups[group]
+    paths = [device.path for device in site.devices_of(rack_class)]
+    content = [(index, paths.count(load.path)) for index, load in enumerate(loads)]
+    return AssignedRacks(
+        PlacedGroup(found, hall, line, path, ()),
+        tuple((index, count) for index, count in content if count),
+    )
+
+
+def _key(described: AssignedRacks) -> Hashable:
+    group = described.group.group
+    feeds = tuple((feed.name, feed.pdu, feed.pdus, feed.circuit) for feed in group.feeds)
+    shelves = group.shelves.key if group.shelves else None
+    return described.content, described.group.hall, group.type, shelves, feeds
+
+
+def _largest(described: AssignedRacks, loads: Sequence[Load], rack: Rack) -> tuple[int, int]:
+    """Index and units of the group that draws most power in the rack."""
+    power: dict[Path, float] = {}
+    for device in rack.devices:
+        power[device.path] = power.get(device.path, 0.0) + (device.power or 0.0)
+    return max(described.content, key=lambda pair: power.get(loads[pair[0]].path, 0.0))
+
+
+def _fits(rack: Rack, *, after_losses: bool) -> bool | None:
+    """Whether every circuit carries its busiest line; None when a load or rating is unknown."""
+    states = [frozenset[int]()]
+    if after_losses:
+        states += [dead for _, _, dead in rack.losses]
+    for dead in states:
+        for number, load in enumerate(rack.loads_without(dead)):
+            usable = rack.circuits[number].usable
+            if number in dead:
+                continue
+            if load.implied is None or usable is None:
+                return None
+            if load.implied > usable * (1 + 1e-9):
+                return False
+    return True

@@ -1,0 +1,244 @@
+"""What stands in one rack: its devices, where, and what they need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rackwright.model.hardware import Device as DeviceEntry
+from rackwright.model.hardware import HeatMedium, LiquidCooling, Node, fact_value
+from rackwright.plan.base import Path
+from rackwright.plan.cooling.thermal import airflow_for
+from rackwright.plan.cooling.water import warmest_supply
+from rackwright.plan.records.racks import DeviceKind
+
+if TYPE_CHECKING:
+    from rackwright.model.fabric import SwitchTier
+    from rackwright.model.onprem import NodeGroup
+
+
+def total(values: Iterable[float | None]) -> float | None:
+    """The sum, or None as soon as one value is unknown."""
+    result = 0.0
+    for value in values:
+        if value is None:
+            return None
+        result += value
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedDevice:
+    """One device in a rack; powers and heats in W, None where unknown.
+
+    Attributes:
+        unit_low: lowest rack unit, counted from 1; None for a device beside the rails.
+        fits: whether a free place was found.
+        heat: the larger of the input power and the published heat.
+        psu_rating: output of one power supply, in W.
+        psu_efficiency: output over input of one power supply at its rating, in %.
+        psu_current: most input current of one power supply, in A.
+        psus_per_feed: power supplies on each feed of the rack, in feed order; empty when the
+            number of power supplies is unknown.
+        includes_rack: whether ``weight`` includes the rack.
+    """
+
+    kind: DeviceKind
+    entry: str
+    group: str
+    path: Path
+    height: float | None
+    unit_low: float | None = None
+    fits: bool = True
+    power: float | None = None
+    nameplate: float | None = None
+    peak: float | None = None
+    heat: float | None = None
+    heat_air: float | None = None
+    heat_liquid: float | None = None
+    airflow: float | None = None
+    flow: float | None = None
+    weight: float | None = None
+    depth: float | None = None
+    air_direction: str | None = None
+    inlet_min: float | None = None
+    inlet_max: float | None = None
+    psu_count: int | None = None
+    psu_rating: float | None = None
+    psu_efficiency: float | None = None
+    psu_current: float | None = None
+    psu_inlet: str | None = None
+    full_performance: int | None = None
+    degraded: int | None = None
+    degraded_power: float | None = None
+    voltage_min: float | None = None
+    voltage_max: float | None = None
+    medium: str = "air"
+    water_class: str | None = None
+    max_supply: float | None = None
+    connector: str | None = None
+    psus_per_feed: tuple[int, ...] = ()
+    includes_rack: bool = False
+
+
+def describe_device(
+    entry: DeviceEntry,
+    group: NodeGroup | SwitchTier,
+    path: Path,
+    *,
+    kind: DeviceKind,
+    power_cap: float | None,
+    temperature_rise: float | None,
+    on_liquid: bool = True,
+) -> PlacedDevice:
+    """The device that ``entry`` makes in a rack, not placed yet.
+
+    Without ``on_liquid`` the rack has no coolant, so that all heat is left to the air.
+    """
+    nameplate = fact_value(entry.max_power)
+    power_cap = _as_far_as_it_goes(entry, power_cap)
+    power = nameplate if power_cap is None or nameplate is None else min(nameplate, power_cap)
+    share = 1.0 if not nameplate or power is None else power / nameplate
+    published = fact_value(entry.heat)
+    heat = power if published is None else max(power or 0.0, published * share)
+    if power is None:
+        heat = None
+    liquid = entry.liquid
+    heat_liquid = _liquid_heat(entry, heat, share) if on_liquid else 0.0
+    heat_air = None if heat is None or heat_liquid is None else max(0.0, heat - heat_liquid)
+    airflow = fact_value(entry.airflow)
+    if airflow is None and heat_air is not None:
+        if heat_air == 0:
+            airflow = 0.0
+        elif temperature_rise:
+            airflow = airflow_for(heat_air, temperature_rise)
+    psus = entry.power_supplies
+    direction = getattr(group, "air_direction", None) or entry.airflow_direction
+    return PlacedDevice(
+        kind=kind,
+        entry=entry.id,
+        group=group.name,
+        path=path,
+        height=fact_value(entry.height),
+        power=power,
+        nameplate=nameplate,
+        peak=_peak(entry, power_cap),
+        heat=heat,
+        heat_air=heat_air,
+        heat_liquid=heat_liquid,
+        airflow=airflow,
+        flow=fact_value(liquid.flow) if liquid else None,
+        weight=fact_value(entry.weight),
+        depth=fact_value(entry.depth),
+        air_direction=str(direction) if direction else None,
+        inlet_min=fact_value(entry.inlet_min),
+        inlet_max=fact_value(entry.inlet_max),
+        psu_count=psus.count if psus else None,
+        psu_rating=fact_value(psus.rating) if psus else None,
+        psu_efficiency=fact_value(psus.efficiency) if psus else None,
+        psu_current=fact_value(psus.input_current) if psus else None,
+        psu_inlet=psus.inlet if psus else None,
+        full_performance=fact_value(psus.full_performance) if psus else None,
+        degraded=fact_value(psus.degraded) if psus else None,
+        degraded_power=fact_value(psus.degraded_power) if psus else None,
+        voltage_min=fact_value(entry.voltage_min),
+        voltage_max=fact_value(entry.voltage_max),
+        medium=str(entry.medium),
+        water_class=fact_value(liquid.water_class) if liquid else None,
+        max_supply=_warmest_supply(liquid) if liquid else None,
+        connector=liquid.connector if liquid else None,
+        includes_rack=isinstance(entry, Node) and entry.rack_weight_included,
+    )
+
+
+def _warmest_supply(liquid: LiquidCooling) -> float | None:
+    return warmest_supply(
+        fact_value(liquid.max_supply),
+        fact_value(liquid.coolant_class),
+        fact_value(liquid.water_class),
+    )
+
+
+def _as_far_as_it_goes(entry: DeviceEntry, power_cap: float | None) -> float | None:
+    """A cap, but no less than the product draws when its accelerators draw nothing.
+
+    They are what gives way to a cap. Where the catalogue does not say what they draw, the cap
+    counts as it stands.
+    """
+    nameplate = fact_value(entry.max_power)
+    accelerators = entry.accelerators if isinstance(entry, Node) else None
+    if power_cap is None or nameplate is None or accelerators is None:
+        return power_cap
+    each = fact_value(accelerators.tdp)
+    return power_cap if each is None else max(power_cap, nameplate - accelerators.count * each)
+
+
+def _peak(entry: DeviceEntry, power_cap: float | None) -> float | None:
+    """The published peak; a device that draws its nameplate at most peaks there when capped.
+
+    Accelerators are what draws more than the rated power for some milliseconds (EDPp). A device
+    without any peaks at the most that its maker rates it for.
+    """
+    peak = fact_value(entry.peak_power)
+    if peak is None and not (isinstance(entry, Node) and entry.accelerators):
+        peak = fact_value(entry.max_power)
+    return peak if peak is None or power_cap is None else min(peak, power_cap)
+
+
+def _liquid_heat(entry: DeviceEntry, heat: float | None, share: float) -> float | None:
+    if entry.medium is HeatMedium.AIR:
+        return 0.0
+    if entry.medium is HeatMedium.LIQUID:
+        return heat
+    published = fact_value(entry.liquid.heat) if entry.liquid else None
+    return None if published is None else published * share
+
+
+def place_devices(
+    nodes: Sequence[tuple[PlacedDevice, float | None]],
+    switches: Sequence[tuple[PlacedDevice, float | None]],
+    fixtures: Sequence[PlacedDevice],
+    rack_height: float,
+) -> list[PlacedDevice]:
+    """The devices with their units.
+
+    Fixtures (horizontal PDUs, shelves, a CDU) come first from the bottom, then nodes from the
+    bottom with the heaviest lowest, then switches from the top. A start unit is honoured. What
+    does not fit is kept with ``fits`` false, for a policy to judge.
+    """
+    taken: list[tuple[float, float]] = []
+    placed = [_place(device, None, taken, rack_height, from_top=False) for device in fixtures]
+    by_weight = sorted(nodes, key=lambda pair: -(pair[0].weight or 0.0))
+    for device, start in by_weight:
+        placed.append(_place(device, start, taken, rack_height, from_top=False))
+    for device, start in switches:
+        placed.append(_place(device, start, taken, rack_height, from_top=start is None))
+    return placed
+
+
+def _place(
+    device: PlacedDevice,
+    start: float | None,
+    taken: list[tuple[float, float]],
+    rack_height: float,
+    *,
+    from_top: bool,
+) -> PlacedDevice:
+    if device.height is None:
+        return replace(device, fits=False)
+    if device.height == 0:
+        return device
+    step = 0.5 if device.height % 1 else 1.0
+    top = rack_height + 1 - device.height
+    steps = int((top - 1) / step) + 1 if top >= 1 else 0
+    candidates = [1 + index * step for index in range(steps)]
+    if from_top:
+        candidates = [top - index * step for index in range(steps)]
+    for low in candidates:
+        if start is not None and low < start:
+            continue
+        if all(low + device.height <= a or low >= b for a, b in taken):
+            taken.append((low, low + device.height))
+            return replace(device, unit_low=low)
+    return replace(device, fits=False)

@@ -1,0 +1,51 @@
+"""What keeps the heat of rear doors and coolant loops from being known."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from rackwright.model.onprem import Hall, RackGroup
+from rackwright.plan.base import Path
+from rackwright.plan.expansion import SitePlan
+from rackwright.plan.missing import Missing
+from rackwright.plan.racks.contributors import unknowns
+from rackwright.plan.records.facility import LoopLoad
+
+
+def missing_of_doors(site: SitePlan, classes: Collection[int]) -> tuple[str, ...]:
+    """What keeps the heat that rear doors of these rack classes take from being known."""
+    found: dict[str, None] = {}
+    for row in site.rack_classes:
+        if row.rack_class in classes and row.mode == "rear-door":
+            found |= dict.fromkeys(_missing(site, row.path))
+    return tuple(found)
+
+
+def missing_of_loop(site: SitePlan, row: LoopLoad) -> tuple[str, ...]:
+    """What keeps heat and flow of a loop from being known."""
+    classes = [racks.rack_class for racks in site.rack_classes if racks.loop == row.loop]
+    doors = missing_of_doors(site, classes) if row.heat_w is None else ()
+    return (*unknowns(site, "heat_liquid_w", classes), *doors)
+
+
+def _place(site: SitePlan, where: Path) -> tuple[Hall, RackGroup]:
+    hall, row, group = (int(where[n]) for n in (-5, -3, -1))
+    found = site.site.halls[hall]
+    return found, found.rows[row].rack_groups[group]
+
+
+def _missing(site: SitePlan, where: Path) -> Iterator[Missing]:
+    hall, group = _place(site, where)
+    cooling, air = group.cooling, (*where[:-4], "air")
+    for name in ("rear_door_capacity", "rear_door_difference"):
+        if getattr(cooling, name) is None:
+            yield Missing(f"'{name}' of racks {group.racks}", (*where, "cooling", name))
+    if hall.air is None:
+        yield Missing(f"'air' of the hall '{hall.name}'", air)
+    elif hall.air.temperature_rise is None:
+        what = f"'temperature_rise' of the air of the hall '{hall.name}'"
+        yield Missing(what, (*air, "temperature_rise"))
+    for index, loop in enumerate(site.site.loops):
+        if loop.name == cooling.loop and loop.supply_temperature is None:
+            place = (*site.path, "loops", index, "supply_temperature")
+            yield Missing(f"'supply_temperature' of the loop '{loop.name}'", place)

@@ -1,0 +1,62 @@
+"""Mechanical arithmetic of one rack: where its mass sits, how deep it is, what floor it takes.
+
+Pure functions; None as soon as a number that counts is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rackwright.plan.racks.devices import PlacedDevice
+
+HEAVY_KG = 50.0
+"""Devices above this weight belong into the lower part of a rack."""
+
+
+def center_of_mass(devices: Sequence[PlacedDevice]) -> float | None:
+    """Height of the centre of mass in U above the rack's bottom; 0 without devices.
+
+    The empty rack and what hangs beside the rails are left out. Unknown as long as a device has
+    no known weight, height or place.
+    """
+    moments = weight = 0.0
+    for device in devices:
+        if device.height == 0:
+            continue
+        if device.weight is None or device.height is None or device.unit_low is None:
+            return None
+        moments += device.weight * (device.unit_low - 1 + device.height / 2)
+        weight += device.weight
+    return moments / weight if weight else 0.0
+
+
+def highest_heavy_unit(devices: Sequence[PlacedDevice]) -> float | None:
+    """Highest unit that a device of more than ``HEAVY_KG`` reaches; 0 without such a device."""
+    highest = 0.0
+    for device in devices:
+        if device.height == 0 or (device.weight is not None and device.weight <= HEAVY_KG):
+            continue
+        if device.weight is None or device.height is None or device.unit_low is None:
+            return None
+        highest = max(highest, device.unit_low + device.height - 1)
+    return highest
+
+
+def deepest(devices: Sequence[PlacedDevice]) -> float | None:
+    """Depth in m of the deepest node or switch; 0 without one."""
+    result = 0.0
+    for device in devices:
+        if device.kind not in {"node", "switch"} or device.height == 0:
+            continue
+        if device.depth is None:
+            return None
+        result = max(result, device.depth)
+    return result
+
+
+def footprint(width: float, depth: float, aisle_depth: float) -> float:
+    """Floor in m² that a rack stands on, with half of the aisle in front and half of that behind.
+
+    All three in m: width · (depth + 2 · aisle depth).
+    """
+    return width * (depth + 2 * aisle_depth)

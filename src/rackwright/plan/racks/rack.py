@@ -1,0 +1,481 @@
+"""One class of racks, worked out: content, circuits, and what each loss does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.model.hardware import Device as DeviceEntry
+from rackwright.model.hardware import Node, Outlets, Pdu, RackType, Switch, fact_value
+from rackwright.model.names import compress_hostlist
+from rackwright.model.onprem import Hall, NodeGroup, OnPremSite, RackGroup
+from rackwright.model.power import RackFeed
+from rackwright.plan.base import Path
+from rackwright.plan.cooling.rear_door import exhaust, heat_taken
+from rackwright.plan.cooling.thermal import coolant_flow
+from rackwright.plan.power.demand import FeedWatts
+from rackwright.plan.power.electrical import circuit_capacity, imbalance, outlet_voltage
+from rackwright.plan.racks import mechanical, outlets
+from rackwright.plan.racks.devices import PlacedDevice, describe_device, place_devices, total
+from rackwright.plan.racks.fixtures import fixtures
+from rackwright.plan.racks.placement import AssignedRacks, Load
+from rackwright.plan.racks.shelves import shelves_on_feeds
+from rackwright.plan.racks.wiring import (
+    Circuit,
+    CircuitDraw,
+    Plug,
+    circuit_loads,
+    device_state,
+    hangs_anywhere,
+    plug_in,
+    wire,
+)
+from rackwright.plan.records.power import (
+    CircuitAfterLoss,
+    CircuitLoad,
+    DevicesAfterLoss,
+    DeviceState,
+    FeedLoad,
+)
+from rackwright.plan.records.racks import RackClass, RackDevice
+
+LostKind = Literal["feed", "pdu"]
+
+
+@dataclass(frozen=True)
+class Rack:
+    """Everything about one rack of a class; tables are made from it.
+
+    Attributes:
+        pdus: PDU of each feed, None where the circuit ends in the product itself.
+        losses: for each single loss, its name, kind and the dead circuits.
+    """
+
+    group: RackGroup
+    type: RackType
+    devices: tuple[PlacedDevice, ...]
+    pdus: tuple[Pdu | None, ...]
+    circuits: tuple[Circuit, ...]
+    plugs: tuple[Plug, ...]
+    normal: tuple[CircuitDraw, ...]
+    losses: tuple[tuple[str, LostKind, frozenset[int]], ...]
+    _draws: dict[frozenset[int], Sequence[CircuitDraw]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def loads_without(self, dead: frozenset[int]) -> Sequence[CircuitDraw]:
+        """The load of every circuit when those in ``dead`` are lost."""
+        if dead not in self._draws:  # racks that differ in names only share what is worked out
+            self._draws[dead] = circuit_loads(self.devices, self.circuits, self.plugs, dead)
+        return self._draws[dead]
+
+    @property
+    def uncounted(self) -> Sequence[PlacedDevice]:
+        """Devices of known power whose supplies nobody has counted; they may hang on any circuit."""
+        return [d for d in self.devices if hangs_anywhere(d) and d.power is not None]
+
+    def counted_loads(self, dead: frozenset[int]) -> Sequence[CircuitDraw]:
+        """The load of every circuit when those in ``dead`` are lost, without what is uncounted."""
+        if self.uncounted:
+            return circuit_loads(self.devices, self.circuits, self.plugs, dead, counted_only=True)
+        return self.loads_without(dead) if dead else self.normal
+
+    def feed_draws(self, dead_feeds: frozenset[int]) -> tuple[FeedWatts, FeedWatts]:
+        """W on each feed when some are dead, and the same while every device peaks.
+
+        What is ``uncounted`` is left out.
+        """
+        dead = frozenset(n for n, c in enumerate(self.circuits) if c.feed in dead_feeds)
+        loads = self.counted_loads(dead)
+        of_feed: list[list[CircuitDraw]] = [[] for _ in self.group.feeds]
+        for load, circuit in zip(loads, self.circuits, strict=True):
+            of_feed[circuit.feed].append(load)
+        return (
+            tuple(total(load.load for load in feed) for feed in of_feed),
+            tuple(total(load.peak for load in feed) for feed in of_feed),
+        )
+
+
+def build_rack(
+    cls: AssignedRacks, loads: Sequence[Load], site: OnPremSite, catalogue: Catalogue
+) -> Rack:
+    """The rack that every member of ``cls`` is.
+
+    Raises:
+        UnknownEntryError: a product is not in the catalogue.
+    """
+    group = cls.group.group
+    rack_type = catalogue.get(RackType, group.type)
+    air = site.halls[cls.group.hall].air
+    rise = air.temperature_rise if air else None
+    pdus = tuple(catalogue.get(Pdu, feed.pdu) if feed.pdu else None for feed in group.feeds)
+    nodes: list[tuple[PlacedDevice, float | None]] = []
+    switches: list[tuple[PlacedDevice, float | None]] = []
+    for index, count in cls.content:
+        load = loads[index]
+        device = _describe(load, catalogue, rise, on_liquid=group.cooling.mode != "air")
+        device = _override_psus(device, load.group, group)
+        (switches if load.is_switch else nodes).extend([(device, load.group.start_unit)] * count)
+    whole = any(_is_whole_rack(loads[index], catalogue) for index, _ in cls.content)
+    furniture = fixtures(group, pdus, catalogue, cls.group.path, shelves_included=whole)
+    placed = place_devices(nodes, switches, furniture, rack_type.height.value)
+    feeds = [feed.name for feed in group.feeds]
+    devices = wire(
+        placed, len(feeds), shelves_on_feeds(group.shelves, feeds) if group.shelves else None
+    )
+    circuits = _circuits(group.feeds, pdus, site)
+    plugs = plug_in(devices, circuits)
+    return Rack(
+        group=group,
+        type=rack_type,
+        devices=tuple(devices),
+        pdus=pdus,
+        circuits=tuple(circuits),
+        plugs=tuple(plugs),
+        normal=tuple(circuit_loads(devices, circuits, plugs)),
+        losses=tuple(_losses(group.feeds, circuits)),
+    )
+
+
+def _describe(
+    load: Load, catalogue: Catalogue, rise: float | None, *, on_liquid: bool
+) -> PlacedDevice:
+    entry: DeviceEntry
+    if isinstance(load.group, NodeGroup):
+        entry = catalogue.get(Node, load.group.type)
+        cap = load.group.power_cap
+    else:
+        entry = catalogue.get(Switch, load.group.type)
+        cap = None
+    return describe_device(
+        entry,
+        load.group,
+        load.path,
+        kind="switch" if load.is_switch else "node",
+        power_cap=cap,
+        temperature_rise=rise,
+        on_liquid=on_liquid,
+    )
+
+
+def _is_whole_rack(load: Load, catalogue: Catalogue) -> bool:
+    return not load.is_switch and catalogue.get(Node, load.group.type).whole_rack
+
+
+def _override_psus(device: PlacedDevice, group: Any, rack: RackGroup) -> PlacedDevice:
+    chosen = getattr(group, "psus_per_feed", None)
+    if not chosen:
+        return device
+    return replace(device, psus_per_feed=tuple(chosen.get(feed.name, 0) for feed in rack.feeds))
+
+
+def _circuits(
+    feeds: Sequence[RackFeed], pdus: Sequence[Pdu | None], site: OnPremSite
+) -> list[Circuit]:
+    found = []
+    for index, (feed, pdu) in enumerate(zip(feeds, pdus, strict=True)):
+        usable = _usable(feed, pdu, site)
+        phases = pdu.phases if pdu else feed.circuit.phases if feed.circuit else 3
+        wiring = pdu.wiring if pdu and pdu.phases == 3 else None
+        found += [Circuit(index, n, usable, phases, wiring) for n in range(feed.pdus)]
+    return found
+
+
+def _usable(feed: RackFeed, pdu: Pdu | None, site: OnPremSite) -> float | None:
+    """The smaller of what the PDU and its branch circuit may carry continuously, in W."""
+    derate = site.power.continuous_derate / 100
+    limits = []
+    if pdu is not None:
+        limits.append((pdu.voltage.value, pdu.current.value, pdu.phases, derate))
+    if feed.circuit is not None:
+        c = feed.circuit
+        limits.append((c.voltage, c.current, c.phases, 1.0 if c.continuous_rated else derate))
+    if not limits:
+        return None
+    factor = site.power.power_factor
+    return min(
+        circuit_capacity(v, a, phases, derate=d, power_factor=factor) for v, a, phases, d in limits
+    )
+
+
+def _losses(
+    feeds: Sequence[RackFeed], circuits: Sequence[Circuit]
+) -> list[tuple[str, LostKind, frozenset[int]]]:
+    found: list[tuple[str, LostKind, frozenset[int]]] = []
+    for index, feed in enumerate(feeds):
+        dead = frozenset(n for n, circuit in enumerate(circuits) if circuit.feed == index)
+        found.append((feed.name, "feed", dead))
+        if feed.pdus > 1:
+            found += [
+                (f"{feed.name}/{circuits[n].pdu + 1}", "pdu", frozenset({n})) for n in sorted(dead)
+            ]
+    return found
+
+
+def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> RackClass:
+    """The record of the class with a number."""
+    group, kind = rack.group, rack.type
+    devices = rack.devices
+    cooling = group.cooling
+    included = any(device.includes_rack for device in devices)
+    empty = 0.0 if included else fact_value(kind.weight)
+    content = total(device.weight for device in devices)
+    heat_air = total(device.heat_air for device in devices)
+    hall = site.halls[cls.group.hall]
+    captured = _captured(heat_air, rack, hall, site)
+    footprint = None
+    if group.aisle_depth is not None:
+        footprint = mechanical.footprint(kind.width.value, kind.depth.value, group.aisle_depth)
+    return RackClass(
+        rack_class=number,
+        count=len(cls.racks),
+        racks=tuple(cls.racks),
+        hostlist=compress_hostlist(cls.racks),
+        casters=kind.casters,
+        hall=hall.name,
+        row=hall.rows[cls.group.row].name,
+        path=cls.group.path,
+        type=kind.id,
+        mode=cooling.mode,
+        loop=cooling.loop,
+        air_direction=group.air_direction,
+        height_u=kind.height.value,
+        used_u=total(device.height for device in devices),
+        power_w=total(device.power for device in devices),
+        peak_w=total(d.peak for d in devices if d.kind in {"node", "switch"}),
+        heat_w=total(device.heat for device in devices),
+        heat_air_w=None if heat_air is None or captured is None else heat_air - captured,
+        heat_liquid_w=total(device.heat_liquid for device in devices),
+        air_into_loop_w=captured,
+        airflow_cfm=total(device.airflow for device in devices),
+        flow_lpm=_flow(rack, captured, site),
+        content_kg=content,
+        weight_kg=None if content is None or empty is None else content + empty,
+        static_rating_kg=fact_value(kind.static_rating),
+        dynamic_rating_kg=fact_value(kind.dynamic_rating),
+        footprint_m2=footprint,
+        center_of_mass_u=mechanical.center_of_mass(devices),
+        heaviest_top_u=mechanical.highest_heavy_unit(devices),
+        rack_depth_m=kind.depth.value,
+        deepest_m=mechanical.deepest(devices),
+        cable_allowance_m=group.cable_allowance,
+        power_limit_w=cooling.power_limit,
+        rear_door_capacity_w=cooling.rear_door_capacity,
+        leak_detection=cooling.leak_detection,
+        isolation=cooling.isolation,
+        blanking=group.blanking,
+        has_liquid=any(device.medium != "air" for device in devices) or cooling.mode != "air",
+    )
+
+
+def _captured(heat_air: float | None, rack: Rack, hall: Hall, site: OnPremSite) -> float | None:
+    """Air heat that a rear door moves into the loop."""
+    cooling = rack.group.cooling
+    if cooling.mode != "rear-door":
+        return 0.0
+    loop = next((loop for loop in site.loops if loop.name == cooling.loop), None)
+    return heat_taken(
+        heat_air,
+        cooling.rear_door_capacity,
+        rated=cooling.rear_door_difference,
+        air=exhaust(hall.air),
+        water=loop.supply_temperature if loop else None,
+    )
+
+
+def _flow(rack: Rack, captured: float | None, site: OnPremSite) -> float | None:
+    """Coolant flow of one rack: what its makers ask for, or what the heat needs; the larger."""
+    loops = {loop.name: loop for loop in site.loops}
+    loop = loops.get(rack.group.cooling.loop or "")
+    if loop is None:
+        return 0.0
+    flows: list[float | None] = []
+    for device in rack.devices:
+        if device.heat_liquid is None:
+            return None
+        if device.heat_liquid:
+            needed = coolant_flow(device.heat_liquid, loop.temperature_rise, loop.fluid)
+            flows.append(max(needed, device.flow or 0.0))
+    if captured is None:
+        return None
+    if captured:
+        flows.append(coolant_flow(captured, loop.temperature_rise, loop.fluid))
+    return total(flows)
+
+
+def feed_rows(rack: Rack, path: Path, number: int) -> list[FeedLoad]:
+    """The feeds of a rack of the class with a number."""
+    rows = []
+    for index, (feed, pdu) in enumerate(zip(rack.group.feeds, rack.pdus, strict=True)):
+        mine = [n for n, circuit in enumerate(rack.circuits) if circuit.feed == index]
+        circuit = feed.circuit
+        voltage = circuit.voltage if circuit else pdu.voltage.value if pdu else None
+        phases = circuit.phases if circuit else pdu.phases if pdu else None
+        wiring = pdu.wiring if pdu else None
+        rows.append(
+            FeedLoad(
+                rack_class=number,
+                feed=feed.name,
+                source=feed.source,
+                path=(*path, "feeds", index),
+                pdu_entry=feed.pdu,
+                pdus=feed.pdus,
+                voltage_v=voltage,
+                current_a=pdu.current.value if pdu else None,
+                circuit_current_a=circuit.current if circuit else None,
+                continuous_rated=circuit.continuous_rated if circuit else False,
+                phases=phases,
+                wiring=wiring,
+                outlet_voltage_v=outlet_voltage(voltage, phases, wiring)
+                if voltage and phases and wiring
+                else None,
+                usable_w=rack.circuits[mine[0]].usable if mine else None,
+                load_w=total(rack.normal[n].load for n in mine),
+                peak_w=total(rack.normal[n].peak for n in mine),
+            )
+        )
+    return rows
+
+
+def circuit_rows(rack: Rack, path: Path, number: int, power_factor: float) -> list[CircuitLoad]:
+    """The circuits of a rack of the class with a number: load, outlets and branch breakers."""
+    rows = []
+    dead = [circuits for _, _, circuits in rack.losses]
+    shares = outlets.worst_shares(rack.devices, rack.plugs, dead)
+    for index, (circuit, load) in enumerate(zip(rack.circuits, rack.normal, strict=True)):
+        pdu = rack.pdus[circuit.feed]
+        feed = rack.group.feeds[circuit.feed]
+        listed: dict[str, Outlets] | None
+        listed = {o.type: o for o in pdu.outlets} if pdu and pdu.outlets is not None else None
+        plugs = [plug for plug in rack.plugs if plug.circuit == index]
+        used = outlets.outlets_used(rack.devices, plugs)
+        worst = outlets.outlet_currents(rack.devices, plugs, pdu, feed, power_factor, shares)
+        rows.append(
+            CircuitLoad(
+                rack_class=number,
+                feed=feed.name,
+                pdu=circuit.pdu,
+                path=(*path, "feeds", circuit.feed),
+                usable_w=circuit.usable,
+                load_w=load.load,
+                implied_w=load.implied,
+                peak_w=load.peak,
+                imbalance=imbalance(load.legs) if load.legs else None,
+                c13_used=None if used is None else used["C13"],
+                c19_used=None if used is None else used["C19"],
+                c13_available=outlets.outlet_count(listed, "C13"),
+                c19_available=outlets.outlet_count(listed, "C19"),
+                c13_rating_a=outlets.outlet_rating(listed, "C13"),
+                c19_rating_a=outlets.outlet_rating(listed, "C19"),
+                c13_worst_a=worst.c13,
+                c19_worst_a=worst.c19,
+                branches=fact_value(pdu.branch_count) if pdu else None,
+                branch_rating_a=fact_value(pdu.branch_rating) if pdu else None,
+                branch_worst_a=worst.branch,
+            )
+        )
+    return rows
+
+
+def loss_rows(
+    rack: Rack, path: Path, number: int
+) -> tuple[list[CircuitAfterLoss], list[DevicesAfterLoss]]:
+    """What each single loss does to a rack of the class with a number."""
+    circuits, devices = [], []
+    for name, kind, dead in rack.losses:
+        for index, load in enumerate(rack.loads_without(dead)):
+            if index in dead:
+                continue
+            circuit = rack.circuits[index]
+            circuits.append(
+                CircuitAfterLoss(
+                    rack_class=number,
+                    lost=name,
+                    lost_kind=kind,
+                    feed=rack.group.feeds[circuit.feed].name,
+                    pdu=circuit.pdu,
+                    path=(*path, "feeds", circuit.feed),
+                    load_w=load.load,
+                    implied_w=load.implied,
+                    usable_w=circuit.usable,
+                )
+            )
+        devices += _device_losses(rack, name, dead, number)
+    return circuits, devices
+
+
+def _device_losses(
+    rack: Rack, name: str, dead: frozenset[int], number: int
+) -> list[DevicesAfterLoss]:
+    """Equal devices with equal fates, as one record each."""
+    alive = [0] * len(rack.devices)
+    for plug in rack.plugs:
+        if plug.circuit not in dead:
+            alive[plug.device] += 1
+    found: dict[tuple[str, str, int, DeviceState], list[PlacedDevice]] = {}
+    for device, living in zip(rack.devices, alive, strict=True):
+        if device.kind not in {"node", "switch"}:
+            continue
+        state = "unknown" if device.psu_count is None else device_state(device, living)[0]
+        found.setdefault((device.entry, device.group, living, state), []).append(device)
+    return [
+        DevicesAfterLoss(
+            rack_class=number,
+            entry=entry,
+            group=group,
+            lost=name,
+            path=devices[0].path,
+            devices=len(devices),
+            alive=None if devices[0].psu_count is None else living,
+            needed_full=devices[0].full_performance,
+            needed_degraded=devices[0].degraded,
+            state=state,
+        )
+        for (entry, group, living, state), devices in found.items()
+    ]
+
+
+def device_rows(rack: Rack, path: Path, number: int) -> list[RackDevice]:
+    """The devices of a rack; what belongs to the rack itself is at the rack's ``path``."""
+    return [
+        RackDevice(
+            rack_class=number,
+            device=index,
+            kind=d.kind,
+            entry=d.entry,
+            group=d.group,
+            path=d.path if d.kind in {"node", "switch"} else path,
+            unit_low=d.unit_low,
+            fits=d.fits,
+            height_u=d.height,
+            power_w=d.power,
+            nameplate_w=d.nameplate,
+            peak_w=d.peak,
+            heat_w=d.heat,
+            heat_air_w=d.heat_air,
+            heat_liquid_w=d.heat_liquid,
+            airflow_cfm=d.airflow,
+            flow_lpm=d.flow,
+            weight_kg=d.weight,
+            depth_m=d.depth,
+            air_direction=d.air_direction,
+            inlet_min_c=d.inlet_min,
+            inlet_max_c=d.inlet_max,
+            psu_count=d.psu_count,
+            psu_rating_w=d.psu_rating,
+            psu_inlet=d.psu_inlet,
+            psus=d.psus_per_feed or None,
+            full_performance=d.full_performance,
+            degraded=d.degraded,
+            degraded_power_w=d.degraded_power,
+            voltage_min_v=d.voltage_min,
+            voltage_max_v=d.voltage_max,
+            medium=d.medium,
+            water_class=d.water_class,
+            max_supply_c=d.max_supply,
+            connector=d.connector,
+        )
+        for index, d in enumerate(rack.devices)
+    ]

@@ -1,0 +1,1 @@
+"""How often things fail, and what one loss takes along."""

@@ -1,0 +1,242 @@
+"""What the loss of one rack, power source, leaf switch or CDU takes of a node group.
+
+The work grows with rack classes, sources and runs of equal hosts, not with hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Literal
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.model.onprem import OnPremSite
+from rackwright.plan.base import Path
+from rackwright.plan.expansion import SitePlan
+from rackwright.plan.fabric.layout import Layout, layouts_of
+from rackwright.plan.missing import Missing, of_product
+from rackwright.plan.racks.heat_unknowns import missing_of_loop
+from rackwright.plan.racks.shelves import SHELF_INLETS
+from rackwright.plan.records.racks import RackDevice
+
+Kind = Literal["rack", "power source", "leaf", "CDU"]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The loss of one thing of a kind that takes most of a node group.
+
+    Attributes:
+        kind: what is lost.
+        group: what it is, the same whichever one is the worst; like ``leaf of compute``.
+        name: which one; like ``rack of c[01-08]``.
+        taken: units of the group that are lost, or ports of it for a leaf; None when unknown.
+        of: all of them.
+        count: things of the kind that carry the group, None where it does not matter.
+        missing: what would have to be known.
+    """
+
+    kind: Kind
+    group: str
+    name: str
+    taken: float | None
+    of: int
+    count: int | None = None
+    missing: tuple[str, ...] = ()
+
+    @property
+    def share(self) -> float | None:
+        """Percent of the group that is taken."""
+        return None if self.taken is None else 100 * self.taken / self.of
+
+
+class FailureDomains:
+    """The losses of a site; what they have in common is worked out once.
+
+    Args:
+        site: the site.
+        catalogue: its products.
+        ignored: kinds of power sources whose loss is not looked at.
+    """
+
+    def __init__(self, site: SitePlan, catalogue: Catalogue, ignored: AbstractSet[str]) -> None:
+        self._site = site
+        self._ignored = ignored
+        self._classes = {racks.rack_class: racks for racks in site.rack_classes}
+        self._feeds: dict[int, list[str]] = {}
+        for row in site.feeds:
+            self._feeds.setdefault(row.rack_class, []).append(row.source)
+        self._tree = site.distribution
+        self._layouts = layouts_of(site.site, catalogue)
+
+    def losses(self, group: int) -> Iterator[Loss]:
+        """The worst loss of each kind for a node group, by its index."""
+        placed = self._placed(group)
+        of = self._site.site.node_groups[group].count
+        yield self._rack(placed, of)
+        yield self._source(placed, of)
+        yield from self._leaves(group)
+        yield from self._cdus(placed, of)
+
+    def racks_of(self, groups: Sequence[int]) -> int:
+        """Racks that hold nodes of any of the groups."""
+        classes = {number for group in groups for number in self._placed(group)}
+        return sum(self._classes[number].count for number in classes)
+
+    def _placed(self, group: int) -> Mapping[int, Sequence[RackDevice]]:
+        """The devices of a group in one rack of each class."""
+        path = (*self._site.path, "node_groups", group)
+        found = {
+            number: [row for row in self._site.devices_of(number) if row.path == path]
+            for number in self._classes
+        }
+        return {number: rows for number, rows in found.items() if rows}
+
+    def _rack(self, placed: Mapping[int, Sequence[RackDevice]], of: int) -> Loss:
+        fullest = max(placed, key=lambda number: len(placed[number]))
+        racks = sum(self._classes[number].count for number in placed)
+        name = f"rack of {self._classes[fullest].hostlist}"
+        return Loss("rack", "rack", name, len(placed[fullest]), of, count=racks)
+
+    def _source(self, placed: Mapping[int, Sequence[RackDevice]], of: int) -> Loss:
+        """The worst source: nodes whose living power supplies are too few for them."""
+        taken: dict[str, int] = {}
+        unsure: dict[tuple[str, str, str], None] = {}
+        for number, rows in placed.items():
+            sources = self._feeds.get(number, [])
+            for lost, dead in self._dead_feeds(sources).items():
+                fates = [is_off(row, dead, len(sources)) for row in rows]
+                off = sum(fate is True for fate in fates)
+                taken[lost] = taken.get(lost, 0) + off * self._classes[number].count
+                if None in fates:
+                    open_ = (r for r, fate in zip(rows, fates, strict=True) if fate is None)
+                    unsure.update(dict.fromkeys((row.entry, *_unsaid(row)) for row in open_))
+        if not taken:
+            return Loss("power source", "power source", "power source", 0, of)
+        worst = max(taken, key=lambda name: taken[name])
+        missing: tuple[str, ...] = tuple(of_product(*lacking) for lacking in sorted(unsure))
+        above = {name for number in placed for name in self._above(self._feeds.get(number, []))}
+        if above.intersection(self._tree.unfed):
+            missing += self._tree.missing
+        known = None if missing else taken[worst]
+        return Loss("power source", "power source", worst, known, of, missing=missing)
+
+    def _dead_feeds(self, sources: Sequence[str]) -> dict[str, frozenset[int]]:
+        """By each source that matters to a rack: the feeds, by index, that die with it."""
+        found: dict[str, frozenset[int]] = {}
+        for name in self._above(sources):
+            dead = self._tree.outages.dead[name]
+            lost = frozenset(n for n, source in enumerate(sources) if source in dead)
+            if lost and self._tree.sources[name].kind not in self._ignored:
+                found[name] = lost
+        return found
+
+    def _above(self, sources: Sequence[str]) -> Sequence[str]:
+        found = dict.fromkeys(sources)
+        for name in sources:
+            found.update(dict.fromkeys(sorted(self._tree.ancestors(name))))
+        return list(found)
+
+    def _leaves(self, group: int) -> Iterator[Loss]:
+        name = self._site.site.node_groups[group].name
+        for layout in self._layouts:
+            for index, hosts in enumerate(layout.hosts):
+                if hosts.group.name == name:
+                    yield _leaf(layout, index, self._place_of(layout))
+
+    def _place_of(self, layout: Layout) -> Path:
+        names = [fabric.name for fabric in self._site.site.fabrics]
+        return (*self._site.path, "fabrics", names.index(layout.fabric.name))
+
+    def _cdus(self, placed: Mapping[int, Sequence[RackDevice]], of: int) -> Iterator[Loss]:
+        """A loop dies with one of its CDUs when the others do not carry it."""
+        on_loop: dict[str, int] = {}
+        for number, rows in placed.items():
+            loop = self._classes[number].loop
+            wet = sum(row.medium != "air" for row in rows)
+            if loop is not None and wet:
+                on_loop[loop] = on_loop.get(loop, 0) + wet * self._classes[number].count
+        for row in self._site.loops:
+            if row.loop not in on_loop:
+                continue
+            heat, flow, most = row.heat_w, row.flow_lpm, row.cdu_flow_n1_lpm
+            missing: tuple[str, ...] = ()
+            if heat is None or flow is None:
+                missing += missing_of_loop(self._site, row)
+            if most is None:
+                missing += (of_product(row.cdu, "flow", "published flow"),)
+            taken: float | None = None
+            if heat is not None and flow is not None and most is not None:
+                carried = heat <= row.capacity_n1_w and flow <= most
+                taken = 0 if carried else on_loop[row.loop]
+            name = f"CDU of loop {row.loop}"
+            yield Loss("CDU", name, name, taken, of, count=row.cdus, missing=missing)
+
+
+def is_off(device: RackDevice, dead: AbstractSet[int], feeds: int) -> bool | None:
+    """Whether a device stops when the feeds in ``dead`` die; None when that is not known.
+
+    Args:
+        device: the device.
+        dead: the feeds by index.
+        feeds: all feeds of its rack.
+    """
+    if not dead:
+        return False
+    if len(dead) == feeds:
+        return True
+    if device.psu_inlet in SHELF_INLETS:
+        return False
+    if device.psus is None:
+        return None
+    alive = sum(count for feed, count in enumerate(device.psus) if feed not in dead)
+    if alive in {0, sum(device.psus)}:
+        return alive == 0
+    if device.full_performance is not None and alive >= device.full_performance:
+        return False
+    if device.degraded is None:
+        return None
+    return alive < device.degraded
+
+
+def _unsaid(device: RackDevice) -> tuple[str, str]:
+    """What a catalogue entry lacks for ``is_off``: the field, and what it is."""
+    if device.psus is None:
+        return "power_supplies.count", "number of power supplies"
+    return "power_supplies.degraded", "fewest power supplies that it runs on"
+
+
+def _leaf(layout: Layout, attachment: int, path: Path) -> Loss:
+    """The leaf that holds most ports of an attached group; ``path`` is the place of its fabric."""
+    hosts_at = (*path, "attached", attachment)
+    hosts, leaves = layout.hosts[attachment], layout.tiers[0]
+    name = f"leaf of {layout.fabric.name}"
+    if hosts.endpoints is None or hosts.interfaces is None:
+        what = f"{hosts.group.type}: ports for '{layout.fabric.name}'"
+        missing = Missing(what, (*hosts_at, "interfaces"))
+        return Loss("leaf", name, name, None, 1, missing=(missing,))
+    if hosts.rails is None:
+        what = f"'rail_optimized' of the fabric '{layout.fabric.name}'"
+        missing = Missing(what, (*path, "rail_optimized"), (*hosts_at, "rails"))
+        return Loss("leaf", name, name, None, hosts.endpoints, missing=(missing,))
+    if layout.unplaced[attachment]:
+        what = f"leaf ports for all hosts of '{hosts.group.name}'"
+        missing = Missing(what, (*path, "tiers", 0, "count"))
+        return Loss("leaf", name, name, None, hosts.endpoints, missing=(missing,))
+    used = [0] * leaves.switches
+    for run in layout.runs:
+        if run.attachment == attachment:
+            for rail, leaf in enumerate(run.leaves):
+                each, more = divmod(hosts.interfaces, len(run.leaves))
+                used[leaf] += run.hosts * (each + (rail < more))
+    chassis = max(1, leaves.switches // layout.fabric.tiers[0].count)
+    lost = max(sum(used[n : n + chassis]) for n in range(0, len(used), chassis))
+    return Loss("leaf", name, name, lost, hosts.endpoints, count=sum(1 for ports in used if ports))
+
+
+def metadata_groups(site: OnPremSite, system: int) -> list[int]:
+    """Node groups, by index, that run the MGS and the metadata servers of a file system."""
+    found = site.file_systems[system]
+    names = {part.servers for part in (found.management, found.metadata) if part is not None}
+    return [index for index, group in enumerate(site.node_groups) if group.name in names]

@@ -1,0 +1,1 @@
+"""What Slurm knows of a plan: nodes, topology, partitions and health checks."""

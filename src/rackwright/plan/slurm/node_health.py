@@ -1,0 +1,81 @@
+"""What follows from a plan for those who judge a node while the cluster runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rackwright.plan.model import Plan
+from rackwright.plan.slurm.nodes import NodeSet
+
+DEVICES = {"nvidia": "/dev/nvidia[0-9]*", "aws": "/dev/neuron[0-9]*", "amd": "/dev/dri/renderD*"}
+"""Pattern of the device files of accelerators, by their maker."""
+
+LUSTRE = "lustre"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class MountPoint:
+    """Where a shared file system is mounted.
+
+    Attributes:
+        kind: as the kernel calls it in ``/proc/self/mountinfo``.
+    """
+
+    path: str
+    kind: str
+    read_only: bool = False
+
+
+def mount_points(plan: Plan, site: str, group: str, role: str) -> tuple[MountPoint, ...]:
+    """Where the hosts of a group have shared file systems mounted, sorted."""
+    found: set[MountPoint] = set()
+    for planned in plan.onprem:
+        for system in planned.site.file_systems if planned.site.name == site else ():
+            if group in {client.group for client in system.clients or ()}:
+                found.add(MountPoint(system.mount, LUSTRE))
+        for share in planned.site.nfs if planned.site.name == site else ():
+            if group in share.clients:
+                found.add(MountPoint(share.mount, "nfs4", share.read_only))
+    for cloud in plan.aws:
+        if cloud.site.name == site and role in {"compute", "login"}:
+            found |= {MountPoint(system.mount, LUSTRE) for system in cloud.site.file_systems}
+    return tuple(sorted(found))
+
+
+def health_programs(plan: Plan) -> Mapping[str, Any]:
+    """Variables of the role ``health_check`` that all nodes share.
+
+    Nothing where the blueprint does not say that the checks are generated: the programs that its
+    scheduler names are a team's own then, and are not to be overwritten.
+    """
+    scheduler, operations = plan.blueprint.scheduler, plan.blueprint.operations
+    if scheduler is None or operations is None or not operations.health_checks:
+        return {}
+    found: dict[str, Any] = {}
+    if scheduler.health_check is not None:
+        found["health_check_program"] = scheduler.health_check.program
+    if scheduler.prolog is not None:
+        found["health_check_prolog"] = scheduler.prolog
+    if found and scheduler.auth != "munge":
+        found["health_check_services"] = []
+    if found and operations.drain_on_xids:
+        found["health_check_xids"] = sorted(operations.drain_on_xids)
+    return found
+
+
+def health_of_group(plan: Plan, nodes: NodeSet) -> Mapping[str, Any]:
+    """Variables of the role ``health_check`` for the nodes of one group."""
+    if not health_programs(plan):
+        return {}
+    vendor = nodes.gres.vendor if nodes.gres is not None else "nvidia"
+    places = mount_points(plan, nodes.site, nodes.group, "compute")
+    return {
+        "health_check_device_pattern": DEVICES.get(vendor, DEVICES["nvidia"]),
+        "health_check_mounts": [
+            {"path": place.path, "type": place.kind}
+            | ({"read_only": True} if place.read_only else {})
+            for place in places
+        ],
+    }

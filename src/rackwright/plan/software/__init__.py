@@ -1,0 +1,1 @@
+"""Versions of software: which bill covers which node, and what needs what."""

@@ -1,0 +1,124 @@
+"""Which versions of GPU software need which others: the tables, and what follows from them.
+
+One place for the policy that judges a bill and for the roles that install from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError
+
+from rackwright.errors import RackwrightError
+from rackwright.model.base import Model
+from rackwright.model.cluster import Blueprint
+from rackwright.model.software import Version
+from rackwright.plan.software.versions import at_least, numbers
+
+MATRIX_POLICY = "OPS-002"
+"""The policy whose parameters are the tables."""
+
+
+class NeedsError(RackwrightError):
+    """The blueprint gives a table that cannot be one."""
+
+    code = "software-needs"
+
+
+class PluginNeeds(Model):
+    """What aws-ofi-nccl needs from a version on."""
+
+    plugin: Version
+    nccl: Version
+    libfabric: Version
+
+
+class InstallerNeeds(Model):
+    """The oldest EFA installer that works with NCCL from a version on."""
+
+    nccl: Version
+    installer: Version
+
+
+class Bundle(Model):
+    """What an EFA installer brings along."""
+
+    installer: Version
+    libfabric: Version
+    plugin: Version
+
+
+class CudaNeeds(Model):
+    """The oldest driver with which programs of a major release of CUDA run."""
+
+    cuda: Annotated[int, Field(gt=0)]
+    """First number of the toolkit's version."""
+    driver: Version
+
+
+PLUGIN_NEEDS = (PluginNeeds(plugin="1.21.1", nccl="2.17.1", libfabric="1.22"),)
+INSTALLER_NEEDS = (InstallerNeeds(nccl="2.19", installer="1.29"),)
+BUNDLES = (
+    Bundle(installer="1.51.0", libfabric="2.7.0amzn2.0", plugin="1.22.0"),
+    Bundle(installer="1.50.0", libfabric="2.6.0amzn1.0", plugin="1.21.1"),
+)
+CUDA_NEEDS = (
+    # NVIDIA's guide 'CUDA Compatibility', minor version compatibility, table 1.
+    CudaNeeds(cuda=11, driver="450"),
+    CudaNeeds(cuda=12, driver="525"),
+    CudaNeeds(cuda=13, driver="580"),
+)
+
+
+class SoftwareNeeds(Model):
+    """All tables, as a blueprint has them."""
+
+    plugin_needs: tuple[PluginNeeds, ...] = PLUGIN_NEEDS
+    installer_needs: tuple[InstallerNeeds, ...] = INSTALLER_NEEDS
+    bundles: tuple[Bundle, ...] = BUNDLES
+    cuda_needs: tuple[CudaNeeds, ...] = CUDA_NEEDS
+
+
+def needs_of(blueprint: Blueprint) -> SoftwareNeeds:
+    """The tables that the policy judges this blueprint by.
+
+    Raises:
+        NeedsError: a table in the policy's parameters is not one.
+    """
+    setting = blueprint.policies.get(MATRIX_POLICY)
+    given: dict[str, Any] = {} if setting is None else dict(setting.parameters)
+    known = {key: value for key, value in given.items() if key in SoftwareNeeds.model_fields}
+    try:
+        return SoftwareNeeds.model_validate(known)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise NeedsError(
+            f"policies.{MATRIX_POLICY}.parameters.{place}: {first['msg'].lower()}",
+            hint="'rackwright check' shows the line",
+        ) from None
+
+
+def plugin_need(plugin: str, table: Sequence[PluginNeeds]) -> PluginNeeds | None:
+    """The newest entry that is not newer than ``plugin``; None where every entry is."""
+    fitting = [need for need in table if at_least(plugin, need.plugin)]
+    return max(fitting, key=lambda one: numbers(one.plugin)) if fitting else None
+
+
+def oldest_installer(nccl: str, table: Sequence[InstallerNeeds]) -> str | None:
+    """The oldest EFA installer that works with ``nccl``; None where any does."""
+    needed = [need.installer for need in table if at_least(nccl, need.nccl)]
+    return max(needed, key=numbers) if needed else None
+
+
+def bundle_of(installer: str, table: Sequence[Bundle]) -> Bundle | None:
+    """What ``installer`` brings; None where that is not known."""
+    same = (bundle for bundle in table if numbers(bundle.installer) == numbers(installer))
+    return next(same, None)
+
+
+def oldest_driver(cuda: str, table: Sequence[CudaNeeds]) -> str | None:
+    """The oldest driver for the toolkit ``cuda``; None where its major release is not known."""
+    major = numbers(cuda)[:1]
+    return next((need.driver for need in table if (need.cuda,) == major), None)

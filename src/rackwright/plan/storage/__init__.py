@@ -1,0 +1,1 @@
+"""Parallel file systems and the network to them."""

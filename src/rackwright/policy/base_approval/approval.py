@@ -1,0 +1,325 @@
+"""What a blueprint asks to be judged by, and what of it a base revision has approved.
+
+A change does not approve itself: where its base has the blueprint, the base's ``policies``,
+``profile`` and ``policy_set`` hold until it is merged. Where the change asks for more, that holds.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rackwright.errors import Location
+from rackwright.model.base import Model
+from rackwright.model.cluster import Blueprint, PolicySetting, Reason
+from rackwright.policy.api import Enforcement, Policy, Profile
+from rackwright.policy.base_approval.base_packs import BasePack, State, base_packs
+from rackwright.policy.base_approval.former_blueprint import former_path
+from rackwright.policy.exception_report import Kind, Lowered, Notice
+from rackwright.policy.policy_sets import (
+    SETS,
+    Regime,
+    Standing,
+    regime_for,
+    standing,
+    standing_with,
+)
+from rackwright.policy.reasons import decided, explained, why
+from rackwright.policy.settings import STRENGTH, fitting
+from rackwright.spec.base import read_base
+from rackwright.spec.loader import tree_of, validate
+from rackwright.spec.tree import Item, Tree
+from rackwright.team.base import BaseConfig, base_config
+
+_PROFILES = tuple(Profile)
+
+
+class _Settings(Model):
+    """The part of a blueprint that says how it is judged."""
+
+    profile: Profile | None = None
+    policy_set: str | None = None
+    policies: dict[str, PolicySetting] = {}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What one version of a blueprint asks to be judged by; as it stands here, nothing.
+
+    Attributes:
+        tree: where it says so.
+        owner: who answers for it.
+        reasons: for its fields, by their names.
+    """
+
+    settings: Mapping[str, PolicySetting]
+    regime: Regime
+    tree: Tree | None = None
+    owner: str | None = None
+    reasons: Mapping[str, Reason] = field(default_factory=dict)
+
+    def standing(self, policy: Policy) -> Standing:
+        """How ``policy`` stands."""
+        return standing_with(policy, self.settings, self.regime)
+
+    def place(self, *path: str) -> Location | None:
+        """Where the blueprint says something."""
+        return self.tree.locate(path) if self.tree else None
+
+
+NOTHING = Asked({}, regime_for(None, None))
+"""What a blueprint asks for that is silent."""
+
+
+@dataclass(frozen=True)
+class Approval:
+    """What a base revision has approved.
+
+    Attributes:
+        ref: its name.
+        asked: what its version of the blueprint asks for; None where it has none.
+        listed: the packs that it lists.
+        isolated: no pack of the change judges, so that all of these do.
+        document: its version of the blueprint; None where it has none.
+        former: where that is, if the change has it in another file.
+        config: its configuration of the team; None where it has none.
+    """
+
+    ref: str
+    asked: Asked | None
+    listed: tuple[BasePack, ...] = ()
+    isolated: bool = False
+    document: Any = None
+    former: Path | None = None
+    config: BaseConfig | None = None
+
+    @property
+    def packs(self) -> tuple[Path, ...]:
+        """The folders of packs that judge as the base has them, and only so."""
+        alone = tuple(State) if self.isolated else (State.DROPPED,)
+        return tuple(pack.folder for pack in self.listed if pack.folder and pack.state in alone)
+
+    @property
+    def edited(self) -> tuple[Path, ...]:
+        """The folders of packs that judge as the base has them, and as the change does."""
+        edited = () if self.isolated else (State.EDITED,)
+        return tuple(pack.folder for pack in self.listed if pack.folder and pack.state in edited)
+
+
+def asked_by(blueprint: Blueprint, tree: Tree) -> Asked:
+    """What ``blueprint`` asks for."""
+    regime = regime_for(blueprint.profile, blueprint.policy_set)
+    return Asked(blueprint.policies, regime, tree, blueprint.owner, blueprint.reasons)
+
+
+def read_approval(
+    blueprint: Path, layers: Sequence[Path], ref: str, *, isolated: bool = False
+) -> Approval:
+    """What ``ref`` has approved of the way that ``blueprint`` is judged.
+
+    A layer that the revision does not have changes nothing in it. A blueprint that the change
+    renames is that of the revision still.
+
+    Args:
+        blueprint: the file.
+        layers: files over it.
+        ref: a revision of the blueprint's repository.
+        isolated: let no pack of the change judge, as ``packs_for``.
+
+    Raises:
+        SpecErrors: a file of the revision cannot be read as YAML, or its settings are not valid.
+        RackwrightError: the revision cannot be read.
+    """
+    former = former_path(blueprint, ref)
+    config = base_config(blueprint, ref, former)
+    listed = base_packs(blueprint, config, isolated=isolated)
+    items: dict[Path, Item] = {}
+    for path, paths in (
+        (blueprint, [former]),
+        *((p, [p, _beside(p, blueprint, former)]) for p in layers),
+    ):
+        found = (read_base(at, ref, blueprint) for at in dict.fromkeys(paths))
+        item = next((item for item in found if item is not None), None)
+        if item is not None:
+            items[path] = item
+    if blueprint not in items:
+        return Approval(ref, None, listed, isolated, config=config)
+    tree = tree_of(list(items.values()), lenient=True)
+    document = tree.data
+    if isinstance(document, dict):
+        kept = {key: document[key] for key in _Settings.model_fields if key in document}
+        tree = Tree(tree.root, kept, tree.files)
+    settings = validate(tree, _Settings).value
+    regime = regime_for(settings.profile, settings.policy_set)
+    asked = Asked(settings.policies, regime, tree)
+    elsewhere = None if former == blueprint else former
+    return Approval(ref, asked, listed, isolated, document, elsewhere, config)
+
+
+def _beside(layer: Path, blueprint: Path, former: Path) -> Path:
+    """Where a layer was that moved along with its blueprint."""
+    return former.parent / os.path.relpath(layer.absolute(), blueprint.absolute().parent)
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a judgement goes by, and what is to be said about it.
+
+    Attributes:
+        policies: with the parameters that hold.
+        regime: the stricter of both.
+        standings: of each policy, by id.
+        notices: what the change lowers.
+        lowered: what the blueprint lowers, and holds.
+    """
+
+    policies: tuple[Policy, ...]
+    regime: Regime
+    standings: Mapping[str, Standing]
+    notices: tuple[Notice, ...] = ()
+    lowered: tuple[Lowered, ...] = ()
+
+
+def hold(
+    policies: Sequence[Policy],
+    head: Asked,
+    approval: Approval | None = None,
+    only: Collection[str] = (),
+) -> Held:
+    """What holds of what the head asks for.
+
+    Args:
+        policies: with the head's parameters.
+        head: what it asks for.
+        approval: what its base has approved; None lets the head approve itself.
+        only: ids of the policies that judge; empty means all.
+    """
+    chosen = [policy for policy in policies if not only or policy.id in only]
+    base = approval.asked if approval else None
+    if approval is None or base is None:
+        standings = {policy.id: head.standing(policy) for policy in chosen}
+        notices = () if approval is None else _notices(approval, NOTHING, head, chosen, chosen)
+        return Held(
+            tuple(chosen),
+            head.regime,
+            standings,
+            tuple(notices),
+            tuple(_lowered(chosen, standings, head.regime, (head,))),
+        )
+    approved = fitting(chosen, base.settings)
+    standings = {
+        policy.id: stricter(base.standing(policy), head.standing(policy)) for policy in chosen
+    }
+    regime = Regime(
+        max(base.regime.profile, head.regime.profile, key=_PROFILES.index),
+        max(base.regime.policy_set, head.regime.policy_set, key=SETS.index),
+    )
+    return Held(
+        approved,
+        regime,
+        standings,
+        tuple(_notices(approval, base, head, approved, chosen)),
+        tuple(_lowered(approved, standings, regime, (head, base))),
+    )
+
+
+def stricter(base: Standing, head: Standing) -> Standing:
+    """The one of two that lets less pass."""
+    one, other = STRENGTH[base.enforcement], STRENGTH[head.enforcement]
+    return base if other < one or (other == one and head.preview) else head
+
+
+def _notices(
+    approval: Approval,
+    base: Asked,
+    head: Asked,
+    approved: Sequence[Policy],
+    asked: Sequence[Policy],
+) -> Iterator[Notice]:
+    """What the head lowers; in a blueprint that is new it holds, for there is nothing else."""
+    ref, new = approval.ref, approval.asked is None
+
+    def effect(stays: str) -> str:
+        """``stays`` is what is approved."""
+        return decided(ref, stays, is_new=new)
+
+    for pack in approval.listed:
+        if text := _pack_text(pack, ref, isolated=approval.isolated):
+            yield Notice(Kind.LOWERED, pack.path, "", text, pack.location)
+    for name, order in (("profile", _PROFILES), ("policy_set", SETS)):
+        was, now = getattr(base.regime, name), getattr(head.regime, name)
+        if order.index(now) < order.index(was):
+            reason = why(head.reasons, name, head.owner)
+            text = f"'{now}' in this change{reason}; {effect(_quoted(was))}"
+            place = head.place(name) or base.place(name)
+            yield Notice(Kind.LOWERED, name, "", text, place)
+    for held, wanted in zip(approved, asked, strict=True):
+        policy = held.id
+        setting = head.settings.get(policy)
+        place = (head if setting else base).place("policies", policy)
+        owner = (setting.owner if setting else None) or head.owner
+        reason = explained(setting.reason if setting else None, owner)
+        was, now = base.standing(held).enforcement, head.standing(wanted).enforcement
+        named = _sets(base, policy) or _sets(head, policy)
+        if named and STRENGTH[now] < STRENGTH[was]:
+            text = f"'{now}' in this change{reason}; {effect(_quoted(was))}"
+            yield Notice(Kind.LOWERED, policy, policy, text, place)
+        changed = ", ".join(
+            f"'{name}'"
+            for name in type(held).model_fields
+            if getattr(held, name) != getattr(wanted, name)
+        )
+        if changed:
+            text = f"other parameters in this change{reason}: {changed}; {effect('as it is there')}"
+            yield Notice(Kind.LOWERED, policy, policy, text, place)
+
+
+def _pack_text(pack: BasePack, ref: str, *, isolated: bool) -> str:
+    """What is said of a pack of ``ref``; nothing where it judges as it did."""
+    if pack.state is State.DROPPED:
+        rules = "they judge still, until the change is merged"
+        if pack.folder is None:
+            rules = f"they do not: {pack.why}"
+        return f"the pack is not listed in this change; '{ref}' has its rules judge, and {rules}"
+    if pack.state is State.EDITED and pack.folder:
+        also = "" if isolated else "as the change has them, and "
+        until = "until the change is merged"
+        return (
+            f"the pack is edited in this change; its rules judge {also}as '{ref}' has them, {until}"
+        )
+    if pack.state is State.EDITED:
+        return f"the pack is another one in this change; that of '{ref}' does not judge: {pack.why}"
+    return f"the pack does not judge: {pack.why}" if isolated and pack.folder is None else ""
+
+
+def _sets(asked: Asked, policy: str) -> bool:
+    setting = asked.settings.get(policy)
+    return setting is not None and setting.enforcement is not None
+
+
+def _lowered(
+    policies: Sequence[Policy],
+    standings: Mapping[str, Standing],
+    regime: Regime,
+    asked: Sequence[Asked],
+) -> Iterator[Lowered]:
+    """The rules that hold less than by themselves, because a blueprint says so."""
+    for policy in policies:
+        own, held = standing(policy, regime).enforcement, standings[policy.id].enforcement
+        if STRENGTH[held] >= STRENGTH[own]:
+            continue
+        for one in asked:
+            setting = one.settings.get(policy.id)
+            if setting is not None and setting.enforcement == held:
+                place = one.place("policies", policy.id)
+                yield Lowered(
+                    policy.id, policy.title, Enforcement(held), own, setting.reason or "", place
+                )
+                break
+
+
+def _quoted(word: str) -> str:
+    return f"'{word}'"

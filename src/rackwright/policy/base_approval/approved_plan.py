@@ -1,0 +1,134 @@
+"""The plan that is judged: a change's, with the claims and facts that its base has approved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rackwright.errors import SpecError, SpecErrors
+from rackwright.harmless import visible
+from rackwright.model.cluster import Blueprint
+from rackwright.plan.load import LoadedPlan, plan_tree
+from rackwright.policy.base_approval.approval import Approval
+from rackwright.policy.base_approval.claims import Claims, Kept, Taken, hold_claims
+from rackwright.policy.base_approval.held_products import hold_catalogue, known_facts
+from rackwright.policy.exception_report import Kind, Notice
+from rackwright.policy.reasons import decided, why
+from rackwright.spec.tree import Tree
+
+_LONGEST = 60
+"""Characters of a value that a notice repeats."""
+_MOST = 6
+"""Fields that a notice names."""
+
+
+def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Notice, ...]]:
+    """The plan to be judged, and what is to be said about the claims of the change.
+
+    Args:
+        loaded: the plan of the change.
+        approval: what its base has approved.
+
+    Raises:
+        SpecErrors: with what the base has approved, the change is no blueprint.
+    """
+    tree = loaded.tree
+    own = loaded.plan.catalogue
+    products = hold_catalogue(own, approval)
+    catalogue, told = products.catalogue, products.notices
+    claims = hold_claims(tree.data, approval.document)
+    notices = (*_notices(claims, approval, tree, loaded.plan.blueprint), *told)
+    holds = bool(claims.kept) and approval.document is not None
+    data = claims.data if holds else tree.data
+    known = [] if products.base is None else known_facts(data, products.base)
+    if known:
+        data = {**data, "facts": [f for n, f in enumerate(data["facts"]) if n not in known]}
+        notices = (*notices, *(_known(number, tree, approval.ref) for number in known))
+    if not holds and not known and catalogue is own:
+        return loaded, notices
+    held = Tree(tree.root, data, tree.files)
+    try:
+        return plan_tree(held, catalogue), notices
+    except SpecErrors as error:
+        if not claims.kept or approval.document is None:
+            raise _unfit(approval.ref, notices[-1], error) from None
+        first = claims.kept[0]
+        raise SpecErrors(
+            [
+                SpecError(
+                    f"{tree.describe(first.path)}: what '{approval.ref}' has approved does not fit "
+                    "the rest of this change",
+                    hint="what a blueprint claims and asks for is the base's until it is merged; "
+                    "merge that on its own first, and the hardware after it",
+                    location=tree.locate(first.path),
+                ),
+                *error.errors,
+            ]
+        ) from None
+
+
+def _known(number: int, tree: Tree, ref: str) -> Notice:
+    path = ("facts", number)
+    text = f"'{ref}' knows the number, and decides: it is not stated until the change is merged"
+    return Notice(Kind.LOWERED, tree.describe(path), "", text, tree.locate(path))
+
+
+def _unfit(ref: str, first: Notice, error: SpecErrors) -> SpecErrors:
+    """With the base's facts, the change cannot be planned."""
+    return SpecErrors(
+        [
+            SpecError(
+                f"{first.id}: what '{ref}' says of it does not fit the rest of this change",
+                hint="the facts of a product are the base's until they are merged; merge them on "
+                "their own first, and what is built of it after it",
+                location=first.location,
+            ),
+            *error.errors,
+        ]
+    )
+
+
+def _notices(
+    claims: Claims, approval: Approval, tree: Tree, blueprint: Blueprint
+) -> Iterator[Notice]:
+    for kept in claims.kept:
+        name = tree.describe(kept.path)
+        text = _text(kept, approval, why(blueprint.reasons, name, blueprint.owner))
+        yield Notice(Kind.LOWERED, name, "", text, tree.locate(kept.path))
+    if approval.document is None:
+        return
+    for taken in claims.taken:
+        name = tree.describe(taken.path)
+        yield Notice(Kind.PROPOSED, name, "", _new(taken, approval), tree.locate(taken.path))
+
+
+def _text(kept: Kept, approval: Approval, reason: str) -> str:
+    now = f"{_shown(kept.now)} in this change{reason}"
+    was = _shown(kept.was)
+    if approval.document is None:
+        return f"{now}; {decided(approval.ref, was, is_new=True)}"
+    if kept.is_new:
+        return (
+            f"{now}, of what '{approval.ref}' does not have; it is judged as {was} until the "
+            "change is merged"
+        )
+    return f"{now}; {decided(approval.ref, was)}"
+
+
+def _new(taken: Taken, approval: Approval) -> str:
+    names = ", ".join(taken.names[:_MOST])
+    more = len(taken.names) - _MOST
+    rest = f" and {more} more" if more > 0 else ""
+    return f"new in this change; '{approval.ref}' has approved nothing of it: {names}{rest}"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "not given"
+    if isinstance(value, dict | list):
+        inner = ", ".join(map(str, value))
+        value = f"{{{inner}}}" if isinstance(value, dict) else f"[{inner}]"
+    elif isinstance(value, bool):
+        value = str(value).lower()
+    text = str(value)
+    return f"'{visible(text if len(text) <= _LONGEST else f'{text[:_LONGEST]}…')}'"

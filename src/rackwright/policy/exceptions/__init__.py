@@ -1,0 +1,1 @@
+"""What a judgement puts up with: waivers and the baseline."""

@@ -1,0 +1,1 @@
+"""What rules share: how they name things, word remedies and hold costs against limits."""

@@ -1,0 +1,162 @@
+"""How policies find fabrics and name their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rackwright.model.fabric import Cables, Fabric
+from rackwright.model.hardware import Switch
+from rackwright.plan.fabric.layout import Layout, lay_out
+from rackwright.plan.missing import Missing
+from rackwright.plan.model import Path, Plan, SitePlan, Subject
+from rackwright.policy.api import Finding
+
+
+@dataclass(frozen=True)
+class FabricAt:
+    """A fabric of a site.
+
+    Attributes:
+        layout: None while the blueprint attaches nothing to the fabric.
+        technology: as declared, else that of the switches; None where they differ.
+    """
+
+    site: SitePlan
+    fabric: Fabric
+    layout: Layout | None
+    technology: str | None
+    path: Path
+
+    def at(self, *path: str | int) -> Subject:
+        """The fabric, and the place in it that a policy is about."""
+        return Subject(f"{self.site.site.name} fabric {self.fabric.name}", (*self.path, *path))
+
+    def tier(self, index: int) -> Subject:
+        """A tier of the fabric."""
+        name = f"{self.at().name} tier {self.fabric.tiers[index].name}"
+        return Subject(name, (*self.path, "tiers", index))
+
+    def attached(self, index: int) -> Subject:
+        """The nodes of an attachment."""
+        name = f"{self.at().name} nodes {self.fabric.attached[index].group}"
+        return Subject(name, (*self.path, "attached", index))
+
+    def path_of(self, layout: Layout) -> Path:
+        """The place of a fabric of the same site."""
+        names = [fabric.name for fabric in self.site.site.fabrics]
+        return (*self.path[:-1], names.index(layout.fabric.name))
+
+    def lacks(self, name: str, words: str = "") -> Missing:
+        """A field of the fabric that nobody has said."""
+        return Missing(f"'{name}'{words}", (*self.path, name))
+
+    def links(self) -> Iterator[tuple[Subject, Cables]]:
+        """The kinds of cables."""
+        for index, link in enumerate(self.fabric.links):
+            name = f"{self.at().name} cables {link.name}"
+            yield Subject(name, (*self.path, "links", index)), link
+
+
+def fabrics_of(plan: Plan) -> Iterator[FabricAt]:
+    """The fabrics of all bare-metal sites."""
+    for site in plan.onprem:
+        for index, fabric in enumerate(site.site.fabrics):
+            layout = lay_out(site.site, fabric, plan.catalogue)
+            kinds = {plan.catalogue.get(Switch, tier.type).technology for tier in fabric.tiers}
+            technology = fabric.technology or (kinds.pop() if len(kinds) == 1 else None)
+            yield FabricAt(site, fabric, layout, technology, (*site.path, "fabrics", index))
+
+
+def attachments_of(
+    found: FabricAt, group: str, every: Sequence[FabricAt]
+) -> list[tuple[Layout, int]]:
+    """Where ``group`` is attached on fabrics of the site that have the role of ``found``.
+
+    A rail may be a fabric of its own: what goes with one switch is to be seen among all of them.
+    """
+    return [
+        (other.layout, index)
+        for other in every
+        if other.layout is not None
+        and other.path[:-1] == found.path[:-1]
+        and other.fabric.role == found.fabric.role
+        for index, hosts in enumerate(other.layout.hosts)
+        if hosts.group.name == group
+    ]
+
+
+def unattached(found: FabricAt, message: str) -> Finding:
+    """The finding that ``message`` cannot be judged, since nobody says who is on the fabric."""
+    missing = (found.lacks("attached", ": which nodes are on the fabric"),)
+    return Finding(found.at(), ok=None, message=message, missing=missing)
+
+
+def uncabled(layout: Layout, path: Path) -> tuple[str, ...]:
+    """What the fabric at ``path`` has no cables for: attached groups, and tiers below the top."""
+    lowers = {link.lower for link in layout.fabric.links}
+    wanted = [hosts.group.name for hosts in layout.hosts]
+    wanted += [tier.name for tier in layout.tiers[:-1]]
+    return tuple(_no_links(name, path) for name in wanted if name not in lowers)
+
+
+def _no_links(name: str, path: Path) -> Missing:
+    return Missing(f"'links' from '{name}'", (*path, "links"))
+
+
+def unknown_ports(layout: Layout, path: Path) -> tuple[str, ...]:
+    """What keeps the use of ports of the fabric at ``path`` from being known."""
+    found = [
+        Missing(
+            f"ports of {hosts.group.type} for this fabric, or 'interfaces'",
+            (*path, "attached", index, "interfaces"),
+        )
+        for index, hosts in enumerate(layout.hosts)
+        if hosts.interfaces is None
+    ]
+    open_ = [index for index, hosts in enumerate(layout.hosts) if hosts.rails is None]
+    if layout.tiers[0].switches > 1 and open_:
+        rails = (*path, "attached", open_[0], "rails")
+        words = "'rail_optimized', or 'rails' of the nodes"
+        found.append(Missing(words, (*path, "rail_optimized"), rails))
+    return tuple(found)
+
+
+def uncabled_hosts(layout: Layout, path: Path) -> tuple[str, ...]:
+    """Hosts of which it is not known where they are cabled, since they find no port."""
+    place = (*path, "tiers", 0, "count")
+    return tuple(
+        Missing(
+            f"where {count:,} hosts of '{hosts.group.name}' are cabled: they find no port", place
+        )
+        for hosts, count in zip(layout.hosts, layout.unplaced, strict=True)
+        if count
+    )
+
+
+def unknown_uplinks(layout: Layout, path: Path, tier: int) -> tuple[str, ...]:
+    """What keeps the cables above a tier of the fabric at ``path`` from being known."""
+    above = [link for link in layout.links if link.lower == tier]
+    if not above:
+        return (_no_links(layout.tiers[tier].name, path),)
+    names = [link.name for link in layout.fabric.links]
+    return tuple(
+        Missing(
+            f"'parallel' of '{k.cables.name}'",
+            (*path, "links", names.index(k.cables.name), "parallel"),
+        )
+        for k in above
+        if k.parallel is None
+    )
+
+
+def missing_run(found: FabricAt, now: str) -> tuple[str, ...]:
+    """What keeps the recorded routing run from speaking for the fabric with the digest ``now``."""
+    run = found.fabric.routing_run
+    if run is None:
+        words = ": route the fabric in a simulator and record what came of it"
+        return (found.lacks("routing_run", words),)
+    if run.fabric != now:
+        words = f"a routing run of this fabric ({now}): the recorded one is of another"
+        return (Missing(words, (*found.path, "routing_run")),)
+    return ()

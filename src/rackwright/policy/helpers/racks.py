@@ -1,0 +1,102 @@
+"""How policies name racks and their feeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from rackwright.plan.missing import Missing, each_once, of_product
+from rackwright.plan.model import Path, SitePlan, Subject
+from rackwright.plan.racks.contributors import Quantity, subject, unknowns
+from rackwright.plan.records.racks import RackClass
+
+MOST_FEEDS = 4
+"""Feeds that people build to one rack at most; no fix asks for more."""
+
+
+class RackNames:
+    """Subjects for the rack classes of one site."""
+
+    def __init__(self, site: SitePlan) -> None:
+        self._site = site
+        self._classes = {racks.rack_class: racks for racks in site.rack_classes}
+
+    def row(self, rack_class: int) -> RackClass:
+        """The record of a class."""
+        return self._classes[rack_class]
+
+    def subject(self, rack_class: int, suffix: str = "", *, path: Path | None = None) -> Subject:
+        """The subject of a class, like ``sjc1 racks c[01-08] feed A``."""
+        found = subject(self._site, self._classes[rack_class], suffix)
+        return found if path is None else Subject(found.name, path)
+
+
+def is_over(value: float | None, limit: float | None) -> bool:
+    """Whether a fix is worth computing."""
+    return excess(value, limit) is not None
+
+
+def excess(value: float | None, limit: float | None) -> float | None:
+    """By how much a value is over its limit; None where it is not, or where one is unknown."""
+    if value is not None and limit is not None and value > limit:
+        return value - limit
+    return None
+
+
+def unknown_draw(site: SitePlan, rack_class: int) -> tuple[str, ...]:
+    """What keeps the draw of a rack's devices from its feeds from being known."""
+    return (*unknowns(site, "power_w", [rack_class]), *_uncounted(site, rack_class))
+
+
+class BelowSources:
+    """What products lack that the sources of a site feed; each class of racks is looked at once."""
+
+    def __init__(self, site: SitePlan) -> None:
+        self._site = site
+        self._found: dict[tuple[Quantity, int], tuple[str, ...]] = {}
+
+    def lacking(self, source: str, quantity: Quantity = "power_w") -> tuple[str, ...]:
+        """What products below a source lack; of the whole site where none of those lacks anything.
+
+        Another source's racks count where that is lost and this one takes over.
+        """
+        tree = self._site.distribution
+        names = {name for name in tree.sources if source in tree.ancestors(name)}
+        below = {row.rack_class for row in self._site.feeds if row.source in names}
+        return self._of(below, quantity) or self.anywhere(quantity)
+
+    def anywhere(self, quantity: Quantity = "power_w") -> tuple[str, ...]:
+        """What products of the whole site lack."""
+        return self._of(self._site.rack_counts, quantity)
+
+    def _of(self, classes: Iterable[int], quantity: Quantity) -> tuple[str, ...]:
+        lacks = (text for number in sorted(classes) for text in self._class(number, quantity))
+        return tuple(sorted(each_once(lacks)))
+
+    def _class(self, number: int, quantity: Quantity) -> tuple[str, ...]:
+        if (quantity, number) not in self._found:
+            self._found[quantity, number] = unknowns(self._site, quantity, [number])
+        return self._found[quantity, number]
+
+
+def _uncounted(site: SitePlan, rack_class: int) -> Iterator[str]:
+    """Products that may hang on any circuit, for nobody says how many power supplies they have."""
+    entries = {
+        device.entry
+        for device in site.devices_of(rack_class)
+        if device.kind in {"node", "switch"}
+        and device.psu_count is None
+        and device.psus is None
+        and device.power_w != 0
+    }
+    for entry in sorted(entries):
+        yield of_product(entry, "power_supplies.count", "number of power supplies")
+
+
+def unrated(path: Path) -> Missing:
+    """The rating of the circuit of a feed at ``path``, which nobody says."""
+    return Missing("rating of the circuit", (*path, "circuit"), (*path, "pdu"))
+
+
+def pdus_of(site: SitePlan) -> Mapping[tuple[int, str], str | None]:
+    """The PDUs of each feed, by class of racks and name of the feed."""
+    return {(row.rack_class, row.feed): row.pdu_entry for row in site.feeds}

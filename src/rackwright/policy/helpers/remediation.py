@@ -1,0 +1,89 @@
+"""Remedies with numbers, computed from what a measure found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rackwright.model.names import expand_hostlist
+from rackwright.model.quantities import format_quantity
+from rackwright.plan.model import Contributor, SitePlan
+from rackwright.plan.racks.capacity import Fewer
+from rackwright.plan.racks.placement import list_loads
+from rackwright.policy.api import Suggestion
+
+
+def place_fewer(contributors: Sequence[Contributor], over: float) -> str | None:
+    """How many of the largest contributor may stay so that ``over`` goes away."""
+    found = _may_stay(contributors, over)
+    if found is None:
+        return None
+    largest, stay = found
+    return f"keep at most {stay:,} of {largest.count:,} × {largest.name}"
+
+
+def _may_stay(contributors: Sequence[Contributor], over: float) -> tuple[Contributor, int] | None:
+    """The largest contributor, and how many of it may stay."""
+    if not contributors or over <= 0:
+        return None
+    largest = max(contributors, key=lambda c: c.total)
+    if largest.each <= 0:
+        return None
+    stay = largest.count - math.ceil(over / largest.each - 1e-9)
+    return None if stay < 0 else (largest, stay)
+
+
+def hold(fewer: Fewer | None) -> str | None:
+    """What a rack may hold."""
+    return None if fewer is None else f"place at most {fewer.most:,} {fewer.entry} in a rack"
+
+
+def held(fewer: Fewer | None) -> Suggestion | None:
+    """The number in a rack, where the racks that are named have room for all units with it."""
+    if fewer is None or not fewer.enough:
+        return None
+    return Suggestion((*fewer.path, "per_rack"), fewer.most)
+
+
+def held_in(
+    site: SitePlan, rack_class: int, contributors: Sequence[Contributor], over: float
+) -> Suggestion | None:
+    """As ``held``, by what ``place_fewer`` says about the content of one rack of a class.
+
+    None where several groups put the product into the rack, or not one unit may stay.
+    """
+    found = _may_stay(contributors, over)
+    if found is None or found[1] < 1:
+        return None
+    largest, stay = found
+    devices = site.devices_of(rack_class)
+    paths = {device.path for device in devices if device.entry == largest.name}
+    loads = [load for load in list_loads(site.site, site.path) if load.path in paths]
+    if len(paths) != 1 or len(loads) != 1:
+        return None
+    group = loads[0].group
+    enough = len(expand_hostlist(group.racks)) * stay >= group.count
+    return Suggestion((*loads[0].path, "per_rack"), stay) if enough else None
+
+
+def provide(limit: float | None, unit: str, what: str) -> str | None:
+    """A limit that would do; None where it is not known."""
+    if limit is None:
+        return None
+    return f"provide {what} of at least {format_quantity(limit, unit)}"
+
+
+def add_units(
+    over: float, capacity: float | None, count: int | None, product: str | None
+) -> str | None:
+    """How many more of a product carry ``over``, when ``count`` of them carry ``capacity``."""
+    if capacity is None or not count:
+        return None
+    more = math.ceil(over / (capacity / count) - 1e-9)
+    return f"add {more} × {product}"
+
+
+def either(*remedies: str | None) -> str | None:
+    """The remedies that there are, joined."""
+    given = [remedy for remedy in remedies if remedy]
+    return ", or ".join(given) if given else None

@@ -1,0 +1,1 @@
+"""Packs of rules: how they are found, loaded, and run in processes of their own."""

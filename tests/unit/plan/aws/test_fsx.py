@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from aws_factories import a_file_system, a_site
+from rackwright.model.aws import LustreFileSystem
+from rackwright.plan.aws.fsx import (
+    association_args,
+    bucket_names,
+    efa_unit,
+    file_system_args,
+    is_capacity,
+    next_capacity,
+)
+
+
+def system(**changes: Any) -> LustreFileSystem:
+    return a_site(file_systems=(a_file_system(**changes),)).file_systems[0]
+
+
+@pytest.mark.parametrize(
+    ("throughput", "unit"), [(125, 38400), (250, 19200), (500, 9600), (1000, 4800)]
+)
+def test_the_efa_unit_scales_inversely(throughput, unit):
+    assert efa_unit(throughput) == unit
+
+
+@pytest.mark.parametrize(
+    ("capacity", "offered"), [(1200, True), (2400, True), (3600, False), (4800, True), (0, False)]
+)
+def test_capacities(capacity, offered):
+    assert is_capacity(capacity) is offered
+
+
+@pytest.mark.parametrize(("wanted", "offered"), [(1, 1200), (1201, 2400), (2400, 2400)])
+def test_the_next_capacity_holds_what_is_wanted(wanted, offered):
+    assert next_capacity(wanted) == offered
+
+
+def test_the_next_capacity_with_efa_is_a_multiple_of_the_unit():
+    assert next_capacity(24000, 19200) == 38400
+
+
+def test_a_linked_file_system_has_no_backups():
+    linked = system(data_repositories=({"bucket": "atlas-data", "path": "/data"},))
+
+    assert file_system_args(linked)["automatic_backup_retention_days"] == 0
+    assert file_system_args(system())["automatic_backup_retention_days"] == 7
+
+
+@pytest.mark.parametrize(
+    ("prefix", "url"), [("", "s3://atlas-data"), ("/a/b/", "s3://atlas-data/a/b")]
+)
+def test_an_association_names_bucket_and_prefix(prefix, url):
+    repository = system(
+        data_repositories=({"bucket": "atlas-data", "path": "/data", "prefix": prefix},)
+    ).data_repositories[0]
+
+    assert association_args(repository)["data_repository_path"] == url
+
+
+def test_buckets_are_made_once_and_only_where_asked():
+    site = a_site(
+        file_systems=(
+            a_file_system(
+                data_repositories=(
+                    {"bucket": "one", "path": "/1"},
+                    {"bucket": "one", "path": "/2"},
+                    {"bucket": "theirs", "path": "/3", "create_bucket": False},
+                )
+            ),
+        )
+    )
+
+    assert bucket_names(site) == ("one",)

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from aws_factories import a_file_system, a_site
+from rackwright.plan.aws.security_groups import (
+    LUSTRE_PORTS,
+    SecurityRule,
+    instance_policy,
+    network_rules,
+    partition,
+    storage_rules,
+    tls_only_policy,
+)
+
+
+def peers(
+    rules: Iterable[SecurityRule], group: str, direction: str
+) -> set[tuple[str, tuple[int, int] | None]]:
+    return {(r.peer, r.ports) for r in rules if (r.group, r.direction) == (group, direction)}
+
+
+def test_the_cluster_group_reaches_itself_both_ways():
+    rules = network_rules(a_site())
+
+    assert peers(rules, "cluster", "ingress") == {("sg:cluster", None)}
+    assert ("sg:cluster", None) in peers(rules, "cluster", "egress")
+
+
+def test_nothing_outside_comes_in_unless_named():
+    assert {r.peer for r in network_rules(a_site()) if r.direction == "ingress"} == {"sg:cluster"}
+
+
+def test_endpoints_answer_inside_the_vpc_only():
+    rules = network_rules(a_site(network={"endpoints": ["s3", "ssm"]}))
+
+    assert peers(rules, "endpoints", "ingress") == {("10.20.0.0/16", (443, 443))}
+    assert not peers(network_rules(a_site()), "endpoints", "ingress")
+
+
+@pytest.mark.parametrize("direction", ["ingress", "egress"])
+def test_lustre_ports_are_open_between_clients_and_servers(direction):
+    rules = storage_rules(a_site(file_systems=(a_file_system(efa=False),)))
+
+    assert peers(rules, "lustre", direction) == {
+        (peer, ports) for peer in ("sg:lustre", "sg:cluster") for ports in LUSTRE_PORTS
+    }
+
+
+def test_lustre_over_efa_adds_all_traffic():
+    rules = storage_rules(a_site(file_systems=(a_file_system(),)))
+
+    assert ("sg:lustre", None) in peers(rules, "lustre", "ingress")
+
+
+def test_without_file_systems_there_are_no_rules():
+    assert storage_rules(a_site()) == ()
+
+
+def test_rule_names_are_unique():
+    site = a_site(
+        file_systems=(a_file_system(),),
+        network={"endpoints": ["ssm"], "ssh_from": ["10.0.0.0/8", "10.0.0.0/16"]},
+    )
+    names = [rule.name for rule in (*network_rules(site), *storage_rules(site))]
+
+    assert len(set(names)) == len(names)
+
+
+def test_instances_change_nothing_and_read_only_their_own_path():
+    (statement,) = instance_policy("atlas", a_site(), "123456789012")["Statement"]
+
+    assert all(action.startswith("ssm:Get") for action in statement["Action"])
+    assert all("/rackwright/atlas/use1" in arn for arn in statement["Resource"])
+
+
+@pytest.mark.parametrize(
+    ("region", "expected"),
+    [("us-east-1", "aws"), ("cn-north-1", "aws-cn"), ("us-gov-west-1", "aws-us-gov")],
+)
+def test_partitions(region, expected):
+    assert partition(region) == expected
+    assert tls_only_policy(region, "b")["Statement"][0]["Resource"][0] == f"arn:{expected}:s3:::b"

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fabric_factories import a_fabric, a_patch, layout_of
+from factories import CATALOGUE, some_nodes
+from rackwright.plan.fabric.cables import wires
+from rackwright.plan.fabric.discovery import Difference, End, differences, read_discovery
+from rackwright.plan.fabric.layout import Layout
+
+Change = Callable[[dict[End, End]], None]
+
+SEEN = """\
+#
+# Topology file: generated on Sat Nov 21 08:43:50 2026
+#
+vendid=0x0
+switchguid=0x11000(11000)
+Switch	64 "S-0000000000011000"		# "MF0;compute-leaf-1:MQM9700/U1" enhanced port 0 lid 2 lmc 0
+[1]	"H-0000000000010000"[1](10001) 		# "dgx-1 mlx5_0" lid 1 4xNDR
+[33]	"S-0000000000011100"[1]		# "MF0;compute-spine-1:MQM9700/U1" lid 3 4xNDR
+
+caguid=0x10000
+Ca	1 "H-0000000000010000"		# "dgx-1 mlx5_0"
+[1](10001) 	"S-0000000000011000"[1]		# lid 1 lmc 0 "compute-leaf-1" lid 2 4xNDR
+
+switchguid=0x11100(11100)
+Switch	64 "S-0000000000011100"		# "MF0;compute-spine-1:MQM9700/U1" enhanced port 0 lid 3 lmc 0
+[1]	"S-0000000000011000"[33]		# "compute-leaf-1" lid 2 4xNDR
+"""
+
+
+def tiny(**more: Any) -> Layout:
+    """A host with one interface, a leaf and a spine with one cable."""
+    fabric = a_fabric(
+        1,
+        1,
+        attached=[{"group": "dgx", "interfaces": 1}],
+        links=[{"name": "up", "lower": "leaf", "upper": "spine", "parallel": 1}],
+        **more,
+    )
+    return layout_of(fabric, groups=[some_nodes(count=1)])
+
+
+def hall(layout: Layout, *changes: Change) -> dict[End, End]:
+    """What would be seen of the plan, after swapping or removing far ends."""
+    found: dict[End, End] = {}
+    for wire in wires(layout, CATALOGUE):
+        lower, upper = (wire.lower, wire.lower_port), (wire.upper, wire.upper_port)
+        host = (f"{lower[0]}/{lower[1]}", 1)
+        lower = lower if "leaf" in lower[0] else host
+        found[lower], found[upper] = upper, lower
+    for change in changes:
+        change(found)
+    return found
+
+
+def swap(one: End, other: End) -> Change:
+    def change(found: dict[End, End]) -> None:
+        left, right = found[one], found[other]
+        found[one], found[other] = right, left
+        found[left], found[right] = other, one
+
+    return change
+
+
+def cut(end: End) -> Change:
+    def change(found: dict[End, End]) -> None:
+        del found[found.pop(end)]
+
+    return change
+
+
+def move(end: End, to: End) -> Change:
+    def change(found: dict[End, End]) -> None:
+        del found[found[end]]
+        found[end], found[to] = to, end
+
+    return change
+
+
+def test_a_hall_as_planned_has_no_difference():
+    assert differences(layout_of(), CATALOGUE, hall(layout_of())) == ()
+
+
+def test_real_descriptions_are_understood():
+    discovered = read_discovery(SEEN)
+    assert len(discovered) == 4
+    assert differences(tiny(), CATALOGUE, discovered) == ()
+
+
+def test_swapped_rails_are_one_difference_with_a_fix():
+    found = hall(layout_of(), swap(("dgx-01/1", 1), ("dgx-01/2", 1)))
+    assert differences(layout_of(), CATALOGUE, found) == (
+        Difference(
+            "dgx-01 port 1 to compute-leaf-1 port 1",
+            "it is swapped with dgx-01 port 2 to compute-leaf-2 port 1",
+            "swap the cables in compute-leaf-2 port 1 and compute-leaf-1 port 1",
+        ),
+    )
+
+
+def test_a_cable_that_is_not_there():
+    (found,) = differences(layout_of(), CATALOGUE, hall(layout_of(), cut(("dgx-07/3", 1))))
+    assert (found.cable, found.message) == (
+        "dgx-07 port 3 to compute-leaf-3 port 7",
+        "there is no link",
+    )
+
+
+@pytest.mark.parametrize(
+    ("to", "fix"),
+    [
+        (("compute-leaf-1", 32), "move it one port down, to port 31"),
+        (("compute-leaf-8", 32), "move it to compute-leaf-1 port 31"),
+    ],
+)
+def test_a_cable_in_a_free_port(to, fix):
+    layout = layout_of(nodes=31)
+    (found,) = differences(layout, CATALOGUE, hall(layout, move(("dgx-31/1", 1), to)))
+    assert found.fix == fix
+    assert found.message == f"it is in {to[0]} port {to[1]}"
+
+
+def test_a_cable_between_switches_that_is_missing():
+    (found,) = differences(layout_of(), CATALOGUE, hall(layout_of(), cut(("compute-leaf-1", 33))))
+    assert found.cable == "compute-leaf-1 port 33 to compute-spine-1 port 1"
+
+
+def test_three_cables_in_a_ring_are_three_differences():
+    ends = [("dgx-01/1", 1), ("dgx-02/1", 1), ("dgx-03/1", 1)]
+    found = hall(layout_of(), swap(ends[0], ends[1]), swap(ends[1], ends[2]))
+    assert len(differences(layout_of(), CATALOGUE, found)) == 3
+
+
+def test_what_is_not_in_the_plan_is_told():
+    found = hall(layout_of(nodes=31))
+    found["stranger mlx5_0", 1] = ("compute-leaf-1", 32)
+    found["compute-leaf-1", 32] = ("stranger mlx5_0", 1)
+    (difference,) = differences(layout_of(nodes=31), CATALOGUE, found)
+    assert difference.cable == "compute-leaf-1 port 32 to stranger mlx5_0 port 1"
+    assert difference.message == "it is not in the plan"
+
+
+def test_an_unknown_device_leaves_the_planned_cable_without_a_link():
+    odd = read_discovery(SEEN.replace("dgx-1 mlx5_0", "dgx-1 mlx5_99"))
+    missing, extra = differences(tiny(), CATALOGUE, odd)
+    assert missing.message == "there is no link; compute-leaf-1 port 1 holds dgx-1 mlx5_99 port 1"
+    assert extra.message == "it is not in the plan"
+
+
+def test_a_patch_is_part_of_the_plan():
+    layout = layout_of(a_fabric(patches=[a_patch("dgx-01", 1, "compute-leaf-1", 32)]), nodes=31)
+    assert differences(layout, CATALOGUE, hall(layout)) == ()
+    (found,) = differences(layout, CATALOGUE, hall(layout_of(nodes=31)))
+    assert found.fix == "move it to compute-leaf-1 port 32"
+
+
+@pytest.mark.parametrize("text", ["", "nonsense\n", '[1]\t"S-1"[2]\n', "\x00\xff" * 50])
+def test_what_is_no_discovery(text):
+    with pytest.raises(ValueError, match="lists no switch"):
+        read_discovery(text)
+
+
+def test_switches_that_cannot_be_told_apart():
+    text = SEEN.replace("compute-spine-1:", "compute-leaf-1:")
+    with pytest.raises(ValueError, match="two switches are called 'MF0;compute-leaf-1:MQM9700/U1'"):
+        read_discovery(text)

@@ -1,0 +1,140 @@
+"""One device of a rack, and where devices are put."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from factories import CATALOGUE, some_nodes
+from known import known
+from rackwright.model.hardware import Node
+from rackwright.model.onprem import NodeGroup
+from rackwright.plan.racks.devices import PlacedDevice, describe_device, place_devices, total
+
+GROUP = NodeGroup.model_validate(some_nodes())
+
+
+def described(
+    entry: str = "dgx-h100", *, cap: float | None = None, rise: float | None = None, **patch: Any
+) -> PlacedDevice:
+    node = CATALOGUE.patched({entry: patch} if patch else {}).get(Node, entry)
+    return describe_device(node, GROUP, ("p",), kind="node", power_cap=cap, temperature_rise=rise)
+
+
+def a_device(height: float | None, weight: float | None = 10.0) -> PlacedDevice:
+    return PlacedDevice("node", "x", "g", ("p",), height, weight=weight)
+
+
+def test_a_sum_with_one_unknown_is_unknown():
+    assert total([1.0, 2.0]) == 3
+    assert total([]) == 0
+    assert total([1.0, None, 2.0]) is None
+
+
+def test_the_larger_of_input_and_published_heat_counts():
+    device = described()
+    assert device.heat == pytest.approx(11_300, abs=1)
+    assert described(heat=None).heat == 10_200
+    assert described(heat={"value": "1 kW", "source": "x"}).heat == 10_200
+
+
+def test_heat_without_power_is_unknown_even_when_heat_is_published():
+    device = described(max_power=None)
+    assert (device.power, device.heat, device.heat_air) == (None, None, None)
+
+
+def test_a_cap_is_no_substitute_for_an_unknown_nameplate():
+    assert described(max_power=None, cap=5_000.0).power is None
+
+
+def test_an_air_cooled_device_gives_its_heat_to_the_air():
+    device = described()
+    assert (device.heat_liquid, device.heat_air) == (0, device.heat)
+
+
+def test_a_liquid_cooled_device_gives_it_all_to_the_liquid():
+    device = described(medium="liquid", airflow=None)
+    assert (device.heat_liquid, device.heat_air) == (device.heat, 0)
+    assert device.airflow == 0
+
+
+def test_a_hybrid_device_without_a_published_split_is_unknown():
+    device = described(medium="hybrid", airflow=None, rise=14.0)
+    assert (device.heat_liquid, device.heat_air, device.airflow) == (None, None, None)
+
+
+def test_a_cap_scales_the_liquid_heat():
+    device = described("gb200-nvl72", cap=66_000.0)
+    assert (device.power, device.heat_liquid, device.heat_air) == (66_000, 57_500, 8_500)
+    assert device.peak == 66_000, "a capped device peaks at its cap"
+    assert described("gb200-nvl72").peak == 192_000
+
+
+def test_the_weight_of_a_rack_is_included_where_the_catalogue_says_so():
+    assert described("gb200-nvl72").includes_rack
+    assert not described().includes_rack
+
+
+def units(placed: list[PlacedDevice]) -> list[float | None]:
+    return [device.unit_low for device in placed]
+
+
+def test_fixtures_then_heavy_nodes_from_below_and_switches_from_above():
+    light, heavy = a_device(2, 10), a_device(4, 100)
+    placed = place_devices([(light, None), (heavy, None)], [(a_device(1), None)], [a_device(1)], 42)
+    assert [(d.height, d.unit_low) for d in placed] == [(1, 1), (4, 2), (2, 6), (1, 42)]
+
+
+def test_devices_beside_the_rails_take_no_unit():
+    placed = place_devices([], [], [a_device(0)], 42)
+    assert (units(placed), placed[0].fits) == ([None], True)
+
+
+def test_an_unknown_height_does_not_fit():
+    placed = place_devices([(a_device(None), None)], [], [], 42)
+    assert not placed[0].fits
+
+
+def test_a_device_taller_than_the_rack_does_not_fit():
+    placed = place_devices([(a_device(48), None)], [(a_device(48), None)], [], 42)
+    assert [d.fits for d in placed] == [False, False]
+
+
+def test_half_units_are_filled():
+    placed = place_devices([(a_device(1.5), None)] * 3, [], [], 4.5)
+    assert units(placed) == [1, 2.5, 4]
+
+
+def test_a_start_unit_is_the_lowest_one_tried():
+    placed = place_devices([(a_device(2), 10.0)] * 2, [(a_device(1), 11.0)], [], 42)
+    assert units(placed) == [10, 12, 14]
+
+
+HEIGHTS = st.sampled_from([0.5, 1.0, 1.5, 2.0, 4.0, 8.0])
+PLACED = st.lists(
+    st.tuples(st.builds(a_device, HEIGHTS, st.floats(1, 200)), st.none()), max_size=15
+)
+
+
+@given(PLACED, PLACED, st.integers(4, 52))
+def test_devices_never_overlap_and_stay_within_the_rack(nodes, switches, height):
+    placed = place_devices(nodes, switches, [], height)
+    assert len(placed) == len(nodes) + len(switches)
+    spans = sorted(
+        (d.unit_low, d.unit_low + known(d.height)) for d in placed if d.unit_low is not None
+    )
+    assert all(one[1] <= two[0] for one, two in pairwise(spans))
+    assert all(low >= 1 and top <= height + 1 for low, top in spans)
+    assert all(d.fits == (d.unit_low is not None) for d in placed)
+
+
+@given(PLACED, st.integers(4, 52))
+def test_placing_changes_nothing_but_the_place(nodes, height):
+    placed = place_devices(nodes, [], [], height)
+    plain = [replace(device, unit_low=None, fits=True) for device in placed]
+    assert sorted(map(repr, plain)) == sorted(repr(device) for device, _ in nodes)
