@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rackwright.model.names import compress_hostlist
 from rackwright.plan.fabric import Layout
-from rackwright.plan.fabric_ports import leaf_split, needed_switches
+from rackwright.plan.fabric_ports import leaf_split, needed_switches, racks_short_of_leaves
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
@@ -49,14 +50,26 @@ def _counts(found: FabricAt, layout: Layout) -> Iterator[Measure]:
             unit="switches",
             what=f"number of switches for {layout.endpoints or 'an unknown number of'} ports of nodes",
             sense="at_least",
-            fix=f"provide {limit:,} switches {tier.type} in tier '{tier.name}'" if short else None,
+            fix=_provide(layout, index, limit) if short and limit else None,
             missing=missing,
         )
+
+
+def _provide(layout: Layout, tier: int, count: int) -> str:
+    fix = (
+        f"provide {count:,} switches {layout.tiers[tier].type} in tier '{layout.tiers[tier].name}'"
+    )
+    if tier == 0 and (racks := racks_short_of_leaves(layout)):
+        others = f" and {len(racks) - 1:,} more" if len(racks) > 1 else ""
+        fix += f": those of the racks '{compress_hostlist(racks[0])}'{others} are too few"
+    return fix
 
 
 def _evenness(found: FabricAt, layout: Layout) -> Finding:
     """Whether the cables of a leaf come out even over the switches that it is cabled to."""
     _, up = leaf_split(layout)
+    if layout.rack_sets is not None:
+        up = layout.up_ports(0) or up
     above = [link for link in layout.links if link.lower == 0]
     at = found.tier(0)
     if not above:

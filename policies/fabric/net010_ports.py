@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from fractions import Fraction
 
 from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_cables import node_ports
-from rackwright.plan.fabric_ports import collisions, tier_use
+from rackwright.plan.fabric_ports import collisions, racks_without_leaves, tier_use
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
@@ -78,9 +80,7 @@ def _hosts(found: FabricAt, layout: Layout, plan: Plan) -> Iterator[Measure | Fi
             limit=0,
             unit="hosts",
             what=f"number of hosts that find no port on tier '{layout.tiers[0].name}'",
-            fix=f"attach at most {placed:,} of {hosts.count:,}, or provide more switches"
-            if without and not missing
-            else None,
+            fix=_place_them(layout, index, placed) if without and not missing else None,
             missing=missing,
         )
         claimed = _claimed(found, index)
@@ -97,21 +97,41 @@ def _hosts(found: FabricAt, layout: Layout, plan: Plan) -> Iterator[Measure | Fi
         yield from _counted(found, layout, index)
 
 
+def _place_them(layout: Layout, index: int, placed: int) -> str:
+    """How all hosts of an attachment would find ports."""
+    hosts = layout.hosts[index]
+    if bare := racks_without_leaves(layout, index):
+        others = f" and {len(bare) - 1:,} more" if len(bare) > 1 else ""
+        return (
+            f"place a switch of '{layout.tiers[0].name}' in the rack '{bare[0]}'{others}, or name it in "
+            "'shared_racks' with a rack that has one"
+        )
+    if layout.rack_sets is not None:
+        return (
+            f"place more switches of '{layout.tiers[0].name}' in the racks of '{hosts.group.name}', or "
+            "fewer hosts in each"
+        )
+    return f"attach at most {placed:,} of {hosts.count:,}, or provide more switches"
+
+
 def _role(found: FabricAt, index: int) -> str:
     return found.fabric.attached[index].ports or found.fabric.role
 
 
 def _claimed(found: FabricAt, index: int) -> int | None:
-    """Interfaces of one role that all fabrics of the site ask of a host; None where one is open."""
+    """Ports of one role that all fabrics of the site ask of a host; None where one is open.
+
+    The parts of a port that is split are one port.
+    """
     group, role = found.fabric.attached[index].group, _role(found, index)
-    total = 0
+    total = Fraction(0)
     for fabric in found.site.site.fabrics:
         for attachment in fabric.attached:
             if attachment.group == group and (attachment.ports or fabric.role) == role:
                 if attachment.interfaces is None:
                     return None
-                total += attachment.interfaces
-    return total
+                total += Fraction(attachment.interfaces, attachment.split)
+    return math.ceil(total)
 
 
 def _counted(found: FabricAt, layout: Layout, index: int) -> Iterator[Finding]:

@@ -26,6 +26,7 @@ from rackwright.plan.consumers import check_consumers, consumers_of
 from rackwright.plan.cost_references import find_cost_problems
 from rackwright.plan.distribution import check_sources
 from rackwright.plan.expansion import SitePlan
+from rackwright.plan.fabric_racks import check_shared_racks
 from rackwright.plan.facility import (
     Counts,
     hall_rows,
@@ -137,6 +138,7 @@ def _check(
             message = f"there is no cooling loop '{loop}' in this site"
             problems.append(PlanProblem(where, message, did_you_mean(loop, loops)))
     problems += check_file_systems(site, path)
+    problems += check_shared_racks(site, path, [rack for placed in groups for rack in placed.racks])
     unknown = _check_entries(site, path, groups, loads, catalogue)
     if not unknown:
         problems += check_consumers(consumers_of(site, path, catalogue), sources)

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import CableRoute, Cables
@@ -226,7 +227,7 @@ def _below(layout: Layout, tier: int) -> int:
 
 def digest(layout: Layout) -> str:
     """Sixteen hex digits that change with everything that routing depends on."""
-    shape = {
+    shape: dict[str, Any] = {
         "technology": layout.technology,
         "tiers": [(t.prefix, t.switches, t.radix, t.uplinks) for t in layout.tiers],
         "hosts": [(h.group.name, h.count, h.interfaces, h.rails) for h in layout.hosts],
@@ -236,6 +237,13 @@ def digest(layout: Layout) -> str:
         "patches": [p.model_dump() for p in layout.fabric.patches],
         "subnets": layout.fabric.subnets,
     }
+    if layout.rack_sets is not None:
+        shape["racks"] = [
+            (one.leaves, [(s.attachment, s.first, s.hosts) for s in one.stretches])
+            for one in layout.rack_sets
+        ]
+    if layout.fabric.last_unit_hosts is not None:
+        shape["last_unit"] = layout.fabric.last_unit_hosts
     return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:16]
 
 
