@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
 from rackwright.plan.fabric import Layout
-from rackwright.plan.fabric_cables import node_ports
+from rackwright.plan.fabric_cables import host_wires, node_ports
 from rackwright.plan.fabric_ports import collisions, racks_without_leaves, tier_use
 from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan
+from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.fabrics import (
     FabricAt,
@@ -94,7 +95,7 @@ def _hosts(found: FabricAt, layout: Layout, plan: Plan) -> Iterator[Measure | Fi
                 what=f"number of ports of each host that the fabrics of the site use ({_role(found, index)})",
                 fix=f"set 'interfaces' so that they add up to {ports}" if claimed > ports else None,
             )
-        yield from _counted(found, layout, index)
+        yield from _counted(found, layout, index, plan)
 
 
 def _place_them(layout: Layout, index: int, placed: int) -> str:
@@ -134,7 +135,7 @@ def _claimed(found: FabricAt, index: int) -> int | None:
     return math.ceil(total)
 
 
-def _counted(found: FabricAt, layout: Layout, index: int) -> Iterator[Finding]:
+def _counted(found: FabricAt, layout: Layout, index: int, plan: Plan) -> Iterator[Finding]:
     """Whether counted cables are as many as there are ports to connect."""
     hosts = layout.hosts[index]
     kinds = [
@@ -142,9 +143,12 @@ def _counted(found: FabricAt, layout: Layout, index: int) -> Iterator[Finding]:
         for number, link in enumerate(layout.fabric.links)
         if link.lower == hosts.group.name
     ]
+    at = found.attached(index)
+    if any(link.same_rack is not None for _, link in kinds):
+        yield _of_some_kind(at, layout, index, plan)
+        return
     if len(kinds) < 2 and all(link.count is None for _, link in kinds):
         return
-    at = found.attached(index)
     missing: tuple[str, ...] = tuple(
         Missing(f"'count' of '{link.name}'", found.at("links", number, "count").path)
         for number, link in kinds
@@ -163,6 +167,20 @@ def _counted(found: FabricAt, layout: Layout, index: int) -> Iterator[Finding]:
         if total == hosts.endpoints
         else f"list {abs(hosts.endpoints - total):,} cables "
         f"{'more' if total < hosts.endpoints else 'fewer'}",
+    )
+
+
+def _of_some_kind(at: Subject, layout: Layout, index: int, plan: Plan) -> Finding:
+    """Whether there is a kind for the cable of each port, where kinds are for some racks only."""
+    kinds = Counter(wire.kind for wire in host_wires(layout, plan.catalogue, index))
+    bare, total = kinds[""], kinds.total()
+    return Finding(
+        at,
+        ok=not bare,
+        message=f"{bare:,} of {total:,} cables are of no kind in 'links'"
+        if bare
+        else f"each of {total:,} cables is of a kind in 'links'",
+        fix="list cables for the other value of 'same_rack' too" if bare else None,
     )
 
 

@@ -94,3 +94,33 @@ def test_the_loss_of_a_leaf_takes_the_ports_of_a_rack() -> None:
     losses = FailureDomains(plan.onprem[0], plan.catalogue, frozenset()).losses(0)
     (leaf,) = [loss for loss in losses if loss.kind == "leaf"]
     assert (leaf.taken, leaf.of, leaf.count) == (16, 128, 8)
+
+
+def test_cables_to_the_rack_beside_are_longer_in_the_list(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    layer = layered(
+        tmp_path,
+        shared_racks=["c[01-02]", "c[03-04]", "c[05-06]", "c[07-08]"],
+        tiers=[{"name": "leaf", "count": 4, "racks": "c01,c03,c05,c07"}],
+        links=[
+            {"name": "nodes", "same_rack": True},
+            {
+                "name": "beside",
+                "lower": "dgx",
+                "upper": "leaf",
+                "same_rack": False,
+                "length": "5 m",
+            },
+        ],
+    )
+    assert main(["fabric", "cables", str(BLUEPRINT), "--layer", str(layer)]) == 0
+    rows = [line.split(",") for line in capsys.readouterr().out.splitlines()[1:]]
+    lengths = {(row[1], row[0]): row[8] for row in rows if row[1].startswith("dgx")}
+    assert list(lengths.items())[:5] == [
+        (("dgx-01", "nodes"), "3.0"),
+        (("dgx-02", "nodes"), "3.0"),
+        (("dgx-03", "beside"), "5.0"),
+        (("dgx-04", "beside"), "5.0"),
+        (("dgx-05", "nodes"), "3.0"),
+    ]

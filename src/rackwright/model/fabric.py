@@ -98,6 +98,9 @@ class Cables(Model):
     """The upper tier is cut into this many blocks; the n-th switch of each pod goes to the n-th."""
     count: Annotated[int, Field(gt=0)] | None = None
     """Cables of this kind from a node group; absent, all of them."""
+    same_rack: bool | None = None
+    """Of a node group's cables, only those to switches in the rack of their host, or only the others.
+    Absent, either."""
     cable: str | None = None
     """Catalogue id of the cable, or of the transceiver at the lower end."""
     upper_cable: str | None = None
@@ -118,6 +121,8 @@ class Cables(Model):
             raise ValueError("give either 'length' or 'route', not both")
         if self.pods is not None and self.planes is not None:
             raise ValueError("give either 'pods' or 'planes', not both")
+        if self.count is not None and self.same_rack is not None:
+            raise ValueError("leave out 'count': how many there are follows from 'same_rack'")
         return self
 
 
@@ -294,3 +299,5 @@ class Fabric(Model):
             raise ValueError(f"the cables '{link.name}' do not lead upwards")
         if link.count is not None:
             raise ValueError(f"'count' of '{link.name}' is for cables of nodes; use 'parallel'")
+        if link.same_rack is not None:
+            raise ValueError(f"'same_rack' of '{link.name}' is for cables of nodes")

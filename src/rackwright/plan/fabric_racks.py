@@ -5,7 +5,7 @@ Hosts are counted in stretches of neighbours, so that the work grows with racks,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rackwright.model.fabric import Fabric, SwitchTier
@@ -95,6 +95,17 @@ def rack_sets(
         RackSet(tuple(names), tuple(leaves.get(key, ())), tuple(_joined(stretches.get(key, ()))))
         for key, names in racks.items()
     )
+
+
+def racks_in_order(group: NodeGroup | SwitchTier, units: int) -> Callable[[int], str]:
+    """The rack of the n-th host of a node group, or switch of a tier.
+
+    Args:
+        group: the group or the tier.
+        units: hosts or switches in one of its units.
+    """
+    racks = expand_hostlist(group.racks)
+    return lambda index: racks[index // units // group.per_rack]
 
 
 def check_shared_racks(site: OnPremSite, path: Path, racks: Sequence[str]) -> Iterator[PlanProblem]:
