@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from rackwright.model.names import compress_hostlist
 from rackwright.plan.fabric import Layout
+from rackwright.plan.fabric_links import TierLink
 from rackwright.plan.fabric_ports import leaf_split, needed_switches, racks_short_of_leaves
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan
@@ -77,15 +78,8 @@ def _evenness(found: FabricAt, layout: Layout) -> Finding:
         return Finding(at, ok=None, message="how leaves are cabled upwards", missing=missing)
     uppers = sum(layout.tiers[link.upper].switches // link.blocks for link in above)
     for link in layout.links:
-        for tier in (layout.tiers[link.lower], layout.tiers[link.upper]):
-            if tier.switches % link.blocks:
-                return Finding(
-                    at,
-                    ok=False,
-                    message=f"{tier.switches} switches of '{tier.name}' are not "
-                    f"{link.blocks} equal blocks",
-                    fix=f"make the number of switches of '{tier.name}' a multiple of {link.blocks}",
-                )
+        if uncut := _uncut(layout, link):
+            return Finding(at, ok=False, message=uncut[0], fix=uncut[1])
     if uppers and up % uppers == 0:
         return Finding(at, ok=True, message=f"the {up} uplinks of a leaf spread evenly")
     even = next((n for n in range(uppers, up + 1) if n and up % n == 0), None)
@@ -97,3 +91,22 @@ def _evenness(found: FabricAt, layout: Layout) -> Finding:
         if even
         else f"cut both tiers in 'pods' or 'planes', so that a leaf is cabled to {up} at most",
     )
+
+
+def _uncut(layout: Layout, link: TierLink) -> tuple[str, str] | None:
+    """Why the tiers of some cables cannot be cut in blocks, and what would do; None where they can."""
+    lower, upper = layout.tiers[link.lower], layout.tiers[link.upper]
+    pods, each = link.blocks, link.per_block
+    for tier in (upper,) if each else (lower, upper):
+        if tier.switches % pods:
+            return (
+                f"{tier.switches} switches of '{tier.name}' are not {pods} equal blocks",
+                f"make the number of switches of '{tier.name}' a multiple of {pods}",
+            )
+    if each and not each * (pods - 1) < lower.switches <= each * pods:
+        parts = f"{pods} pods of {each}, the last one smaller"
+        return (
+            f"{lower.switches} switches of '{lower.name}' are not {parts}",
+            f"set 'pods' of '{link.cables.name}' to {-(-lower.switches // each)}",
+        )
+    return None

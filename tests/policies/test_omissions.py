@@ -49,6 +49,7 @@ BUILT = {
     "sites[].fabrics[].links[]": "nobody knows the cables of the group, as NET-005 says",
     "sites[].fabrics[].links[].count": "all cables of the group are of this kind",
     "sites[].fabrics[].links[].same_rack": "cables to all racks are of this kind",
+    "sites[].fabrics[].links[].pod_switches": "pods are equal",
     "sites[].fabrics[].links[].pods": "the switches are cabled as one block",
     "sites[].fabrics[].links[].upper_cable": "both ends get the same transceiver",
     "sites[].fabrics[].patches*": "the cable follows the pattern",

@@ -410,7 +410,7 @@ _NETWORK: Mapping[type[Model], Fields] = {
     ),
     fabric.Attachment: Fields("group ports interfaces split rate rails", identity=("group",)),
     fabric.Cables: Fields(
-        "name lower upper parallel pods planes count same_rack cable upper_cable fibre length lower_shell "
+        "name lower upper parallel pods pod_switches planes count same_rack cable upper_cable fibre length lower_shell "
         "upper_shell",
         parts="route",
     ),

@@ -94,6 +94,8 @@ class Cables(Model):
     """Cables between a lower and an upper switch that are connected; not for nodes."""
     pods: Annotated[int, Field(gt=0)] | None = None
     """Both tiers are cut into this many blocks; switches are connected inside a block only."""
+    pod_switches: Annotated[int, Field(gt=0)] | None = None
+    """Lower switches of each pod but the last, which has the rest. Absent, pods are equal."""
     planes: Annotated[int, Field(gt=0)] | None = None
     """The upper tier is cut into this many blocks; the n-th switch of each pod goes to the n-th."""
     count: Annotated[int, Field(gt=0)] | None = None
@@ -121,6 +123,8 @@ class Cables(Model):
             raise ValueError("give either 'length' or 'route', not both")
         if self.pods is not None and self.planes is not None:
             raise ValueError("give either 'pods' or 'planes', not both")
+        if self.pod_switches is not None and self.pods is None:
+            raise ValueError("'pod_switches' are those of a pod: give 'pods' as well")
         if self.count is not None and self.same_rack is not None:
             raise ValueError("leave out 'count': how many there are follows from 'same_rack'")
         return self

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rackwright.catalog.loader import Catalogue
-from rackwright.model.fabric import Attachment, Cables, Fabric
+from rackwright.model.fabric import Attachment, Fabric
 from rackwright.model.hardware import NetworkPort, Node, Switch, fact_value
 from rackwright.model.onprem import NodeGroup, OnPremSite
+from rackwright.plan.fabric_links import TierLink, tier_links
 from rackwright.plan.fabric_racks import RackSet, Stretch, evidently_top_of_rack, rack_sets
 from rackwright.plan.fabric_sizing import ceil_div, down_ports
 from rackwright.plan.hosts import node_names, numbered, switch_count, switch_stem
@@ -102,28 +103,6 @@ class Run:
         return self.leaves[rail], self.first_port + (host - self.first) * self.ports + turn
 
 
-@dataclass(frozen=True, slots=True)
-class TierLink:
-    """Cables between the switches of two tiers.
-
-    Attributes:
-        parallel: cables of one connected pair; None where the blueprint does not say.
-        blocks: number of blocks in which each is connected with each.
-        by_plane: the n-th lower switch of each pod belongs to block n.
-    """
-
-    cables: Cables
-    lower: int
-    upper: int
-    parallel: int | None
-    blocks: int
-    by_plane: bool
-
-    def block(self, lower: int, switches: int) -> int:
-        """The block of the lower switch with this index, of ``switches`` in all."""
-        return lower % self.blocks if self.by_plane else lower * self.blocks // switches
-
-
 @dataclass(frozen=True)
 class Layout:
     """A fabric with its products looked up and its hosts cabled.
@@ -168,7 +147,7 @@ class Layout:
             if link.upper == tier:
                 if link.parallel is None:
                     return None
-                total += link.parallel * ceil_div(self.tiers[link.lower].switches, link.blocks)
+                total += link.parallel * link.largest_block(self.tiers[link.lower].switches)
         return total
 
     @cached_property
@@ -235,7 +214,7 @@ def lay_out(site: OnPremSite, fabric: Fabric, catalogue: Catalogue) -> Layout | 
     sets = _rack_sets(fabric, tiers[0], hosts)
     if sets is not None and all(len(one.leaves) < 2 for one in sets):
         hosts = tuple(replace(h, rails=False) if h.rails is None else h for h in hosts)
-    return Layout(site, fabric, tiers, hosts, tuple(_tier_links(fabric)), sets)
+    return Layout(site, fabric, tiers, hosts, tuple(tier_links(fabric)), sets)
 
 
 def _rack_sets(fabric: Fabric, leaf: Tier, hosts: Sequence[Hosts]) -> tuple[RackSet, ...] | None:
@@ -290,20 +269,6 @@ def _hosts(fabric: Fabric, attachment: Attachment, group: NodeGroup, catalogue: 
         rails=fabric.rail_optimized if attachment.rails is None else attachment.rails,
         port=found[0] if len(found) == 1 else None,
     )
-
-
-def _tier_links(fabric: Fabric) -> Iterator[TierLink]:
-    indexes = {tier.name: index for index, tier in enumerate(fabric.tiers)}
-    for link in fabric.links:
-        if link.lower in indexes:
-            yield TierLink(
-                cables=link,
-                lower=indexes[link.lower],
-                upper=indexes[link.upper],
-                parallel=link.parallel,
-                blocks=link.pods or link.planes or 1,
-                by_plane=link.planes is not None,
-            )
 
 
 def _cable_hosts(layout: Layout) -> Iterator[Run]:

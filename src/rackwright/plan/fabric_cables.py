@@ -266,7 +266,11 @@ def digest(layout: Layout) -> str:
         "hosts": [(h.group.name, h.count, h.interfaces, h.rails) for h in layout.hosts],
         "unit": layout.unit_hosts,
         "leaf": layout.leaf_ports,
-        "links": [(k.lower, k.upper, k.parallel, k.blocks, k.by_plane) for k in layout.links],
+        "links": [
+            (k.lower, k.upper, k.parallel, k.blocks, k.by_plane)
+            + (() if k.per_block is None else (k.per_block,))
+            for k in layout.links
+        ],
         "patches": [p.model_dump() for p in layout.fabric.patches],
         "subnets": layout.fabric.subnets,
     }

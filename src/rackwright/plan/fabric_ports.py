@@ -124,12 +124,11 @@ def racks_without_leaves(layout: Layout, attachment: int) -> tuple[str, ...]:
 def _spines(layout: Layout, leaves: int, up: int) -> int:
     """The fewest spines for ``up`` cables from each of ``leaves``."""
     spine = layout.tiers[1]
-    blocks = max((link.blocks for link in layout.links if link.lower == 0), default=1)
     if len(layout.tiers) == 2:
+        blocks, each = _cut(layout, 0, leaves)
         if layout.rack_sets is None:
-            return blocks * spines_for(ceil_div(leaves, blocks), up, spine.radix)
-        room = _room(layout, 0)
-        return blocks * spines_with_room(ceil_div(leaves, blocks), up, spine.radix, room)
+            return blocks * spines_for(each, up, spine.radix)
+        return blocks * spines_with_room(each, up, spine.radix, _room(layout, 0))
     down = down_ports(spine.radix, tier_ratio(layout, 1))
     return ceil_div(leaves * up, down)
 
@@ -146,9 +145,18 @@ def _cores(layout: Layout, spines: int) -> int:
     if not sized or not below:
         return ceil_div(spines * (spine.radix - down_ports(spine.radix, ratio)), core.radix)
     needed = math.ceil(below * spine.rate / (ratio * spine.up_rate) - 1e-9)
-    blocks = max((link.blocks for link in layout.links if link.lower == 1), default=1)
+    blocks, each = _cut(layout, 1, spines)
     up = max(needed, layout.up_ports(1) or 0)
-    return blocks * spines_with_room(ceil_div(spines, blocks), up, core.radix, _room(layout, 1))
+    return blocks * spines_with_room(each, up, core.radix, _room(layout, 1))
+
+
+def _cut(layout: Layout, tier: int, switches: int) -> tuple[int, int]:
+    """The blocks above a tier, and its switches in the largest of them, if it had ``switches``."""
+    links = [link for link in layout.links if link.lower == tier]
+    if not links:
+        return 1, switches
+    link = max(links, key=lambda one: one.blocks)
+    return link.blocks, link.largest_block(switches)
 
 
 def _room(layout: Layout, tier: int) -> int:

@@ -218,7 +218,7 @@ def test_a_leaf_in_a_rack_needs_the_uplinks_of_the_hosts_that_are_there():
     assert needed_switches(eased) == (8, 2)
 
 
-A_POD = {
+A_POD: dict[str, dict[str, Any]] = {
     # A leaf of 64 ports, a chassis of 220 and one of 224, all of 400 Gbps.
     "sn5600": {"rate": {"value": "400 Gbps", "source": "x"}},
     "sn5610": {"radix": 220, "rate": {"value": "400 Gbps", "source": "x"}},
@@ -325,6 +325,27 @@ def test_a_last_unit_with_more_hosts_than_it_is_built_for_needs_all_its_leaves()
     assert known(needed_switches(layout))[0] == 40
 
 
+def test_a_last_pod_that_is_smaller_is_connected_in_itself():
+    """40 leaves are a pod of 32 and one of 8; each has 32 spines, which join 32 cores."""
+    links = [
+        some_cables(parallel=1, pods=2, pod_switches=32),
+        {"name": "top", "lower": "spine", "upper": "core", "parallel": 32, "planes": 32},
+    ]
+    tiers = [a_tier("leaf", 40), a_tier("spine", 64), a_tier("core", 32)]
+    layout = layout_of(a_fabric(tiers=tiers, links=links), nodes=160)
+    switches = known(topology(layout.site, CATALOGUE)).switches
+    below = {switch.name: switch.children for switch in switches}
+    assert below["compute-spine-01"] == tuple(f"compute-leaf-{n:02d}" for n in range(1, 33))
+    assert below["compute-spine-33"] == tuple(f"compute-leaf-{n:02d}" for n in range(33, 41))
+    assert below["compute-core-01"] == ("compute-spine-01", "compute-spine-33")
+    assert [tier_use(layout, tier).used for tier in range(3)] == [64, 64, 64]
+    assert layout.down_links(1) == 32  # of the larger pod
+    links[0]["pod_switches"] = 8
+    assert layout_of(a_fabric(tiers=tiers, links=links), nodes=160).down_links(1) == 32
+    equal = [some_cables(parallel=1, pods=2), links[1]]
+    assert digest(layout_of(a_fabric(tiers=tiers, links=equal), nodes=160)) != digest(layout)
+
+
 def two_planes(**more: Any) -> dict[str, Any]:
     """64 nodes with eight ports of 800 Gbps, each split in two of 400 Gbps for two planes."""
     tiers = [a_tier("leaf", 16, "sn5600", split=2), a_tier("spine", 8, "sn5600", split=2)]
@@ -391,6 +412,10 @@ def test_hosts_are_on_leaves_of_their_own_racks_and_no_port_is_used_twice(
     ("change", "message"),
     [
         ({"shared_racks": ["c[01-02]"]}, "'shared_racks' is for a fabric with 'top_of_rack: true'"),
+        (
+            {"links": [some_cables(parallel=8, pod_switches=4)]},
+            "'pod_switches' are those of a pod: give 'pods' as well",
+        ),
         ({"last_unit_hosts": 4}, "'last_unit_hosts' is 4 and 'unit_hosts' is not given"),
         ({"last_unit_hosts": 32, "unit_hosts": 32}, "give the hosts of a whole unit"),
         (
