@@ -406,7 +406,8 @@ _NETWORK: Mapping[type[Model], Fields] = {
     ),
     fabric.SwitchTier: Fields(
         "name type count racks per_rack air_direction start_unit split asn asn_shared",
-        settings={"oversubscription": higher(Absent.STRICT)},
+        # More needs fewer switches above; less, or none, judges the cables that there are otherwise.
+        settings={"oversubscription": other()},
     ),
     fabric.Attachment: Fields("group ports interfaces split rate rails", identity=("group",)),
     fabric.Cables: Fields(

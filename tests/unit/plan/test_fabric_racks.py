@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -38,6 +40,8 @@ from rackwright.plan.fabric_ports import (
 )
 from rackwright.plan.fabric_racks import RackSet, Stretch
 from rackwright.plan.problems import PlanError
+
+ROOT = Path(__file__).parents[3]
 
 
 def leaves_of(layout: Layout) -> dict[str, list[str]]:
@@ -453,3 +457,15 @@ def test_a_list_of_shared_racks_that_is_too_long_is_refused_before_it_is_made():
     fabric = top_of_rack(top_of_rack=True, shared_racks=["c[000001-999999]", "d[01-09]"])
     with pytest.raises(ValidationError, match="racks named by its groups"):
         site_of(fabric)
+
+
+def test_the_fabric_of_the_documentation_is_one():
+    text = (ROOT / "docs/fabrics.md").read_text("utf-8")
+    block = text.split("## Top of rack")[1].split("```yaml\n")[1].split("```")[0]
+    fabric = yaml.safe_load(block)["fabrics"][0]
+    groups = [some_nodes(count=16, racks="c[01-08]", per_rack=2)]
+    layout = layout_of(fabric, groups=groups)
+    assert layout.unplaced == (0,)
+    assert needed_switches(layout) == (7, 2)
+    wired = list(wires(layout, CATALOGUE))
+    assert Counter(w.kind for w in wired) == {"nodes": 112, "beside": 16, "spines": 112}
