@@ -40,7 +40,7 @@ class TierLink:
         """Lower switches of the largest block, of ``switches`` in all."""
         if self.per_block is None:
             return ceil_div(switches, self.blocks)
-        return max(self.per_block, switches - self.per_block * (self.blocks - 1))
+        return max(min(self.per_block, switches), switches - self.per_block * (self.blocks - 1))
 
 
 def tier_links(fabric: Fabric) -> Iterator[TierLink]:

@@ -412,6 +412,46 @@ def test_hosts_are_on_leaves_of_their_own_racks_and_no_port_is_used_twice(
     assert all(1 <= port <= layout.leaf_ports for _, port in seen)
 
 
+@share(0.5)
+@given(
+    pods=st.integers(1, 4),
+    leaves=st.integers(1, 6),
+    last=st.integers(1, 6),
+    spines=st.integers(1, 4),
+    per_rack=st.integers(1, 4),
+    parallel=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+)
+def test_the_cables_of_any_pods_are_as_many_as_the_ports_in_use(
+    pods, leaves, last, spines, per_rack, parallel
+):
+    """Counted on the list of cables: two ports a cable, none twice, the busiest switch of each tier."""
+    racks = (pods - 1) * leaves + min(last, leaves)
+    names = f"c[01-{racks:02d}]"
+    tiers = [
+        a_tier("leaf", racks, racks=names, per_rack=1),
+        a_tier("spine", spines * pods),
+        a_tier("core", spines),
+    ]
+    up = some_cables(parallel=parallel[0], pods=pods, pod_switches=leaves)
+    top = {"name": "top", "lower": "spine", "upper": "core", "parallel": parallel[1]}
+    fabric = top_of_rack(tiers=tiers, links=[up, {**top, "planes": spines}], top_of_rack=True)
+    layout = in_racks(fabric, racks=racks, count=racks * per_rack, per_rack=per_rack)
+    ports: Counter[str] = Counter()
+    taken = set()
+    for wire in wires(layout, CATALOGUE):
+        for end in ((wire.lower, wire.lower_port), (wire.upper, wire.upper_port)):
+            assert end not in taken
+            taken.add(end)
+            ports[end[0]] += 1
+    busiest = [max(ports[name] for name in tier.names()) for tier in layout.tiers]
+    assert [tier_use(layout, tier).used for tier in range(3)] == busiest
+    assert oversubscription(layout, 0) == per_rack * 8 / (spines * parallel[0])
+    assert oversubscription(layout, 1) == min(leaves, racks) * parallel[0] / parallel[1]
+    needed = known(needed_switches(layout))
+    assert needed[0] == racks
+    assert all(count >= 1 for count in needed)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
