@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from rackwright.plan.fabric import Layout
 from rackwright.plan.fabric_cables import host_wires, node_ports
-from rackwright.plan.fabric_ports import collisions, racks_without_leaves, tier_use
+from rackwright.plan.fabric_ports import collisions, racks_without_leaves, ratio_for_racks, tier_use
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
@@ -106,6 +106,11 @@ def _place_them(layout: Layout, index: int, placed: int) -> str:
         return (
             f"place a switch of '{layout.tiers[0].name}' in the rack '{bare[0]}'{others}, or name it in "
             "'shared_racks' with a rack that has one"
+        )
+    if (ratio := ratio_for_racks(layout)) is not None:
+        return (
+            f"size the leaves for an 'oversubscription' of {ratio:g}, which has ports for all hosts of a "
+            "rack, or place fewer hosts in each"
         )
     if layout.rack_sets is not None:
         return (

@@ -124,3 +124,19 @@ def test_cables_to_the_rack_beside_are_longer_in_the_list(
         (("dgx-04", "beside"), "5.0"),
         (("dgx-05", "nodes"), "3.0"),
     ]
+
+
+def test_leaves_with_ports_enough_are_sized_for_fewer_uplinks(tmp_path: Path) -> None:
+    """Ten nodes of 8 ports in a rack: 80 of 128 ports of its leaf; 80 / 48 = 1.67 to 1."""
+    path = tmp_path / "layer.yaml"
+    groups = [{"name": "dgx", "per_rack": 10}]
+    path.write_text(yaml.safe_dump({"sites": [{"name": "sjc1", "node_groups": groups}]}))
+    (ports,) = fixes("NET-010", path)
+    assert ports == (
+        "size the leaves for an 'oversubscription' of 1.67, which has ports for all hosts of a rack, "
+        "or place fewer hosts in each"
+    )
+    eased = tmp_path / "eased.yaml"
+    fabric = {"name": "compute", "oversubscription": 1.67}
+    eased.write_text(yaml.safe_dump({"sites": [{"name": "sjc1", "fabrics": [fabric]}]}))
+    assert fixes("NET-010", path, eased) == []

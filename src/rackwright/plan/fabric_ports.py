@@ -121,6 +121,23 @@ def racks_without_leaves(layout: Layout, attachment: int) -> tuple[str, ...]:
     )
 
 
+def ratio_for_racks(layout: Layout) -> float | None:
+    """The least oversubscription at which leaves in racks have ports for all their hosts.
+
+    None where their ports, less those in use upwards, are too few at any.
+    """
+    most = 0
+    for one in layout.rack_sets or ():
+        ports = sum(s.hosts * (layout.hosts[s.attachment].interfaces or 0) for s in one.stretches)
+        if ports and not one.leaves:
+            return None
+        most = max(most, ceil_div(ports, max(1, len(one.leaves))))
+    radix = layout.tiers[0].radix
+    if not most or layout.tiers[0].uplinks or most + max(1, layout.up_ports(0) or 0) > radix:
+        return None
+    return math.ceil(100 * most / (radix - most)) / 100
+
+
 def _spines(layout: Layout, leaves: int, up: int) -> int:
     """The fewest spines for ``up`` cables from each of ``leaves``."""
     spine = layout.tiers[1]
