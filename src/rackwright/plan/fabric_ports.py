@@ -140,31 +140,36 @@ def ratio_for_racks(layout: Layout) -> float | None:
 
 def _spines(layout: Layout, leaves: int, up: int) -> int:
     """The fewest spines for ``up`` cables from each of ``leaves``."""
-    spine = layout.tiers[1]
-    if len(layout.tiers) == 2:
-        blocks, each = _cut(layout, 0, leaves)
-        if layout.rack_sets is None:
-            return blocks * spines_for(each, up, spine.radix)
-        return blocks * spines_with_room(each, up, spine.radix, _room(layout, 0))
-    down = down_ports(spine.radix, tier_ratio(layout, 1))
-    return ceil_div(leaves * up, down)
+    down = layout.tiers[1].radix
+    if len(layout.tiers) == 3:
+        down = down_ports(down, tier_ratio(layout, 1))
+        if not _sized_by_cables(layout):
+            return ceil_div(leaves * up, down)
+    blocks, each = _cut(layout, 0, leaves)
+    if layout.rack_sets is None:
+        return blocks * spines_for(each, up, down)
+    return blocks * spines_with_room(each, up, down, _room(layout, 0))
 
 
 def _cores(layout: Layout, spines: int) -> int:
-    """The fewest cores above ``spines``.
-
-    By their ports where each is to pass upwards what it can take; by their cables where the blueprint
-    says how far spines are oversubscribed, or racks say what hangs on a leaf.
-    """
+    """The fewest cores above ``spines``."""
     spine, core = layout.tiers[1], layout.tiers[2]
     ratio, below = tier_ratio(layout, 1), layout.down_links(1)
-    sized = layout.rack_sets is not None or layout.fabric.tiers[1].oversubscription is not None
-    if not sized or not below:
+    if not below or not _sized_by_cables(layout):
         return ceil_div(spines * (spine.radix - down_ports(spine.radix, ratio)), core.radix)
     needed = math.ceil(below * spine.rate / (ratio * spine.up_rate) - 1e-9)
     blocks, each = _cut(layout, 1, spines)
     up = max(needed, layout.up_ports(1) or 0)
     return blocks * spines_with_room(each, up, core.radix, _room(layout, 1))
+
+
+def _sized_by_cables(layout: Layout) -> bool:
+    """Whether the upper two of three tiers are sized by the cables of each block below.
+
+    They are where the blueprint says how far spines are oversubscribed, or racks say what hangs on a
+    leaf. Otherwise each switch is to pass upwards whatever its ports can take.
+    """
+    return layout.rack_sets is not None or layout.fabric.tiers[1].oversubscription is not None
 
 
 def _cut(layout: Layout, tier: int, switches: int) -> tuple[int, int]:

@@ -303,6 +303,24 @@ def test_three_tiers_were_always_sized_without_oversubscription():
     assert [tier_use(eased, tier).used for tier in range(3)] == [64, 64, 64]
 
 
+def test_spines_of_a_pod_are_cabled_evenly_to_its_leaves():
+    """5 leaves of 16 uplinks are 80; 3 spines with 32 ports below have 96, but 6 a leaf each are 90."""
+    tiers = [
+        a_tier("leaf", 10, racks="c[01-10]", per_rack=1),
+        a_tier("spine", 6),
+        a_tier("core", 3),
+    ]
+    links = [
+        some_cables(parallel=6, pods=2),
+        {"name": "top", "lower": "spine", "upper": "core", "parallel": 30, "planes": 3},
+    ]
+    layout = in_racks(top_of_rack(10, tiers=tiers, links=links), racks=10)
+    # 18 uplinks of a leaf: 5 × 6 = 30 of 32 ports of each spine; 2 × 30 = 60 of 64 of each core.
+    assert needed_switches(layout) == (10, 6, 3)
+    assert oversubscription(layout, 0) == 16 / 18
+    assert oversubscription(layout, 1) == 1.0
+
+
 def test_a_last_unit_that_is_smaller_has_fewer_leaves():
     """144 hosts with four rails: 5 leaves of 32 host ports a rail; the last 36 hosts: 2 a rail."""
     groups = [some_nodes("nvl", count=10, type="gb200-nvl72")]
