@@ -53,7 +53,7 @@ def test_three_tiers_are_a_fat_tree() -> None:
 
 
 def test_leaves_at_the_top_of_racks_are_a_fat_tree() -> None:
-    made = route(in_racks(top_of_rack(16), racks=16), CATALOGUE, "ftree")
+    made = route(in_racks(top_of_rack(8), racks=8), CATALOGUE, "ftree")
     assert (made.engine, made.complaints) == ("ftree", ())
     assert made.balance == 1.0
 
