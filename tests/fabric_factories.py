@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from factories import CATALOGUE, a_site, some_nodes
+from rackwright.catalog.loader import Catalogue
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.fabric.layout import Layout, lay_out
 
@@ -42,6 +43,19 @@ def three_tiers(pods: int = 4) -> dict[str, Any]:
     return a_fabric(tiers=tiers, links=links)
 
 
+def top_of_rack(racks: int = 4, **more: Any) -> dict[str, Any]:
+    """A leaf in each rack and two spines: 16 ports of hosts and 16 uplinks of 64 ports a leaf."""
+    tiers = [a_tier("leaf", racks, racks=f"c[01-{racks:02d}]", per_rack=1), a_tier("spine", 2)]
+    made = {"tiers": tiers, "rail_optimized": False, "links": [some_cables(parallel=8)], **more}
+    return a_fabric(**made)
+
+
+def in_racks(fabric: dict[str, Any] | None = None, racks: int = 4, **more: Any) -> Layout:
+    """A layout with two DGX H100, of eight ports each, in each of some racks."""
+    nodes = {"count": 2 * racks, "racks": f"c[01-{racks:02d}]", "per_rack": 2, **more}
+    return layout_of(fabric or top_of_rack(racks), groups=[some_nodes(**nodes)])
+
+
 def site_of(*fabrics: dict[str, Any], nodes: int = 32, groups: Any = None) -> OnPremSite:
     made = a_site(
         node_groups=groups or [some_nodes(count=nodes)], fabrics=list(fabrics) or [a_fabric()]
@@ -50,11 +64,15 @@ def site_of(*fabrics: dict[str, Any], nodes: int = 32, groups: Any = None) -> On
 
 
 def layout_of(
-    fabric: dict[str, Any] | None = None, *, nodes: int = 32, groups: Any = None
+    fabric: dict[str, Any] | None = None,
+    *,
+    nodes: int = 32,
+    groups: Any = None,
+    catalogue: Catalogue = CATALOGUE,
 ) -> Layout:
     """The layout of one fabric; it has attached nodes."""
     site = site_of(*([fabric] if fabric else []), nodes=nodes, groups=groups)
-    made = lay_out(site, site.fabrics[0], CATALOGUE)
+    made = lay_out(site, site.fabrics[0], catalogue)
     assert made is not None
     return made
 

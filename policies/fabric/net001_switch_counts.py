@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rackwright.model.names import compress_hostlist
 from rackwright.plan.fabric.layout import Layout
-from rackwright.plan.fabric.ports import leaf_split, needed_switches
+from rackwright.plan.fabric.links import TierLink
+from rackwright.plan.fabric.ports import leaf_split, needed_switches, racks_short_of_leaves
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
@@ -49,14 +51,26 @@ def _counts(found: FabricAt, layout: Layout) -> Iterator[Measure]:
             unit="switches",
             what=f"number of switches for {layout.endpoints or 'an unknown number of'} ports of nodes",
             sense="at_least",
-            fix=f"provide {limit:,} switches {tier.type} in tier '{tier.name}'" if short else None,
+            fix=_provide(layout, index, limit) if short and limit else None,
             missing=missing,
         )
+
+
+def _provide(layout: Layout, tier: int, count: int) -> str:
+    fix = (
+        f"provide {count:,} switches {layout.tiers[tier].type} in tier '{layout.tiers[tier].name}'"
+    )
+    if tier == 0 and (racks := racks_short_of_leaves(layout)):
+        others = f" and {len(racks) - 1:,} more" if len(racks) > 1 else ""
+        fix += f": those of the racks '{compress_hostlist(racks[0])}'{others} are too few"
+    return fix
 
 
 def _evenness(found: FabricAt, layout: Layout) -> Finding:
     """Whether the cables of a leaf come out even over the switches that it is cabled to."""
     _, up = leaf_split(layout)
+    if layout.rack_sets is not None:
+        up = layout.up_ports(0) or up
     above = [link for link in layout.links if link.lower == 0]
     at = found.tier(0)
     if not above:
@@ -64,15 +78,8 @@ def _evenness(found: FabricAt, layout: Layout) -> Finding:
         return Finding(at, ok=None, message="how leaves are cabled upwards", missing=missing)
     uppers = sum(layout.tiers[link.upper].switches // link.blocks for link in above)
     for link in layout.links:
-        for tier in (layout.tiers[link.lower], layout.tiers[link.upper]):
-            if tier.switches % link.blocks:
-                return Finding(
-                    at,
-                    ok=False,
-                    message=f"{tier.switches} switches of '{tier.name}' are not "
-                    f"{link.blocks} equal blocks",
-                    fix=f"make the number of switches of '{tier.name}' a multiple of {link.blocks}",
-                )
+        if uncut := _uncut(layout, link):
+            return Finding(at, ok=False, message=uncut[0], fix=uncut[1])
     if uppers and up % uppers == 0:
         return Finding(at, ok=True, message=f"the {up} uplinks of a leaf spread evenly")
     even = next((n for n in range(uppers, up + 1) if n and up % n == 0), None)
@@ -84,3 +91,22 @@ def _evenness(found: FabricAt, layout: Layout) -> Finding:
         if even
         else f"cut both tiers in 'pods' or 'planes', so that a leaf is cabled to {up} at most",
     )
+
+
+def _uncut(layout: Layout, link: TierLink) -> tuple[str, str] | None:
+    """Why the tiers of some cables cannot be cut in blocks, and what would do; None where they can."""
+    lower, upper = layout.tiers[link.lower], layout.tiers[link.upper]
+    pods, each = link.blocks, link.per_block
+    for tier in (upper,) if each else (lower, upper):
+        if tier.switches % pods:
+            return (
+                f"{tier.switches} switches of '{tier.name}' are not {pods} equal blocks",
+                f"make the number of switches of '{tier.name}' a multiple of {pods}",
+            )
+    if each and not each * (pods - 1) < lower.switches <= each * pods:
+        parts = f"{pods} pods of {each}, the last one smaller"
+        return (
+            f"{lower.switches} switches of '{lower.name}' are not {parts}",
+            f"set 'pods' of '{link.cables.name}' to {-(-lower.switches // each)}",
+        )
+    return None

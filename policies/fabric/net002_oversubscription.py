@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from rackwright.model.fabric import Fabric
 from rackwright.plan.fabric.layout import Layout, port_rate
 from rackwright.plan.fabric.ports import oversubscription, uplinks_for
 from rackwright.plan.missing import Missing
@@ -33,18 +34,28 @@ class Oversubscription(Policy):
 
     compute: Annotated[float, Field(ge=1, le=16)] = 1.0
     """Largest ratio of a compute fabric; 1 is non-blocking."""
+    compute_upper: Annotated[float, Field(ge=1, le=16)] | None = None
+    """Largest ratio of a compute fabric's tiers above the leaves; absent, that of the leaves."""
     other: Annotated[float, Field(ge=1, le=64)] = 2.0
     """Largest ratio of a storage or management fabric."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each tier but the top."""
         for found in fabrics_of(plan):
-            limit = self.compute if found.fabric.role == "compute" else self.other
             if found.layout is not None:
                 for tier in range(len(found.layout.tiers) - 1):
-                    yield _measure(found, found.layout, tier, limit)
+                    yield _measure(found, found.layout, tier, self._limit(found.fabric, tier))
             elif len(found.fabric.tiers) > 1:
                 yield unattached(found, "how far the fabric is oversubscribed")
+
+    def _limit(self, fabric: Fabric, tier: int) -> float:
+        """The largest ratio of a tier; what the blueprint sizes a tier for may be less."""
+        limit = self.other
+        if fabric.role == "compute":
+            limit = self.compute
+            if tier > 0 and self.compute_upper is not None:
+                limit = self.compute_upper
+        return min(limit, fabric.tiers[tier].oversubscription or limit)
 
 
 def _measure(found: FabricAt, layout: Layout, tier: int, limit: float) -> Measure:

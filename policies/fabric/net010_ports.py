@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator
+from fractions import Fraction
 
-from rackwright.plan.fabric.cables import node_ports
+from rackwright.plan.fabric.cables import host_wires, node_ports
 from rackwright.plan.fabric.layout import Layout
-from rackwright.plan.fabric.ports import collisions, tier_use
+from rackwright.plan.fabric.ports import collisions, racks_without_leaves, ratio_for_racks, tier_use
 from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan
+from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.helpers.fabrics import (
     FabricAt,
@@ -78,9 +81,7 @@ def _hosts(found: FabricAt, layout: Layout, plan: Plan) -> Iterator[Measure | Fi
             limit=0,
             unit="hosts",
             what=f"number of hosts that find no port on tier '{layout.tiers[0].name}'",
-            fix=f"attach at most {placed:,} of {hosts.count:,}, or provide more switches"
-            if without and not missing
-            else None,
+            fix=_place_them(layout, index, placed) if without and not missing else None,
             missing=missing,
         )
         claimed = _claimed(found, index)
@@ -94,7 +95,29 @@ def _hosts(found: FabricAt, layout: Layout, plan: Plan) -> Iterator[Measure | Fi
                 what=f"number of ports of each host that the fabrics of the site use ({_role(found, index)})",
                 fix=f"set 'interfaces' so that they add up to {ports}" if claimed > ports else None,
             )
-        yield from _counted(found, layout, index)
+        yield from _counted(found, layout, index, plan)
+
+
+def _place_them(layout: Layout, index: int, placed: int) -> str:
+    """How all hosts of an attachment would find ports."""
+    hosts = layout.hosts[index]
+    if bare := racks_without_leaves(layout, index):
+        others = f" and {len(bare) - 1:,} more" if len(bare) > 1 else ""
+        return (
+            f"place a switch of '{layout.tiers[0].name}' in the rack '{bare[0]}'{others}, or name it in "
+            "'shared_racks' with a rack that has one"
+        )
+    if (ratio := ratio_for_racks(layout)) is not None:
+        return (
+            f"size the leaves for an 'oversubscription' of {ratio:g}, which has ports for all hosts of a "
+            "rack, or place fewer hosts in each"
+        )
+    if layout.rack_sets is not None:
+        return (
+            f"place more switches of '{layout.tiers[0].name}' in the racks of '{hosts.group.name}', or "
+            "fewer hosts in each"
+        )
+    return f"attach at most {placed:,} of {hosts.count:,}, or provide more switches"
 
 
 def _role(found: FabricAt, index: int) -> str:
@@ -102,19 +125,22 @@ def _role(found: FabricAt, index: int) -> str:
 
 
 def _claimed(found: FabricAt, index: int) -> int | None:
-    """Interfaces of one role that all fabrics of the site ask of a host; None where one is open."""
+    """Ports of one role that all fabrics of the site ask of a host; None where one is open.
+
+    The parts of a port that is split are one port.
+    """
     group, role = found.fabric.attached[index].group, _role(found, index)
-    total = 0
+    total = Fraction(0)
     for fabric in found.site.site.fabrics:
         for attachment in fabric.attached:
             if attachment.group == group and (attachment.ports or fabric.role) == role:
                 if attachment.interfaces is None:
                     return None
-                total += attachment.interfaces
-    return total
+                total += Fraction(attachment.interfaces, attachment.split)
+    return math.ceil(total)
 
 
-def _counted(found: FabricAt, layout: Layout, index: int) -> Iterator[Finding]:
+def _counted(found: FabricAt, layout: Layout, index: int, plan: Plan) -> Iterator[Finding]:
     """Whether counted cables are as many as there are ports to connect."""
     hosts = layout.hosts[index]
     kinds = [
@@ -122,9 +148,12 @@ def _counted(found: FabricAt, layout: Layout, index: int) -> Iterator[Finding]:
         for number, link in enumerate(layout.fabric.links)
         if link.lower == hosts.group.name
     ]
+    at = found.attached(index)
+    if any(link.same_rack is not None for _, link in kinds):
+        yield _of_some_kind(at, layout, index, plan)
+        return
     if len(kinds) < 2 and all(link.count is None for _, link in kinds):
         return
-    at = found.attached(index)
     missing: tuple[str, ...] = tuple(
         Missing(f"'count' of '{link.name}'", found.at("links", number, "count").path)
         for number, link in kinds
@@ -143,6 +172,20 @@ def _counted(found: FabricAt, layout: Layout, index: int) -> Iterator[Finding]:
         if total == hosts.endpoints
         else f"list {abs(hosts.endpoints - total):,} cables "
         f"{'more' if total < hosts.endpoints else 'fewer'}",
+    )
+
+
+def _of_some_kind(at: Subject, layout: Layout, index: int, plan: Plan) -> Finding:
+    """Whether there is a kind for the cable of each port, where kinds are for some racks only."""
+    kinds = Counter(wire.kind for wire in host_wires(layout, plan.catalogue, index))
+    bare, total = kinds[""], kinds.total()
+    return Finding(
+        at,
+        ok=not bare,
+        message=f"{bare:,} of {total:,} cables are of no kind in 'links'"
+        if bare
+        else f"each of {total:,} cables is of a kind in 'links'",
+        fix="list cables for the other value of 'same_rack' too" if bare else None,
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from fabric_factories import a_fabric, a_patch, layout_of, three_tiers
+from fabric_factories import a_fabric, a_patch, in_racks, layout_of, three_tiers, top_of_rack
 from factories import CATALOGUE
 from rackwright.cli import main
 from rackwright.errors import ExternalToolError
@@ -50,6 +50,21 @@ def test_four_units_with_room_for_the_fabric_manager() -> None:
 def test_three_tiers_are_a_fat_tree() -> None:
     made = route(layout_of(three_tiers(2), nodes=256), CATALOGUE, "ftree")
     assert (made.engine, made.complaints) == ("ftree", ())
+
+
+def test_leaves_at_the_top_of_racks_are_a_fat_tree() -> None:
+    made = route(in_racks(top_of_rack(8), racks=8), CATALOGUE, "ftree")
+    assert (made.engine, made.complaints) == ("ftree", ())
+    assert made.balance == 1.0
+
+
+def test_hosts_that_were_cabled_leaf_after_leaf_are_told_in_a_top_of_rack_fabric() -> None:
+    as_built = network(in_racks(top_of_rack(top_of_rack=False)), CATALOGUE)
+    found = differences(in_racks(), CATALOGUE, read_discovery(discover(as_built)))
+    # The hosts of the first rack, and no others, are on the leaf and the ports that are meant.
+    assert {difference.cable.partition(" ")[0] for difference in found} == {
+        f"dgx-{n}" for n in range(3, 9)
+    }
 
 
 def test_swapped_rails_are_routed_without_a_word_and_found_by_the_plan() -> None:

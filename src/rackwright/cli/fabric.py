@@ -107,10 +107,10 @@ def _rows(layout: Layout, catalogue: Catalogue) -> Iterator[tuple[str | int | fl
     for wire in wires(layout, catalogue):
         link = kinds.get(wire.kind)
         length = None if link is None else routed_length(link)
-        port = None
+        port, index = None, wire.lower_port - 1
         if (host := find_host(layout, wire.lower)) is not None:
             port = layout.hosts[host[0]].port
-        index = wire.lower_port - 1
+            index //= layout.hosts[host[0]].parts
         yield (
             wire.kind,
             wire.lower,

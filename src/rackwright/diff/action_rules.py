@@ -247,13 +247,15 @@ _FABRICS = (
     *_rules(f"{_FABRIC}/tiers/*/", _DRAIN, _CABLES,
             "type racks per_rack start_unit air_direction split"),
     *_rules(f"{_FABRIC}/", _DRAIN, _CABLES,
-            "attached/** links/** patches/** technology rate subnets rail_optimized unit_hosts"),
+            "attached/** links/** patches/** technology rate subnets rail_optimized unit_hosts "
+            "last_unit_hosts top_of_rack shared_racks"),
     *_rules(f"{_FABRIC}/", _ROLLING, "switch by switch; routes are computed anew",
             "tiers/*/asn tiers/*/asn_shared pfc ecn segments/**"),
     *_rules(f"{_FABRIC}/", _ROLLING, "the subnet managers start again and route anew",
             "routing_engine subnet_managers/** m_key sa_key"),
     *_rules(f"{_FABRIC}/", _DRAIN, "both ends of every link change", "mtu"),
-    *_rules(f"{_FABRIC}/", _IN_PLACE, _JUDGED, "role routing_run/** oversubscription"),
+    *_rules(f"{_FABRIC}/", _IN_PLACE, _JUDGED, "role routing_run/** oversubscription "
+            "tiers/*/oversubscription"),
 )  # fmt: skip
 
 _LUSTRE = "sites/onprem/file_systems/*"

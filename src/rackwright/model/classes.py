@@ -393,7 +393,8 @@ _PLANT: Mapping[type[Model], Fields] = {
 
 _NETWORK: Mapping[type[Model], Fields] = {
     fabric.Fabric: Fields(
-        "name role technology rail_optimized unit_hosts rate subnets routing_engine m_key sa_key mtu pfc ecn",
+        "name role technology rail_optimized unit_hosts last_unit_hosts top_of_rack shared_racks rate subnets "
+        "routing_engine m_key sa_key mtu pfc ecn",
         parts="tiers attached links patches subnet_managers roce segments routing_run",
         settings={"oversubscription": higher(Absent.STRICT)},
     ),
@@ -404,11 +405,13 @@ _NETWORK: Mapping[type[Model], Fields] = {
         identity=("fabric",),
     ),
     fabric.SwitchTier: Fields(
-        "name type count racks per_rack air_direction start_unit split asn asn_shared"
+        "name type count racks per_rack air_direction start_unit split asn asn_shared",
+        # More needs fewer switches above; less, or none, judges the cables that there are otherwise.
+        settings={"oversubscription": other()},
     ),
-    fabric.Attachment: Fields("group ports interfaces rate rails", identity=("group",)),
+    fabric.Attachment: Fields("group ports interfaces split rate rails", identity=("group",)),
     fabric.Cables: Fields(
-        "name lower upper parallel pods planes count cable upper_cable fibre length lower_shell "
+        "name lower upper parallel pods pod_switches planes count same_rack cable upper_cable fibre length lower_shell "
         "upper_shell",
         parts="route",
     ),

@@ -50,6 +50,9 @@ class SwitchTier(Model):
     """BGP number of the tier's first switch."""
     asn_shared: bool = False
     """All switches of the tier have the number of the first, as spines do in RFC 7938."""
+    oversubscription: Annotated[float, Field(ge=1, le=100)] | None = None
+    """Downward over upward bandwidth of a switch between the leaves and the top, at most: it is sized
+    for it and judged by it. Absent, it is sized for 1. That of the leaves is the fabric's."""
 
 
 class Attachment(Model):
@@ -60,9 +63,12 @@ class Attachment(Model):
     ports: Role | None = None
     """Which ports of the product; absent, those of the fabric's own role."""
     interfaces: Annotated[int, Field(gt=0)] | None = None
-    """Ports of each host on this fabric; absent, all that the catalogue lists for the role."""
+    """Of each host on this fabric; absent, all ports that the catalogue lists for the role."""
     rate: GigabitsPerSecond | None = None
     """Of each interface, where the catalogue does not list it or it runs slower."""
+    split: Annotated[int, Field(gt=0, le=8)] = 1
+    """Each port of a host is split into this many interfaces, which share its rate and go to
+    different planes. ``interfaces`` counts them, one after the other for each port."""
     rails: bool | None = None
     """Each interface of a host goes to a leaf of its own; absent, as the fabric says."""
 
@@ -88,10 +94,15 @@ class Cables(Model):
     """Cables between a lower and an upper switch that are connected; not for nodes."""
     pods: Annotated[int, Field(gt=0)] | None = None
     """Both tiers are cut into this many blocks; switches are connected inside a block only."""
+    pod_switches: Annotated[int, Field(gt=0)] | None = None
+    """Lower switches of each pod but the last, which has the rest. Absent, pods are equal."""
     planes: Annotated[int, Field(gt=0)] | None = None
     """The upper tier is cut into this many blocks; the n-th switch of each pod goes to the n-th."""
     count: Annotated[int, Field(gt=0)] | None = None
     """Cables of this kind from a node group; absent, all of them."""
+    same_rack: bool | None = None
+    """Of a node group's cables, only those to switches in the rack of their host, or only the others.
+    Absent, either."""
     cable: str | None = None
     """Catalogue id of the cable, or of the transceiver at the lower end."""
     upper_cable: str | None = None
@@ -112,6 +123,10 @@ class Cables(Model):
             raise ValueError("give either 'length' or 'route', not both")
         if self.pods is not None and self.planes is not None:
             raise ValueError("give either 'pods' or 'planes', not both")
+        if self.pod_switches is not None and self.pods is None:
+            raise ValueError("'pod_switches' are those of a pod: give 'pods' as well")
+        if self.count is not None and self.same_rack is not None:
+            raise ValueError("leave out 'count': how many there are follows from 'same_rack'")
         return self
 
 
@@ -188,6 +203,15 @@ class Fabric(Model):
     """Interface n of every host of a scalable unit goes to leaf n of the unit, on one port."""
     unit_hosts: Annotated[int, Field(gt=0)] | None = None
     """Hosts of a scalable unit; absent, as many as a leaf has ports for."""
+    last_unit_hosts: Annotated[int, Field(gt=0)] | None = None
+    """Hosts that the last unit has leaves for, where it is smaller than the others."""
+    top_of_rack: bool | None = None
+    """Hosts are cabled to the leaves that stand in their racks. Absent, they are where no interface
+    has a rail, and leaves stand in each of several racks with hosts and in no other; else hosts fill
+    the leaves in their order."""
+    shared_racks: tuple[HostList, ...] = ()
+    """Of a top-of-rack fabric: racks whose hosts share the leaves that stand in any of them. The hosts
+    of a rack that is in none have those in their own rack."""
     patches: tuple[Patch, ...] = ()
     oversubscription: Annotated[float, Field(ge=1, le=100)] = 1.0
     """Downward over upward bandwidth of a leaf that the fabric is sized for."""
@@ -227,7 +251,25 @@ class Fabric(Model):
                 raise ValueError(f"'{group}' is both a tier and a node group")
         for link in self.links:
             self._check_link(link, tiers, groups)
+        self._check_shape()
         return self
+
+    def _check_shape(self) -> None:
+        """Refuse sizes and places that contradict one another."""
+        last, unit = self.last_unit_hosts, self.unit_hosts
+        if last is not None and (unit is None or last >= unit):
+            raise ValueError(
+                f"'last_unit_hosts' is {last} and 'unit_hosts' is {unit or 'not given'}: give the hosts of "
+                "a whole unit, which are more"
+            )
+        if self.shared_racks and self.top_of_rack is not True:
+            raise ValueError("'shared_racks' is for a fabric with 'top_of_rack: true'")
+        for index, tier in enumerate(self.tiers):
+            if tier.oversubscription is not None and index in {0, len(self.tiers) - 1}:
+                what = (
+                    "has nothing above it" if index else "is of the leaves: give that of the fabric"
+                )
+                raise ValueError(f"'oversubscription' of '{tier.name}': the tier {what}")
 
     def check_groups(self, known: Collection[str]) -> None:
         """Refuse node groups that the site does not have.
@@ -261,3 +303,5 @@ class Fabric(Model):
             raise ValueError(f"the cables '{link.name}' do not lead upwards")
         if link.count is not None:
             raise ValueError(f"'count' of '{link.name}' is for cables of nodes; use 'parallel'")
+        if link.same_rack is not None:
+            raise ValueError(f"'same_rack' of '{link.name}' is for cables of nodes")

@@ -43,9 +43,11 @@ def _refuse_crowds(
     """Refuse a site that is larger than any, before a name of it is made."""
     named = [group.racks for group in nodes]
     named += [tier.racks for fabric in fabrics for tier in fabric.tiers]
+    loads = len(named)
+    named += [racks for fabric in fabrics for racks in fabric.shared_racks]
     for what, count, most in (
         ("rack groups", len(groups), MOST_GROUPS),
-        ("node groups and switch tiers", len(named), MOST_GROUPS),
+        ("node groups and switch tiers", loads, MOST_GROUPS),
         ("racks", sum(hostlist_size(group.racks) for group in groups), MOST_RACKS),
         ("racks named by its groups", sum(map(hostlist_size, named)), MOST_NAMED),
     ):

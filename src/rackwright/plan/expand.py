@@ -23,6 +23,7 @@ from rackwright.plan.cooling.facility import (
 )
 from rackwright.plan.cost.references import find_cost_problems
 from rackwright.plan.expansion import SitePlan
+from rackwright.plan.fabric.racks import check_shared_racks
 from rackwright.plan.facts import with_facts
 from rackwright.plan.model import Plan
 from rackwright.plan.naming.names import find_name_problems
@@ -138,6 +139,7 @@ def _check(
             message = f"there is no cooling loop '{loop}' in this site"
             problems.append(PlanProblem(where, message, did_you_mean(loop, loops)))
     problems += check_file_systems(site, path)
+    problems += check_shared_racks(site, path, [rack for placed in groups for rack in placed.racks])
     unknown = _check_entries(site, path, groups, loads, catalogue)
     if not unknown:
         problems += check_consumers(consumers_of(site, path, catalogue), sources)

@@ -1,11 +1,13 @@
-"""The names of a site's hosts: what DNS, Slurm, the inventory and the cable labels call them."""
+"""Hosts of a site: their names, as DNS, Slurm, inventory and cable labels have them, and their racks."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import Fabric, SwitchTier
 from rackwright.model.hardware import Node, Switch
-from rackwright.model.names import compress_hostlist
+from rackwright.model.names import compress_hostlist, expand_hostlist
 from rackwright.model.onprem import NodeGroup
 
 
@@ -56,3 +58,14 @@ def numbered(prefix: str, count: int) -> tuple[str, ...]:
     """``count`` names: ``prefix``, a dash and a number of equal width, counted from 1."""
     width = len(str(count))
     return tuple(f"{prefix}-{number:0{width}d}" for number in range(1, count + 1))
+
+
+def filled(group: NodeGroup | SwitchTier) -> Iterator[tuple[str, int]]:
+    """The racks of a group in the order in which they are filled, each with its units."""
+    left = group.count
+    for rack in expand_hostlist(group.racks):
+        units = min(left, group.per_rack)
+        if not units:
+            return
+        yield rack, units
+        left -= units

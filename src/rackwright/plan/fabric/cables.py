@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import CableRoute, Cables
 from rackwright.model.hardware import Cable, Node, Switch, fact_value
 from rackwright.plan.base import Path
 from rackwright.plan.fabric.layout import Layout, connected, port_rate
+from rackwright.plan.fabric.racks import racks_in_order
 from rackwright.plan.hosts import node_names
 from rackwright.plan.missing import Missing
 
@@ -188,18 +190,8 @@ class Wire:
 
 def wires(layout: Layout, catalogue: Catalogue) -> Iterator[Wire]:
     """Every cable of the fabric, patches applied: the list for those who pull them."""
+    yield from host_wires(layout, catalogue)
     names = [tier.names() for tier in layout.tiers]
-    patches = {(p.node, p.interface): (p.switch, p.port) for p in layout.fabric.patches}
-    kinds = {link.lower: link.name for link in reversed(layout.fabric.links)}
-    hosts = [node_names(h.group, catalogue) for h in layout.hosts]
-    for run in layout.runs:
-        attached = layout.hosts[run.attachment]
-        for host in range(run.first, run.first + run.hosts):
-            for interface in range(attached.interfaces or 0):
-                leaf, port = run.place(host, interface)
-                name = hosts[run.attachment][host]
-                there = patches.get((name, interface + 1), (names[0][leaf], port))
-                yield Wire(name, interface + 1, *there, kinds.get(attached.group.name, ""))
     next_up = [[_below(layout, n)] * tier.switches for n, tier in enumerate(layout.tiers)]
     next_down = [[0] * tier.switches for tier in layout.tiers]
     for link in layout.links:
@@ -217,6 +209,48 @@ def wires(layout: Layout, catalogue: Catalogue) -> Iterator[Wire]:
                     )
 
 
+def host_wires(
+    layout: Layout, catalogue: Catalogue, attachment: int | None = None
+) -> Iterator[Wire]:
+    """Every cable of a host, of one attachment or of all, patches applied."""
+    leaves = layout.tiers[0].names()
+    patches = {(p.node, p.interface): (p.switch, p.port) for p in layout.fabric.patches}
+    hosts = [node_names(h.group, catalogue) for h in layout.hosts]
+    kinds = [_kinds_of(layout, index) for index in range(len(hosts))]
+    for run in layout.runs:
+        if attachment not in {None, run.attachment}:
+            continue
+        for host in range(run.first, run.first + run.hosts):
+            for interface in range(layout.hosts[run.attachment].interfaces or 0):
+                leaf, port = run.place(host, interface)
+                name = hosts[run.attachment][host]
+                switch, port = patches.get((name, interface + 1), (leaves[leaf], port))
+                kind = kinds[run.attachment](host, switch)
+                yield Wire(name, interface + 1, switch, port, kind)
+
+
+def _kinds_of(layout: Layout, attachment: int) -> Callable[[int, str], str]:
+    """The kind of the cable from the n-th host of an attachment to a leaf, by its name.
+
+    It is the first that is for such cables; empty where there is none.
+    """
+    group = layout.hosts[attachment].group
+    links = [link for link in layout.fabric.links if link.lower == group.name]
+    first = links[0].name if links else ""
+    if all(link.same_rack is None for link in links):
+        return lambda host, switch: first
+    leaf, tier = layout.fabric.tiers[0], layout.tiers[0]
+    rack_of = racks_in_order(group, layout.hosts[attachment].count // group.count)
+    rack_of_leaf = racks_in_order(leaf, tier.switches // leaf.count)
+    racks = {name: rack_of_leaf(index) for index, name in enumerate(tier.names())}
+
+    def kind(host: int, switch: str) -> str:
+        same = rack_of(host) == racks.get(switch)
+        return next((link.name for link in links if link.same_rack in {None, same}), "")
+
+    return kind
+
+
 def _below(layout: Layout, tier: int) -> int:
     """Ports of a switch before its uplinks; separate uplinks are counted after the radix."""
     if layout.tiers[tier].uplinks:
@@ -226,16 +260,27 @@ def _below(layout: Layout, tier: int) -> int:
 
 def digest(layout: Layout) -> str:
     """Sixteen hex digits that change with everything that routing depends on."""
-    shape = {
+    shape: dict[str, Any] = {
         "technology": layout.technology,
         "tiers": [(t.prefix, t.switches, t.radix, t.uplinks) for t in layout.tiers],
         "hosts": [(h.group.name, h.count, h.interfaces, h.rails) for h in layout.hosts],
         "unit": layout.unit_hosts,
         "leaf": layout.leaf_ports,
-        "links": [(k.lower, k.upper, k.parallel, k.blocks, k.by_plane) for k in layout.links],
+        "links": [
+            (k.lower, k.upper, k.parallel, k.blocks, k.by_plane)
+            + (() if k.per_block is None else (k.per_block,))
+            for k in layout.links
+        ],
         "patches": [p.model_dump() for p in layout.fabric.patches],
         "subnets": layout.fabric.subnets,
     }
+    if layout.rack_sets is not None:
+        shape["racks"] = [
+            (one.leaves, [(s.attachment, s.first, s.hosts) for s in one.stretches])
+            for one in layout.rack_sets
+        ]
+    if layout.fabric.last_unit_hosts is not None:
+        shape["last_unit"] = layout.fabric.last_unit_hosts
     return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:16]
 
 

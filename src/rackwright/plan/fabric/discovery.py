@@ -148,6 +148,7 @@ def _rename(layout: Layout, text: str, switches: set[str]) -> tuple[str, int | N
     if adapter.group(2):
         return adapter.group(1), int(adapter.group(2))
     port = layout.hosts[host[0]].port
-    if port is not None and adapter.group(3) in port.names:
+    # The device of a port that is split has no name for each of its parts.
+    if port is not None and layout.hosts[host[0]].parts == 1 and adapter.group(3) in port.names:
         return adapter.group(1), port.names.index(adapter.group(3)) + 1
     return text, None

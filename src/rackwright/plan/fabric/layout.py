@@ -6,14 +6,16 @@ port. So the work grows with the number of leaves, not of hosts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rackwright.catalog.loader import Catalogue
-from rackwright.model.fabric import Attachment, Cables, Fabric
+from rackwright.model.fabric import Attachment, Fabric
 from rackwright.model.hardware import NetworkPort, Node, Switch, fact_value
 from rackwright.model.onprem import NodeGroup, OnPremSite
+from rackwright.plan.fabric.links import TierLink, tier_links
+from rackwright.plan.fabric.racks import RackSet, Stretch, evidently_top_of_rack, rack_sets
 from rackwright.plan.fabric.sizing import ceil_div, down_ports
 from rackwright.plan.hosts import node_names, numbered, switch_count, switch_stem
 
@@ -67,6 +69,14 @@ class Hosts:
         """Ports of all hosts."""
         return None if self.interfaces is None else self.count * self.interfaces
 
+    @property
+    def parts(self) -> int:
+        """Interfaces of this fabric on one port of a host, which follow each other."""
+        if self.attachment.split == 1 or self.port is None or self.interfaces is None:
+            return 1
+        ports = max(1, self.port.count // (self.count // self.group.count))
+        return ceil_div(self.interfaces, ports)
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -93,37 +103,20 @@ class Run:
         return self.leaves[rail], self.first_port + (host - self.first) * self.ports + turn
 
 
-@dataclass(frozen=True, slots=True)
-class TierLink:
-    """Cables between the switches of two tiers.
-
-    Attributes:
-        parallel: cables of one connected pair; None where the blueprint does not say.
-        blocks: number of blocks in which each is connected with each.
-        by_plane: the n-th lower switch of each pod belongs to block n.
-    """
-
-    cables: Cables
-    lower: int
-    upper: int
-    parallel: int | None
-    blocks: int
-    by_plane: bool
-
-    def block(self, lower: int, switches: int) -> int:
-        """The block of the lower switch with this index, of ``switches`` in all."""
-        return lower % self.blocks if self.by_plane else lower * self.blocks // switches
-
-
 @dataclass(frozen=True)
 class Layout:
-    """A fabric with its products looked up and its hosts cabled."""
+    """A fabric with its products looked up and its hosts cabled.
+
+    Attributes:
+        rack_sets: of a top-of-rack fabric: which hosts stand beside which leaves; else None.
+    """
 
     site: OnPremSite
     fabric: Fabric
     tiers: tuple[Tier, ...]
     hosts: tuple[Hosts, ...]
     links: tuple[TierLink, ...]
+    rack_sets: tuple[RackSet, ...] | None = None
 
     @cached_property
     def technology(self) -> str | None:
@@ -154,7 +147,7 @@ class Layout:
             if link.upper == tier:
                 if link.parallel is None:
                     return None
-                total += link.parallel * ceil_div(self.tiers[link.lower].switches, link.blocks)
+                total += link.parallel * link.largest_block(self.tiers[link.lower].switches)
         return total
 
     @cached_property
@@ -213,16 +206,28 @@ def lay_out(site: OnPremSite, fabric: Fabric, catalogue: Catalogue) -> Layout | 
     if not fabric.attached or not fabric.tiers:
         return None
     groups = {group.name: group for group in site.node_groups}
-    return Layout(
-        site,
-        fabric,
-        tuple(_tier(fabric, index, catalogue) for index in range(len(fabric.tiers))),
-        tuple(
-            _hosts(fabric, attachment, groups[attachment.group], catalogue)
-            for attachment in fabric.attached
-        ),
-        tuple(_tier_links(fabric)),
+    tiers = tuple(_tier(fabric, index, catalogue) for index in range(len(fabric.tiers)))
+    hosts = tuple(
+        _hosts(fabric, attachment, groups[attachment.group], catalogue)
+        for attachment in fabric.attached
     )
+    sets = _rack_sets(fabric, tiers[0], hosts)
+    if sets is not None and all(len(one.leaves) < 2 for one in sets):
+        hosts = tuple(replace(h, rails=False) if h.rails is None else h for h in hosts)
+    return Layout(site, fabric, tiers, hosts, tuple(tier_links(fabric)), sets)
+
+
+def _rack_sets(fabric: Fabric, leaf: Tier, hosts: Sequence[Hosts]) -> tuple[RackSet, ...] | None:
+    """The racks of a top-of-rack fabric with their hosts and leaves; None for any other fabric."""
+    if fabric.top_of_rack is None:
+        if any(one.rails is not False for one in hosts):
+            return None
+        if not evidently_top_of_rack(fabric.tiers[0], [one.group for one in hosts]):
+            return None
+    elif not fabric.top_of_rack:
+        return None
+    groups = [(one.group, one.count // one.group.count) for one in hosts]
+    return rack_sets(fabric, groups, leaf.switches // fabric.tiers[0].count)
 
 
 def layouts_of(site: OnPremSite, catalogue: Catalogue) -> tuple[Layout, ...]:
@@ -255,7 +260,7 @@ def _hosts(fabric: Fabric, attachment: Attachment, group: NodeGroup, catalogue: 
     entry = catalogue.get(Node, group.type)
     role = attachment.ports or fabric.role
     found = [port for port in entry.ports if port.role == role]
-    listed = sum(port.count for port in found) // entry.hosts if found else None
+    listed = sum(port.count for port in found) // entry.hosts * attachment.split if found else None
     return Hosts(
         attachment=attachment,
         group=group,
@@ -266,38 +271,28 @@ def _hosts(fabric: Fabric, attachment: Attachment, group: NodeGroup, catalogue: 
     )
 
 
-def _tier_links(fabric: Fabric) -> Iterator[TierLink]:
-    indexes = {tier.name: index for index, tier in enumerate(fabric.tiers)}
-    for link in fabric.links:
-        if link.lower in indexes:
-            yield TierLink(
-                cables=link,
-                lower=indexes[link.lower],
-                upper=indexes[link.upper],
-                parallel=link.parallel,
-                blocks=link.pods or link.planes or 1,
-                by_plane=link.planes is not None,
-            )
-
-
 def _cable_hosts(layout: Layout) -> Iterator[Run]:
     """Fill the leaves block by block; a block is the leaves that the hosts of a unit share."""
-    leaves = layout.tiers[0].switches
-    used = [0] * leaves
-    for index, hosts in enumerate(layout.hosts):
-        if hosts.interfaces is None or (hosts.rails is None and leaves > 1):
-            continue
-        rails = min(hosts.interfaces, leaves) if hosts.rails else 1
-        ports = ceil_div(hosts.interfaces, rails)
-        first = 0
-        for block in _blocks(layout, rails, ports):
-            start = max(used[leaf] for leaf in block.leaves)
-            fitting = min((layout.leaf_ports - start) // ports, block.most, hosts.count - first)
-            if fitting > 0:
-                yield Run(index, first, fitting, block.leaves, start + 1, ports)
-                first += fitting
-                for leaf in block.leaves:
-                    used[leaf] = start + fitting * ports
+    used = [0] * layout.tiers[0].switches
+    everywhere = tuple(Stretch(n, 0, hosts.count) for n, hosts in enumerate(layout.hosts))
+    sets = layout.rack_sets or (RackSet((), tuple(range(len(used))), everywhere),)
+    for one in sets:
+        for stretch in one.stretches:
+            hosts = layout.hosts[stretch.attachment]
+            unsure = hosts.rails is None and len(one.leaves) > 1
+            if hosts.interfaces is None or unsure or not one.leaves:
+                continue
+            rails = min(hosts.interfaces, len(one.leaves)) if hosts.rails else 1
+            ports = ceil_div(hosts.interfaces, rails)
+            first, end = stretch.first, stretch.first + stretch.hosts
+            for block in _blocks(layout, one.leaves, rails, ports):
+                start = max(used[leaf] for leaf in block.leaves)
+                fitting = min((layout.leaf_ports - start) // ports, block.most, end - first)
+                if fitting > 0:
+                    yield Run(stretch.attachment, first, fitting, block.leaves, start + 1, ports)
+                    first += fitting
+                    for leaf in block.leaves:
+                        used[leaf] = start + fitting * ports
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,16 +301,23 @@ class _Block:
     most: int
 
 
-def _blocks(layout: Layout, rails: int, ports: int) -> Iterator[_Block]:
+def _blocks(layout: Layout, leaves: Sequence[int], rails: int, ports: int) -> Iterator[_Block]:
     """Leaves that share hosts: one of each rail; a unit larger than a leaf has several of a rail."""
     each = max(1, layout.leaf_ports // ports)
-    unit = (layout.fabric.unit_hosts or each) if rails > 1 else each
-    blocks = ceil_div(unit, each)
-    leaves = layout.tiers[0].switches
-    for start in range(0, leaves - rails * blocks + 1, rails * blocks):
+    in_units = rails > 1 and layout.rack_sets is None
+    unit = (layout.fabric.unit_hosts or each) if in_units else each
+    sizes = [unit] * (len(leaves) // (rails * ceil_div(unit, each)))
+    if in_units and layout.fabric.last_unit_hosts:
+        sizes.append(layout.fabric.last_unit_hosts)
+    start = 0
+    for size in sizes:
+        blocks = ceil_div(size, each)
+        if start + rails * blocks > len(leaves):
+            return
         for block in range(blocks):
-            of_rails = tuple(start + rail * blocks + block for rail in range(rails))
-            yield _Block(of_rails, min(each, unit - block * each))
+            of_rails = tuple(leaves[start + rail * blocks + block] for rail in range(rails))
+            yield _Block(of_rails, min(each, size - block * each))
+        start += rails * blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -450,4 +452,5 @@ def port_rate(hosts: Hosts) -> float | None:
     """Rate of a host's port in Gbps; None where nobody says it."""
     if hosts.attachment.rate is not None:
         return hosts.attachment.rate
-    return None if hosts.port is None else fact_value(hosts.port.rate)
+    whole = None if hosts.port is None else fact_value(hosts.port.rate)
+    return None if whole is None else whole / hosts.attachment.split

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from rackwright.model.fabric import Patch
 from rackwright.plan.fabric.layout import Layout, find_host, find_leaf, port_rate
-from rackwright.plan.fabric.sizing import ceil_div, down_ports, spines_for
+from rackwright.plan.fabric.racks import RackSet
+from rackwright.plan.fabric.sizing import ceil_div, down_ports, spines_for, spines_with_room
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,45 +63,178 @@ def needed_switches(layout: Layout) -> tuple[int, ...] | None:
     """
     if layout.endpoints is None or len(layout.tiers) > 3:
         return None
-    rails = [h for h in layout.hosts if h.rails]
-    leaf = layout.tiers[0]
     down, up = leaf_split(layout)
-    leaves = max(ceil_div(layout.endpoints, down), _leaves_of_rails(layout, down) if rails else 0)
-    sizes = [leaves]
+    leaves = _leaves(layout, down)
+    most = max(leaves, layout.tiers[0].switches)
+    if len(layout.tiers) == 1:
+        return (leaves,)
+    spines = _spines(layout, most, up)
     if len(layout.tiers) == 2:
-        blocks = max((link.blocks for link in layout.links), default=1)
-        each = ceil_div(max(leaves, leaf.switches), blocks)
-        sizes.append(blocks * spines_for(each, up, layout.tiers[1].radix))
-    elif len(layout.tiers) == 3:
-        spine, core = layout.tiers[1], layout.tiers[2]
-        spines = ceil_div(max(leaves, leaf.switches) * up, down_ports(spine.radix))
-        upwards = max(spines, spine.switches) * (spine.radix - down_ports(spine.radix))
-        sizes += [spines, ceil_div(upwards, core.radix)]
-    return tuple(sizes)
+        return leaves, spines
+    return leaves, spines, _cores(layout, max(spines, layout.tiers[1].switches))
+
+
+def _leaves(layout: Layout, down: int) -> int:
+    """The fewest leaves; of a top-of-rack fabric more than there are, if a rack has too few."""
+    if layout.rack_sets is not None:
+        needed = [(_leaves_of_racks(layout, one, down), one) for one in layout.rack_sets]
+        lacking = sum(max(0, count - len(one.leaves)) for count, one in needed)
+        if lacking:
+            return layout.tiers[0].switches + lacking
+        return sum(count for count, _ in needed)
+    rails = _leaves_of_rails(layout, down) if any(h.rails for h in layout.hosts) else 0
+    return max(ceil_div(layout.endpoints or 0, down), rails)
+
+
+def _leaves_of_racks(layout: Layout, racks: RackSet, down: int) -> int:
+    """The fewest leaves for the hosts of a set of racks."""
+    count: Counter[int] = Counter()
+    for stretch in racks.stretches:
+        count[stretch.attachment] += stretch.hosts
+    ports = most = 0
+    for index, hosts in count.items():
+        interfaces = layout.hosts[index].interfaces or 0
+        rails = interfaces if layout.hosts[index].rails else 1
+        on_leaf = max(1, down // max(1, interfaces // max(1, rails)))
+        ports += hosts * interfaces
+        most = max(most, rails * ceil_div(hosts, on_leaf))
+    return max(ceil_div(ports, down), most)
+
+
+def racks_short_of_leaves(layout: Layout) -> list[tuple[str, ...]]:
+    """The sets of racks of a top-of-rack fabric whose leaves are too few for their hosts."""
+    down, _ = leaf_split(layout)
+    return [
+        one.racks
+        for one in layout.rack_sets or ()
+        if len(one.leaves) < _leaves_of_racks(layout, one, down)
+    ]
+
+
+def racks_without_leaves(layout: Layout, attachment: int) -> tuple[str, ...]:
+    """Racks with hosts of an attachment that share no leaf of a top-of-rack fabric."""
+    return tuple(
+        rack
+        for one in layout.rack_sets or ()
+        if not one.leaves and any(s.attachment == attachment for s in one.stretches)
+        for rack in one.racks
+    )
+
+
+def ratio_for_racks(layout: Layout) -> float | None:
+    """The least oversubscription at which leaves in racks have ports for all their hosts.
+
+    None where their ports, less those in use upwards, are too few at any.
+    """
+    most = 0
+    for one in layout.rack_sets or ():
+        ports = sum(s.hosts * (layout.hosts[s.attachment].interfaces or 0) for s in one.stretches)
+        if ports and not one.leaves:
+            return None
+        most = max(most, ceil_div(ports, max(1, len(one.leaves))))
+    radix = layout.tiers[0].radix
+    if not most or layout.tiers[0].uplinks or most + max(1, layout.up_ports(0) or 0) > radix:
+        return None
+    return math.ceil(100 * most / (radix - most)) / 100
+
+
+def _spines(layout: Layout, leaves: int, up: int) -> int:
+    """The fewest spines for ``up`` cables from each of ``leaves``."""
+    down = layout.tiers[1].radix
+    if len(layout.tiers) == 3:
+        down = down_ports(down, tier_ratio(layout, 1))
+        if not _sized_by_cables(layout):
+            return ceil_div(leaves * up, down)
+    blocks, each = _cut(layout, 0, leaves)
+    if layout.rack_sets is None:
+        return blocks * spines_for(each, up, down)
+    return blocks * spines_with_room(each, up, down, _room(layout, 0))
+
+
+def _cores(layout: Layout, spines: int) -> int:
+    """The fewest cores above ``spines``."""
+    spine, core = layout.tiers[1], layout.tiers[2]
+    ratio, below = tier_ratio(layout, 1), layout.down_links(1)
+    if not below or not _sized_by_cables(layout):
+        return ceil_div(spines * (spine.radix - down_ports(spine.radix, ratio)), core.radix)
+    needed = math.ceil(below * spine.rate / (ratio * spine.up_rate) - 1e-9)
+    blocks, each = _cut(layout, 1, spines)
+    up = max(needed, layout.up_ports(1) or 0)
+    return blocks * spines_with_room(each, up, core.radix, _room(layout, 1))
+
+
+def _sized_by_cables(layout: Layout) -> bool:
+    """Whether the upper two of three tiers are sized by the cables of each block below.
+
+    They are where the blueprint says how far spines are oversubscribed, or racks say what hangs on a
+    leaf. Otherwise each switch is to pass upwards whatever its ports can take.
+    """
+    return layout.rack_sets is not None or layout.fabric.tiers[1].oversubscription is not None
+
+
+def _cut(layout: Layout, tier: int, switches: int) -> tuple[int, int]:
+    """The blocks above a tier, and its switches in the largest of them, if it had ``switches``."""
+    links = [link for link in layout.links if link.lower == tier]
+    if not links:
+        return 1, switches
+    link = max(links, key=lambda one: one.blocks)
+    return link.blocks, link.largest_block(switches)
+
+
+def _room(layout: Layout, tier: int) -> int:
+    """Ports that a switch of the tier has for cables upwards."""
+    facts = layout.tiers[tier]
+    if facts.uplinks:
+        return facts.uplinks
+    return facts.radix - (max(layout.leaf_use) if tier == 0 else layout.down_links(tier) or 0)
+
+
+def tier_ratio(layout: Layout, tier: int) -> float:
+    """Downward over upward bandwidth that the switches of a tier are sized for."""
+    if tier == 0:
+        return layout.fabric.oversubscription
+    return layout.fabric.tiers[tier].oversubscription or 1.0
 
 
 def leaf_split(layout: Layout) -> tuple[int, int]:
-    """Ports that a leaf is meant to give to hosts, and upwards."""
+    """Ports that a leaf is meant to give to hosts, and upwards.
+
+    In a rack there are as many hosts as there are: a leaf at its top passes upwards what they send.
+    """
     leaf = layout.tiers[0]
     if len(layout.tiers) == 1:
         return leaf.radix, 0
-    if leaf.uplinks:
-        return leaf.radix, leaf.uplinks
     down = max(1, down_ports(leaf.radix, layout.fabric.oversubscription))
-    return down, leaf.radix - down
+    if leaf.uplinks:
+        down = leaf.radix
+    if layout.rack_sets is not None:
+        return down, max(_needed_uplinks(layout), layout.up_ports(0) or 0)
+    return down, leaf.uplinks or leaf.radix - down
+
+
+def _needed_uplinks(layout: Layout) -> int:
+    """Cables upwards of the busiest leaf by its hosts' rates, or by their ports while these are unknown."""
+    leaf, below = layout.tiers[0], leaf_bandwidth(layout)
+    if below is None:
+        below = max(layout.leaf_use) * leaf.rate
+    return math.ceil(below / (layout.fabric.oversubscription * leaf.up_rate) - 1e-9)
 
 
 def _leaves_of_rails(layout: Layout, down: int) -> int:
     """Leaves of whole units in which each rail has leaves of its own."""
-    unit = layout.fabric.unit_hosts or down
+    unit, last = layout.fabric.unit_hosts or down, layout.fabric.last_unit_hosts
     by_rails: Counter[int] = Counter()
     for hosts in layout.hosts:
         if hosts.rails and hosts.interfaces:
             by_rails[hosts.interfaces] += hosts.count
-    return max(
-        (rails * ceil_div(unit, down) * ceil_div(hosts, unit) for rails, hosts in by_rails.items()),
-        default=0,
-    )
+    most = 0
+    for rails, count in by_rails.items():
+        units = ceil_div(count, unit)
+        blocks = units * ceil_div(unit, down)
+        if last is not None and count - (units - 1) * unit <= last:
+            blocks += ceil_div(last, down) - ceil_div(unit, down)
+        most = max(most, rails * blocks)
+    return most
 
 
 def tier_use(layout: Layout, tier: int) -> TierUse:

@@ -60,6 +60,24 @@ def spines_for(leaves: int, up: int, radix: int) -> int:
     return next((s for s in range(enough, up + 1) if up % s == 0), enough)
 
 
+def spines_with_room(leaves: int, up: int, radix: int, room: int) -> int:
+    """The fewest spines that take at least ``up`` cables from each leaf, as many to every spine.
+
+    A leaf has ``room`` ports for them, so that a number that comes out uneven may be rounded up: 16
+    leaves of 14 uplinks need 4 spines of 64 ports, with 4 cables to each. When no number will do (two
+    tiers cannot carry so much), it is the number that has enough ports.
+    """
+    enough = ceil_div(leaves * up, radix)
+    return next(
+        (
+            s
+            for s in range(max(1, enough), up + 1)
+            if (each := ceil_div(up, s)) * leaves <= radix and each * s <= room
+        ),
+        enough,
+    )
+
+
 def one_tier(endpoints: int, radix: int) -> Size:
     """Switches that are not connected with one another."""
     return Size(leaves_for(endpoints, radix))

@@ -9,6 +9,7 @@ from rackwright.model.fabric import SwitchTier
 from rackwright.model.names import expand_hostlist
 from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
 from rackwright.plan.base import Path
+from rackwright.plan.hosts import filled
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
 
@@ -114,28 +115,21 @@ def _fill(
     content: Mapping[str, list[tuple[int, int]]],
     problems: list[PlanProblem],
 ) -> None:
-    left = load.group.count
-    room = 0
-    for rack in expand_hostlist(load.group.racks):
-        if rack not in known:
-            problems.append(
-                PlanProblem(
-                    (*load.path, "racks"),
-                    f"there is no rack '{rack}' in this site",
-                    did_you_mean(rack, known),
-                )
-            )
+    racks = expand_hostlist(load.group.racks)
+    if strange := [rack for rack in racks if rack not in known]:
+        message = f"there is no rack '{strange[0]}' in this site"
+        hint = did_you_mean(strange[0], known)
+        problems.append(PlanProblem((*load.path, "racks"), message, hint))
+        return
+    for rack, count in filled(load.group):
+        if sum(units for _, units in content[rack]) + count > MOST_PER_RACK:
+            message = f"the rack '{rack}' would hold more than {MOST_PER_RACK} devices"
+            problems.append(PlanProblem((*load.path, "per_rack"), message))
             return
-        room += load.group.per_rack
-        count = min(left, load.group.per_rack)
-        if count:
-            if sum(units for _, units in content[rack]) + count > MOST_PER_RACK:
-                message = f"the rack '{rack}' would hold more than {MOST_PER_RACK} devices"
-                problems.append(PlanProblem((*load.path, "per_rack"), message))
-                return
-            content[rack].append((index, count))
-            left -= count
-    if left:
+        content[rack].append((index, count))
+    room = len(racks) * load.group.per_rack
+    left = load.group.count - room
+    if left > 0:
         noun = "switches" if load.is_switch else "nodes"
         problems.append(
             PlanProblem(

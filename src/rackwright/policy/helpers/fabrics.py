@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rackwright.model.fabric import Cables, Fabric
 from rackwright.model.hardware import Switch
-from rackwright.plan.fabric.layout import Layout, lay_out
+from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, SitePlan, Subject
 from rackwright.policy.api import Finding
@@ -62,10 +62,10 @@ def fabrics_of(plan: Plan) -> Iterator[FabricAt]:
     """The fabrics of all bare-metal sites."""
     for site in plan.onprem:
         for index, fabric in enumerate(site.site.fabrics):
-            layout = lay_out(site.site, fabric, plan.catalogue)
+            path: Path = (*site.path, "fabrics", index)
             kinds = {plan.catalogue.get(Switch, tier.type).technology for tier in fabric.tiers}
             technology = fabric.technology or (kinds.pop() if len(kinds) == 1 else None)
-            yield FabricAt(site, fabric, layout, technology, (*site.path, "fabrics", index))
+            yield FabricAt(site, fabric, plan.layouts.get(path), technology, path)
 
 
 def attachments_of(

@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from examples import share
-from fabric_factories import a_fabric, a_patch, a_tier, layout_of, site_of, three_tiers
+from fabric_factories import (
+    a_fabric,
+    a_patch,
+    a_tier,
+    layout_of,
+    site_of,
+    some_cables,
+    three_tiers,
+)
 from factories import CATALOGUE, a_plan, a_site, some_nodes
 from known import known
 from rackwright.plan.fabric.layout import find_host, find_leaf, topology
@@ -185,6 +193,14 @@ def test_no_port_is_used_twice_and_no_host_is_cabled_twice(nodes, leaves, interf
         (
             {"links": [{"name": "x", "lower": "leaf", "upper": "spine", "count": 2}]},
             "use 'parallel'",
+        ),
+        (
+            {"links": [some_cables(same_rack=True)]},
+            "'same_rack' of 'up' is for cables of nodes",
+        ),
+        (
+            {"links": [some_cables("dgx", "leaf", same_rack=True, count=3)]},
+            "leave out 'count'",
         ),
         (
             {"links": [{"name": "x", "lower": "leaf", "upper": "spine", "pods": 2, "planes": 2}]},
