@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from rackwright.errors import SpecErrors
 from rackwright.model.names import expand_hostlist
-from rackwright.model.scheduler import GENERATED_KEYS, STRUCTURE
+from rackwright.model.scheduler import FIELD_OF, GENERATED_KEYS, LISTS, STRUCTURE
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
@@ -63,20 +63,21 @@ def test_the_same_plan_gives_the_same_bytes(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_every_key_is_one_that_extra_refuses(case: str) -> None:
+def test_every_key_is_one_that_extra_refuses_adds_to_or_decides(case: str) -> None:
     plan = a_plan(case)
     text = render_slurm(plan)["slurm.conf"]
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     keys = {line.partition("=")[0] for line in lines} - {"NodeName", "PartitionName"}
     assert plan.blueprint.scheduler is not None
-    # SchedulerParameters is generated where 'extra' does not give it, and given up where it does.
-    assert keys - set(plan.blueprint.scheduler.extra) - {"SchedulerParameters"} <= GENERATED_KEYS
+    assert keys - set(plan.blueprint.scheduler.extra) <= {*GENERATED_KEYS, *LISTS, *FIELD_OF}
     assert not GENERATED_KEYS & STRUCTURE
+    assert not (GENERATED_KEYS | STRUCTURE) & (LISTS | set(FIELD_OF))
 
 
 def test_every_generated_key_is_generated_by_some_case() -> None:
     text = "\n".join(render_slurm(a_plan(case))["slurm.conf"] for case in CASES)
-    assert {key for key in GENERATED_KEYS if f"\n{key}=" not in text} == set()
+    known = {*GENERATED_KEYS, *LISTS, *FIELD_OF}
+    assert {key for key in known if f"\n{key}=" not in text} == set()
 
 
 def test_no_file_has_a_key_twice() -> None:
@@ -224,7 +225,10 @@ def test_sites_on_aws_are_trees_beside_the_fabric(tmp_path: Path) -> None:
         ({}, ["SchedulerParameters=nohold_on_prolog_fail"]),
         ({"requeue": False}, []),
         ({"prolog": None}, []),
-        ({"extra": {"schedulerparameters": "bf_window=60"}}, ["schedulerparameters=bf_window=60"]),
+        (
+            {"extra": {"schedulerparameters": "bf_window=60"}},
+            ["SchedulerParameters=nohold_on_prolog_fail,bf_window=60"],
+        ),
     ],
 )
 def test_a_job_whose_prolog_fails_is_not_held(
@@ -232,7 +236,12 @@ def test_a_job_whose_prolog_fails_is_not_held(
 ) -> None:
     plan = a_plan("tree")
     assert plan.blueprint.scheduler is not None
-    scheduler = plan.blueprint.scheduler.model_copy(update=changes)
+    short = [
+        p.model_copy(update={"max_time": "12:00:00"}) for p in plan.blueprint.scheduler.partitions
+    ]
+    scheduler = plan.blueprint.scheduler.model_copy(
+        update={"extra": {}, "partitions": tuple(short), **changes}
+    )
     blueprint = plan.blueprint.model_copy(update={"scheduler": scheduler})
     text = render_slurm(replace(plan, blueprint=blueprint))["slurm.conf"]
     found = [line for line in text.splitlines() if line.lower().startswith("schedulerparam")]
