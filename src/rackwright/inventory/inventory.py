@@ -19,6 +19,7 @@ from rackwright.inventory.role_variables.fabric import rdma_ports, subnet_manage
 from rackwright.inventory.role_variables.filesystems import lustre_variables, scratch_variables
 from rackwright.inventory.role_variables.monitoring import monitoring_variables, rack_limits
 from rackwright.inventory.role_variables.nfs import nfs_clients, nfs_servers
+from rackwright.inventory.role_variables.slurm_database import database_variables
 from rackwright.inventory.role_variables.slurm_qos import first_controller, qos_variables
 from rackwright.inventory.role_variables.software import gpu_software, nvlink_domains
 from rackwright.inventory.role_variables.users import compute_variables, user_variables
@@ -315,7 +316,7 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     controllers = [controller.host for controller in scheduler.controllers]
     accounting = scheduler.accounting
     if accounting is not None:
-        groups.vars("slurm_database", slurm_database_host=accounting.address or accounting.host)
+        groups.vars("slurm_database", **database_variables(scheduler, accounting))
     groups.vars("slurm_compute", slurm_compute_spool_folder=scheduler.folders.spool)
     groups.vars("slurm_compute", **health_programs(plan), **compute_variables(plan))
     for nodes in node_sets(plan):
