@@ -20,7 +20,11 @@ from rackwright.inventory.role_variables.filesystems import lustre_variables, sc
 from rackwright.inventory.role_variables.monitoring import monitoring_variables, rack_limits
 from rackwright.inventory.role_variables.nfs import nfs_clients, nfs_servers
 from rackwright.inventory.role_variables.slurm_database import database_variables
-from rackwright.inventory.role_variables.slurm_qos import first_controller, qos_variables
+from rackwright.inventory.role_variables.slurm_qos import (
+    first_controller,
+    qos_variables,
+    standby_controllers,
+)
 from rackwright.inventory.role_variables.software import gpu_software, nvlink_domains
 from rackwright.inventory.role_variables.users import compute_variables, user_variables
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
@@ -64,6 +68,8 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     _add_slurm(groups, plan, dict(zip(names, hosts, strict=True)), site)
     if (first := first_controller(plan, dict(zip(names, hosts, strict=True)))) is not None:
         hostvars[first] |= qos_variables(plan)
+    for name in standby_controllers(plan, dict(zip(names, hosts, strict=True))):
+        hostvars[name]["slurm_config_standby"] = True
     _add_monitoring(groups, plan, dict(zip(names, hosts, strict=True)))
     _add_domains(groups, plan, chosen)
     for of_groups in (
