@@ -125,15 +125,15 @@ def tree_width(nodes: int, release: Release) -> int | None:
     enough = 4_368 if release >= (23, 11) else 2_550
     if nodes <= enough:
         return None
-    width = max(1, math.floor(nodes ** (1 / HOPS)) - 1)
+    width = max(1, math.floor(math.pow(nodes, 1 / HOPS)) - 1)
     while reach(width) < nodes:
         width += 1
     return width
 
 
-def reach(width: int, hops: int = HOPS) -> int:
-    """Hosts that a message gets to within ``hops``."""
-    return sum(width**hop for hop in range(1, hops + 1))
+def reach(width: int) -> int:
+    """Hosts that a message gets to within three hops."""
+    return width + width**2 + width**3
 
 
 def message_timeout(nodes: int) -> int | None:

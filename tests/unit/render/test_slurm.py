@@ -322,3 +322,51 @@ def test_slurm_reads_a_list_of_addresses_as_it_is_meant() -> None:
         check=True,
     )
     assert done.stdout.split() == [str(one.address(index)) for index in range(64)]
+
+
+@pytest.mark.skipif(shutil.which("scontrol") is None, reason="not installed: scontrol")
+@pytest.mark.parametrize("case", CASES)
+def test_slurm_knows_every_key_that_is_written(case: str, tmp_path: Path) -> None:
+    text = (GOLDEN / case / "slurm.conf").read_text(encoding="utf-8")
+    text = text.replace(" Topology=flat", "")  # of Slurm 25.05
+    for wrong, known in (("", True), ("NoSuchKey=1\n", False)):
+        (tmp_path / "slurm.conf").write_text(text + wrong)
+        done = subprocess.run(
+            ["scontrol", "show", "hostnames", "n[1-2]"],
+            env={**os.environ, "SLURM_CONF": str(tmp_path / "slurm.conf")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ("unrecognized" not in done.stderr) is known, done.stderr
+        assert (done.returncode == 0) is known, done.stderr
+
+
+def line_of(plan: Plan, start: str) -> str:
+    lines = render_slurm(plan)["slurm.conf"].splitlines()
+    return next((line for line in lines if line.startswith(start)), "")
+
+
+def test_the_priority_of_a_qos_counts_without_more(tmp_path: Path) -> None:
+    """The weights of all factors are 0 in Slurm, so that what a QOS declared did nothing."""
+    qos = [{"name": "high", "priority": 10}]
+    plan = a_plan("tree", tmp_path, priority=None, extra={}, qos=qos)
+    assert line_of(plan, "PriorityWeight") == "PriorityWeightQOS=10000"
+    weighed = {"PriorityWeightAge": 5}
+    by_hand = a_plan("tree", tmp_path, priority=None, extra=weighed, qos=qos)
+    assert line_of(by_hand, "PriorityWeight") == "PriorityWeightAge=5"
+    ranked = [{"name": name, "priority": 0} for name in ("normal", "urgent", "scavenger")]
+    assert line_of(a_plan("tree", tmp_path, priority=None, qos=ranked), "PriorityWeight") == ""
+
+
+def test_an_option_in_extra_stands_for_the_generated_one(tmp_path: Path) -> None:
+    extra = {"SchedulerParameters": "defer,BF_WINDOW=60"}
+    text = render_slurm(a_plan("tree", tmp_path, extra=extra))["slurm.conf"]
+    found = [line for line in text.splitlines() if line.lower().startswith("schedulerparam")]
+    assert found == ["SchedulerParameters=nohold_on_prolog_fail,defer,BF_WINDOW=60"]
+
+
+def test_a_private_list_is_split_between_the_daemons(tmp_path: Path) -> None:
+    plan = a_plan("tree", tmp_path, private_data=["accounts", "jobs", "nodes", "users"])
+    assert line_of(plan, "PrivateData") == "PrivateData=jobs,nodes"
+    assert line_of(a_plan("tree", tmp_path, private_data=["users"]), "PrivateData") == ""
