@@ -277,6 +277,13 @@ class NodeSettings(Model):
     """Memory of one host that jobs may have, as slurmd reports it; taken as it is."""
     gres: Annotated[str, Field(pattern=r"^gpu:[a-z0-9_.-]+:[1-9]\d{0,3}$")] | None = None
     """Accelerators of one host, like ``gpu:h100:8``."""
+    detect: Literal["nvidia", "nvml"] | None = None
+    """What slurmd asks for NVIDIA GPUs, and compares with what is written: a node that differs is
+    drained. ``nvidia`` needs Slurm 24.11, ``nvml`` a Slurm built with NVIDIA's library; absent,
+    nothing is compared."""
+    gpus_by_socket: bool = False
+    """The first accelerators stand at the first socket, as many at the next: their jobs get its
+    cores rather than others."""
     features: tuple[Word, ...] = ()
     weight: Annotated[int, Field(ge=1)] | None = None
     """Nodes of a low weight are used first."""
@@ -347,6 +354,7 @@ class Scheduler(Model):
         if self.preemption is not None and self.preemption.by == "qos" and self.accounting is None:
             raise ValueError("preemption by QOS needs 'accounting': a QOS lives in its database")
         self._check_topologies()
+        self._check_detection()
         return self
 
     def _check_extra(self) -> None:
@@ -419,6 +427,14 @@ class Scheduler(Model):
             )
         if "block" in wanted and self.release < (23, 11):
             raise ValueError(f"topology 'block' needs Slurm 23.11; this is {self.version}")
+
+    def _check_detection(self) -> None:
+        for entry in self.nodes:
+            if entry.detect == "nvidia" and self.release < (24, 11):
+                raise ValueError(
+                    f"'detect: nvidia' of '{entry.groups[0]}' needs Slurm 24.11; this is "
+                    f"{self.version}: 'nvml' does the same where Slurm is built with it"
+                )
 
     @property
     def release(self) -> tuple[int, int]:

@@ -64,6 +64,8 @@ class NodeSet:
         uneven: the accelerators of a unit cannot be shared out evenly to its hosts.
         reserved_cores: cores of a host that jobs do not get.
         reserved_memory: MiB of ``memory`` that they do not get.
+        detect: what slurmd asks for NVIDIA GPUs; None where it asks nothing.
+        by_socket: the accelerators are spread evenly over the sockets, in their order.
     """
 
     group: str
@@ -85,6 +87,8 @@ class NodeSet:
     weight: int | None = None
     reserved_cores: int = 0
     reserved_memory: int = 0
+    detect: str | None = None
+    by_socket: bool = False
 
     @property
     def accelerators(self) -> int:
@@ -289,6 +293,8 @@ def _settle(nodes: NodeSet, said: NodeSettings | None, reserve: Reserve) -> Node
         gres=gres,
         features=said.features,
         weight=said.weight,
+        detect=said.detect,
+        by_socket=said.gpus_by_socket,
     )
     return _reserve(settled, reserve if said.reserve is None else said.reserve)
 

@@ -291,10 +291,35 @@ def check_settings(
 ) -> list[PlanProblem]:
     """Settings that cannot be with these nodes."""
     return [
+        *_check_accelerators(scheduler, sets),
         *_check_reserves(scheduler, sets),
         *_check_shares(partitions),
         *_check_sizes(scheduler, sizes(scheduler, sets)),
     ]
+
+
+def _check_accelerators(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[PlanProblem]:
+    by_group = {nodes.group: nodes for nodes in sets}
+    for index, entry in enumerate(scheduler.nodes):
+        place: Path = (*SCHEDULER, "nodes", index)
+        for nodes in (by_group[name] for name in entry.groups if name in by_group):
+            vendor = "none" if nodes.gres is None else nodes.gres.vendor
+            if entry.detect is not None and vendor != "nvidia":
+                yield PlanProblem(
+                    (*place, "detect"),
+                    f"the hosts of '{nodes.group}' have no NVIDIA GPUs to be detected",
+                    "leave 'detect' out for this group",
+                )
+            if not entry.gpus_by_socket:
+                continue
+            sockets = None if nodes.shape is None else nodes.shape[0]
+            if vendor not in {"nvidia", "aws"} or sockets is None or nodes.accelerators % sockets:
+                yield PlanProblem(
+                    (*place, "gpus_by_socket"),
+                    f"{nodes.accelerators} accelerators of a host of '{nodes.group}' cannot be "
+                    f"dealt out to {sockets or 'an unknown number of'} sockets by number",
+                    "leave 'gpus_by_socket' out for this group",
+                )
 
 
 def _check_reserves(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[PlanProblem]:

@@ -320,24 +320,37 @@ def _oversubscribe(partition: Partition, preemption: Preemption | None) -> str |
 
 
 def _gres_conf(sets: Sequence[NodeSet]) -> str:
-    lines = [
-        f"NodeName={nodes.hostlist} Name={gres.name} Type={gres.type} {_devices(gres)}"
-        for nodes in sets
-        if (gres := nodes.gres) is not None
-    ]
-    return "".join(f"{line}\n" for line in lines)
+    lines = []
+    for nodes in sets:
+        if (gres := nodes.gres) is None:
+            continue
+        detect = f" AutoDetect={nodes.detect}" if nodes.detect is not None else ""
+        start = f"NodeName={nodes.hostlist}{detect} Name={gres.name} Type={gres.type}"
+        lines += [f"{start} {devices}\n" for devices in _devices(gres, nodes)]
+    return "".join(lines)
 
 
-def _devices(gres: Gres) -> str:
+def _devices(gres: Gres, nodes: NodeSet) -> Iterator[str]:
     """Device files where their names follow from the number; otherwise the driver is asked."""
     match gres.vendor:
         case "nvidia" | "aws":
             stem = "/dev/nvidia" if gres.vendor == "nvidia" else "/dev/neuron"
-            return f"File={stem}{'0' if gres.count == 1 else f'[0-{gres.count - 1}]'}"
+            sockets, cores, _ = nodes.shape or (1, 0, 0)
+            if not nodes.by_socket:
+                yield f"File={_numbers(stem, 0, gres.count)}"
+                return
+            each = gres.count // sockets
+            for socket in range(sockets):
+                files = _numbers(stem, socket * each, each)
+                yield f"File={files} Cores={socket * cores}-{(socket + 1) * cores - 1}"
         case "amd":
-            return f"Count={gres.count} AutoDetect=rsmi"
+            yield f"Count={gres.count} AutoDetect=rsmi"
         case _:
-            return f"Count={gres.count} AutoDetect=oneapi"
+            yield f"Count={gres.count} AutoDetect=oneapi"
+
+
+def _numbers(stem: str, first: int, count: int) -> str:
+    return f"{stem}{first}" if count == 1 else f"{stem}[{first}-{first + count - 1}]"
 
 
 def _cgroup_conf(scheduler: Scheduler) -> str:

@@ -230,3 +230,14 @@ def test_sizes_are_those_that_slurm_takes(tuning: dict[str, Any], message: str) 
 )
 def test_a_time_in_the_form_of_slurm(seconds: float, text: str) -> None:
     assert slurm_time(seconds) == text
+
+
+def test_gpus_are_detected_by_a_release_that_can() -> None:
+    nodes = [{"groups": ["dgx"], "detect": "nvidia"}]
+    refuse(
+        "'detect: nvidia' of 'dgx' needs Slurm 24.11; this is 24.05", version="24.05", nodes=nodes
+    )
+    made = Scheduler.model_validate(a_scheduler(version="24.11", nodes=nodes))
+    assert made.nodes[0].detect == "nvidia"
+    library = [{"groups": ["dgx"], "detect": "nvml"}]
+    assert Scheduler.model_validate(a_scheduler(version="22.05", nodes=library)).nodes

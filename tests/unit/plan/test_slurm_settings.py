@@ -303,6 +303,16 @@ def problems_of(tmp_path: Path, **said: Any) -> list[PlanProblem]:
             "a host of 'dgx' has 1,992,294 MiB for Slurm and keeps 1,992,295",
         ),
         (
+            {"nodes": [{"groups": ["dgx"], "gres": "gpu:h100:5", "gpus_by_socket": True}]},
+            "scheduler.nodes.0.gpus_by_socket",
+            "5 accelerators of a host of 'dgx' cannot be dealt out to 2 sockets by number",
+        ),
+        (
+            {"nodes": [{"groups": ["dgx"], "cpus": 96, "gpus_by_socket": True}]},
+            "scheduler.nodes.0.gpus_by_socket",
+            "cannot be dealt out to an unknown number of sockets",
+        ),
+        (
             {"partitions": [{"name": "gpu", "cpus_per_gpu": 225}]},
             "scheduler.partitions.0.cpus_per_gpu",
             "a job with one GPU gets 225 CPUs, and the largest host of the partition 'gpu' has 224",
@@ -345,3 +355,12 @@ def test_a_share_of_gpus_that_are_not_there_is_refused(tmp_path: Path) -> None:
     entry = PartitionSets(scheduler.partitions[0], ("scheduler", "partitions", 0), (none,), ())
     (problem,) = check_settings(scheduler, [none], [entry])
     assert problem.message == "no host of the partition 'gpu' has a GPU"
+
+
+@pytest.mark.parametrize(("vendor", "refused"), [("nvidia", False), ("amd", True), ("aws", True)])
+def test_only_gpus_of_nvidia_are_detected_so(vendor: str, refused: bool) -> None:
+    nodes = a_set(gres=Gres("gpu", "x", 8, vendor))
+    scheduler = a_scheduler(nodes=[{"groups": ["dgx"], "detect": "nvidia"}])
+    messages = [problem.message for problem in check_settings(scheduler, [nodes], [])]
+    wanted = ["the hosts of 'dgx' have no NVIDIA GPUs to be detected"]
+    assert messages == (wanted if refused else [])
