@@ -19,7 +19,12 @@ from rackwright.inventory.role_variables.fabric import rdma_ports, subnet_manage
 from rackwright.inventory.role_variables.filesystems import lustre_variables, scratch_variables
 from rackwright.inventory.role_variables.monitoring import monitoring_variables, rack_limits
 from rackwright.inventory.role_variables.nfs import nfs_clients, nfs_servers
-from rackwright.inventory.role_variables.slurm_qos import first_controller, qos_variables
+from rackwright.inventory.role_variables.slurm_database import database_variables
+from rackwright.inventory.role_variables.slurm_qos import (
+    first_controller,
+    qos_variables,
+    standby_controllers,
+)
 from rackwright.inventory.role_variables.software import gpu_software, nvlink_domains
 from rackwright.inventory.role_variables.users import compute_variables, user_variables
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
@@ -63,6 +68,8 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     _add_slurm(groups, plan, dict(zip(names, hosts, strict=True)), site)
     if (first := first_controller(plan, dict(zip(names, hosts, strict=True)))) is not None:
         hostvars[first] |= qos_variables(plan)
+    for name in standby_controllers(plan, dict(zip(names, hosts, strict=True))):
+        hostvars[name]["slurm_config_standby"] = True
     _add_monitoring(groups, plan, dict(zip(names, hosts, strict=True)))
     _add_domains(groups, plan, chosen)
     for of_groups in (
@@ -315,7 +322,7 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     controllers = [controller.host for controller in scheduler.controllers]
     accounting = scheduler.accounting
     if accounting is not None:
-        groups.vars("slurm_database", slurm_database_host=accounting.address or accounting.host)
+        groups.vars("slurm_database", **database_variables(scheduler, accounting))
     groups.vars("slurm_compute", slurm_compute_spool_folder=scheduler.folders.spool)
     groups.vars("slurm_compute", **health_programs(plan), **compute_variables(plan))
     for nodes in node_sets(plan):

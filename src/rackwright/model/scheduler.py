@@ -13,13 +13,18 @@ from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.names import HostList, Name, refuse_twins
+from rackwright.model.scheduler_settings import (
+    Priority,
+    Private,
+    Program,
+    Reserve,
+    Retention,
+    Tuning,
+)
 from rackwright.model.units import Gibibytes, Percent, Seconds
 
 SlurmName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
 """A partition, QOS or cluster; short, because it stands in every job's record."""
-
-Program = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
-"""An absolute path without blanks."""
 
 JobTime = Annotated[str, Field(pattern=r"^(UNLIMITED|(\d{1,5}-)?\d{1,2}:\d{2}:\d{2})$")]
 """A time limit in Slurm's own form: ``2-00:00:00`` is two days."""
@@ -42,16 +47,41 @@ Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/+-]*$")]
 GENERATED_KEYS = frozenset(
     {
         "AccountingStorageBackupHost", "AccountingStorageEnforce", "AccountingStorageHost",
-        "AccountingStorageTRES", "AccountingStorageType", "AuthType", "ClusterName", "CredType",
+        "AccountingStorageType", "AuthType", "ClusterName", "CredType",
         "Epilog", "GresTypes", "HealthCheckInterval", "HealthCheckNodeState",
         "HealthCheckProgram", "JobAcctGatherType", "JobRequeue", "MpiDefault",
         "PreemptExemptTime", "PreemptMode", "PreemptType", "PriorityType", "ProctrackType",
-        "Prolog", "PrologFlags", "ReturnToService", "SelectType", "SelectTypeParameters",
+        "Prolog", "ReturnToService", "SelectType", "SelectTypeParameters",
         "SlurmUser", "SlurmctldHost", "SlurmctldLogFile", "SlurmctldPidFile", "SlurmdLogFile",
         "SlurmdPidFile", "SlurmdSpoolDir", "StateSaveLocation", "TaskPlugin", "TopologyPlugin",
     }
 )  # fmt: skip
 """Keys of ``slurm.conf`` that are generated from the other fields."""
+
+LISTS = frozenset({"AccountingStorageTRES", "PrivateData", "PrologFlags", "SchedulerParameters"})
+"""Keys whose value is a list, which is generated and to which ``extra`` adds."""
+
+FIELD_OF = {
+    "MaxArraySize": "tuning/max_array_size",
+    "MaxJobCount": "tuning/max_jobs",
+    "MessageTimeout": "tuning/message_timeout",
+    "PriorityDecayHalfLife": "priority",
+    "PriorityFavorSmall": "priority",
+    "PriorityMaxAge": "priority",
+    "PriorityUsageResetPeriod": "priority",
+    "PriorityWeightAge": "priority",
+    "PriorityWeightFairshare": "priority",
+    "PriorityWeightJobSize": "priority",
+    "PriorityWeightPartition": "priority",
+    "PriorityWeightQOS": "priority",
+    "SrunPortRange": "tuning/srun_ports",
+    "TreeWidth": "tuning/tree_width",
+    "UnkillableStepTimeout": "tuning/unkillable_step_timeout",
+}
+"""Keys that ``extra`` may give in place of the field that they belong to, and that field."""
+
+BACKFILL = {"bf_resolution": "backfill_resolution", "bf_window": "backfill_window"}
+"""Options of ``SchedulerParameters``, likewise, and the fields of ``tuning``."""
 
 STRUCTURE = frozenset({"DownNodes", "FrontendName", "Include", "NodeName", "NodeSet",
                        "PartitionName"})  # fmt: skip
@@ -85,6 +115,8 @@ class Accounting(Model):
     backup: Name | None = None
     """A second slurmdbd on the same database. Both stand outside the blueprint then: a host of the
     blueprint has its own MariaDB, which nobody else writes to."""
+    keep: Retention | None = None
+    """Absent, slurmdbd keeps every record for ever."""
     enforce: tuple[Literal["associations", "limits", "nojobs", "nosteps", "qos", "safe"], ...] = (
         "associations",
         "limits",
@@ -144,9 +176,16 @@ class Partition(Model):
     default_time: JobTime | None = None
     max_nodes: Annotated[int, Field(gt=0)] | None = None
     priority_tier: Annotated[int, Field(ge=1, le=65533)] = 1
+    priority_factor: Annotated[int, Field(ge=1, le=65533)] | None = None
+    """What it adds to the priority of its jobs, against that of the other partitions."""
     preempt_mode: Literal["off", "cancel", "requeue", "suspend"] | None = None
     exclusive: bool = False
     """One job has a node to itself."""
+    memory_per_gpu: Annotated[Gibibytes, Field(gt=0)] | None = None
+    """Memory of a job for each GPU that it asks for, unless it asks for other memory; absent, the
+    GPU's equal share of its node."""
+    cpus_per_gpu: Annotated[int, Field(gt=0)] | None = None
+    """Logical CPUs, likewise."""
     qos: SlurmName | None = None
     """QOS whose limits hold for the whole partition."""
     allow_qos: tuple[SlurmName, ...] = ()
@@ -238,9 +277,18 @@ class NodeSettings(Model):
     """Memory of one host that jobs may have, as slurmd reports it; taken as it is."""
     gres: Annotated[str, Field(pattern=r"^gpu:[a-z0-9_.-]+:[1-9]\d{0,3}$")] | None = None
     """Accelerators of one host, like ``gpu:h100:8``."""
+    detect: Literal["nvidia", "nvml"] | None = None
+    """What slurmd asks for NVIDIA GPUs, and compares with what is written: a node that differs is
+    drained. ``nvidia`` needs Slurm 24.11, ``nvml`` a Slurm built with NVIDIA's library; absent,
+    nothing is compared."""
+    gpus_by_socket: bool = False
+    """The first accelerators stand at the first socket, as many at the next: their jobs get its
+    cores rather than others."""
     features: tuple[Word, ...] = ()
     weight: Annotated[int, Field(ge=1)] | None = None
     """Nodes of a low weight are used first."""
+    reserve: Reserve | None = None
+    """What its hosts keep for the system; absent, as the cluster's."""
 
 
 class Scheduler(Model):
@@ -276,10 +324,20 @@ class Scheduler(Model):
     schedulable_memory: Annotated[Percent, Field(gt=0, le=100)] = 95.0
     """Share of the catalogue's memory that jobs may have: kernel and firmware keep the rest.
     AWS ParallelCluster takes the same 95 %."""
+    reserve: Reserve = Reserve()
+    """What each host keeps for the system."""
+    default_shares: bool = True
+    """A job that does not say what it needs gets the share of its GPUs, or of its CPUs where a
+    partition has no GPUs, and not all the memory of its nodes."""
+    priority: Priority | None = None
+    """Absent, only the priorities of QOS count."""
+    private_data: tuple[Private, ...] = ()
+    tuning: Tuning = Tuning()
     nodes: tuple[NodeSettings, ...] = ()
     folders: Folders = Folders()
     extra: dict[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9]*$")], Option] = {}
-    """More options of ``slurm.conf``; none that the blueprint decides."""
+    """More options of ``slurm.conf``; none that the blueprint decides. What is a list adds to the
+    list that is generated, and an option in it stands for the generated one of that name."""
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Scheduler:
@@ -291,10 +349,12 @@ class Scheduler(Model):
         ):
             refuse_twins(what, names)
         self._check_extra()
+        self._check_database()
         self._check_qos()
         if self.preemption is not None and self.preemption.by == "qos" and self.accounting is None:
             raise ValueError("preemption by QOS needs 'accounting': a QOS lives in its database")
         self._check_topologies()
+        self._check_detection()
         return self
 
     def _check_extra(self) -> None:
@@ -303,6 +363,43 @@ class Scheduler(Model):
             if key.lower() in taken:
                 raise ValueError(f"'{taken[key.lower()]}' is generated, it cannot be in 'extra'")
         refuse_twins("extra option", (key.lower() for key in self.extra))
+        given = {key.lower() for key in self.extra}
+        for key, field in FIELD_OF.items():
+            section, _, name = field.partition("/")
+            said = getattr(self, section)
+            if key.lower() in given and (getattr(said, name) if name else said) is not None:
+                place = field.replace("/", ".")
+                raise ValueError(f"'{key}' is in 'extra' and follows from '{place}': keep one")
+        if "contain" in self.extra_options("PrologFlags"):
+            raise ValueError("'processes.contain' decides about 'Contain' of 'PrologFlags'")
+        options = self.extra_options("SchedulerParameters")
+        for name, field in BACKFILL.items():
+            if name in options and getattr(self.tuning, field) is not None:
+                raise ValueError(
+                    f"'{name}' is in 'extra' and follows from 'tuning.{field}': keep one"
+                )
+
+    def extra_options(self, key: str) -> dict[str, str]:
+        """The options that ``extra`` gives for a key, by their names in lower case."""
+        lists = (str(value) for name, value in self.extra.items() if name.lower() == key.lower())
+        words = [word.strip() for text in lists for word in text.split(",") if word.strip()]
+        return {word.partition("=")[0].lower(): word for word in words}
+
+    def extra_value(self, key: str) -> str | None:
+        """What ``extra`` gives for a key, in whatever case; None where it does not."""
+        found = (str(value) for name, value in self.extra.items() if name.lower() == key.lower())
+        return next(found, None)
+
+    def _check_database(self) -> None:
+        hidden = [what for what in ("accounts", "users") if what in self.private_data]
+        if hidden and self.accounting is None:
+            raise ValueError(
+                f"'{hidden[0]}' cannot be private without 'accounting', which has them"
+            )
+        if self.priority is not None and self.accounting is None:
+            raise ValueError(
+                "'priority' needs 'accounting': fair-share and age are worked out from its database"
+            )
 
     def _check_qos(self) -> None:
         if self.qos and self.accounting is None:
@@ -330,6 +427,14 @@ class Scheduler(Model):
             )
         if "block" in wanted and self.release < (23, 11):
             raise ValueError(f"topology 'block' needs Slurm 23.11; this is {self.version}")
+
+    def _check_detection(self) -> None:
+        for entry in self.nodes:
+            if entry.detect == "nvidia" and self.release < (24, 11):
+                raise ValueError(
+                    f"'detect: nvidia' of '{entry.groups[0]}' needs Slurm 24.11; this is "
+                    f"{self.version}: 'nvml' does the same where Slurm is built with it"
+                )
 
     @property
     def release(self) -> tuple[int, int]:

@@ -9,7 +9,8 @@ from typing import Any
 import yaml
 
 from rackwright.model.names import compress_hostlist
-from rackwright.model.scheduler import Partition, Preemption, Scheduler
+from rackwright.model.scheduler import LISTS, Partition, Preemption, Scheduler
+from rackwright.model.scheduler_settings import Priority, slurm_time
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
 from rackwright.plan.records.names import Range
@@ -24,6 +25,7 @@ from rackwright.plan.slurm.nodes import (
     partition_sets,
     scheduler_of,
 )
+from rackwright.plan.slurm.settings import check_settings, shares, sizes
 from rackwright.plan.slurm.topology import Topology, topologies
 
 FILES = (
@@ -49,11 +51,12 @@ def render_slurm(plan: Plan) -> Mapping[str, str]:
     """
     scheduler = scheduler_of(plan)
     sets = node_sets(plan)
+    partitions = partition_sets(plan, sets)
     problems = [*check_references(plan, sets), *check_numbers(sets)]
+    problems += check_settings(scheduler, sets, partitions)
     networks, wrong = topologies(plan, sets)
     if problems or wrong:
         raise PlanError([*problems, *wrong])
-    partitions = partition_sets(plan, sets)
     name = plan.blueprint.name
     files = {
         "slurm.conf": _slurm_conf(plan, scheduler, sets, partitions),
@@ -74,19 +77,32 @@ def _slurm_conf(
 ) -> str:
     parts = [
         ("Cluster", _cluster(plan, scheduler)),
-        ("Scheduling", _scheduling(scheduler)),
+        ("Scheduling", _scheduling(scheduler, sets)),
         ("Jobs and nodes", _jobs(scheduler, sets)),
         ("Accounting", _accounting(plan, scheduler, sets)),
-        ("Further options", sorted((k, str(v)) for k, v in scheduler.extra.items())),
+        ("Size of the cluster", _sizes(scheduler, sets)),
     ]
+    made = [(title, [_merge(scheduler, *option) for option in options]) for title, options in parts]
+    there = {key.lower() for _, options in made for key, _ in options}
+    further = sorted((k, str(v)) for k, v in scheduler.extra.items() if k.lower() not in there)
     lines = []
-    for title, options in parts:
-        if made := [f"{key}={value}" for key, value in options]:
-            lines += ["", f"# {title}", *made]
+    for title, options in (*made, ("Further options", further)):
+        if options:
+            lines += ["", f"# {title}", *(f"{key}={value}" for key, value in options)]
     own = (plan.names.own(nodes.site, nodes.group) for nodes in sets)
     lines += ["", "# Nodes", *map(_node_line, sets, own)]
     lines += ["", "# Partitions", *(_partition_line(entry, scheduler) for entry in partitions)]
     return "\n".join(lines) + "\n"
+
+
+def _merge(scheduler: Scheduler, key: str, value: str) -> tuple[str, str]:
+    """A generated option; a list with what ``extra`` adds, which stands for what both have."""
+    if key not in LISTS:
+        return key, value
+    words = value.split(",")
+    names = [word.partition("=")[0].lower() for word in words]
+    merged = dict(zip(names, words, strict=True)) | scheduler.extra_options(key)
+    return key, ",".join(merged.values())
 
 
 def _cluster(plan: Plan, scheduler: Scheduler) -> Iterator[tuple[str, str]]:
@@ -112,18 +128,60 @@ def _address(plan: Plan, scheduler: Scheduler, host: str) -> str | None:
     return next(filter(None, (plan.names.address_of(site, host) for site in sites)), None)
 
 
-def _scheduling(scheduler: Scheduler) -> Iterator[tuple[str, str]]:
+def _scheduling(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, str]]:
     yield "SelectType", "select/cons_tres"
     yield "SelectTypeParameters", "CR_Core_Memory"
     yield "PriorityType", "priority/multifactor"
+    yield from _priority(scheduler)
     if scheduler.topology.plugin != "flat":  # its name differs by release, and it is the default
         yield "TopologyPlugin", f"topology/{scheduler.topology.plugin}"
     if scheduler.preemption is not None:
         yield from _preemption(scheduler.preemption)
-    own = {key.lower() for key in scheduler.extra}
-    if scheduler.prolog and scheduler.requeue and "schedulerparameters" not in own:
-        # Slurm would hold a job whose prolog fails until somebody releases it.
-        yield "SchedulerParameters", "nohold_on_prolog_fail"
+    if options := sizes(scheduler, sets).scheduling:
+        yield "SchedulerParameters", ",".join(options)
+
+
+def _priority(scheduler: Scheduler) -> Iterator[tuple[str, str]]:
+    priority = scheduler.priority
+    if priority is None:
+        ranked = any(qos.priority for qos in scheduler.qos)
+        by_hand = any(key.lower().startswith("priorityweight") for key in scheduler.extra)
+        if ranked and not by_hand:
+            yield "PriorityWeightQOS", str(Priority().qos)
+        return
+    ranked = any(partition.priority_factor for partition in scheduler.partitions)
+    for key, weight in (
+        ("Age", priority.age),
+        ("Fairshare", priority.fair_share),
+        ("JobSize", priority.job_size),
+        ("Partition", priority.partition if ranked else 0),
+        ("QOS", priority.qos),
+    ):
+        if weight:
+            yield f"PriorityWeight{key}", str(weight)
+    if priority.half_life is not None:
+        yield "PriorityDecayHalfLife", slurm_time(priority.half_life)
+    if priority.reset is not None:
+        yield "PriorityUsageResetPeriod", priority.reset.upper()
+    if priority.max_age is not None:
+        yield "PriorityMaxAge", slurm_time(priority.max_age)
+    if priority.favor_small:
+        yield "PriorityFavorSmall", "YES"
+
+
+def _sizes(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, str]]:
+    made = sizes(scheduler, sets)
+    ports = made.srun_ports
+    for key, value in (
+        ("MessageTimeout", made.message_timeout),
+        ("TreeWidth", made.tree_width),
+        ("MaxJobCount", made.max_jobs),
+        ("MaxArraySize", made.max_array_size),
+        ("UnkillableStepTimeout", made.unkillable_step_timeout),
+        ("SrunPortRange", None if ports is None else f"{ports[0]}-{ports[1]}"),
+    ):
+        if value is not None:
+            yield key, str(value)
 
 
 def _preemption(preemption: Preemption) -> Iterator[tuple[str, str]]:
@@ -160,6 +218,10 @@ def _jobs(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, 
         yield "HealthCheckNodeState", ",".join(states)
     if kinds := _gres_names(sets):
         yield "GresTypes", ",".join(kinds)
+    # Accounts and users are hidden by slurmdbd, which the role tells.
+    elsewhere = {"accounts", "users"}
+    if private := [what for what in scheduler.private_data if what not in elsewhere]:
+        yield "PrivateData", ",".join(private)
 
 
 def _accounting(
@@ -197,6 +259,10 @@ def _node_line(nodes: NodeSet, own: Range | None) -> str:
         sockets, cores, threads = nodes.shape
         words += [f"Sockets={sockets}", f"CoresPerSocket={cores}", f"ThreadsPerCore={threads}"]
     words.append(f"RealMemory={nodes.memory}")
+    if nodes.reserved_cores:
+        words.append(f"CoreSpecCount={nodes.reserved_cores}")
+    if nodes.reserved_memory:
+        words.append(f"MemSpecLimit={nodes.reserved_memory}")
     if nodes.gres is not None:
         words.append(f"Gres={nodes.gres}")
     if nodes.features:
@@ -222,6 +288,7 @@ def address_list(addresses: Range) -> str:
 def _partition_line(entry: PartitionSets, scheduler: Scheduler) -> str:
     partition = entry.partition
     hosts = ",".join(nodes.hostlist for nodes in entry.sets)
+    share = shares(scheduler, entry)
     words = {
         "PartitionName": partition.name,
         "Nodes": hosts,
@@ -229,7 +296,11 @@ def _partition_line(entry: PartitionSets, scheduler: Scheduler) -> str:
         "MaxTime": partition.max_time,
         "DefaultTime": partition.default_time,
         "MaxNodes": partition.max_nodes,
+        "DefMemPerCPU": share.memory_per_cpu,
+        "DefMemPerGPU": share.memory_per_gpu,
+        "DefCpuPerGPU": share.cpus_per_gpu,
         "PriorityTier": partition.priority_tier,
+        "PriorityJobFactor": partition.priority_factor,
         "PreemptMode": partition.preempt_mode and _preempt_mode(partition.preempt_mode),
         "OverSubscribe": _oversubscribe(partition, scheduler.preemption),
         "QOS": partition.qos,
@@ -249,24 +320,37 @@ def _oversubscribe(partition: Partition, preemption: Preemption | None) -> str |
 
 
 def _gres_conf(sets: Sequence[NodeSet]) -> str:
-    lines = [
-        f"NodeName={nodes.hostlist} Name={gres.name} Type={gres.type} {_devices(gres)}"
-        for nodes in sets
-        if (gres := nodes.gres) is not None
-    ]
-    return "".join(f"{line}\n" for line in lines)
+    lines = []
+    for nodes in sets:
+        if (gres := nodes.gres) is None:
+            continue
+        detect = f" AutoDetect={nodes.detect}" if nodes.detect is not None else ""
+        start = f"NodeName={nodes.hostlist}{detect} Name={gres.name} Type={gres.type}"
+        lines += [f"{start} {devices}\n" for devices in _devices(gres, nodes)]
+    return "".join(lines)
 
 
-def _devices(gres: Gres) -> str:
+def _devices(gres: Gres, nodes: NodeSet) -> Iterator[str]:
     """Device files where their names follow from the number; otherwise the driver is asked."""
     match gres.vendor:
         case "nvidia" | "aws":
             stem = "/dev/nvidia" if gres.vendor == "nvidia" else "/dev/neuron"
-            return f"File={stem}{'0' if gres.count == 1 else f'[0-{gres.count - 1}]'}"
+            sockets, cores, _ = nodes.shape or (1, 0, 0)
+            if not nodes.by_socket:
+                yield f"File={_numbers(stem, 0, gres.count)}"
+                return
+            each = gres.count // sockets
+            for socket in range(sockets):
+                files = _numbers(stem, socket * each, each)
+                yield f"File={files} Cores={socket * cores}-{(socket + 1) * cores - 1}"
         case "amd":
-            return f"Count={gres.count} AutoDetect=rsmi"
+            yield f"Count={gres.count} AutoDetect=rsmi"
         case _:
-            return f"Count={gres.count} AutoDetect=oneapi"
+            yield f"Count={gres.count} AutoDetect=oneapi"
+
+
+def _numbers(stem: str, first: int, count: int) -> str:
+    return f"{stem}{first}" if count == 1 else f"{stem}[{first}-{first + count - 1}]"
 
 
 def _cgroup_conf(scheduler: Scheduler) -> str:

@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from rackwright.model.scheduler import Scheduler, job_minutes
+from rackwright.model.scheduler_settings import slurm_time
 
 
 def a_scheduler(**more: Any) -> dict[str, Any]:
@@ -134,3 +135,109 @@ def test_control_groups_are_needed_by_any_plugin_that_uses_them() -> None:
     assert not Scheduler.model_validate(a_scheduler(processes=none)).processes.use_cgroups
     one = none | {"accounting": "cgroup"}
     assert Scheduler.model_validate(a_scheduler(processes=one)).processes.use_cgroups
+
+
+DATABASE: dict[str, Any] = {"accounting": {"host": "head-1"}}
+
+
+def test_what_a_field_says_extra_cannot_say_as_well() -> None:
+    keep = "is in 'extra' and follows from 'tuning.message_timeout': keep one"
+    timeout = {"message_timeout": "60 s"}
+    refuse(keep, tuning=timeout, extra={"MESSAGETIMEOUT": 60})
+    refuse(
+        "'PriorityWeightQOS' is in 'extra' and follows from 'priority'",
+        **DATABASE,
+        priority={},
+        extra={"priorityweightqos": 1},
+    )
+    refuse(
+        "'bf_window' is in 'extra' and follows from 'tuning.backfill_window'",
+        tuning={"backfill_window": "2 d"},
+        extra={"SchedulerParameters": "defer,bf_window=60"},
+    )
+    made = Scheduler.model_validate(a_scheduler(tuning=timeout, extra={"TreeWidth": 32}))
+    assert made.extra_value("treewidth") == "32"
+
+
+def test_options_of_a_list_in_extra_are_known_by_their_names() -> None:
+    extra = {"schedulerparameters": "defer, BF_Window=60,"}
+    made = Scheduler.model_validate(a_scheduler(extra=extra))
+    found = made.extra_options("SchedulerParameters")
+    assert found == {"defer": "defer", "bf_window": "BF_Window=60"}
+
+
+def test_extra_cannot_contradict_the_container_of_jobs() -> None:
+    refuse("'processes.contain' decides about 'Contain'", extra={"PrologFlags": "X11,contain"})
+    made = Scheduler.model_validate(a_scheduler(extra={"PrologFlags": "X11"}))
+    assert made.extra["PrologFlags"] == "X11"
+
+
+def test_priorities_and_private_accounts_need_a_database() -> None:
+    refuse("'priority' needs 'accounting'", priority={})
+    refuse("'users' cannot be private without 'accounting'", private_data=["jobs", "users"])
+    made = Scheduler.model_validate(a_scheduler(**DATABASE, priority={}, private_data=["users"]))
+    assert made.priority is not None
+    assert made.priority.fair_share == 10_000
+
+
+@pytest.mark.parametrize(
+    ("priority", "message"),
+    [
+        ({"age": 2**32}, "less than or equal to 4294967295"),
+        ({"age": 2**32 - 1}, "the weights make 4,294,989,295 together"),
+        ({"half_life": "0 s"}, "use is never forgotten: give a 'reset'"),
+        ({"half_life": "90 s"}, "a whole number of minutes"),
+        ({"max_age": "0 s"}, "greater than 0"),
+    ],
+)
+def test_weights_and_times_of_priorities(priority: dict[str, Any], message: str) -> None:
+    refuse(message, **DATABASE, priority=priority)
+
+
+@pytest.mark.parametrize(
+    ("keep", "message"),
+    [
+        ({}, "it gives no record an age"),
+        ({"archive": "/var/lib/slurm/archive"}, "it gives no record an age"),
+        ({"jobs": "36 h"}, "a whole number of days"),
+        ({"jobs": "0 d"}, "greater than or equal to 86400"),
+        ({"jobs": "90 d", "archive": "archive"}, "pattern"),
+    ],
+)
+def test_what_slurmdbd_may_keep(keep: dict[str, Any], message: str) -> None:
+    refuse(message, accounting={"host": "head-1", "keep": keep})
+
+
+@pytest.mark.parametrize(
+    ("tuning", "message"),
+    [
+        ({"message_timeout": "101 s"}, "less than or equal to 100"),
+        ({"message_timeout": "1500 ms"}, "a whole number of seconds"),
+        ({"tree_width": 65_534}, "less than or equal to 65533"),
+        ({"max_array_size": 4_000_002}, "less than or equal to 4000001"),
+        ({"backfill_window": "31 d"}, "less than or equal to 2592000"),
+        ({"backfill_resolution": "2 h"}, "less than or equal to 3600"),
+        ({"srun_ports": {"first": 80}}, "greater than or equal to 1024"),
+    ],
+)
+def test_sizes_are_those_that_slurm_takes(tuning: dict[str, Any], message: str) -> None:
+    refuse(message, tuning=tuning)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0-00:00:00"), (60, "0-00:01:00"), (14 * 86_400, "14-00:00:00"), (90_061, "1-01:02:00")],
+)
+def test_a_time_in_the_form_of_slurm(seconds: float, text: str) -> None:
+    assert slurm_time(seconds) == text
+
+
+def test_gpus_are_detected_by_a_release_that_can() -> None:
+    nodes = [{"groups": ["dgx"], "detect": "nvidia"}]
+    refuse(
+        "'detect: nvidia' of 'dgx' needs Slurm 24.11; this is 24.05", version="24.05", nodes=nodes
+    )
+    made = Scheduler.model_validate(a_scheduler(version="24.11", nodes=nodes))
+    assert made.nodes[0].detect == "nvidia"
+    library = [{"groups": ["dgx"], "detect": "nvml"}]
+    assert Scheduler.model_validate(a_scheduler(version="22.05", nodes=library)).nodes

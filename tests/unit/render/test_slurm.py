@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from rackwright.errors import SpecErrors
 from rackwright.model.names import expand_hostlist
-from rackwright.model.scheduler import GENERATED_KEYS, STRUCTURE
+from rackwright.model.scheduler import FIELD_OF, GENERATED_KEYS, LISTS, STRUCTURE
 from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
@@ -63,20 +63,21 @@ def test_the_same_plan_gives_the_same_bytes(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_every_key_is_one_that_extra_refuses(case: str) -> None:
+def test_every_key_is_one_that_extra_refuses_adds_to_or_decides(case: str) -> None:
     plan = a_plan(case)
     text = render_slurm(plan)["slurm.conf"]
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     keys = {line.partition("=")[0] for line in lines} - {"NodeName", "PartitionName"}
     assert plan.blueprint.scheduler is not None
-    # SchedulerParameters is generated where 'extra' does not give it, and given up where it does.
-    assert keys - set(plan.blueprint.scheduler.extra) - {"SchedulerParameters"} <= GENERATED_KEYS
+    assert keys - set(plan.blueprint.scheduler.extra) <= {*GENERATED_KEYS, *LISTS, *FIELD_OF}
     assert not GENERATED_KEYS & STRUCTURE
+    assert not (GENERATED_KEYS | STRUCTURE) & (LISTS | set(FIELD_OF))
 
 
 def test_every_generated_key_is_generated_by_some_case() -> None:
     text = "\n".join(render_slurm(a_plan(case))["slurm.conf"] for case in CASES)
-    assert {key for key in GENERATED_KEYS if f"\n{key}=" not in text} == set()
+    known = {*GENERATED_KEYS, *LISTS, *FIELD_OF}
+    assert {key for key in known if f"\n{key}=" not in text} == set()
 
 
 def test_no_file_has_a_key_twice() -> None:
@@ -224,7 +225,10 @@ def test_sites_on_aws_are_trees_beside_the_fabric(tmp_path: Path) -> None:
         ({}, ["SchedulerParameters=nohold_on_prolog_fail"]),
         ({"requeue": False}, []),
         ({"prolog": None}, []),
-        ({"extra": {"schedulerparameters": "bf_window=60"}}, ["schedulerparameters=bf_window=60"]),
+        (
+            {"extra": {"schedulerparameters": "bf_window=60"}},
+            ["SchedulerParameters=nohold_on_prolog_fail,bf_window=60"],
+        ),
     ],
 )
 def test_a_job_whose_prolog_fails_is_not_held(
@@ -232,7 +236,12 @@ def test_a_job_whose_prolog_fails_is_not_held(
 ) -> None:
     plan = a_plan("tree")
     assert plan.blueprint.scheduler is not None
-    scheduler = plan.blueprint.scheduler.model_copy(update=changes)
+    short = [
+        p.model_copy(update={"max_time": "12:00:00"}) for p in plan.blueprint.scheduler.partitions
+    ]
+    scheduler = plan.blueprint.scheduler.model_copy(
+        update={"extra": {}, "partitions": tuple(short), **changes}
+    )
     blueprint = plan.blueprint.model_copy(update={"scheduler": scheduler})
     text = render_slurm(replace(plan, blueprint=blueprint))["slurm.conf"]
     found = [line for line in text.splitlines() if line.lower().startswith("schedulerparam")]
@@ -313,3 +322,51 @@ def test_slurm_reads_a_list_of_addresses_as_it_is_meant() -> None:
         check=True,
     )
     assert done.stdout.split() == [str(one.address(index)) for index in range(64)]
+
+
+@pytest.mark.skipif(shutil.which("scontrol") is None, reason="not installed: scontrol")
+@pytest.mark.parametrize("case", CASES)
+def test_slurm_knows_every_key_that_is_written(case: str, tmp_path: Path) -> None:
+    text = (GOLDEN / case / "slurm.conf").read_text(encoding="utf-8")
+    text = text.replace(" Topology=flat", "")  # of Slurm 25.05
+    for wrong, known in (("", True), ("NoSuchKey=1\n", False)):
+        (tmp_path / "slurm.conf").write_text(text + wrong)
+        done = subprocess.run(
+            ["scontrol", "show", "hostnames", "n[1-2]"],
+            env={**os.environ, "SLURM_CONF": str(tmp_path / "slurm.conf")},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ("unrecognized" not in done.stderr) is known, done.stderr
+        assert (done.returncode == 0) is known, done.stderr
+
+
+def line_of(plan: Plan, start: str) -> str:
+    lines = render_slurm(plan)["slurm.conf"].splitlines()
+    return next((line for line in lines if line.startswith(start)), "")
+
+
+def test_the_priority_of_a_qos_counts_without_more(tmp_path: Path) -> None:
+    """The weights of all factors are 0 in Slurm, so that what a QOS declared did nothing."""
+    qos = [{"name": "high", "priority": 10}]
+    plan = a_plan("tree", tmp_path, priority=None, extra={}, qos=qos)
+    assert line_of(plan, "PriorityWeight") == "PriorityWeightQOS=10000"
+    weighed = {"PriorityWeightAge": 5}
+    by_hand = a_plan("tree", tmp_path, priority=None, extra=weighed, qos=qos)
+    assert line_of(by_hand, "PriorityWeight") == "PriorityWeightAge=5"
+    ranked = [{"name": name, "priority": 0} for name in ("normal", "urgent", "scavenger")]
+    assert line_of(a_plan("tree", tmp_path, priority=None, qos=ranked), "PriorityWeight") == ""
+
+
+def test_an_option_in_extra_stands_for_the_generated_one(tmp_path: Path) -> None:
+    extra = {"SchedulerParameters": "defer,BF_WINDOW=60"}
+    text = render_slurm(a_plan("tree", tmp_path, extra=extra))["slurm.conf"]
+    found = [line for line in text.splitlines() if line.lower().startswith("schedulerparam")]
+    assert found == ["SchedulerParameters=nohold_on_prolog_fail,defer,BF_WINDOW=60"]
+
+
+def test_a_private_list_is_split_between_the_daemons(tmp_path: Path) -> None:
+    plan = a_plan("tree", tmp_path, private_data=["accounts", "jobs", "nodes", "users"])
+    assert line_of(plan, "PrivateData") == "PrivateData=jobs,nodes"
+    assert line_of(a_plan("tree", tmp_path, private_data=["users"]), "PrivateData") == ""

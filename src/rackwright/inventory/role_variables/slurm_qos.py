@@ -32,6 +32,16 @@ def first_controller(plan: Plan, hosts: Mapping[str, Host]) -> str | None:
     return next(found, None)
 
 
+def standby_controllers(plan: Plan, hosts: Mapping[str, Host]) -> tuple[str, ...]:
+    """The backup controllers among ``hosts``."""
+    scheduler = plan.blueprint.scheduler
+    if scheduler is None:
+        return ()
+    backups = {controller.host for controller in scheduler.controllers[1:]}
+    found = (name for name, host in hosts.items() if host.name in backups)
+    return tuple(name for name in found if covers(scheduler, hosts[name].site))
+
+
 def _qos(entry: Qos) -> dict[str, Any]:
     """What differs from the defaults of the role."""
     found: dict[str, Any] = {

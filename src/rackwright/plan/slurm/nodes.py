@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from rackwright.errors import RackwrightError
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.scheduler import NodeSettings, Partition, Scheduler
+from rackwright.model.scheduler_settings import Reserve
 from rackwright.plan.base import Path
 from rackwright.plan.hosts import host_count, node_names, numbered
 from rackwright.plan.missing import Missing, ProductField
@@ -61,6 +62,10 @@ class NodeSet:
         gres: accelerators of a host as Slurm will have them; None where there are none.
         known_gres: what the catalogue says; None where there are none.
         uneven: the accelerators of a unit cannot be shared out evenly to its hosts.
+        reserved_cores: cores of a host that jobs do not get.
+        reserved_memory: MiB of ``memory`` that they do not get.
+        detect: what slurmd asks for NVIDIA GPUs; None where it asks nothing.
+        by_socket: the accelerators are spread evenly over the sockets, in their order.
     """
 
     group: str
@@ -80,11 +85,30 @@ class NodeSet:
     shape: tuple[int, int, int] | None = None
     features: tuple[str, ...] = ()
     weight: int | None = None
+    reserved_cores: int = 0
+    reserved_memory: int = 0
+    detect: str | None = None
+    by_socket: bool = False
 
     @property
     def accelerators(self) -> int:
         """Accelerators of a host as Slurm will have them."""
         return 0 if self.gres is None else self.gres.count
+
+    @property
+    def threads(self) -> int:
+        """Logical CPUs of a core; to Slurm every CPU is a core where the shape is not known."""
+        return 1 if self.shape is None else self.shape[2]
+
+    @property
+    def free_cores(self) -> int | None:
+        """Cores of a host for jobs."""
+        return None if self.cpus is None else self.cpus // self.threads - self.reserved_cores
+
+    @property
+    def free_memory(self) -> int | None:
+        """MiB of a host for jobs."""
+        return None if self.memory is None else self.memory - self.reserved_memory
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -156,10 +180,7 @@ def node_sets(plan: Plan) -> tuple[NodeSet, ...]:
     found = [*_bare_metal(plan, scheduler), *_cloud(plan, scheduler)]
     order = {site.name: index for index, site in enumerate(plan.blueprint.sites)}
     found.sort(key=lambda nodes: order[nodes.site])  # stable: groups stay as written
-    return tuple(
-        _settle(nodes, settings[nodes.group]) if nodes.group in settings else nodes
-        for nodes in found
-    )
+    return tuple(_settle(nodes, settings.get(nodes.group), scheduler.reserve) for nodes in found)
 
 
 def partition_sets(plan: Plan, sets: Sequence[NodeSet]) -> tuple[PartitionSets, ...]:
@@ -256,13 +277,15 @@ def _share(memory: float | None, percent: float) -> int | None:
     return None if memory is None else math.floor(memory * 1024 * percent / 100 + 1e-6)
 
 
-def _settle(nodes: NodeSet, said: NodeSettings) -> NodeSet:
-    """The nodes with what the blueprint says instead of the catalogue."""
+def _settle(nodes: NodeSet, said: NodeSettings | None, reserve: Reserve) -> NodeSet:
+    """The nodes with what the blueprint says instead of the catalogue, and what they keep."""
+    if said is None:
+        return _reserve(nodes, reserve)
     gres = nodes.gres
     if said.gres is not None:
         name, kind, count = said.gres.split(":")
         gres = Gres(name, kind, int(count), gres.vendor if gres else "nvidia")
-    return replace(
+    settled = replace(
         nodes,
         cpus=nodes.cpus if said.cpus is None else said.cpus,
         shape=nodes.shape if said.cpus in {None, nodes.cpus} else None,
@@ -270,7 +293,17 @@ def _settle(nodes: NodeSet, said: NodeSettings) -> NodeSet:
         gres=gres,
         features=said.features,
         weight=said.weight,
+        detect=said.detect,
+        by_socket=said.gpus_by_socket,
     )
+    return _reserve(settled, reserve if said.reserve is None else said.reserve)
+
+
+def _reserve(nodes: NodeSet, reserve: Reserve) -> NodeSet:
+    if not reserve.cores and not reserve.memory:
+        return nodes
+    memory = math.ceil(reserve.memory * 1024 - 1e-6)
+    return replace(nodes, reserved_cores=reserve.cores, reserved_memory=memory)
 
 
 def known_hosts(plan: Plan, wanted: Collection[str] | None = None) -> Mapping[str, Sequence[str]]:

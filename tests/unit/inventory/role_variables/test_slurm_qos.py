@@ -47,3 +47,9 @@ def test_a_primary_outside_the_blueprint_leaves_it_to_its_backup(tmp_path: Path)
 def test_a_blueprint_without_qos_sets_nothing() -> None:
     hostvars = build_inventory(load_plan(FIXTURE).plan)["_meta"]["hostvars"]
     assert not [name for name, own in hostvars.items() if "slurm_controller_qos" in own]
+
+
+def test_a_controller_that_stands_by_is_known() -> None:
+    hostvars = build_inventory(load_plan(FIXTURE, (PRODUCTION,)).plan)["_meta"]["hostvars"]
+    assert [name for name, own in hostvars.items() if "slurm_config_standby" in own] == ["head-2"]
+    assert hostvars["head-2"]["slurm_config_standby"] is True

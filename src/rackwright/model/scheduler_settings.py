@@ -1,0 +1,166 @@
+"""How Slurm behaves beyond partitions and QOS: priorities, shares, reserves, sizes and retention.
+
+Facts stand with their source: manual pages are those of ``slurm.conf(5)`` and ``slurmdbd.conf(5)``
+unless another one is named, in the release that is named.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from rackwright.model.base import Model
+from rackwright.model.units import Gibibytes, Seconds
+
+Program = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
+"""An absolute path without blanks."""
+
+LARGEST_WEIGHT = 2**32 - 1
+"""A job's priority is a number of 32 bits, of which weights are parts."""
+
+LONGEST_WINDOW = 43_200 * 60.0
+"""Seconds of ``bf_window`` at most: 30 days."""
+
+LARGEST_PORT = 65_535
+
+DAY = 86_400
+"""Seconds of a day."""
+
+
+def _whole(step: int, name: str) -> AfterValidator:
+    def check(seconds: float) -> float:
+        if seconds % step:
+            raise ValueError(f"it is a whole number of {name}: that is how Slurm counts it")
+        return seconds
+
+    return AfterValidator(check)
+
+
+WholeSeconds = Annotated[Seconds, _whole(1, "seconds")]
+WholeMinutes = Annotated[Seconds, _whole(60, "minutes")]
+Age = Annotated[Seconds, Field(ge=DAY, le=36_500 * DAY), _whole(DAY, "days")]
+"""How old a record of slurmdbd becomes. It counts months, days or hours, and removes at the start
+of each; whole months would be removed at once."""
+
+Weight = Annotated[int, Field(ge=0, le=LARGEST_WEIGHT)]
+
+
+class Priority(Model):
+    """Which job starts first: the weight of each factor, which is a number from 0 to 1.
+
+    The weights are those of SchedMD's example (guide of the multifactor plugin, Slurm 22.05),
+    except that of the QOS, which weighs as much as fair-share: the example leaves it out, and then
+    the priority of a QOS does nothing.
+    """
+
+    fair_share: Weight = 10_000
+    """For accounts and users who have used less than their share."""
+    age: Weight = 1_000
+    """For jobs that have waited."""
+    job_size: Weight = 1_000
+    partition: Weight = 1_000
+    """For the ``priority_factor`` of a partition; it is not written where none has one."""
+    qos: Weight = 10_000
+    """For the ``priority`` of a QOS."""
+    half_life: WholeMinutes | None = None
+    """Time after which use counts half; absent, Slurm's 7 days. With ``0 s`` it counts in full
+    until the ``reset``."""
+    reset: Literal["daily", "weekly", "monthly", "quarterly", "yearly"] | None = None
+    """When past use is forgotten at once."""
+    max_age: Annotated[WholeMinutes, Field(gt=0)] | None = None
+    """Waiting time beyond which age counts no more; absent, Slurm's 7 days."""
+    favor_small: bool = False
+    """The factor of the size is that of small jobs."""
+
+    @model_validator(mode="after")
+    def _can_be(self) -> Priority:
+        if self.half_life == 0 and self.reset is None:
+            raise ValueError("with a 'half_life' of 0 use is never forgotten: give a 'reset'")
+        total = self.fair_share + self.age + self.job_size + self.partition + self.qos
+        if total > LARGEST_WEIGHT:
+            raise ValueError(
+                f"the weights make {total:,} together; a priority is at most {LARGEST_WEIGHT:,}"
+            )
+        return self
+
+
+class Reserve(Model):
+    """What each host keeps for the system, out of what Slurm is told that it has."""
+
+    cores: Annotated[int, Field(ge=0)] = 0
+    """Whole cores, with all their threads."""
+    memory: Gibibytes = 0.0
+    """Memory, in whole MiB; slurmd is confined to it where jobs are confined by control groups."""
+
+
+class SrunPorts(Model):
+    """The ports on which ``srun`` listens, for firewalls that must know them."""
+
+    first: Annotated[int, Field(ge=1024, le=LARGEST_PORT)] = 60_001
+    steps: Annotated[int, Field(gt=0)] = 10
+    """Job steps over all nodes that run at a time from one host."""
+
+
+class Tuning(Model):
+    """Times and sizes; each that is absent follows from the nodes, or is Slurm's own."""
+
+    message_timeout: Annotated[WholeSeconds, Field(ge=1, le=100)] | None = None
+    """Time of a message and its answer. Slurm warns of more than 100 s."""
+    tree_width: Annotated[int, Field(ge=1, le=65_533)] | None = None
+    """Hosts to which each daemon passes a message on."""
+    max_jobs: Annotated[int, Field(ge=1, le=LARGEST_WEIGHT)] | None = None
+    """Jobs in the memory of slurmctld, those that wait and that have just ended as well."""
+    max_array_size: Annotated[int, Field(ge=0, le=4_000_001)] | None = None
+    """One more than the highest index of a job array; 0 for no arrays."""
+    unkillable_step_timeout: Annotated[WholeSeconds, Field(ge=1, le=65_533)] | None = None
+    """Time that processes have to end once they were killed, before the node is drained."""
+    backfill_window: Annotated[WholeMinutes, Field(gt=0, le=LONGEST_WINDOW)] | None = None
+    """How far ahead jobs are planned."""
+    backfill_resolution: Annotated[WholeSeconds, Field(ge=1, le=3600)] | None = None
+    """In which steps they are."""
+    srun_ports: SrunPorts | None = None
+    """Absent, any port that the kernel gives."""
+
+
+class Retention(Model):
+    """How long slurmdbd keeps its records; those without an age are kept for ever."""
+
+    events: Age | None = None
+    """Nodes that went down, and the like."""
+    jobs: Age | None = None
+    reservations: Age | None = None
+    steps: Age | None = None
+    suspensions: Age | None = None
+    transactions: Age | None = None
+    """What administrators changed."""
+    usage: Age | None = None
+    """Sums by account, user and hour, day and month."""
+    archive: Program | None = None
+    """Folder on the database's host for records that are removed; absent, they are lost."""
+
+    @property
+    def ages(self) -> dict[str, float]:
+        """Seconds by kind of record, of those that have an age."""
+        given = {name: getattr(self, name) for name in type(self).model_fields}
+        return {name: age for name, age in given.items() if isinstance(age, float)}
+
+    @model_validator(mode="after")
+    def _removes_something(self) -> Retention:
+        if not self.ages:
+            raise ValueError("it gives no record an age: leave 'keep' out to keep all for ever")
+        return self
+
+
+Private = Literal[
+    "accounts", "events", "jobs", "nodes", "partitions", "reservations", "usage", "users"
+]
+"""What users see only of themselves."""
+
+
+def slurm_time(seconds: float) -> str:
+    """A time in Slurm's own form, in whole minutes: ``14-00:00:00`` is two weeks."""
+    hours, minutes = divmod(math.ceil(seconds / 60), 60)
+    days, hours = divmod(hours, 24)
+    return f"{days}-{hours:02d}:{minutes:02d}:00"
