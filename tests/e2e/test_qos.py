@@ -101,6 +101,10 @@ class Machine:
     def on(self, command: str) -> str:
         return self.machines.on("gpu-1", command, timeout_s=90)
 
+    def processes(self) -> list[str]:
+        """The process ids of slurmctld and slurmd."""
+        return self.on("systemctl show --property MainPID --value slurmctld slurmd").split()
+
     def qos_there(self) -> list[str]:
         fields = "Name,Priority,Preempt,PreemptMode,GraceTime,MaxWall,MaxTRESPU"
         return sorted(self.on(f"sacctmgr -nP show qos format={fields}").split())
@@ -225,11 +229,23 @@ def test_the_role_refuses_qos_that_cannot_be(machine: Machine) -> None:
 def test_a_running_controller_survives_a_partition_with_a_new_qos(machine: Machine) -> None:
     (machine.folder / "slurm/slurm.conf").write_text(SLURM + LATER)
     machine.qos.append({"name": "later"})
+    before = machine.processes()
     machine.play(QOS_NAMES, *EVERY)
     assert "QoS=later" in machine.on("scontrol show partition later")
+    assert machine.processes() == before, "they read the new file as they ran"
     assert "fatal" not in machine.on("journalctl --no-pager -u slurmctld")
     allowed = machine.on("sacctmgr -nP show associations user=ada format=QOS")
     assert "later" in allowed.split(",")
+
+
+def test_daemons_start_again_for_what_they_read_at_their_start_alone(machine: Machine) -> None:
+    before = machine.processes()
+    (machine.folder / "slurm/slurm.conf").write_text(f"{SLURM}{LATER}MaxJobCount=5000\n")
+    played = machine.play("slurm_config")
+    assert "slurmctld for MaxJobCount" in played.output
+    assert not set(machine.processes()) & set(before)
+    job_count = "scontrol show config | grep ^MaxJobCount"
+    assert wait_for(lambda: machine.on(f"{job_count} || true").endswith("= 5000"), 60, 1)
 
 
 def test_files_that_are_generated_no_more_go_and_a_team_s_own_stay(machine: Machine) -> None:

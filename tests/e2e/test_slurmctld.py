@@ -138,9 +138,14 @@ def a_plan(folder: Path) -> Plan:
             {"name": "urgent", "groups": ["dgx"], "priority_tier": 10},
         ],
         "preemption": {"by": "partition", "mode": "requeue"},
+        "reserve": {"cores": 4, "memory": "64 GiB"},
+        "private_data": ["jobs"],
         "processes": {"tracking": "linuxproc", "tasks": ["none"], "accounting": "none"},
         "folders": {name: str(folder / name) for name in ("state", "spool", "log", "run")},
-        "extra": {"AuthInfo": f"socket={folder}/munge/socket"},
+        "extra": {
+            "AuthInfo": f"socket={folder}/munge/socket",
+            "SchedulerParameters": "bf_max_job_user=50",
+        },
     }
     data = {"apiVersion": "rackwright/v1", "name": "big", "sites": [site], "scheduler": scheduler}
     return expand(Blueprint.model_validate(data), load_catalogue())
@@ -291,6 +296,36 @@ def test_sinfo_agrees_with_the_blueprint(controller: Controller) -> None:
         assert sum(int(row[1]) for row in mine) == NODES
         # 95 % of 2 TiB; eight H100 and 224 CPUs, as the catalogue says of a DGX H100.
         assert {tuple(row[2:]) for row in mine} == {("224", "1992294", "gpu:h100:8")}
+
+
+def test_it_has_the_sizes_of_so_many_nodes(controller: Controller) -> None:
+    lines = controller.ask("scontrol", "show", "config").splitlines()
+    shown = {key.strip(): value.strip() for key, _, value in (ln.partition("=") for ln in lines)}
+    assert {key: shown[key] for key in SIZES} == SIZES
+
+
+SIZES = {
+    "MaxArraySize": "20001",
+    "MaxJobCount": "200000",
+    "MessageTimeout": "30 sec",
+    "PrivateData": "jobs",
+    "SchedulerParameters": "bf_window=10080,bf_resolution=420,bf_continue,max_rpc_cnt=150,"
+    "bf_max_job_user=50",
+    "TreeWidth": "23",
+    "UnkillableStepTimeout": "150 sec",
+}
+"""What ``scontrol show config`` says of 12,500 nodes with eight GPUs and jobs of a week."""
+
+
+def test_jobs_have_shares_of_what_the_nodes_do_not_keep(controller: Controller) -> None:
+    node = words(controller.ask("scontrol", "show", "node", "dgx-00001"))
+    assert (node["CoreSpecCount"], node["MemSpecLimit"]) == ("4", "65536")
+    for name in ("gpu", "urgent"):
+        shown = controller.ask("scontrol", "show", "partition", name)
+        (line,) = [ln.strip() for ln in shown.splitlines() if "JobDefaults=" in ln]
+        # 112 cores less 4 are 13 for each of eight GPUs, with two threads each.
+        wanted = {"DefCpuPerGPU=26", f"DefMemPerGPU={(1_992_294 - 65_536) // 8}"}
+        assert set(line.removeprefix("JobDefaults=").split(",")) == wanted
 
 
 def test_the_tree_is_that_of_the_fabric(controller: Controller) -> None:

@@ -28,6 +28,7 @@ from rackwright.model import (
     power,
     reliability,
     scheduler,
+    scheduler_settings,
     security,
     software,
     storage,
@@ -213,15 +214,15 @@ _CLUSTER: Mapping[type[Model], Fields] = {
     ),
     scheduler.Scheduler: Fields(
         "kind version cluster sites requeue mpi prolog epilog auth return_to_service "
-        "schedulable_memory extra",
+        "schedulable_memory default_shares private_data extra",
         parts="controllers accounting partitions qos preemption health_check topology processes "
-        "cgroup nodes folders",
+        "cgroup reserve priority tuning nodes folders",
     ),
     scheduler.Controller: Fields("host address", identity=("host",)),
-    scheduler.Accounting: Fields("host address backup enforce"),
+    scheduler.Accounting: Fields("host address backup enforce", parts="keep"),
     scheduler.Partition: Fields(
         "name groups default max_time default_time max_nodes priority_tier preempt_mode exclusive "
-        "qos allow_qos allow_accounts state topology"
+        "qos allow_qos allow_accounts state topology priority_factor memory_per_gpu cpus_per_gpu"
     ),
     scheduler.Qos: Fields(
         "name priority preempts preempt_mode grace max_wall max_nodes_per_user max_gpus_per_user"
@@ -232,8 +233,25 @@ _CLUSTER: Mapping[type[Model], Fields] = {
     scheduler.DeclaredSwitch: Fields("name nodes children"),
     scheduler.Processes: Fields("tracking tasks accounting contain"),
     scheduler.Cgroup: Fields("plugin cores memory swap devices"),
-    scheduler.NodeSettings: Fields("groups cpus memory gres features weight", identity=("groups",)),
+    scheduler.NodeSettings: Fields(
+        "groups cpus memory gres features weight detect gpus_by_socket",
+        parts="reserve",
+        identity=("groups",),
+    ),
     scheduler.Folders: Fields("state spool log run"),
+    scheduler_settings.Priority: Fields(
+        "fair_share age job_size partition qos half_life reset max_age favor_small"
+    ),
+    scheduler_settings.Reserve: Fields("cores memory"),
+    scheduler_settings.SrunPorts: Fields("first steps"),
+    scheduler_settings.Tuning: Fields(
+        "message_timeout tree_width max_jobs max_array_size unkillable_step_timeout "
+        "backfill_window backfill_resolution",
+        parts="srun_ports",
+    ),
+    scheduler_settings.Retention: Fields(
+        "events jobs reservations steps suspensions transactions usage archive"
+    ),
     users.Users: Fields(parts="groups accounts sudo ssh"),
     users.UserGroup: Fields("name gid"),
     users.Account: Fields(
