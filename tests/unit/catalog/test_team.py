@@ -115,7 +115,10 @@ def test_a_price_of_a_built_in_list_is_refused_with_both_places(blueprint: Path)
             {"catalogue": [{"path": "hardware", "digest": f"sha256:{'0' * 64}"}]},
             "is not what it is",
         ),
-        ({"catalogue": [{"path": "/usr"}]}, "'/usr' has more than 10 files"),
+        (
+            {"catalogue": [{"path": "crowd", "digest": f"sha256:{'0' * 64}"}]},
+            "crowd' has more than 10 files",
+        ),
         ({"catalogue": [{"package": "acme-hw", "version": "1.0.0"}]}, "is not installed"),
         ({"catalogue": ["hardware"]}, "is not a mapping"),
         ({"catalog": [{"path": "hardware"}]}, "did you mean 'catalogue'?"),
@@ -125,6 +128,8 @@ def test_a_configuration_that_lists_no_catalogue(
     blueprint: Path, lists: object, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rackwright.team.digest.MOST_FILES", 10)
+    for number in range(11):
+        write(blueprint.parent, Path(f"crowd/{number}.yaml"), {})
     write(blueprint.parent, Path("rackwright.yaml"), lists)
     with pytest.raises(SpecErrors) as caught:
         load_plan(blueprint)

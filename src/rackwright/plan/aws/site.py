@@ -11,6 +11,7 @@ from rackwright.catalog.loader import how_to_add
 from rackwright.model.aws import AwsNodeGroup, AwsServer, AwsSite
 from rackwright.model.hardware import Instance, fact_value
 from rackwright.plan.aws import launch_template, nic
+from rackwright.plan.aws.launch_template import PLANNED, Placement, Wiring
 from rackwright.plan.aws.subnets import (
     Demand,
     SubnetError,
@@ -43,7 +44,7 @@ class GroupPlan:
     nics: tuple[nic.Nic, ...] | None
     """Its interfaces; None where ``layout_error`` says why not."""
     layout_error: nic.LayoutError | None
-    placement: launch_template.Placement
+    placement: Placement
 
     @property
     def addresses_per_node(self) -> int | None:
@@ -65,7 +66,7 @@ class GroupPlan:
         self,
         name: str,
         tags: Mapping[str, str],
-        wiring: launch_template.Wiring = launch_template.PLANNED,
+        wiring: Wiring = PLANNED,
     ) -> dict[str, Any]:
         """The launch template, exactly as it is deployed.
 
