@@ -330,7 +330,7 @@ class Scheduler(Model):
     """A job that does not say what it needs gets the share of its GPUs, or of its CPUs where a
     partition has no GPUs, and not all the memory of its nodes."""
     priority: Priority | None = None
-    """Absent, only the priorities of QOS count."""
+    """Absent, only the priorities of QOS and the factors of partitions count."""
     private_data: tuple[Private, ...] = ()
     tuning: Tuning = Tuning()
     nodes: tuple[NodeSettings, ...] = ()

@@ -143,18 +143,19 @@ def _scheduling(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple
 
 def _priority(scheduler: Scheduler) -> Iterator[tuple[str, str]]:
     priority = scheduler.priority
-    if priority is None:
-        ranked = any(qos.priority for qos in scheduler.qos)
+    factors = any(partition.priority_factor for partition in scheduler.partitions)
+    if priority is None:  # what is declared counts, unless somebody weighs by hand
         by_hand = any(key.lower().startswith("priorityweight") for key in scheduler.extra)
-        if ranked and not by_hand:
+        if factors and not by_hand:
+            yield "PriorityWeightPartition", str(Priority().partition)
+        if any(qos.priority for qos in scheduler.qos) and not by_hand:
             yield "PriorityWeightQOS", str(Priority().qos)
         return
-    ranked = any(partition.priority_factor for partition in scheduler.partitions)
     for key, weight in (
         ("Age", priority.age),
         ("Fairshare", priority.fair_share),
         ("JobSize", priority.job_size),
-        ("Partition", priority.partition if ranked else 0),
+        ("Partition", priority.partition if factors else 0),
         ("QOS", priority.qos),
     ):
         if weight:

@@ -350,13 +350,23 @@ def line_of(plan: Plan, start: str) -> str:
 def test_the_priority_of_a_qos_counts_without_more(tmp_path: Path) -> None:
     """The weights of all factors are 0 in Slurm, so that what a QOS declared did nothing."""
     qos = [{"name": "high", "priority": 10}]
-    plan = a_plan("tree", tmp_path, priority=None, extra={}, qos=qos)
+    plan = a_plan("tree", tmp_path, priority=None, qos=qos, partitions=NO_FACTOR)
     assert line_of(plan, "PriorityWeight") == "PriorityWeightQOS=10000"
     weighed = {"PriorityWeightAge": 5}
     by_hand = a_plan("tree", tmp_path, priority=None, extra=weighed, qos=qos)
     assert line_of(by_hand, "PriorityWeight") == "PriorityWeightAge=5"
-    ranked = [{"name": name, "priority": 0} for name in ("normal", "urgent", "scavenger")]
-    assert line_of(a_plan("tree", tmp_path, priority=None, qos=ranked), "PriorityWeight") == ""
+    even = [{"name": name, "priority": 0} for name in ("normal", "urgent", "scavenger")]
+    plain = a_plan("tree", tmp_path, priority=None, qos=even, partitions=NO_FACTOR)
+    assert line_of(plain, "PriorityWeight") == ""
+
+
+NO_FACTOR = [{"name": "gpu", "priority_factor": None}]
+
+
+def test_the_factor_of_a_partition_counts_without_more(tmp_path: Path) -> None:
+    even = [{"name": name, "priority": 0} for name in ("normal", "urgent", "scavenger")]
+    plan = a_plan("tree", tmp_path, priority=None, qos=even)
+    assert line_of(plan, "PriorityWeight") == "PriorityWeightPartition=1000"
 
 
 def test_an_option_in_extra_stands_for_the_generated_one(tmp_path: Path) -> None:
