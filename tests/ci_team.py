@@ -14,7 +14,7 @@ from pathlib import Path
 from forge_fake import FakeForge
 from rackwright import __version__
 from rackwright.render.ci import write_ci
-from rackwright.render.ci_source import Source, parse_source
+from rackwright.render.ci_source import InstallSource, parse_source
 
 BLUEPRINT = "site/blueprint.yaml"
 WHEEL = f"rackwright-{__version__}-py3-none-any.whl"
@@ -44,14 +44,14 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-def write_ci_files(folder: Path, source: Source = SOME_SOURCE) -> None:
+def write_ci_files(folder: Path, source: InstallSource = SOME_SOURCE) -> None:
     """The files of both forges, in which CI installs from ``source``."""
     write_ci("github", folder, BLUEPRINT, source)
     (folder / ".pre-commit-config.yaml").unlink()
     write_ci("gitlab", folder, BLUEPRINT, source)
 
 
-def of_index(machine: dict[str, str]) -> Source:
+def of_index(machine: dict[str, str]) -> InstallSource:
     """The package of the index of a bare machine, by its digest."""
     wheel = Path(machine["PIP_FIND_LINKS"]) / WHEEL
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()

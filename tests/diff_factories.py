@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from factories import CATALOGUE, a_blueprint
-from rackwright.diff.actions import Update
+from rackwright.diff.actions import FieldUpdate
 from rackwright.diff.compare import updates
 from rackwright.plan.load import LoadedPlan, plan_tree
 from rackwright.spec.loader import load_tree
@@ -77,6 +77,6 @@ def changed(
 
 def updates_of(
     change: Callable[[dict[str, Any]], Any], *sites: dict[str, Any], **more: Any
-) -> dict[str, Update]:
+) -> dict[str, FieldUpdate]:
     """The update of each field that ``change`` touches."""
     return {update.change.path: update for update in updates(*changed(change, *sites, **more))}

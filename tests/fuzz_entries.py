@@ -40,7 +40,11 @@ from rackwright.policy.exceptions.baseline import (
     render_baseline,
     tightened,
 )
-from rackwright.policy.exceptions.exceptions import Choice, concede, read_concessions
+from rackwright.policy.exceptions.exceptions import (
+    ExceptionChoice,
+    apply_exceptions,
+    read_exceptions,
+)
 from rackwright.policy.exceptions.waivers import WaiverFile
 from rackwright.policy.packs.loader import builtin_pack, load_packs
 from rackwright.render.blueprints import list_templates, write_blueprint
@@ -283,18 +287,18 @@ def _take_waivers(case: Case, folder: Path) -> None:
     """Waivers, read beside a blueprint and held against a report, which is shown."""
     path = folder / WaiverFile.NAME
     path.write_bytes(case.content)
-    _concede(case, folder, Choice(waivers=path, use_baseline=False, today=TODAY))
+    _concede(case, folder, ExceptionChoice(waivers=path, use_baseline=False, today=TODAY))
 
 
-def _concede(case: Case, folder: Path, choice: Choice) -> None:
-    concessions = read_concessions(folder / FILE, choice)
+def _concede(case: Case, folder: Path, choice: ExceptionChoice) -> None:
+    exceptions = read_exceptions(folder / FILE, choice)
     report = refused_reports()[case.choice % len(refused_reports())]
     severities = {policy.id: policy.severity for policy in load_packs()}
-    made = concede(report, concessions, severities)
+    made = apply_exceptions(report, exceptions, severities)
     _show(made, ("text", "json", "md", "github")[case.choice % 4])
-    if concessions.baseline is not None:
-        render_baseline(tightened(concessions.baseline.entries, report))
-        render_baseline(pruned(concessions.baseline.entries, report))
+    if exceptions.baseline is not None:
+        render_baseline(tightened(exceptions.baseline.entries, report))
+        render_baseline(pruned(exceptions.baseline.entries, report))
 
 
 def _show(report: Report, form: str) -> None:
@@ -340,7 +344,7 @@ def _take_baseline(case: Case, folder: Path) -> None:
     """A baseline, read beside a blueprint, held against a report, tightened and pruned."""
     path = folder / BaselineFile.NAME
     path.write_bytes(case.content)
-    _concede(case, folder, Choice(baseline=path, use_waivers=False, today=TODAY))
+    _concede(case, folder, ExceptionChoice(baseline=path, use_waivers=False, today=TODAY))
 
 
 @cache

@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from collection_support import COLLECTIONS
-from rackwright.accept.compare import Outcome, compare_item
+from rackwright.accept.compare import ItemOutcome, compare_item
 from rackwright.accept.expected import HostExpectations, expect
 from rackwright.accept.run import read_facts
 from rackwright.inventory.inventory import build_inventory, host_variables
@@ -233,7 +233,7 @@ def health(machine: GpuMachine, cases: Mapping[str, int]) -> dict[str, tuple[int
     return {name: (done.returncode, done.stdout.strip()) for name, done in ended.items()}
 
 
-def probe(machine: GpuMachine, gpus: int) -> dict[str, tuple[Outcome, str | None]]:
+def probe(machine: GpuMachine, gpus: int) -> dict[str, tuple[ItemOutcome, str | None]]:
     """What ``rackwright verify`` finds of the GPUs where so many are expected, by item."""
     (node,) = (host for host in expect(load_plan(blueprint(machine)).plan) if host.name == NODE)
     true: dict[str, int | str] = {"accelerators": gpus, "accelerator model": machine.model}

@@ -19,7 +19,7 @@ import pytest
 from collection_support import COLLECTIONS
 from first_set import name_first_set
 from rackwright.lab import lab as labs
-from rackwright.lab.host import Host
+from rackwright.lab.host import LabHost
 from rackwright.lab.lab import HostSpec, Lab
 from rackwright.lab.system import run
 from rackwright.render.blueprints import find_template, write_blueprint
@@ -103,7 +103,7 @@ class Machines:
     lab: Lab
     folder: Path
 
-    def host(self, name: str) -> Host:
+    def host(self, name: str) -> LabHost:
         """The host ``name``."""
         (found,) = [host for host in self.lab.hosts() if host.name == name]
         return found

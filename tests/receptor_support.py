@@ -17,7 +17,7 @@ import yaml
 
 from lab_snapshots import TRIO, configured_machines
 from lab_support import rackwright
-from rackwright.lab.host import Host
+from rackwright.lab.host import LabHost
 from rackwright.lab.lab import Lab
 from rackwright.lab.system import Process, start, wait_for
 from rackwright.provision.tools import install_receptor
@@ -94,7 +94,7 @@ class Mesh:
     def stop(self, node: str) -> None:
         self.processes.pop(node).end(patience_s=5)
 
-    def host(self, name: str) -> Host:
+    def host(self, name: str) -> LabHost:
         (found,) = [host for host in self.lab.hosts() if host.name == name]
         return found
 

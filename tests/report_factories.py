@@ -11,7 +11,13 @@ from rackwright.errors import Location
 from rackwright.plan.model import Contributor, Subject
 from rackwright.policy.api import Enforcement, Outcome, Severity
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.exception_report import BaselineState, Hygiene, Kind, Notice, Permission
+from rackwright.policy.exception_report import (
+    BaselineState,
+    ExceptionReport,
+    Notice,
+    NoticeKind,
+    Permission,
+)
 from rackwright.policy.excess import Mark
 
 GOLDEN = Path(__file__).parent / "golden/report"
@@ -136,21 +142,21 @@ REGRESSED = replace(
 PREVIEW = replace(ADVISORY, preview=True)
 NOTICES = (
     Notice(
-        Kind.EXPIRING,
+        NoticeKind.EXPIRING,
         "W-2026-014",
         "PWR-002",
         "expires in 9 days, on 2026-12-12",
         Location("policies/waivers.yaml", 2, 5),
     ),
     Notice(
-        Kind.UNUSED,
+        NoticeKind.UNUSED,
         "W-2026-009",
         "PWR-001",
         "covers nothing",
         Location("main:policies/waivers.yaml", 11, 5),
     ),
 )
-HYGIENE = Hygiene(
+HYGIENE = ExceptionReport(
     today=date(2026, 12, 3),
     sources=("main:policies/waivers.yaml",),
     waivers=2,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.model.quantities import format_quantity
-from rackwright.plan.cost.comparison import Comparison, compare
+from rackwright.plan.cost.comparison import RentComparison, compare
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
 from rackwright.policy.helpers.budgets import judged_value
@@ -29,7 +29,7 @@ class OwnedOrRented(Policy):
             yield _judge(comparison)
 
 
-def _judge(comparison: Comparison) -> Measure:
+def _judge(comparison: RentComparison) -> Measure:
     limit = comparison.rented.per_year
     value = judged_value(comparison.owned, limit, "year")
     fix = None

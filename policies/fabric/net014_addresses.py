@@ -10,7 +10,7 @@ from pydantic import Field
 
 from rackwright.model.fabric import Segment
 from rackwright.plan.fabric.addresses import (
-    Claim,
+    NumberRange,
     addresses_needed,
     addresses_of,
     asn_claims,
@@ -94,8 +94,8 @@ def _switched_on(found: FabricAt, key: str, noun: str) -> Finding:
 
 def _ranges(found: Sequence[FabricAt], plan: Plan) -> Iterator[Finding]:
     """Addresses and BGP numbers, which are unique among all fabrics."""
-    by_version: dict[int, list[Claim]] = {4: [], 6: []}
-    asns: list[Claim] = []
+    by_version: dict[int, list[NumberRange]] = {4: [], 6: []}
+    asns: list[NumberRange] = []
     for one in found:
         owner = one.at().name
         for version, claims in prefix_claims(one.fabric, owner).items():
@@ -125,7 +125,7 @@ def _numbers(found: FabricAt) -> Iterator[Finding]:
 
 
 def _unique(
-    at: Subject, noun: str, pairs: Sequence[tuple[Claim, Claim]], fix: str, count: int
+    at: Subject, noun: str, pairs: Sequence[tuple[NumberRange, NumberRange]], fix: str, count: int
 ) -> Finding:
     if not pairs:
         return Finding(at, ok=True, message=f"{noun} do not overlap ({count})", what=noun)

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from rackwright.plan.missing import Missing, each_once
 from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.power.distribution import Tree
+from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.records.power import SourceLoad
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.helpers.racks import BelowSources, is_over
@@ -68,7 +68,7 @@ def _missing_below(site: SitePlan, generator: str) -> Iterator[str]:
     yield from each_once(row.lacks for row in rows if row.lacks is not None)
 
 
-def _at_once(tree: Tree, generator: str) -> AbstractSet[str]:
+def _at_once(tree: PowerTree, generator: str) -> AbstractSet[str]:
     """The sources below a generator whose load is in its steps: none behind a UPS that walks in."""
     reached = {generator}
     for name in reversed(tree.order):  # parents before children

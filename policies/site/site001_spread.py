@@ -9,8 +9,8 @@ from rackwright.model.reliability import Reliability, WanNeed
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Path, Plan, Subject
 from rackwright.plan.reliability.interconnect import (
-    Line,
-    Span,
+    SiteLink,
+    SpanningWork,
     compute_hosts,
     hosts_to_add,
     line_between,
@@ -36,7 +36,9 @@ class Spread(Policy):
         yield from _judge_loss(plan)
 
 
-def _judge_span(blueprint: str, span: Span, line: Line | None) -> Iterator[Measure | Finding]:
+def _judge_span(
+    blueprint: str, span: SpanningWork, line: SiteLink | None
+) -> Iterator[Measure | Finding]:
     one, other = span.sites
     at = Subject(f"{blueprint} {span.name} between {one} and {other}", span.path)
     if line is None:
@@ -63,7 +65,7 @@ def _least(need: WanNeed | None) -> str:
     return f" with {format_quantity(need.bandwidth, 'Gbps')} at least"
 
 
-def _judge_need(at: Subject, line: Line, need: WanNeed) -> Iterator[Measure]:
+def _judge_need(at: Subject, line: SiteLink, need: WanNeed) -> Iterator[Measure]:
     names = ", ".join(line.names)
     where = Subject(at.name, (*at.path, "between_sites"))
     asked = {

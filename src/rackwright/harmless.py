@@ -48,7 +48,7 @@ ANNOTATIONS = re.compile(r"(?m)^::(?:error|warning|notice) (?=[^\n]*::)")
 """Our own commands to GitHub's runner; their values are of others."""
 
 
-class Line:
+class OpenLine:
     """The line that is being written, in parts that may come one by one."""
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Line:
             self._begun = rest if begun.start() == 0 else _WRITTEN + begun[0]
         return made
 
-    def go_on(self, other: Line) -> None:
+    def go_on(self, other: OpenLine) -> None:
         """Be where ``other`` is."""
         self._begun = other._begun
 
@@ -77,7 +77,7 @@ class Line:
         return text
 
 
-def harmless(text: str, keep: re.Pattern[str] | None = None, line: Line | None = None) -> str:
+def harmless(text: str, keep: re.Pattern[str] | None = None, line: OpenLine | None = None) -> str:
     """``text``, lines and all, as it can be shown: escapes stand for what would be obeyed.
 
     Args:
@@ -85,7 +85,7 @@ def harmless(text: str, keep: re.Pattern[str] | None = None, line: Line | None =
         keep: what is our own in it, and meant to be obeyed.
         line: what it goes on with; it begins a line unless one is given.
     """
-    line = line or Line()
+    line = line or OpenLine()
     if keep is None:
         return line.shown(text)
     parts, end = [], 0

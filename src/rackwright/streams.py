@@ -9,14 +9,14 @@ import threading
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from rackwright.harmless import Line, harmless
+from rackwright.harmless import OpenLine, harmless
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _LOCK = threading.RLock()
 """Held while something is written, by which ever thread."""
-_TOGETHER = Line()
+_TOGETHER = OpenLine()
 """The line of both streams, where they go to one file."""
 
 
@@ -26,7 +26,7 @@ class Guarded:
     def __init__(self, stream: TextIO, before: Callable[[], object] | None = None) -> None:
         self._stream = stream
         self._before = before
-        self._line = Line()
+        self._line = OpenLine()
 
     def write(self, text: str) -> int:
         """Write ``text``; nothing in it is obeyed."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.crossguard import server
-from rackwright.crossguard.rules import Resource, ResourceRule, Verdict
+from rackwright.crossguard.rules import DeclaredResource, ResourceRule, Verdict
 
 
-def require_tokens(resource: Resource) -> Iterator[Verdict]:
+def require_tokens(resource: DeclaredResource) -> Iterator[Verdict]:
     """Refuse version 1 of the metadata service."""
     if resource.inputs["metadataOptions"]["httpTokens"] != "required":
         yield Verdict("httpTokens is not required")

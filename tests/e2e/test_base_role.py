@@ -12,7 +12,7 @@ import pytest
 
 from lab_support import LAB_MARKS, Machines, Played, some_machines
 from rackwright.lab.lab import HostSpec
-from rackwright.lab.standins.kernel import KERNEL, NEXT_KERNEL
+from rackwright.lab.mock_packages.kernel import KERNEL, NEXT_KERNEL
 
 pytestmark = LAB_MARKS
 NETWORK = "10.211.0.0/24"

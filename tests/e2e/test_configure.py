@@ -11,10 +11,10 @@ import pytest
 
 from lab_support import LAB_MARKS, Machines, Refused, some_machines
 from rackwright.lab import lab as labs
-from rackwright.lab.host import Host, switch_off
+from rackwright.lab.host import LabHost, switch_off
 from rackwright.lab.lab import HostSpec
-from rackwright.lab.standins.containers import ENROOT, PYXIS
-from rackwright.lab.standins.dashboards import GRAFANA
+from rackwright.lab.mock_packages.containers import ENROOT, PYXIS
+from rackwright.lab.mock_packages.dashboards import GRAFANA
 from rackwright.lab.system import run, wait_for
 
 pytestmark = LAB_MARKS
@@ -160,7 +160,7 @@ def test_a_host_that_goes_down_in_the_middle_is_quarantined_and_the_run_resumes(
     assert sorted(cluster.on("login-1", "srun -N2 hostname").split()) == ["gpu-1", "gpu-2"]
 
 
-def cut_power(host: Host) -> None:
+def cut_power(host: LabHost) -> None:
     """End a host as a power cut does: nobody hears from it again, not even that it ends."""
     run("ip", "link", "set", host.link, "down")
     switch_off(host)

@@ -19,7 +19,7 @@ import yaml
 
 from lab_support import LAB_MARKS, Machines, Played, some_machines
 from rackwright.lab.lab import HostSpec
-from rackwright.lab.standins.fabric import OFED, OLD_OFED
+from rackwright.lab.mock_packages.fabric import OFED, OLD_OFED
 
 pytestmark = LAB_MARKS
 KERNEL = platform.release()

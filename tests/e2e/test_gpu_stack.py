@@ -15,10 +15,10 @@ import yaml
 
 from lab_support import LAB_MARKS, Machines, Played, some_machines
 from rackwright.accept.compare import compare_item
-from rackwright.accept.expected import Expectation, Rule
+from rackwright.accept.expected import Comparing, Expectation
 from rackwright.lab.lab import HostSpec
-from rackwright.lab.standins.gpu import DRIVER
-from rackwright.lab.standins.gpu_stack import (
+from rackwright.lab.mock_packages.gpu import DRIVER
+from rackwright.lab.mock_packages.gpu_stack import (
     CUDA,
     CUDA_TOO_NEW,
     DCGM,
@@ -317,7 +317,7 @@ def outcomes(bill: Mapping[str, str], facts: dict[str, Any]) -> dict[str, str]:
     """For each component what the acceptance says of its version."""
     return {
         name: compare_item(
-            Expectation(name, "version", ("versions", name), Rule.VERSION, version), facts
+            Expectation(name, "version", ("versions", name), Comparing.VERSION, version), facts
         ).outcome.value
         for name, version in bill.items()
     }

@@ -14,7 +14,7 @@ import pytest
 from lab_support import LAB_MARKS, Machines, Played, some_machines
 from promql import metrics_of
 from rackwright.lab.lab import HostSpec
-from rackwright.lab.standins.dashboards import GRAFANA, OLD_GRAFANA
+from rackwright.lab.mock_packages.dashboards import GRAFANA, OLD_GRAFANA
 from rackwright.lab.system import wait_for
 from rackwright.render.dashboards import DASHBOARDS, RACK_LIMITS, RACK_POWER
 from rackwright.render.grafana import SOURCE_UID

@@ -14,7 +14,7 @@ import pytest
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.lab import lab as labs
 from rackwright.lab.base import clear
-from rackwright.lab.host import Host, switch_off
+from rackwright.lab.host import LabHost, switch_off
 from rackwright.lab.lab import HostSpec, Lab
 from rackwright.lab.system import run, wait_for
 
@@ -34,7 +34,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
     labs.down(made)
 
 
-def on(lab: Lab, host: Host, command: str) -> str:
+def on(lab: Lab, host: LabHost, command: str) -> str:
     return run(*lab.ssh(host), command, timeout_s=30).strip()
 
 
@@ -78,7 +78,7 @@ def test_the_life_of_a_lab(lab: Lab) -> None:
     assert labs.down(lab) == ()
 
 
-def _boot(lab: Lab, host: Host) -> str:
+def _boot(lab: Lab, host: LabHost) -> str:
     return run(*lab.ssh(host), "cat /proc/sys/kernel/random/boot_id", check=False).strip()
 
 

@@ -18,7 +18,7 @@ from gpu_support import (
     nccl_failures,
     probe,
 )
-from rackwright.accept.compare import Outcome
+from rackwright.accept.compare import ItemOutcome
 
 pytestmark = [
     pytest.mark.e2e,
@@ -69,8 +69,8 @@ def test_the_generated_health_check_judges_this_machine(machine: GpuMachine) -> 
 
 def test_the_acceptance_finds_what_nvidia_smi_says(machine: GpuMachine) -> None:
     found = probe(machine, machine.gpus)
-    assert {outcome for outcome, _ in found.values()} == {Outcome.PASS}, found
+    assert {outcome for outcome, _ in found.values()} == {ItemOutcome.PASS}, found
     found = probe(machine, machine.gpus + 1)
     reason = f"{machine.gpus} of {machine.gpus + 1} accelerators"
-    assert found["accelerators"] == (Outcome.FAIL, reason)
-    assert found["accelerator model"][0] is Outcome.PASS
+    assert found["accelerators"] == (ItemOutcome.FAIL, reason)
+    assert found["accelerator model"][0] is ItemOutcome.PASS

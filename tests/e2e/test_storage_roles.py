@@ -13,7 +13,7 @@ import pytest
 from block_devices import Disks, some_disks
 from lab_support import LAB_MARKS, Machines, Played, some_machines
 from rackwright.lab.lab import HostSpec
-from rackwright.lab.standins.storage import KERNEL, LUSTRE
+from rackwright.lab.mock_packages.storage import KERNEL, LUSTRE
 from rackwright.lab.system import run
 
 pytestmark = LAB_MARKS

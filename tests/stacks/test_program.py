@@ -166,14 +166,14 @@ def test_a_team_s_pack_judges_too(recorded: Record, blueprint: Write, tmp_path: 
     assert seen.resources == []
 
 
-def test_a_stack_puts_up_with_what_its_files_permit(
+def test_a_stack_allows_what_its_files_permit(
     recorded: Record, blueprint: Write, tmp_path: Path
 ) -> None:
     path = blueprint(**{"L-417A185B: 4096": "L-417A185B: 100"})
     baseline = tmp_path / "baseline.json"
     baseline.write_text(render_baseline(created(check_blueprint(path))))
 
-    gate = Gate(concessions=read_files(None, baseline))
+    gate = Gate(exceptions=read_files(None, baseline))
     seen = recorded(inline_program("aws-network", path, gate=gate), config=REGION)
 
     assert seen.one("Cluster").inputs["spec"]["name"]

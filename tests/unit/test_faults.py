@@ -111,7 +111,7 @@ def test_a_real_disk_that_is_full(tmp_path: Path) -> None:
         place = Workspace(disk)
         with pytest.raises(OSError, match="No space left") as told:
             journal.save(
-                journal.Progress("c", "x" * 100_000, (), {}, ()),
+                journal.RolloutProgress("c", "x" * 100_000, (), {}, ()),
                 place.waves,
             )
         assert f"'{place.waves}' cannot be written" in system_fault(told.value).summary

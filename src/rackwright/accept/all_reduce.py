@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rackwright.accept.expected import Expectation, HostExpectations, Rule
+from rackwright.accept.expected import Comparing, Expectation, HostExpectations
 from rackwright.model.hardware import fact_value
 from rackwright.model.operations import AllReduce
 from rackwright.plan.accelerators_per_node import boards
@@ -59,7 +59,7 @@ def read_output(text: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class RankGroup:
     """Equal nodes that run the all-reduce.
 
     Attributes:
@@ -76,7 +76,7 @@ class Group:
     across: float | None
 
 
-def groups(plan: Plan) -> tuple[Group, ...]:
+def groups(plan: Plan) -> tuple[RankGroup, ...]:
     """The groups of nodes with at least two NVIDIA GPUs each, as Slurm hands them out."""
     scheduler, operations = plan.blueprint.scheduler, plan.blueprint.operations
     if scheduler is None:
@@ -88,7 +88,7 @@ def groups(plan: Plan) -> tuple[Group, ...]:
 
 def _groups(
     plan: Plan, said: Mapping[str, AllReduce], names: Mapping[tuple[str, str, str], str]
-) -> Iterator[Group]:
+) -> Iterator[RankGroup]:
     known_boards = {(board.site, board.group): board.accelerators for board in boards(plan)}
     for nodes in node_sets(plan):
         board = known_boards.get((nodes.site, nodes.group))
@@ -99,7 +99,7 @@ def _groups(
         # The catalogue's number is that of a whole board.
         known = fact_value(board.all_reduce) if count == board.count else None
         node = own.node if own is not None and own.node is not None else known
-        yield Group(
+        yield RankGroup(
             name=nodes.group,
             hosts={name: names[nodes.site, nodes.group, name] for name in nodes.names},
             accelerators=count,
@@ -114,13 +114,13 @@ def expectations(bandwidth_gb_s: float | None) -> tuple[Expectation, Expectation
         item=BANDWIDTH,
         kind="NCCL",
         key=(FACT, "bus_gb_s"),
-        rule=Rule.AT_LEAST,
+        rule=Comparing.AT_LEAST,
         expected=bandwidth_gb_s,
         tolerance="or more",
         unit="GB/s",
         least=bandwidth_gb_s,
     )
-    return least, Expectation(ERRORS, "NCCL", (FACT, "wrong"), Rule.EQUAL, 0)
+    return least, Expectation(ERRORS, "NCCL", (FACT, "wrong"), Comparing.EQUAL, 0)
 
 
 def facts_of(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,13 +141,13 @@ def _problem(text: str) -> dict[str, Any]:
     return {FACT: None, "problems": {FACT: text}}
 
 
-def across_name(group: Group, nodes: Sequence[str]) -> str:
+def across_name(group: RankGroup, nodes: Sequence[str]) -> str:
     """How the nodes of a group are called together in a report."""
     return f"{group.name} ({len(nodes)} nodes together)"
 
 
 def with_all_reduce(
-    expected: Sequence[HostExpectations], groups: Sequence[Group]
+    expected: Sequence[HostExpectations], groups: Sequence[RankGroup]
 ) -> tuple[HostExpectations, ...]:
     """The hosts with what the all-reduce must reach on each of them besides."""
     least = {host: group.node for group in groups for host in group.hosts.values()}

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rackwright.accept.all_reduce import FACT, Group, across_name, expectations, facts_of
-from rackwright.accept.compare import HostAcceptance, Outcome, compare_item
+from rackwright.accept.all_reduce import FACT, RankGroup, across_name, expectations, facts_of
+from rackwright.accept.compare import HostAcceptance, ItemOutcome, compare_item
 from rackwright.accept.run import Answers, play
 from rackwright.ansible_runs.events import Tally
 from rackwright.ansible_runs.files import Workspace
@@ -45,7 +45,7 @@ class _Results:
 
 def measure(
     place: Workspace,
-    groups: Sequence[Group],
+    groups: Sequence[RankGroup],
     answers: Answers,
     *,
     forks: int,
@@ -112,8 +112,8 @@ def _merged(facts: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]
     return {**facts, **more, "problems": problems}
 
 
-def _is_good(group: Group, facts: Mapping[str, Any]) -> bool:
+def _is_good(group: RankGroup, facts: Mapping[str, Any]) -> bool:
     """Whether the node is worth measuring with others: one that is bad would hide their links."""
     outcomes = {compare_item(item, facts).outcome for item in expectations(group.node)}
     known = facts.get(FACT) is not None
-    return known and Outcome.FAIL not in outcomes
+    return known and ItemOutcome.FAIL not in outcomes

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from rackwright.accept.expected import Expectation, HostExpectations, Rule
+from rackwright.accept.expected import Comparing, Expectation, HostExpectations
 from rackwright.exit_codes import ExitCode
 
 REACHABLE = "reachable"
@@ -22,7 +22,7 @@ SCHEDULABLE = frozenset({"IDLE", "MIXED", "ALLOCATED", "COMPLETING"})
 """Base states in which a node works."""
 
 
-class Outcome(StrEnum):
+class ItemOutcome(StrEnum):
     """What became of one item."""
 
     PASS = "pass"  # noqa: S105 - not a password
@@ -41,7 +41,7 @@ class ItemResult:
     """
 
     item: str
-    outcome: Outcome
+    outcome: ItemOutcome
     expected: str | None
     found: str | None
     tolerance: str | None = None
@@ -57,14 +57,14 @@ class HostAcceptance:
     items: tuple[ItemResult, ...]
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ItemOutcome:
         """Fail before unknown before pass; a host without items is unknown."""
         return _worst(item.outcome for item in self.items)
 
     @property
     def failures(self) -> tuple[ItemResult, ...]:
         """Items that fail."""
-        return tuple(item for item in self.items if item.outcome is Outcome.FAIL)
+        return tuple(item for item in self.items if item.outcome is ItemOutcome.FAIL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Acceptance:
     hosts: tuple[HostAcceptance, ...]
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ItemOutcome:
         """The worst of the hosts'."""
         return _worst(host.outcome for host in self.hosts)
 
@@ -82,19 +82,19 @@ class Acceptance:
     def exit_code(self) -> ExitCode:
         """5 when anything fails, 6 when something is unknown, 0 when everything passes."""
         codes = {
-            Outcome.PASS: ExitCode.CLEAN,
-            Outcome.FAIL: ExitCode.VIOLATION,
-            Outcome.UNKNOWN: ExitCode.UNKNOWN,
+            ItemOutcome.PASS: ExitCode.CLEAN,
+            ItemOutcome.FAIL: ExitCode.VIOLATION,
+            ItemOutcome.UNKNOWN: ExitCode.UNKNOWN,
         }
         return codes[self.outcome]
 
 
-def _worst(outcomes: Iterable[Outcome]) -> Outcome:
+def _worst(outcomes: Iterable[ItemOutcome]) -> ItemOutcome:
     seen = set(outcomes)
-    for outcome in (Outcome.FAIL, Outcome.UNKNOWN, Outcome.PASS):
+    for outcome in (ItemOutcome.FAIL, ItemOutcome.UNKNOWN, ItemOutcome.PASS):
         if outcome in seen:
             return outcome
-    return Outcome.UNKNOWN
+    return ItemOutcome.UNKNOWN
 
 
 def compare(
@@ -119,13 +119,15 @@ def _compare_host(
 ) -> HostAcceptance:
     if facts is None:
         reason = unreachable.get(host.name, "its collector has not answered")
-        first = ItemResult(REACHABLE, Outcome.FAIL, "answers", "no answer", reason=reason)
+        first = ItemResult(REACHABLE, ItemOutcome.FAIL, "answers", "no answer", reason=reason)
         others = [
-            ItemResult(item.item, Outcome.UNKNOWN, _shown(item), None, item.tolerance, NO_ANSWER)
+            ItemResult(
+                item.item, ItemOutcome.UNKNOWN, _shown(item), None, item.tolerance, NO_ANSWER
+            )
             for item in host.items
         ]
         return HostAcceptance(host.name, host.node, (first, *others))
-    first = ItemResult(REACHABLE, Outcome.PASS, "answers", "answers")
+    first = ItemResult(REACHABLE, ItemOutcome.PASS, "answers", "answers")
     items = [compare_item(item, facts) for item in host.items]
     return HostAcceptance(host.name, host.node, (first, *items))
 
@@ -143,43 +145,43 @@ def compare_item(item: Expectation, facts: Mapping[str, Any]) -> ItemResult:
     if item.expected is None:
         reason = "neither blueprint nor catalogue says what is expected"
         text = None if found is None else _text(found, item.unit)
-        return ItemResult(item.item, Outcome.UNKNOWN, None, text, item.tolerance, reason)
+        return ItemResult(item.item, ItemOutcome.UNKNOWN, None, text, item.tolerance, reason)
     if found is None:
         why = missing_reason(facts, item.key)
-        return ItemResult(item.item, Outcome.UNKNOWN, shown, None, item.tolerance, why)
+        return ItemResult(item.item, ItemOutcome.UNKNOWN, shown, None, item.tolerance, why)
     try:
         passes, told = _judge(item, found)
     except (KeyError, TypeError, ValueError):  # never taken for a pass
         why = "the host tells something that cannot be read"
-        return ItemResult(item.item, Outcome.UNKNOWN, shown, str(found), item.tolerance, why)
+        return ItemResult(item.item, ItemOutcome.UNKNOWN, shown, str(found), item.tolerance, why)
     if passes:
-        return ItemResult(item.item, Outcome.PASS, shown, told, item.tolerance)
+        return ItemResult(item.item, ItemOutcome.PASS, shown, told, item.tolerance)
     reason = _complaint(item, told)
-    return ItemResult(item.item, Outcome.FAIL, shown, told, item.tolerance, reason)
+    return ItemResult(item.item, ItemOutcome.FAIL, shown, told, item.tolerance, reason)
 
 
 def _judge(item: Expectation, found: Any) -> tuple[bool, str]:
     """Whether ``found`` is as expected, and how it is shown."""
     expected = item.expected
     match item.rule:
-        case Rule.EQUAL:
+        case Comparing.EQUAL:
             if isinstance(expected, int) != isinstance(found, int) or isinstance(found, bool):
                 raise TypeError(found)
             return found == expected, _text(found, item.unit)
-        case Rule.AT_LEAST:
+        case Comparing.AT_LEAST:
             if item.least is None:
                 raise ValueError(item.item)
             return float(found) >= item.least, _text(found, item.unit)
-        case Rule.WORD:
+        case Comparing.WORD:
             names = sorted({str(name) for name in found})
             word = str(expected).lower()
             good = bool(names) and all(_names(word, name) for name in names)
             return good, ", ".join(names) or "none"
-        case Rule.VERSION | Rule.RELEASE:
+        case Comparing.VERSION | Comparing.RELEASE:
             return _same_version(str(expected), str(found), item.rule), str(found)
-        case Rule.SCHEDULABLE:
+        case Comparing.SCHEDULABLE:
             return _takes_jobs(str(found)), str(found)
-        case Rule.PORTS:
+        case Comparing.PORTS:
             rates = [float(rate) for rate in found["rates_gbps"]]
             right = sum(rate == item.rate_gbps for rate in rates)
             others = len(rates) - right
@@ -195,9 +197,9 @@ def _names(word: str, name: str) -> bool:
     return any("".join(words[i:j]) == word for i in ends for j in ends[i + 1 :])
 
 
-def _same_version(expected: str, found: str, rule: Rule) -> bool:
+def _same_version(expected: str, found: str, rule: Comparing) -> bool:
     """Whether ``found`` is ``expected``, but for what stands behind the next separator."""
-    separators = "-+~." if rule is Rule.RELEASE else "-+~"
+    separators = "-+~." if rule is Comparing.RELEASE else "-+~"
     return found == expected or (found.startswith(expected) and found[len(expected)] in separators)
 
 
@@ -215,9 +217,9 @@ def _complaint(item: Expectation, told: str) -> str:
     """Like ``7 of 8 accelerators``, so that it can stand as Slurm's reason."""
     if item.expected == 0:
         return f"{told} {item.item}, none are allowed"
-    if item.rule is Rule.EQUAL and isinstance(item.expected, int):
+    if item.rule is Comparing.EQUAL and isinstance(item.expected, int):
         return f"{told} of {item.expected} {item.item}"
-    if item.rule is Rule.PORTS:
+    if item.rule is Comparing.PORTS:
         rest = item.item.removeprefix("ports ")
         return f"{told.split(maxsplit=1)[0]} of {item.expected} {rest} ports active"
     return f"{item.item} is {told}, not {_shown(item)}"

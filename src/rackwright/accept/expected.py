@@ -29,7 +29,7 @@ NOT_IN_A_LAB = frozenset({"processors", "memory", "accelerator model", "ports", 
 """Kinds of items that a lab host cannot pose as having: it shares the hardware of one machine."""
 
 
-class Rule(StrEnum):
+class Comparing(StrEnum):
     """How what was found is compared with what is expected."""
 
     EQUAL = "equal"
@@ -63,7 +63,7 @@ class Expectation:
     item: str
     kind: str
     key: tuple[str, ...]
-    rule: Rule
+    rule: Comparing
     expected: float | int | str | None
     tolerance: str | None = None
     unit: str = ""
@@ -155,12 +155,12 @@ def _hardware(plan: Plan, host: Host, nodes: NodeSet | None) -> Iterator[Expecta
     yield from _gpus(entry, nodes)
     cpus = fact_value(entry.cpus) if isinstance(entry, Node) else fact_value(entry.vcpus)
     cpus = cpus if nodes is None else nodes.cpus
-    yield Expectation("processors", "processors", ("cpus",), Rule.EQUAL, cpus)
+    yield Expectation("processors", "processors", ("cpus",), Comparing.EQUAL, cpus)
     yield _memory(plan, entry, nodes)
     if isinstance(entry, Node):
         yield from _ports(entry)
     elif (count := _efa(plan, host)) is not None:
-        yield Expectation("EFA devices", "EFA devices", ("efa",), Rule.EQUAL, count)
+        yield Expectation("EFA devices", "EFA devices", ("efa",), Comparing.EQUAL, count)
 
 
 def _gpus(entry: Node | Instance, nodes: NodeSet | None) -> Iterator[Expectation]:
@@ -170,11 +170,11 @@ def _gpus(entry: Node | Instance, nodes: NodeSet | None) -> Iterator[Expectation
         count = nodes.gres.count
     elif board is not None:
         count = None if board.count % entry.hosts else board.count // entry.hosts
-    yield Expectation("accelerators", "accelerators", ("accelerators",), Rule.EQUAL, count)
+    yield Expectation("accelerators", "accelerators", ("accelerators",), Comparing.EQUAL, count)
     if board is not None and board.vendor == "nvidia":
         word = nodes.gres.type if nodes is not None and nodes.gres is not None else board.gres
         key = ("accelerator_models",)
-        yield Expectation("accelerator model", "accelerator model", key, Rule.WORD, word)
+        yield Expectation("accelerator model", "accelerator model", key, Comparing.WORD, word)
 
 
 def _memory(plan: Plan, entry: Node | Instance, nodes: NodeSet | None) -> Expectation:
@@ -189,7 +189,7 @@ def _memory(plan: Plan, entry: Node | Instance, nodes: NodeSet | None) -> Expect
     if nodes is not None and nodes.memory is not None and nodes.memory != _floor(least):
         installed, least, tolerance = float(nodes.memory), float(nodes.memory), "or more"
     return Expectation(
-        "memory", "memory", ("memory_mib",), Rule.AT_LEAST, installed, tolerance, "MiB", least
+        "memory", "memory", ("memory_mib",), Comparing.AT_LEAST, installed, tolerance, "MiB", least
     )
 
 
@@ -207,7 +207,7 @@ def _ports(entry: Node) -> Iterator[Expectation]:
             item=f"ports {technology} {rate:g} Gbps",
             kind="ports",
             key=(technology,),
-            rule=Rule.PORTS,
+            rule=Comparing.PORTS,
             expected=None if count % entry.hosts else count // entry.hosts,
             tolerance="or more",
             rate_gbps=rate,
@@ -251,7 +251,7 @@ def _serves_lustre(plan: Plan, host: Host) -> bool:
 
 
 def _mount(place: str, expected: str | None) -> Expectation:
-    return Expectation(f"mount {place}", "mount", ("mounts", place), Rule.EQUAL, expected)
+    return Expectation(f"mount {place}", "mount", ("mounts", place), Comparing.EQUAL, expected)
 
 
 def _versions(plan: Plan, host: Host) -> Iterator[Expectation]:
@@ -260,14 +260,14 @@ def _versions(plan: Plan, host: Host) -> Iterator[Expectation]:
     wanted = {} if bill is None else dict(_billed(plan, bill, host))
     if scheduler is not None and covers(scheduler, host.site):
         exact = None if bill is None else bill.slurm
-        rule = Rule.VERSION if exact is not None else Rule.RELEASE
+        rule = Comparing.VERSION if exact is not None else Comparing.RELEASE
         yield _version("slurm", exact or scheduler.version, rule)
     for component, version in sorted(wanted.items()):
         yield _version(component, version)
 
 
-def _version(component: str, version: str, rule: Rule = Rule.VERSION) -> Expectation:
-    tolerance = "any build of it" if rule is Rule.VERSION else "any maintenance release of it"
+def _version(component: str, version: str, rule: Comparing = Comparing.VERSION) -> Expectation:
+    tolerance = "any build of it" if rule is Comparing.VERSION else "any maintenance release of it"
     return Expectation(
         f"version {component}", "version", ("versions", component), rule, version, tolerance
     )
@@ -326,7 +326,9 @@ def _services(scheduler: Scheduler | None, host: Host) -> Iterator[Expectation]:
     if accounting is not None and host.name == accounting.host:
         wanted += ["mariadb", "slurmdbd"]
     for name in wanted:
-        yield Expectation(f"service {name}", "service", ("services", name), Rule.EQUAL, "active")
+        yield Expectation(
+            f"service {name}", "service", ("services", name), Comparing.EQUAL, "active"
+        )
 
 
 def _places(plan: Plan, sets: Sequence[NodeSet]) -> dict[str, str]:
@@ -347,9 +349,9 @@ def _slurm(nodes: NodeSet | None, unit: str | None) -> Iterator[Expectation]:
     if nodes is None:
         return
     key = ("slurm", "state")
-    yield Expectation("Slurm state", "Slurm state", key, Rule.SCHEDULABLE, "takes jobs")
+    yield Expectation("Slurm state", "Slurm state", key, Comparing.SCHEDULABLE, "takes jobs")
     key, count = ("slurm", "accelerators"), nodes.accelerators
-    yield Expectation("Slurm accelerators", "Slurm accelerators", key, Rule.EQUAL, count)
+    yield Expectation("Slurm accelerators", "Slurm accelerators", key, Comparing.EQUAL, count)
     if unit is not None:
         key = ("slurm", "topology")
-        yield Expectation("Slurm topology", "Slurm topology", key, Rule.EQUAL, unit)
+        yield Expectation("Slurm topology", "Slurm topology", key, Comparing.EQUAL, unit)

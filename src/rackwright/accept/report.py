@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from rackwright.accept.compare import Acceptance, ItemResult, Outcome
+from rackwright.accept.compare import Acceptance, ItemOutcome, ItemResult
 from rackwright.harmless import json_text
 from rackwright.report.junit_xml import Case, render_suites
 
@@ -20,10 +20,10 @@ def render_text(
     """What does not pass, host by host, and a summary."""
     lines = []
     for host in acceptance.hosts:
-        if host.outcome is Outcome.PASS:
+        if host.outcome is ItemOutcome.PASS:
             continue
         lines.append(f"{host.name}: {host.outcome}")
-        lines += [_line(item) for item in host.items if item.outcome is not Outcome.PASS]
+        lines += [_line(item) for item in host.items if item.outcome is not ItemOutcome.PASS]
     lines += [f"drained {node}: {reason}" for node, reason in sorted(drained.items())]
     if not_judged:
         lines.append(
@@ -42,17 +42,17 @@ def _line(item: ItemResult) -> str:
 
 def _summary(acceptance: Acceptance) -> str:
     hosts = acceptance.hosts
-    counts = {o: sum(host.outcome is o for host in hosts) for o in Outcome}
+    counts = {o: sum(host.outcome is o for host in hosts) for o in ItemOutcome}
     items = sum(len(host.items) for host in hosts)
     verdict = {
-        Outcome.PASS: "accepted",
-        Outcome.FAIL: "not accepted",
-        Outcome.UNKNOWN: "not accepted: not everything is known",
+        ItemOutcome.PASS: "accepted",
+        ItemOutcome.FAIL: "not accepted",
+        ItemOutcome.UNKNOWN: "not accepted: not everything is known",
     }[acceptance.outcome]
     return (
         f"{verdict}: of {len(hosts)} {'host' if len(hosts) == 1 else 'hosts'} "
-        f"{counts[Outcome.PASS]} pass, {counts[Outcome.FAIL]} fail, "
-        f"{counts[Outcome.UNKNOWN]} unknown ({items} items)"
+        f"{counts[ItemOutcome.PASS]} pass, {counts[ItemOutcome.FAIL]} fail, "
+        f"{counts[ItemOutcome.UNKNOWN]} unknown ({items} items)"
     )
 
 
@@ -83,11 +83,11 @@ def render_junit(acceptance: Acceptance) -> str:
 
 
 def _case(item: ItemResult) -> Case:
-    if item.outcome is Outcome.PASS:
+    if item.outcome is ItemOutcome.PASS:
         return Case(clean(item.item))
     return Case(
         clean(item.item),
-        "failure" if item.outcome is Outcome.FAIL else "error",
+        "failure" if item.outcome is ItemOutcome.FAIL else "error",
         clean(item.reason or ""),
         item.outcome,
         clean(f"expected {item.expected}, found {item.found}"),

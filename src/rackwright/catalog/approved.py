@@ -32,7 +32,7 @@ _KNOWN = {one: rank for rank, one in enumerate(reversed(Confidence))}
 
 
 @dataclass(frozen=True)
-class Kept:
+class RefusedFact:
     """A fact or price of a change that does not hold.
 
     Attributes:
@@ -52,7 +52,7 @@ class Kept:
     path: tuple[str | int, ...]
 
 
-def hold_products(head: Catalogue, base: Catalogue) -> tuple[Catalogue, tuple[Kept, ...]]:
+def hold_products(head: Catalogue, base: Catalogue) -> tuple[Catalogue, tuple[RefusedFact, ...]]:
     """``head`` as its base lets it be judged, and what of it does not hold.
 
     Args:
@@ -64,7 +64,7 @@ def hold_products(head: Catalogue, base: Catalogue) -> tuple[Catalogue, tuple[Ke
     """
     head = head.bare
     held: dict[Key, Entry] = {}
-    kept: list[Kept] = []
+    kept: list[RefusedFact] = []
     for key, path in _shared(head, base):
         try:
             before = base.get(*key)
@@ -114,7 +114,7 @@ def _shared(head: Catalogue, base: Catalogue) -> Iterator[tuple[Key, Path]]:
                 yield (kind, entry_id), path
 
 
-def hold_entry(head: Entry, base: Entry) -> tuple[Entry, tuple[Kept, ...]]:
+def hold_entry(head: Entry, base: Entry) -> tuple[Entry, tuple[RefusedFact, ...]]:
     """One product as its base lets it be judged, and what of it does not hold."""
     own = {key: _unused(key, head.sources) for key, one in base.sources.items()
            if head.sources.get(key, one) != one}  # fmt: skip
@@ -151,7 +151,7 @@ def _cite(model: Any, names: Mapping[str, str]) -> Any:
 @dataclass
 class _Walk:
     sources: Mapping[str, Source]
-    kept: list[Kept]
+    kept: list[RefusedFact]
 
     def hold(self, head: Model, base: Model, path: tuple[str, ...]) -> Model:
         """One model as it may be judged."""
@@ -202,7 +202,7 @@ class _Walk:
 
     def _keep(self, where: tuple[str, ...], now: Any, was: Any) -> None:
         told = (self._shown(now), self._shown(was))
-        self.kept.append(Kept("", ".".join(where), *told, Path(), where))
+        self.kept.append(RefusedFact("", ".".join(where), *told, Path(), where))
 
     def _shown(self, value: Any) -> str | None:
         if value is None:
@@ -239,7 +239,7 @@ def _is_stricter(rule: Milder, now: Any, was: Any) -> bool:
     return rule.direction is Direction.LOWER and bool(now > was)
 
 
-def _hold_prices(head: Catalogue, base: Catalogue) -> tuple[Prices | None, tuple[Kept, ...]]:
+def _hold_prices(head: Catalogue, base: Catalogue) -> tuple[Prices | None, tuple[RefusedFact, ...]]:
     """The prices that may be judged by, if those of ``head`` may not, and what does not hold."""
     if not head.price_folders or head.price_folders == base.price_folders:
         return None, ()
@@ -248,7 +248,7 @@ def _hold_prices(head: Catalogue, base: Catalogue) -> tuple[Prices | None, tuple
     except SpecErrors:
         before = builtin_prices()  # what cannot be read has approved nothing
     built_in = set(map(id, builtin_prices().lists))
-    kept: list[Kept] = []
+    kept: list[RefusedFact] = []
     lists = [
         one if id(one) in built_in else _hold_list(one, before, base.keys, kept)
         for one in head.prices.lists
@@ -262,7 +262,7 @@ def _hold_prices(head: Catalogue, base: Catalogue) -> tuple[Prices | None, tuple
 
 
 def _hold_list(
-    head: PriceList, before: Prices, products: Container[str], kept: list[Kept]
+    head: PriceList, before: Prices, products: Container[str], kept: list[RefusedFact]
 ) -> PriceList:
     facts: dict[str, Fact[Decimal]] = {}
     sources: dict[str, Source] = {}
@@ -297,6 +297,6 @@ def _words(amount: Decimal, source: Source) -> str:
     return f"{amount:f} of {when} ({source.confidence})"
 
 
-def _price(head: PriceList, item: str, now: str, was: str | None) -> Kept:
+def _price(head: PriceList, item: str, now: str, was: str | None) -> RefusedFact:
     name = f"{item} ({head.offer}, {head.region})"
-    return Kept(name, "", now, was, Path(head.id), ("prices", item))
+    return RefusedFact(name, "", now, was, Path(head.id), ("prices", item))

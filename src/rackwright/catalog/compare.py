@@ -14,7 +14,7 @@ from rackwright.model.prices import Price, each
 
 
 @dataclass(frozen=True)
-class Change:
+class EntryChange:
     """A product, a field of one, or a price that changes.
 
     Attributes:
@@ -32,19 +32,19 @@ class Change:
     held: bool = False
 
 
-def compare_catalogues(before: Catalogue, after: Catalogue) -> tuple[Change, ...]:
+def compare_catalogues(before: Catalogue, after: Catalogue) -> tuple[EntryChange, ...]:
     """The changes of the products and prices that are not built in."""
     return (*_products(before, after), *_prices(before, after))
 
 
-def _products(before: Catalogue, after: Catalogue) -> Iterator[Change]:
+def _products(before: Catalogue, after: Catalogue) -> Iterator[EntryChange]:
     one, other = _own(before), _own(after)
     for key in sorted(one | other, key=lambda key: (key[1], KINDS[key[0]])):
         name = f"{KINDS[key[0]]}/{key[1]}"
         if key not in one:
-            yield Change(name, "", None, after.get(*key).name)
+            yield EntryChange(name, "", None, after.get(*key).name)
         elif key not in other:
-            yield Change(name, "", before.get(*key).name, None)
+            yield EntryChange(name, "", before.get(*key).name, None)
         else:
             yield from _fields(name, before.get(*key), after.get(*key))
 
@@ -58,13 +58,13 @@ def _own(catalogue: Catalogue) -> set[Key]:
     }
 
 
-def _fields(name: str, before: Entry, after: Entry) -> Iterator[Change]:
+def _fields(name: str, before: Entry, after: Entry) -> Iterator[EntryChange]:
     held = {one.field for one in hold_entry(after, before)[1]}
     one, other = dict(_leaves(before)), dict(_leaves(after))
     for field in dict.fromkeys([*one, *other]):
         was, now = one.get(field), other.get(field)
         if was != now:
-            yield Change(name, field, was, now, any(_is_in(field, top) for top in held))
+            yield EntryChange(name, field, was, now, any(_is_in(field, top) for top in held))
 
 
 def _is_in(field: str, top: str) -> bool:
@@ -92,16 +92,16 @@ def _values(value: Any, name: str, sources: Mapping[str, Any]) -> Iterator[tuple
         yield name, str(value)
 
 
-def _prices(before: Catalogue, after: Catalogue) -> Iterator[Change]:
+def _prices(before: Catalogue, after: Catalogue) -> Iterator[EntryChange]:
     one, other = _listed(before), _listed(after)
     for name in sorted(one | other):
         was, now = one.get(name), other.get(name)
         if was is None or now is None:
-            yield Change(
+            yield EntryChange(
                 name, "", None if was is None else _words(was), None if now is None else _words(now)
             )
         elif _words(was) != _words(now):
-            yield Change(name, "", _words(was), _words(now), now.amount < was.amount)
+            yield EntryChange(name, "", _words(was), _words(now), now.amount < was.amount)
 
 
 def _listed(catalogue: Catalogue) -> dict[str, Price]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_blueprint, add_packs
-from rackwright.cli.concessions import add_files, add_today, choice_of
+from rackwright.cli.exceptions import add_files, add_today, choice_of
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rackwright.policy.engine import Report
-    from rackwright.policy.exceptions.baseline import Entry
+    from rackwright.policy.exceptions.baseline import BaselineEntry
 
 _SUMMARIES = {
     "create": "record every failure that blocks now",
@@ -81,7 +81,9 @@ def _judge(arguments: argparse.Namespace, *, use_baseline: bool) -> Report:
     return gate.judge(load_plan(arguments.blueprint, tuple(arguments.layer)))
 
 
-def _renamed(entries: tuple[Entry, ...], arguments: argparse.Namespace) -> tuple[Entry, ...]:
+def _renamed(
+    entries: tuple[BaselineEntry, ...], arguments: argparse.Namespace
+) -> tuple[BaselineEntry, ...]:
     """``entries`` by the ids that their rules have now."""
     from rackwright.policy.exceptions.renames import renamed_entries
     from rackwright.policy.packs.loader import former_ids, load_packs
@@ -91,7 +93,7 @@ def _renamed(entries: tuple[Entry, ...], arguments: argparse.Namespace) -> tuple
     return renamed_entries(entries, former_ids(load_packs(packs)))
 
 
-def _failures(entries: Sequence[Entry]) -> str:
+def _failures(entries: Sequence[BaselineEntry]) -> str:
     return f"{len(entries):,} failure{'s' if len(entries) != 1 else ''}"
 
 
@@ -103,7 +105,7 @@ def _rest(report: Report) -> str:
     return f"{left:,} unknown or crashed cannot be recorded and block still\n" if left else ""
 
 
-def _read(path: Path) -> tuple[Entry, ...]:
+def _read(path: Path) -> tuple[BaselineEntry, ...]:
     from rackwright.policy.exceptions.baseline import BaselineFile
     from rackwright.spec.loader import load
 
@@ -112,7 +114,7 @@ def _read(path: Path) -> tuple[Entry, ...]:
     return load(path, BaselineFile).value.entries
 
 
-def _write(path: Path, entries: Iterable[Entry]) -> None:
+def _write(path: Path, entries: Iterable[BaselineEntry]) -> None:
     from rackwright.cli.outputs import write_file
     from rackwright.policy.exceptions.baseline import render_baseline
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_blueprint, add_packs
-from rackwright.cli.concessions import add_files, add_judging, choice_of, files_of
+from rackwright.cli.exceptions import add_files, add_judging, choice_of, files_of
 from rackwright.cli.outputs import parse_output, read_delta, write_failure, write_report
 from rackwright.cli.packs import add_isolated, current_id, refuse_outside
 from rackwright.cli.todo import add_todo, refuse_existing, write_todo

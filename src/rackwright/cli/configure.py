@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_blueprint
 from rackwright.cli.hosts import add_hosts, check_hosts, connections, watcher
-from rackwright.cli.judging import add_gate, gate_of, refused_by
+from rackwright.cli.policy_gate import add_gate, gate_of, refused_by
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text

@@ -13,7 +13,7 @@ from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from rackwright.plan.cost.comparison import Comparison
+    from rackwright.plan.cost.comparison import RentComparison
     from rackwright.plan.cost.summary import CostSummary
     from rackwright.plan.load import LoadedPlan
     from rackwright.render.todo import Wanted
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _unpriced(
-    loaded: LoadedPlan, summary: CostSummary, comparisons: Sequence[Comparison]
+    loaded: LoadedPlan, summary: CostSummary, comparisons: Sequence[RentComparison]
 ) -> list[Wanted]:
     """What costs are not known for want of it."""
     from rackwright.policy.unknowns import Remedies

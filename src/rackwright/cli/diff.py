@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_blueprint
-from rackwright.cli.concessions import add_today, files_of
+from rackwright.cli.exceptions import add_today, files_of
 from rackwright.cli.packs import add_isolated, refuse_outside
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.harmless import COLOURS, harmless
@@ -89,7 +89,7 @@ def _compare(arguments: argparse.Namespace) -> Comparison:
     from rackwright.diff.compare import compare_sides
     from rackwright.diff.revisions import WorkingTree, approving_revision, open_sides
     from rackwright.policy.base_approval.approval import read_approval
-    from rackwright.policy.exceptions.exceptions import Choice, read_concessions
+    from rackwright.policy.exceptions.exceptions import ExceptionChoice, read_exceptions
     from rackwright.policy.gate import all_packs
     from rackwright.policy.packs.team_config import packs_for
     from rackwright.spec.links import refuse_links
@@ -104,14 +104,14 @@ def _compare(arguments: argparse.Namespace) -> Comparison:
     layers, isolated = tuple(arguments.layer), arguments.isolated
     approval = read_approval(arguments.blueprint, layers, ref, isolated=isolated)
     packs = packs_for(arguments.blueprint, arguments.pack, isolated=isolated)
-    choice = Choice(base_ref=ref, today=arguments.today)
+    choice = ExceptionChoice(base_ref=ref, today=arguments.today)
     return compare_sides(
         base,
         head,
         arguments.blueprint,
         layers=layers,
         packs=all_packs(packs, approval),
-        concessions=read_concessions(arguments.blueprint, choice),
+        exceptions=read_exceptions(arguments.blueprint, choice),
         approval=approval,
         accepted=arguments.accept,
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_aws_site, add_blueprint
-from rackwright.cli.judging import add_gate, gate_of, refused_by
+from rackwright.cli.policy_gate import add_gate, gate_of, refused_by
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rackwright.errors import RackwrightError
     from rackwright.plan.load import LoadedPlan
-    from rackwright.provision.engine import Outcome, Site
+    from rackwright.provision.engine import Site, StackOutcome
     from rackwright.provision.naming import Naming
     from rackwright.provision.targets import Target
 
@@ -56,7 +56,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb; the exit code."""
     from rackwright.plan.load import load_plan
-    from rackwright.provision import engine, plans
+    from rackwright.provision import engine, saved_plans
     from rackwright.provision.targets import open_target
 
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
@@ -69,11 +69,11 @@ def run(arguments: argparse.Namespace) -> int:
         site = replace(site, gate=gate)
     if verb in _DESTRUCTIVE and not arguments.yes:
         confirm(verb, site, arguments.target)
-    blueprint = plans.digest([loaded.tree.data, loaded.plan.catalogue.own()])
+    blueprint = saved_plans.digest([loaded.tree.data, loaded.plan.catalogue.own()])
     if verb == "up" and arguments.plan:
-        plans.verify(arguments.plan, stack=site.stack, blueprint=blueprint)
+        saved_plans.verify(arguments.plan, stack=site.stack, blueprint=blueprint)
     if verb == "preview" and arguments.save_plan:
-        plans.prepare(arguments.save_plan)
+        saved_plans.prepare(arguments.save_plan)
     target = open_target(arguments.target)
     namings: Sequence[Naming] | None = None
     trouble: RackwrightError | None = None
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
             refresh=arguments.refresh,
         )
         if arguments.save_plan:
-            plans.seal(arguments.save_plan, stack=site.stack, blueprint=blueprint)
+            saved_plans.seal(arguments.save_plan, stack=site.stack, blueprint=blueprint)
     if verb == "up" or (verb == "status" and any(o.kind == "aws-cluster" for o in outcomes)):
         try:
             namings = _name(verb, loaded, site, target)
@@ -210,7 +210,7 @@ def _say(line: str) -> None:
     sys.stderr.flush()
 
 
-def _render(verb: str, site: Site, outcomes: Sequence[Outcome], endpoint: str | None) -> str:
+def _render(verb: str, site: Site, outcomes: Sequence[StackOutcome], endpoint: str | None) -> str:
     lines = []
     for outcome in outcomes:
         lines.append(f"{outcome.kind}/{site.stack}: {_summary(verb, outcome)}")
@@ -237,7 +237,7 @@ def _hosts(namings: Sequence[Naming] | None) -> Iterator[str]:
         yield f"hosts of {one.group}: {len(there):,} of {len(one.hosts):,} with an address{text}"
 
 
-def _summary(verb: str, outcome: Outcome) -> str:
+def _summary(verb: str, outcome: StackOutcome) -> str:
     if verb == "status":
         return f"{outcome.unchanged} resources"
     if not outcome.changes:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_layers, add_packs
-from rackwright.cli.concessions import add_judging, add_today, choice_of
+from rackwright.cli.exceptions import add_judging, add_today, choice_of
 from rackwright.cli.packs import current_id
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
@@ -183,7 +183,7 @@ def _limit_for(waiver: Waiver, arguments: argparse.Namespace, packs: Sequence[Pa
 
 
 def _prune(arguments: argparse.Namespace) -> int:
-    from rackwright.policy.exception_report import Kind
+    from rackwright.policy.exception_report import NoticeKind
     from rackwright.policy.exceptions.waiver_edits import without
 
     path, today = _path(arguments), _today(arguments)
@@ -191,7 +191,7 @@ def _prune(arguments: argparse.Namespace) -> int:
     if arguments.unused:
         hygiene = _judge(arguments).hygiene
         notices = hygiene.notices if hygiene else ()
-        gone += [notice.id for notice in notices if notice.kind is Kind.UNUSED]
+        gone += [notice.id for notice in notices if notice.kind is NoticeKind.UNUSED]
     if not gone:
         sys.stdout.write("nothing to remove\n")
         return ExitCode.CLEAN

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rackwright.plan.load import LoadedPlan
     from rackwright.plan.model import Plan
     from rackwright.receptor.workers import Login, Workers
-    from rackwright.rollout.executor import AnsibleCrew
-    from rackwright.rollout.journal import Progress
+    from rackwright.rollout.executor import AnsibleExecutor
+    from rackwright.rollout.journal import RolloutProgress
     from rackwright.rollout.rollout import Pace, Rollout
     from rackwright.rollout.waves import Limit, Wave
 
@@ -97,7 +97,7 @@ def roll_out(
     from rackwright.ansible_runs.tags import parse_tags
     from rackwright.locks import exclusive
     from rackwright.receptor.distribute import check_workers
-    from rackwright.rollout.executor import AnsibleCrew, digest
+    from rackwright.rollout.executor import AnsibleExecutor, digest
     from rackwright.rollout.journal import load, save
     from rackwright.rollout.rollout import Rollout
 
@@ -109,7 +109,7 @@ def roll_out(
     expected = {host.name: host for host in expect(plan, lab=arguments.lab is not None)}
     with exclusive(place.folder / "lock", what=f"the configuration of '{plan.blueprint.name}'"):
         inventory = prepare(plan, place, connections(arguments.lab))
-        crew = AnsibleCrew(
+        executor = AnsibleExecutor(
             place,
             _controllers(plan),
             expected,
@@ -124,22 +124,22 @@ def roll_out(
             progress = _begun(before, digest(place, inventory, before.tags if before else (), inventories))  # fmt: skip
         else:
             mark = digest(place, inventory, tags, inventories)
-            progress = _begin(arguments, plan, place, crew, mark, tags)
+            progress = _begin(arguments, plan, place, executor, mark, tags)
             if before is not None:
                 progress.drained = dict(before.drained)
         if workers is not None:
             left = [host for wave in progress.waves for host in progress.left(wave)]
             check_workers(place, inventories, workers, left)
         if arguments.check:
-            return _foresee(arguments, progress, crew)
+            return _foresee(arguments, progress, executor)
         if not arguments.resume and before is not None and before.unfinished:
             say(f"the {before.change}, which was not finished, is given up for this one")
         save(progress, place.waves)
-        rollout = Rollout(progress, crew, pace, say, lambda kept: save(kept, place.waves))
-        return _run(rollout, crew, place, as_json=arguments.json)
+        rollout = Rollout(progress, executor, pace, say, lambda kept: save(kept, place.waves))
+        return _run(rollout, executor, place, as_json=arguments.json)
 
 
-def _run(rollout: Rollout, crew: AnsibleCrew, place: Workspace, *, as_json: bool) -> int:
+def _run(rollout: Rollout, executor: AnsibleExecutor, place: Workspace, *, as_json: bool) -> int:
     from rackwright.rollout.executor import quarantine
 
     progress = rollout.progress
@@ -150,18 +150,18 @@ def _run(rollout: Rollout, crew: AnsibleCrew, place: Workspace, *, as_json: bool
         sys.stderr.write("\nstopped\n")
         rollout.settle()
         quarantine(place, progress, before)
-        sys.stderr.write(_leftovers(progress, crew.controllers))
+        sys.stderr.write(_leftovers(progress, executor.controllers))
         return int(ExitCode.INTERRUPTED)
     except ExternalToolError:
         quarantine(place, progress, before)
-        sys.stderr.write(_leftovers(progress, crew.controllers))
+        sys.stderr.write(_leftovers(progress, executor.controllers))
         raise
     kept = quarantine(place, progress, before)
     if as_json:
-        sys.stdout.write(_as_json(rollout, crew.changed, kept))
+        sys.stdout.write(_as_json(rollout, executor.changed, kept))
     else:
-        sys.stdout.write(_as_text(rollout, crew.changed, kept))
-        sys.stdout.write(_leftovers(progress, crew.controllers) if progress.unfinished else "")
+        sys.stdout.write(_as_text(rollout, executor.changed, kept))
+        sys.stdout.write(_leftovers(progress, executor.controllers) if progress.unfinished else "")
     return int(ExitCode.EXTERNAL if progress.unfinished else ExitCode.CLEAN)
 
 
@@ -215,21 +215,21 @@ def _begin(
     arguments: argparse.Namespace,
     plan: Plan,
     place: Workspace,
-    crew: AnsibleCrew,
+    executor: AnsibleExecutor,
     mark: str,
     tags: Sequence[str],
-) -> Progress:
+) -> RolloutProgress:
     from itertools import islice
 
     from rackwright.rollout.executor import hosts_matching
-    from rackwright.rollout.journal import Progress
+    from rackwright.rollout.journal import RolloutProgress
     from rackwright.rollout.waves import Domain, plan_waves, roster
 
     domain, limit = Domain(arguments.waves), _limit(arguments, plan)
     found = roster(plan, domain)
     only = None
     if arguments.limit is not None:
-        only = hosts_matching(place, arguments.limit, crew.inventories)
+        only = hosts_matching(place, arguments.limit, executor.inventories)
     kinds = dict.fromkeys(unit.hardware for unit in found.units)
     candidates = [
         found.nodes[host]
@@ -241,13 +241,13 @@ def _begin(
         for host in unit.hosts
         if host in found.nodes
     ]
-    states = crew.update(candidates, ()).after if candidates else {}
+    states = executor.update(candidates, ()).after if candidates else {}
     in_service = {name for name, state in states.items() if state.in_service}
     unfit = {host for host, node in found.nodes.items() if node not in in_service}
     waves = plan_waves(found, domain, limit, only=only, unfit=unfit)
     if not waves:
         raise UsageError("none of these hosts has anything to do with the cluster's Slurm")
-    return Progress(
+    return RolloutProgress(
         change=arguments.reason or f"change {mark[:8]}",
         digest=mark,
         waves=waves,
@@ -256,7 +256,7 @@ def _begin(
     )
 
 
-def _begun(before: Progress | None, mark: str) -> Progress:
+def _begun(before: RolloutProgress | None, mark: str) -> RolloutProgress:
     if before is None or not before.unfinished:
         raise UsageError("no change in waves is unfinished", hint="begin one with --waves")
     if before.digest != mark:
@@ -267,7 +267,9 @@ def _begun(before: Progress | None, mark: str) -> Progress:
     return before
 
 
-def _foresee(arguments: argparse.Namespace, progress: Progress, crew: AnsibleCrew) -> int:
+def _foresee(
+    arguments: argparse.Namespace, progress: RolloutProgress, executor: AnsibleExecutor
+) -> int:
     """Print the waves and what they would change; nothing is drained."""
     from rackwright.ansible_runs.observer import Lines
     from rackwright.ansible_runs.run import Options
@@ -280,11 +282,11 @@ def _foresee(arguments: argparse.Namespace, progress: Progress, crew: AnsibleCre
         forks=arguments.forks,
         max_failures=100,
         tags=progress.tags,
-        inventories=tuple(crew.inventories),
+        inventories=tuple(executor.inventories),
     )
     nodes = [progress.nodes[host] for host in hosts if host in progress.nodes]
-    seen = crew.update(nodes, ()) if nodes else None
-    tally = crew.run(options, Lines(say))
+    seen = executor.update(nodes, ()) if nodes else None
+    tally = executor.run(options, Lines(say))
     foreseen = {name: result.changed for name, result in tally.hosts.items() if result.changed}
     out = {} if seen is None else {n: s for n, s in seen.after.items() if not s.in_service}
     if arguments.json:
@@ -313,7 +315,7 @@ def _foresee(arguments: argparse.Namespace, progress: Progress, crew: AnsibleCre
     return int(ExitCode.EXTERNAL if tally.failed else ExitCode.CLEAN)
 
 
-def _label(number: int, progress: Progress, wave: Wave) -> str:
+def _label(number: int, progress: RolloutProgress, wave: Wave) -> str:
     return f"wave {number} of {len(progress.waves)} ({wave.title})"
 
 
@@ -358,7 +360,7 @@ def _as_text(
     return "\n".join(lines) + "\n"
 
 
-def _leftovers(progress: Progress, controllers: Sequence[str]) -> str:
+def _leftovers(progress: RolloutProgress, controllers: Sequence[str]) -> str:
     """Which nodes the change has left drained, and how to go on."""
     from rackwright.model.names import compress_hostlist
 

@@ -28,7 +28,7 @@ UNKNOWNS: Final = frozenset(
 """Stand-ins for a string, boolean, number, array, asset, archive and object."""
 
 
-class Unknown:
+class UnknownValue:
     """A value that will be known after the deployment only."""
 
     __slots__ = ()
@@ -40,7 +40,7 @@ class Unknown:
         raise TypeError("an unknown value is neither true nor false")
 
 
-UNKNOWN: Final = Unknown()
+UNKNOWN: Final = UnknownValue()
 
 
 @dataclass(frozen=True, slots=True)

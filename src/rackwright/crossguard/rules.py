@@ -13,7 +13,7 @@ from rackwright.crossguard.decode import UNKNOWN
 
 
 @dataclass(frozen=True)
-class Resource:
+class DeclaredResource:
     """A resource as the engine sees it before it is created.
 
     Attributes:
@@ -47,7 +47,7 @@ class ResourceRule:
     id: str
     title: str
     types: frozenset[str]
-    check: Callable[[Resource], Iterator[Verdict]] = field(repr=False)
+    check: Callable[[DeclaredResource], Iterator[Verdict]] = field(repr=False)
     mandatory: bool = True
 
 
@@ -67,7 +67,7 @@ def _items(value: Any) -> list[Any]:
     return [] if value is None else list(value)
 
 
-def _requires_imdsv2(resource: Resource) -> Iterator[Verdict]:
+def _requires_imdsv2(resource: DeclaredResource) -> Iterator[Verdict]:
     options = resource.inputs.get("metadataOptions")
     tokens = options.get("httpTokens") if isinstance(options, dict) else options
     if options is UNKNOWN or tokens is UNKNOWN:
@@ -79,7 +79,7 @@ def _requires_imdsv2(resource: Resource) -> Iterator[Verdict]:
         )
 
 
-def _volumes(resource: Resource) -> Iterator[tuple[str, Any]]:
+def _volumes(resource: DeclaredResource) -> Iterator[tuple[str, Any]]:
     if resource.type == _LAUNCH_TEMPLATE:
         for mapping in _items(resource.inputs.get("blockDeviceMappings")):
             if mapping is UNKNOWN or mapping.get("ebs") is UNKNOWN:
@@ -96,7 +96,7 @@ def _volumes(resource: Resource) -> Iterator[tuple[str, Any]]:
             yield str(device.get("deviceName")), device.get("encrypted")
 
 
-def _encrypts_volumes(resource: Resource) -> Iterator[Verdict]:
+def _encrypts_volumes(resource: DeclaredResource) -> Iterator[Verdict]:
     for name, encrypted in _volumes(resource):
         if encrypted is UNKNOWN:
             yield Verdict(f"whether {name} is encrypted is not known", "unknown")
@@ -104,7 +104,7 @@ def _encrypts_volumes(resource: Resource) -> Iterator[Verdict]:
             yield Verdict(f"{name} is not encrypted; set encrypted to true")
 
 
-def _refuses_open_ingress(resource: Resource) -> Iterator[Verdict]:
+def _refuses_open_ingress(resource: DeclaredResource) -> Iterator[Verdict]:
     is_group = resource.type == _GROUP
     rules = _items(resource.inputs.get("ingress")) if is_group else [resource.inputs]
     for rule in rules:
@@ -125,7 +125,7 @@ def _refuses_open_ingress(resource: Resource) -> Iterator[Verdict]:
                 )
 
 
-def _protects_storage(resource: Resource) -> Iterator[Verdict]:
+def _protects_storage(resource: DeclaredResource) -> Iterator[Verdict]:
     if not resource.protect:
         yield Verdict(
             "stateful storage can be deleted by an update; set protect in the resource's options"

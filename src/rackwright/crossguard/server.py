@@ -20,14 +20,14 @@ from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc, plugin_pb2
 
 from rackwright import __version__
 from rackwright.crossguard.decode import decode, has_unknown
-from rackwright.crossguard.rules import RULES, Resource, ResourceRule
+from rackwright.crossguard.rules import RULES, DeclaredResource, ResourceRule
 from rackwright.harmless import harmless_diagnostic
 from rackwright.streams import guard
 
 if TYPE_CHECKING:
     from rackwright.catalog.loader import Catalogue
     from rackwright.policy.engine import Report
-    from rackwright.policy.exceptions.exceptions import Concessions
+    from rackwright.policy.exceptions.exceptions import PolicyExceptions
 
 Level: TypeAlias = "analyzer_pb2.EnforcementLevel.ValueType"
 
@@ -53,7 +53,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
     Args:
         rules: rules over single resources.
         packs: folders of further blueprint policies.
-        concessions: the waivers and the baseline that hold; None judges without.
+        exceptions: the waivers and the baseline that hold; None judges without.
     """
 
     def __init__(
@@ -61,12 +61,12 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         *,
         rules: Sequence[ResourceRule] = RULES,
         packs: Sequence[Path] = (),
-        concessions: Concessions | None = None,
+        exceptions: PolicyExceptions | None = None,
         catalogue: Catalogue | None = None,
     ) -> None:
         self._packs = tuple(packs)
         self._catalogue = catalogue
-        self._concessions = concessions
+        self._exceptions = exceptions
         self._rules = tuple(rules)
         self._chosen: dict[str, Level] = {}
         self._by_type = _index(self._rules)
@@ -147,7 +147,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         if is_root:
             response.diagnostics.extend(self._judge_blueprint(inputs[SPEC_INPUT], request.urn))
         if rules:
-            resource = Resource(
+            resource = DeclaredResource(
                 request.type, request.urn, request.name, inputs, request.options.protect
             )
             response.diagnostics.extend(self._judge_resource(resource, rules))
@@ -180,7 +180,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
             yield self._diagnostic(BLUEPRINT, urn, text, analyzer_pb2.MANDATORY)
             return
         try:
-            report = judge_spec(spec, self._packs, self._concessions, self._catalogue)
+            report = judge_spec(spec, self._packs, self._exceptions, self._catalogue)
         except RackwrightError as error:
             yield self._diagnostic(BLUEPRINT, urn, str(error), analyzer_pb2.MANDATORY)
             return
@@ -200,7 +200,9 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
                 if level != analyzer_pb2.DISABLED:
                     yield self._diagnostic(result.policy, urn, describe(result), level)
 
-    def _judge_resource(self, resource: Resource, rules: Sequence[ResourceRule]) -> Iterable[Any]:
+    def _judge_resource(
+        self, resource: DeclaredResource, rules: Sequence[ResourceRule]
+    ) -> Iterable[Any]:
         for rule in rules:
             level = self._effective(rule.id, _level(rule))
             if level == analyzer_pb2.DISABLED:
@@ -242,7 +244,7 @@ def _index(rules: Sequence[ResourceRule]) -> Mapping[str, tuple[ResourceRule, ..
 def judge_spec(
     spec: Any,
     packs: Sequence[Path] = (),
-    concessions: Concessions | None = None,
+    exceptions: PolicyExceptions | None = None,
     catalogue: Catalogue | None = None,
 ) -> Report:
     """The report about a blueprint that arrives as plain data.
@@ -252,7 +254,7 @@ def judge_spec(
     """
     from rackwright.policy.check import check_data
 
-    return check_data(spec, packs=packs, concessions=concessions, catalogue=catalogue)
+    return check_data(spec, packs=packs, exceptions=exceptions, catalogue=catalogue)
 
 
 def describe(result: Any) -> str:
@@ -271,7 +273,7 @@ def serve(*, rules: Sequence[ResourceRule] = RULES, packs: Sequence[Path] = ()) 
     packs judge as well and whose products and prices are known. They come from who runs the engine, never from the program.
     """
     guard()
-    concessions = _concessions(os.environ)
+    exceptions = _exceptions(os.environ)
     packs = (*packs, *_team_packs(os.environ))
     server = grpc.server(
         futures.ThreadPoolExecutor(max_workers=4),
@@ -283,7 +285,7 @@ def serve(*, rules: Sequence[ResourceRule] = RULES, packs: Sequence[Path] = ()) 
     analyzer = Analyzer(
         rules=rules,
         packs=packs,
-        concessions=concessions,
+        exceptions=exceptions,
         catalogue=_team_catalogue(os.environ),
     )
     analyzer_pb2_grpc.add_AnalyzerServicer_to_server(analyzer, server)
@@ -297,7 +299,7 @@ def serve(*, rules: Sequence[ResourceRule] = RULES, packs: Sequence[Path] = ()) 
         server.stop(grace=None)
 
 
-def _concessions(environment: Mapping[str, str]) -> Concessions | None:
+def _exceptions(environment: Mapping[str, str]) -> PolicyExceptions | None:
     """What the environment names; a file that cannot be read ends the process."""
     from rackwright.errors import RackwrightError
     from rackwright.policy.exceptions.exceptions import read_files

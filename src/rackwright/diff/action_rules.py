@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rackwright.diff.actions import Action, Event, Rule
+from rackwright.diff.actions import Action, ActionRule, Event
 
 _IN_PLACE, _ROLLING, _DRAIN = Action.IN_PLACE, Action.ROLLING, Action.DRAIN
 _REPLACE, _REVIEW, _REFUSED = Action.REPLACE, Action.REVIEW, Action.REFUSED
@@ -24,22 +24,24 @@ _FORMATTED = "fixed when the target is formatted"
 
 def _rules(
     prefix: str, action: Action, reason: str, names: str, *, event: Event = "any"
-) -> Iterator[Rule]:
+) -> Iterator[ActionRule]:
     for name in names.split():
-        yield Rule(f"{prefix}{name}", event, action, reason)
+        yield ActionRule(f"{prefix}{name}", event, action, reason)
 
 
 _CLUSTER = (
-    Rule("name", "any", _REPLACE, "part of every resource's name: all is made anew", data=True),
-    Rule("apiVersion", "any", _IN_PLACE, "the form of the file"),
-    Rule("owner", "any", _IN_PLACE, "a tag"),
+    ActionRule(
+        "name", "any", _REPLACE, "part of every resource's name: all is made anew", data=True
+    ),
+    ActionRule("apiVersion", "any", _IN_PLACE, "the form of the file"),
+    ActionRule("owner", "any", _IN_PLACE, "a tag"),
     *_rules(
         "",
         _IN_PLACE,
         _JUDGED,
         "policies/** profile policy_set costs/** reliability/** interconnects/**",
     ),
-    Rule(
+    ActionRule(
         "users/accounts/*",
         "removed",
         _REVIEW,
@@ -59,20 +61,22 @@ _CLUSTER = (
         "gid",
         event="changed",
     ),
-    Rule("users/**", "any", _IN_PLACE, "accounts and sshd's settings; sessions and jobs go on"),
-    Rule("sites/aws", "added", _IN_PLACE, "a new site; nothing that exists changes"),
-    Rule("sites/aws", "removed", _DRAIN, "the whole site is removed", data=True),
-    Rule("sites/onprem", "added", _IN_PLACE, "a new site; nothing that exists changes"),
-    Rule("sites/onprem", "removed", _DRAIN, "the whole site is given up", data=True),
+    ActionRule(
+        "users/**", "any", _IN_PLACE, "accounts and sshd's settings; sessions and jobs go on"
+    ),
+    ActionRule("sites/aws", "added", _IN_PLACE, "a new site; nothing that exists changes"),
+    ActionRule("sites/aws", "removed", _DRAIN, "the whole site is removed", data=True),
+    ActionRule("sites/onprem", "added", _IN_PLACE, "a new site; nothing that exists changes"),
+    ActionRule("sites/onprem", "removed", _DRAIN, "the whole site is given up", data=True),
 )
 
 _OPERATIONS = (
-    Rule("operations", "any", _REVIEW,
+    ActionRule("operations", "any", _REVIEW,
          "nodes are brought to what it states: see whether that is what they run"),
     *_rules("operations/", _IN_PLACE, _JUDGED,
             "health_checks burn_in/** changes/** catalogue_digest firmware/*/enforced"),
-    Rule("operations/drain_on_xids", "any", _IN_PLACE, "health checks are written anew"),
-    Rule("operations/firmware/**", "any", _DRAIN, "firmware is written on idle nodes"),
+    ActionRule("operations/drain_on_xids", "any", _IN_PLACE, "health checks are written anew"),
+    ActionRule("operations/firmware/**", "any", _DRAIN, "firmware is written on idle nodes"),
     *_rules("operations/software/*/", _DRAIN, "exchanged on idle nodes, wave by wave",
             "kernel driver fabric_manager imex cuda ofed/** efa_installer lustre_client/**"),
     *_rules("operations/software/*/", _ROLLING, "jobs that start later use it",
@@ -80,15 +84,15 @@ _OPERATIONS = (
     *_rules("operations/software/*/", _ROLLING,
             "server by server; its partner has its targets meanwhile",
             "lustre_server/** server_kernel"),
-    Rule("operations/software/*/grafana", "any", _IN_PLACE,
+    ActionRule("operations/software/*/grafana", "any", _IN_PLACE,
          "Grafana starts again; nothing is measured less meanwhile"),
-    Rule("operations/software/*/slurm", "any", _ROLLING,
+    ActionRule("operations/software/*/slurm", "any", _ROLLING,
          "slurmdbd first, then slurmctld, then slurmd node by node"),
 )  # fmt: skip
 
 _SLURM = (
-    Rule("scheduler", "added", _DRAIN, "Slurm is installed on nodes that run without it"),
-    Rule("scheduler", "removed", _DRAIN, "Slurm is taken off the nodes"),
+    ActionRule("scheduler", "added", _DRAIN, "Slurm is installed on nodes that run without it"),
+    ActionRule("scheduler", "removed", _DRAIN, "Slurm is taken off the nodes"),
     *_rules("scheduler/", _IN_PLACE, "slurmctld reads it anew; jobs go on",
             "partitions/** qos/** preemption/** requeue health_check/** mpi prolog epilog "
             "return_to_service topology/switches/** topology/block_sizes default_shares "
@@ -98,10 +102,10 @@ _SLURM = (
     *_rules("scheduler/accounting/", _REVIEW,
             "slurmdbd starts again, and removes at once what is older than it is to be kept",
             "keep keep/**"),
-    Rule("scheduler/accounting", "added", _IN_PLACE, "slurmctld starts again; jobs go on"),
+    ActionRule("scheduler/accounting", "added", _IN_PLACE, "slurmctld starts again; jobs go on"),
     *_rules("scheduler/accounting/", _REVIEW, "the accounting database has to move with it",
             "host address"),
-    Rule("scheduler/sites", "any", _DRAIN, "nodes join or leave the cluster"),
+    ActionRule("scheduler/sites", "any", _DRAIN, "nodes join or leave the cluster"),
     *_rules("scheduler/", _ROLLING, "slurmdbd first, then slurmctld, then slurmd node by node",
             "version"),
     *_rules("scheduler/", _ROLLING, "slurmctld moves to its backup and back",
@@ -116,45 +120,45 @@ _SLURM = (
 )  # fmt: skip
 
 _AWS = (
-    Rule("sites/aws/region", "any", _REPLACE, "nothing moves between regions", data=True),
-    Rule("sites/aws/tags/**", "any", _IN_PLACE, "tags"),
-    Rule("sites/aws/limits/**", "any", _IN_PLACE, _JUDGED),
-    Rule("sites/aws/network/cidr", "any", _REPLACE, "a VPC keeps its addresses for life",
+    ActionRule("sites/aws/region", "any", _REPLACE, "nothing moves between regions", data=True),
+    ActionRule("sites/aws/tags/**", "any", _IN_PLACE, "tags"),
+    ActionRule("sites/aws/limits/**", "any", _IN_PLACE, _JUDGED),
+    ActionRule("sites/aws/network/cidr", "any", _REPLACE, "a VPC keeps its addresses for life",
          data=True),
-    Rule("sites/aws/network/availability_zones", "any", _IN_PLACE,
+    ActionRule("sites/aws/network/availability_zones", "any", _IN_PLACE,
          "subnets of zones are made or removed; what that does to them is listed apart"),
-    Rule("sites/aws/network/growth", "any", _IN_PLACE,
+    ActionRule("sites/aws/network/growth", "any", _IN_PLACE,
          "room in the cluster's subnet; a subnet that changes is listed apart"),
-    Rule("sites/aws/network/nat", "any", _IN_PLACE,
+    ActionRule("sites/aws/network/nat", "any", _IN_PLACE,
          "routes change: traffic to the internet is interrupted for a moment"),
-    Rule("sites/aws/network/endpoints", "any", _IN_PLACE, "endpoints are made or removed"),
-    Rule("sites/aws/network/dns_zone", "any", _REPLACE,
+    ActionRule("sites/aws/network/endpoints", "any", _IN_PLACE, "endpoints are made or removed"),
+    ActionRule("sites/aws/network/dns_zone", "any", _REPLACE,
          "the private zone and every name in it are made anew"),
-    Rule("sites/aws/network/ssh_from", "any", _IN_PLACE, "rules of a security group"),
-    Rule("sites/aws/(cluster-subnet)", "any", _REPLACE,
+    ActionRule("sites/aws/network/ssh_from", "any", _IN_PLACE, "rules of a security group"),
+    ActionRule("sites/aws/(cluster-subnet)", "any", _REPLACE,
          "a subnet cannot be resized or moved: all that stands in it is made anew", data=True),
-    Rule("sites/aws/(subnets)", "any", _REPLACE,
+    ActionRule("sites/aws/(subnets)", "any", _REPLACE,
          "gateways, endpoints and public login nodes in them are made anew"),
     *(
         rule
         for server in ("head", "login")
         for rule in (
-            Rule(f"sites/aws/{server}/type", "any", _DRAIN, "the instance stops and starts again"),
-            Rule(f"sites/aws/{server}/image", "any", _REPLACE,
+            ActionRule(f"sites/aws/{server}/type", "any", _DRAIN, "the instance stops and starts again"),
+            ActionRule(f"sites/aws/{server}/image", "any", _REPLACE,
                  "the instance is made anew; its root volume goes with it"),
-            Rule(f"sites/aws/{server}/root_volume", "grown", _IN_PLACE, "the volume grows"),
-            Rule(f"sites/aws/{server}/root_volume", "shrunk", _REPLACE,
+            ActionRule(f"sites/aws/{server}/root_volume", "grown", _IN_PLACE, "the volume grows"),
+            ActionRule(f"sites/aws/{server}/root_volume", "shrunk", _REPLACE,
                  "a volume cannot shrink: the instance is made anew"),
-            Rule(f"sites/aws/{server}/count", "grown", _IN_PLACE, "more instances"),
-            Rule(f"sites/aws/{server}/count", "shrunk", _DRAIN, "the last instances are removed"),
+            ActionRule(f"sites/aws/{server}/count", "grown", _IN_PLACE, "more instances"),
+            ActionRule(f"sites/aws/{server}/count", "shrunk", _DRAIN, "the last instances are removed"),
         )
     ),
-    Rule("sites/aws/login", "added", _IN_PLACE, "new instances"),
-    Rule("sites/aws/login", "removed", _DRAIN, "the login nodes are removed"),
-    Rule("sites/aws/node_groups/*", "added", _IN_PLACE, "new instances"),
-    Rule("sites/aws/node_groups/*", "removed", _DRAIN, "the instances are removed"),
-    Rule("sites/aws/node_groups/*/count", "grown", _IN_PLACE, "more instances"),
-    Rule("sites/aws/node_groups/*/count", "shrunk", _DRAIN,
+    ActionRule("sites/aws/login", "added", _IN_PLACE, "new instances"),
+    ActionRule("sites/aws/login", "removed", _DRAIN, "the login nodes are removed"),
+    ActionRule("sites/aws/node_groups/*", "added", _IN_PLACE, "new instances"),
+    ActionRule("sites/aws/node_groups/*", "removed", _DRAIN, "the instances are removed"),
+    ActionRule("sites/aws/node_groups/*/count", "grown", _IN_PLACE, "more instances"),
+    ActionRule("sites/aws/node_groups/*/count", "shrunk", _DRAIN,
          "AWS chooses which instances go: drain them first"),
     *_rules("sites/aws/node_groups/*/", _ROLLING, _TEMPLATE,
             "image root_volume root_device metadata_hops"),
@@ -162,28 +166,28 @@ _AWS = (
             "type efa placement_group capacity/**"),
     *_rules("sites/aws/node_groups/*/capacity/", _IN_PLACE, _JUDGED,
             "instances availability_zone ends"),
-    Rule("sites/aws/file_systems/*", "added", _IN_PLACE, "a new file system"),
-    Rule("sites/aws/file_systems/*", "removed", _REFUSED,
+    ActionRule("sites/aws/file_systems/*", "added", _IN_PLACE, "a new file system"),
+    ActionRule("sites/aws/file_systems/*", "removed", _REFUSED,
          "the file system and all data in it would go; they are retained until taken out by hand"),
     *_rules("sites/aws/file_systems/*/", _REFUSED,
             "chosen at creation: another file system would take its place; make one beside it "
             "and move the data",
             "deployment efa"),
-    Rule("sites/aws/file_systems/*/capacity", "grown", _IN_PLACE,
+    ActionRule("sites/aws/file_systems/*/capacity", "grown", _IN_PLACE,
          "storage is added while it is mounted"),
-    Rule("sites/aws/file_systems/*/capacity", "shrunk", _REFUSED,
+    ActionRule("sites/aws/file_systems/*/capacity", "shrunk", _REFUSED,
          "capacity cannot be taken away: another file system would take its place"),
-    Rule("sites/aws/file_systems/*/throughput", "any", _IN_PLACE,
+    ActionRule("sites/aws/file_systems/*/throughput", "any", _IN_PLACE,
          "servers are exchanged while it is mounted; input and output pause"),
-    Rule("sites/aws/file_systems/*/compression", "any", _IN_PLACE, "holds for what is written"),
-    Rule("sites/aws/file_systems/*/mount", "any", _DRAIN, "it is unmounted on every node"),
-    Rule("sites/aws/file_systems/*/workload/**", "any", _IN_PLACE, _JUDGED),
-    Rule("sites/aws/file_systems/*/data_repositories/*", "added", _IN_PLACE, "a new link"),
-    Rule("sites/aws/file_systems/*/data_repositories/*", "removed", _IN_PLACE,
+    ActionRule("sites/aws/file_systems/*/compression", "any", _IN_PLACE, "holds for what is written"),
+    ActionRule("sites/aws/file_systems/*/mount", "any", _DRAIN, "it is unmounted on every node"),
+    ActionRule("sites/aws/file_systems/*/workload/**", "any", _IN_PLACE, _JUDGED),
+    ActionRule("sites/aws/file_systems/*/data_repositories/*", "added", _IN_PLACE, "a new link"),
+    ActionRule("sites/aws/file_systems/*/data_repositories/*", "removed", _IN_PLACE,
          "the link goes, the bucket and the files stay"),
     *_rules("sites/aws/file_systems/*/data_repositories/*/", _REPLACE,
             "the link is made anew; the bucket and the files stay", "bucket prefix"),
-    Rule("sites/aws/file_systems/*/data_repositories/*/create_bucket", "any", _REVIEW,
+    ActionRule("sites/aws/file_systems/*/data_repositories/*/create_bucket", "any", _REVIEW,
          "the bucket changes hands between Rackwright and its owner"),
 )  # fmt: skip
 
@@ -201,14 +205,14 @@ _ONPREM = (
             "power/generator_acceptance halls/*/floor/** halls/*/power_limit "
             "halls/*/rows/*/power_limit"),
     *_rules("sites/onprem/", _REVIEW, _PLANT, "power/sources/** loops/** halls/*/air/**"),
-    Rule("sites/onprem/halls/*", "added", _IN_PLACE, "a new hall"),
-    Rule("sites/onprem/halls/*", "removed", _DRAIN, "its racks are given up"),
-    Rule("sites/onprem/halls/*/rows/*", "added", _IN_PLACE, "a new row"),
-    Rule("sites/onprem/halls/*/rows/*", "removed", _DRAIN, "its racks are given up"),
-    Rule(_RACKS, "added", _IN_PLACE, "new racks"),
-    Rule(_RACKS, "removed", _DRAIN, "the racks are given up"),
-    Rule(f"{_RACKS}/racks", "any", _REVIEW, "racks are added, given up or renamed"),
-    Rule(f"{_RACKS}/type", "any", _DRAIN, "another rack: its nodes are moved"),
+    ActionRule("sites/onprem/halls/*", "added", _IN_PLACE, "a new hall"),
+    ActionRule("sites/onprem/halls/*", "removed", _DRAIN, "its racks are given up"),
+    ActionRule("sites/onprem/halls/*/rows/*", "added", _IN_PLACE, "a new row"),
+    ActionRule("sites/onprem/halls/*/rows/*", "removed", _DRAIN, "its racks are given up"),
+    ActionRule(_RACKS, "added", _IN_PLACE, "new racks"),
+    ActionRule(_RACKS, "removed", _DRAIN, "the racks are given up"),
+    ActionRule(f"{_RACKS}/racks", "any", _REVIEW, "racks are added, given up or renamed"),
+    ActionRule(f"{_RACKS}/type", "any", _DRAIN, "another rack: its nodes are moved"),
     *_rules(f"{_RACKS}/", _DRAIN, "the racks lose this feed meanwhile",
             "feeds/** shelves/**"),
     *_rules(f"{_RACKS}/cooling/", _DRAIN, "the racks are cooled in another way",
@@ -216,23 +220,23 @@ _ONPREM = (
     *_rules(f"{_RACKS}/", _IN_PLACE, _JUDGED,
             "cooling/power_limit cooling/leak_detection cooling/isolation blanking aisle_depth "
             "cable_allowance"),
-    Rule(f"{_RACKS}/air_direction", "any", _DRAIN, "fans or devices are turned round"),
-    Rule(_NODES, "added", _IN_PLACE, "new nodes"),
-    Rule(_NODES, "removed", _DRAIN, "the nodes are taken out", data=True),
-    Rule(f"{_NODES}/count", "grown", _IN_PLACE, "more nodes"),
-    Rule(f"{_NODES}/count", "shrunk", _DRAIN, "the last nodes are taken out", data=True),
-    Rule(f"{_NODES}/type", "any", _REPLACE, "other hardware takes their place", data=True),
+    ActionRule(f"{_RACKS}/air_direction", "any", _DRAIN, "fans or devices are turned round"),
+    ActionRule(_NODES, "added", _IN_PLACE, "new nodes"),
+    ActionRule(_NODES, "removed", _DRAIN, "the nodes are taken out", data=True),
+    ActionRule(f"{_NODES}/count", "grown", _IN_PLACE, "more nodes"),
+    ActionRule(f"{_NODES}/count", "shrunk", _DRAIN, "the last nodes are taken out", data=True),
+    ActionRule(f"{_NODES}/type", "any", _REPLACE, "other hardware takes their place", data=True),
     *_rules(f"{_NODES}/", _DRAIN, _MOVED, "racks per_rack start_unit psus_per_feed"),
-    Rule(f"{_NODES}/role", "any", _DRAIN, "the nodes are set up anew", data=True),
-    Rule(f"{_NODES}/power_cap", "any", _IN_PLACE, "set through the management controllers"),
-    Rule(f"{_NODES}/(hosts)", "any", _DRAIN,
+    ActionRule(f"{_NODES}/role", "any", _DRAIN, "the nodes are set up anew", data=True),
+    ActionRule(f"{_NODES}/power_cap", "any", _IN_PLACE, "set through the management controllers"),
+    ActionRule(f"{_NODES}/(hosts)", "any", _DRAIN,
          "the numbers of the hosts get another width: every host is renamed"),
 )  # fmt: skip
 
 _ADDRESSES = "sites/onprem/addresses"
 
 _NAMES = (
-    Rule(f"{_ADDRESSES}/**", "any", _IN_PLACE,
+    ActionRule(f"{_ADDRESSES}/**", "any", _IN_PLACE,
          "names, zones, and what DHCP and Slurm know of addresses are written anew"),
     *_rules(f"{_ADDRESSES}/networks/*/", _DRAIN,
             "hosts are looked for at other addresses: theirs change at the same time",
@@ -242,12 +246,12 @@ _NAMES = (
 _FABRIC = "sites/onprem/fabrics/*"
 
 _FABRICS = (
-    Rule(_FABRIC, "added", _IN_PLACE, "a new network"),
-    Rule(_FABRIC, "removed", _DRAIN, "the nodes lose it"),
-    Rule(f"{_FABRIC}/tiers/*", "added", _ROLLING, "routes are computed anew"),
-    Rule(f"{_FABRIC}/tiers/*", "removed", _DRAIN, _CABLES),
-    Rule(f"{_FABRIC}/tiers/*/count", "grown", _ROLLING, "routes are computed anew"),
-    Rule(f"{_FABRIC}/tiers/*/count", "shrunk", _DRAIN, _CABLES),
+    ActionRule(_FABRIC, "added", _IN_PLACE, "a new network"),
+    ActionRule(_FABRIC, "removed", _DRAIN, "the nodes lose it"),
+    ActionRule(f"{_FABRIC}/tiers/*", "added", _ROLLING, "routes are computed anew"),
+    ActionRule(f"{_FABRIC}/tiers/*", "removed", _DRAIN, _CABLES),
+    ActionRule(f"{_FABRIC}/tiers/*/count", "grown", _ROLLING, "routes are computed anew"),
+    ActionRule(f"{_FABRIC}/tiers/*/count", "shrunk", _DRAIN, _CABLES),
     *_rules(f"{_FABRIC}/tiers/*/", _DRAIN, _CABLES,
             "type racks per_rack start_unit air_direction split"),
     *_rules(f"{_FABRIC}/", _DRAIN, _CABLES,
@@ -265,16 +269,16 @@ _FABRICS = (
 _LUSTRE = "sites/onprem/file_systems/*"
 
 _FILE_SYSTEMS = (
-    Rule(_LUSTRE, "added", _IN_PLACE, "a new file system"),
-    Rule(_LUSTRE, "removed", _REFUSED, "all data in it would go"),
-    Rule(f"{_LUSTRE}/kind", "any", _REFUSED, "another file system would take its place"),
-    Rule(f"{_LUSTRE}/mount", "any", _DRAIN, "it is unmounted on every node"),
+    ActionRule(_LUSTRE, "added", _IN_PLACE, "a new file system"),
+    ActionRule(_LUSTRE, "removed", _REFUSED, "all data in it would go"),
+    ActionRule(f"{_LUSTRE}/kind", "any", _REFUSED, "another file system would take its place"),
+    ActionRule(f"{_LUSTRE}/mount", "any", _DRAIN, "it is unmounted on every node"),
     *_rules(f"{_LUSTRE}/", _DRAIN, "clients and servers are unmounted: LNet starts again",
             "networks/** metadata/networks objects/networks management/nids"),
-    Rule(f"{_LUSTRE}/metadata/count", "grown", _IN_PLACE, "new targets"),
-    Rule(f"{_LUSTRE}/objects/count", "grown", _IN_PLACE, "new targets"),
+    ActionRule(f"{_LUSTRE}/metadata/count", "grown", _IN_PLACE, "new targets"),
+    ActionRule(f"{_LUSTRE}/objects/count", "grown", _IN_PLACE, "new targets"),
     *(
-        Rule(f"{_LUSTRE}/{kind}/count", "shrunk", _REFUSED, "a target with its data would go")
+        ActionRule(f"{_LUSTRE}/{kind}/count", "shrunk", _REFUSED, "a target with its data would go")
         for kind in ("metadata", "objects")
     ),
     *_rules(f"{_LUSTRE}/", _REFUSED, f"{_FORMATTED}: its data would go",
@@ -287,15 +291,15 @@ _FILE_SYSTEMS = (
             event="added"),
     *_rules(f"{_LUSTRE}/", _DRAIN, "the targets are mounted anew with other partners",
             "metadata/failover objects/failover"),
-    Rule(f"{_LUSTRE}/metadata/data_on_metadata", "any", _IN_PLACE, "holds for new files"),
+    ActionRule(f"{_LUSTRE}/metadata/data_on_metadata", "any", _IN_PLACE, "holds for new files"),
     *_rules(f"{_LUSTRE}/", _IN_PLACE, _JUDGED,
             "workload/** objects/target_read objects/target_write objects/server_read "
             "objects/server_write"),
-    Rule(f"{_LUSTRE}/clients/**", "any", _ROLLING, "mounted or unmounted node by node"),
-    Rule(f"{_LUSTRE}/clients", "any", _ROLLING, "mounted or unmounted node by node"),
+    ActionRule(f"{_LUSTRE}/clients/**", "any", _ROLLING, "mounted or unmounted node by node"),
+    ActionRule(f"{_LUSTRE}/clients", "any", _ROLLING, "mounted or unmounted node by node"),
 )  # fmt: skip
 
-RULES: Sequence[Rule] = (
+RULES: Sequence[ActionRule] = (
     *_CLUSTER,
     *_OPERATIONS,
     *_SLURM,

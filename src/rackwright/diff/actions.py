@@ -37,7 +37,7 @@ Event = Literal["any", "added", "removed", "changed", "grown", "shrunk"]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ActionRule:
     """How changes of some fields are rolled out.
 
     Attributes:
@@ -66,7 +66,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
+class FieldUpdate:
     """A change and how it is rolled out."""
 
     change: Change
@@ -81,12 +81,12 @@ STATED = "it was not stated before: see that it says what is built already"
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?", re.ASCII)
 
 
-def decide(changes: Iterable[Change], rules: Sequence[Rule]) -> tuple[Update, ...]:
+def decide(changes: Iterable[Change], rules: Sequence[ActionRule]) -> tuple[FieldUpdate, ...]:
     """The action of every change, by the rule that fits it most exactly."""
     return tuple(_decide(change, rules) for change in changes)
 
 
-def accept(updates: Iterable[Update], paths: Collection[str]) -> tuple[Update, ...]:
+def accept(updates: Iterable[FieldUpdate], paths: Collection[str]) -> tuple[FieldUpdate, ...]:
     """The updates, with the refused ones at ``paths`` as replacements that somebody accepts.
 
     Raises:
@@ -106,17 +106,17 @@ def accept(updates: Iterable[Update], paths: Collection[str]) -> tuple[Update, .
     )
 
 
-def _decide(change: Change, rules: Sequence[Rule]) -> Update:
+def _decide(change: Change, rules: Sequence[ActionRule]) -> FieldUpdate:
     events = events_of(change)
     fitting = [rule for rule in rules if rule.fits(change, events)]
     if not fitting:
-        return Update(change, Action.REVIEW, UNKNOWN)
+        return FieldUpdate(change, Action.REVIEW, UNKNOWN)
     rule = max(fitting, key=lambda rule: rule.weight)
     if rule.data and holds_data(change.owner):
-        return Update(change, Action.REFUSED, f"{rule.reason}; {KEEPS_DATA}")
+        return FieldUpdate(change, Action.REFUSED, f"{rule.reason}; {KEEPS_DATA}")
     if rule.action is Action.REFUSED and change.kind == "changed" and change.before is None:
-        return Update(change, Action.REVIEW, STATED)
-    return Update(change, rule.action, rule.reason)
+        return FieldUpdate(change, Action.REVIEW, STATED)
+    return FieldUpdate(change, rule.action, rule.reason)
 
 
 def events_of(change: Change) -> tuple[str, ...]:

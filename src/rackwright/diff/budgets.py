@@ -19,7 +19,7 @@ class Budget:
         used: share of the limit in percent, where that means something.
         outcome: of the head; None where the subject is gone.
         blocks: whether the head's measure stops a deployment.
-        known: whether it would, and the baseline puts up with it.
+        known: whether it would, and the baseline allows it.
     """
 
     policy: str

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rackwright.diff.action_rules import RULES
-from rackwright.diff.actions import Action, Update, accept, decide
+from rackwright.diff.actions import Action, FieldUpdate, accept, decide
 from rackwright.diff.budgets import Budget, budget_changes
 from rackwright.diff.changes import compare, reorderings, whole
 from rackwright.diff.costs import CostChange, compare_costs
-from rackwright.diff.derived import derive
 from rackwright.diff.findings import BAD, Findings, sort_findings
 from rackwright.diff.generated import FileChanges, compare_files
 from rackwright.diff.hardware import HostChange, ProductChange, compare_hosts, compare_products
+from rackwright.diff.implied_changes import derive
 from rackwright.diff.results import pair
 from rackwright.diff.revisions import Side, load_side, missing_layers
 from rackwright.errors import UsageError
@@ -23,7 +23,7 @@ from rackwright.plan.load import LoadedPlan
 from rackwright.policy.base_approval.approval import Approval
 from rackwright.policy.check import check_plan
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.exceptions.exceptions import Concessions
+from rackwright.policy.exceptions.exceptions import PolicyExceptions
 from rackwright.report.paths import own_path, repository_root
 
 
@@ -49,12 +49,12 @@ class Comparison:
     products: tuple[ProductChange, ...]
     hosts: tuple[HostChange, ...]
     files: FileChanges
-    updates: tuple[Update, ...]
+    updates: tuple[FieldUpdate, ...]
     unlayered: tuple[Path, ...] = ()
     file: str = ""
 
     @property
-    def refused(self) -> tuple[Update, ...]:
+    def refused(self) -> tuple[FieldUpdate, ...]:
         """The updates that would destroy data."""
         return tuple(update for update in self.updates if update.action is Action.REFUSED)
 
@@ -99,7 +99,7 @@ def compare_sides(
     *,
     layers: Sequence[Path] = (),
     packs: Sequence[Path] = (),
-    concessions: Concessions | None = None,
+    exceptions: PolicyExceptions | None = None,
     approval: Approval | None = None,
     accepted: Collection[str] = (),
 ) -> Comparison:
@@ -111,7 +111,7 @@ def compare_sides(
         blueprint: the file.
         layers: files over it.
         packs: folders of more policies.
-        concessions: waivers and baseline that both sides are judged with.
+        exceptions: waivers and baseline that both sides are judged with.
         approval: how the head may be judged; None lets it decide.
         accepted: paths of changes that may destroy data.
 
@@ -135,7 +135,7 @@ def compare_sides(
         after,
         sides=(base, head),
         packs=packs,
-        concessions=concessions,
+        exceptions=exceptions,
         approval=approval,
         accepted=accepted,
         unlayered=missing_layers(base, layers) if before else (),
@@ -149,7 +149,7 @@ def compare_plans(
     *,
     sides: tuple[Side, Side],
     packs: Sequence[Path] = (),
-    concessions: Concessions | None = None,
+    exceptions: PolicyExceptions | None = None,
     approval: Approval | None = None,
     accepted: Collection[str] = (),
     unlayered: tuple[Path, ...] = (),
@@ -158,9 +158,9 @@ def compare_plans(
     one = other = None
     if before is not None:
         # The packs are today's, and what they were told then may not fit.
-        one = check_plan(before, packs=packs, concessions=concessions, lenient=True)
+        one = check_plan(before, packs=packs, exceptions=exceptions, lenient=True)
     if after is not None:
-        other = check_plan(after, packs=packs, concessions=concessions, approval=approval)
+        other = check_plan(after, packs=packs, exceptions=exceptions, approval=approval)
     pairs = pair(one, other)
     old = before.plan if before else None
     new = after.plan if after else None
@@ -190,7 +190,7 @@ def updates(
     *,
     moved: bool = False,
     accepted: Collection[str] = (),
-) -> tuple[Update, ...]:
+) -> tuple[FieldUpdate, ...]:
     """How each changed field reaches the cluster; the gravest first.
 
     Args:

@@ -55,7 +55,7 @@ class BudgetDocument(TypedDict):
     """Of the head; null where the subject is gone."""
     blocks: bool
     known: bool
-    """The baseline puts up with it."""
+    """The baseline allows it."""
 
 
 @with_config(DESCRIBED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rackwright.diff import wording
-from rackwright.diff.actions import Update
+from rackwright.diff.actions import FieldUpdate
 from rackwright.diff.budgets import Budget
 from rackwright.diff.compare import Comparison
 from rackwright.diff.costs import Cost, CostChange
@@ -174,7 +174,7 @@ def _cost(cost: Cost | None) -> CostDocument | None:
     }
 
 
-def _update(update: Update) -> UpdateDocument:
+def _update(update: FieldUpdate) -> UpdateDocument:
     change = update.change
     return {
         "path": change.path,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rackwright.diff import wording
-from rackwright.diff.actions import Action, Update
+from rackwright.diff.actions import Action, FieldUpdate
 from rackwright.diff.budgets import Budget
 from rackwright.diff.compare import Comparison
 from rackwright.diff.generated import TOO_LONG
@@ -148,7 +148,7 @@ def _hardware(comparison: Comparison) -> Iterator[str]:
         yield f"{change.site} {change.group}: {wording.hosts(change)}"
 
 
-def _updates(updates: Sequence[Update], paint: _Paint) -> str:
+def _updates(updates: Sequence[FieldUpdate], paint: _Paint) -> str:
     lines = []
     for update in updates:
         change = update.change

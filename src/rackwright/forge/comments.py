@@ -13,7 +13,7 @@ from rackwright.errors import UsageError
 _MARKER = re.compile(r"<!-- (rackwright:pr:[A-Za-z0-9._-]+)(?: valid-at=([0-9TZ:.+-]+))? -->")
 
 
-class Outcome(StrEnum):
+class CommentOutcome(StrEnum):
     """What became of a comment."""
 
     CREATED = "created"
@@ -37,14 +37,14 @@ class Comment:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class CommentDecision:
     """What is to be done.
 
     Attributes:
         id: the comment to change; None makes a new one.
     """
 
-    outcome: Outcome
+    outcome: CommentOutcome
     id: int | None = None
 
 
@@ -65,7 +65,7 @@ def stamp(body: str, valid_at: datetime) -> str:
     return f"<!-- {match[1]} valid-at={moment} -->\n{rest}"
 
 
-def decide(existing: Sequence[Comment], body: str) -> Decision:
+def decide(existing: Sequence[Comment], body: str) -> CommentDecision:
     """What is to be done for ``body``, which is stamped, among the comments that are there.
 
     A body that differs in its time only is written all the same: else a run between the two would
@@ -78,13 +78,13 @@ def decide(existing: Sequence[Comment], body: str) -> Decision:
         if comment.mine and _read(comment.body)[0] == name
     ]
     if not name or not found:
-        return Decision(Outcome.CREATED)
+        return CommentDecision(CommentOutcome.CREATED)
     last, comment = max(found, key=lambda pair: (pair[0], pair[1].id))
     if last > moment:
-        return Decision(Outcome.STALE, comment.id)
+        return CommentDecision(CommentOutcome.STALE, comment.id)
     if _lines(comment.body) == _lines(body):
-        return Decision(Outcome.UNCHANGED, comment.id)
-    return Decision(Outcome.UPDATED, comment.id)
+        return CommentDecision(CommentOutcome.UNCHANGED, comment.id)
+    return CommentDecision(CommentOutcome.UPDATED, comment.id)
 
 
 def _read(body: str) -> tuple[str, datetime]:

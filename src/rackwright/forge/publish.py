@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 
-from rackwright.forge.comments import Outcome, decide, stamp
+from rackwright.forge.comments import CommentOutcome, decide, stamp
 from rackwright.forge.forges import Forge
-from rackwright.forge.patience import patiently
+from rackwright.forge.retry import patiently
 
 
 def publish(
@@ -17,7 +17,7 @@ def publish(
     valid_at: datetime,
     *,
     sleep: Callable[[float], None] = time.sleep,
-) -> Outcome:
+) -> CommentOutcome:
     """Make the comment say ``body``, unless a newer run has spoken; what became of it.
 
     Each attempt looks again: a request without an answer may have been carried out, and must not
@@ -31,10 +31,10 @@ def publish(
     return patiently(lambda: _attempt(forge, stamped), sleep)
 
 
-def _attempt(forge: Forge, stamped: str) -> Outcome:
+def _attempt(forge: Forge, stamped: str) -> CommentOutcome:
     decision = decide(list(forge.comments()), stamped)
-    if decision.outcome is Outcome.CREATED:
+    if decision.outcome is CommentOutcome.CREATED:
         forge.create(stamped)
-    elif decision.outcome is Outcome.UPDATED and decision.id is not None:
+    elif decision.outcome is CommentOutcome.UPDATED and decision.id is not None:
         forge.update(decision.id, stamped)
     return decision.outcome

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from rackwright.errors import UsageError
 from rackwright.forge.forges import GitHub, needed
-from rackwright.forge.patience import patiently
+from rackwright.forge.retry import patiently
 
 LARGEST = 10 * 1024 * 1024
 """Bytes of a compressed file that GitHub takes."""

@@ -21,7 +21,7 @@ BOOT_S, SHUTDOWN_S = 60.0, 30.0
 
 
 @dataclass(frozen=True)
-class Host:
+class LabHost:
     """A host of a lab.
 
     Attributes:
@@ -70,7 +70,7 @@ class Host:
         return supervisor is not None and supervisor.alive
 
 
-def build(host: Host, below: Sequence[Path], files: Mapping[str, tuple[str, int]]) -> None:
+def build(host: LabHost, below: Sequence[Path], files: Mapping[str, tuple[str, int]]) -> None:
     """Make the host's disk with ``files`` (path to text and mode) on it; nothing if it is there.
 
     Args:
@@ -92,7 +92,7 @@ def build(host: Host, below: Sequence[Path], files: Mapping[str, tuple[str, int]
         target.chmod(mode)
 
 
-def connect(host: Host, bridge: str) -> None:
+def connect(host: LabHost, bridge: str) -> None:
     """Give the host its namespace and its link to the bridge; nothing if it has them."""
     if (Path("/run/netns") / host.namespace).exists():
         return
@@ -107,7 +107,7 @@ def connect(host: Host, bridge: str) -> None:
     run("ip", "-n", host.namespace, "link", "set", "eth0", "up")
 
 
-def switch_on(host: Host) -> None:
+def switch_on(host: LabHost) -> None:
     """Boot the host; nothing if it runs.
 
     Raises:
@@ -126,14 +126,14 @@ def switch_on(host: Host) -> None:
     process.write(host.folder / "supervisor.json")
 
 
-def press_power_button(host: Host) -> None:
+def press_power_button(host: LabHost) -> None:
     """Ask the host to shut down, without waiting for it."""
     supervisor = host.supervisor
     if supervisor is not None and supervisor.alive:
         os.kill(supervisor.pid, signal.SIGTERM)
 
 
-def switch_off(host: Host) -> None:
+def switch_off(host: LabHost) -> None:
     """Shut the host down as its power button would; its disk stays."""
     if (supervisor := host.supervisor) is not None:
         supervisor.end(patience_s=SHUTDOWN_S)
@@ -142,7 +142,7 @@ def switch_off(host: Host) -> None:
         wait_for(lambda group=group: _end_group(group), 10.0)  # type: ignore[misc]
 
 
-def remove(host: Host) -> None:
+def remove(host: LabHost) -> None:
     """Take away everything that is left of the host, running or not."""
     switch_off(host)
     run("ip", "link", "delete", host.link, check=False)

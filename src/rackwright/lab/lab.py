@@ -21,7 +21,7 @@ from rackwright.files import write_changed
 from rackwright.folders import state_folder
 from rackwright.lab import host as hosts
 from rackwright.lab.base import make_base
-from rackwright.lab.host import Host
+from rackwright.lab.host import LabHost
 from rackwright.lab.repository import make_repository, serve, source, stop
 from rackwright.lab.system import check_machine, run, wait_for
 from rackwright.locks import exclusive
@@ -88,7 +88,7 @@ class Lab:
         """Whether anything of it is here."""
         return self.folder.exists()
 
-    def hosts(self) -> tuple[Host, ...]:
+    def hosts(self) -> tuple[LabHost, ...]:
         """The hosts that it has."""
         path = self.folder / "hosts.json"
         listed = read_state(path, mend=_MEND)
@@ -98,14 +98,14 @@ class Lab:
             raise damaged(path, mend=_MEND) from None
         return tuple(self._host(index, spec) for index, spec in enumerate(specs))
 
-    def ssh(self, host: Host) -> list[str]:
+    def ssh(self, host: LabHost) -> list[str]:
         """The words of an ssh command to ``host``, without what it shall run."""
         return [
             *("ssh", *self._trust, "-i", str(self.key), "-o", "BatchMode=yes"),
             *("-o", "ConnectTimeout=3", f"root@{host.address.ip}"),
         ]
 
-    def connection(self, host: Host) -> dict[str, str]:
+    def connection(self, host: LabHost) -> dict[str, str]:
         """Variables by which Ansible reaches ``host``."""
         return {
             "ansible_host": str(host.address.ip),
@@ -121,17 +121,17 @@ class Lab:
         known = f"UserKnownHostsFile={self.known_hosts}"
         return ("-F", "none", "-o", known, "-o", "StrictHostKeyChecking=yes")
 
-    def is_ready(self, host: Host) -> bool:
+    def is_ready(self, host: LabHost) -> bool:
         """Whether ``host`` has booted and lets root in."""
         told = run(*self.ssh(host), "systemctl", "is-system-running", check=False, timeout_s=15)
         return told.strip() in {"running", "degraded"}
 
-    def _host(self, index: int, spec: HostSpec) -> Host:
+    def _host(self, index: int, spec: HostSpec) -> LabHost:
         address = ipaddress.IPv4Interface(
             (self.network[FIRST_ADDRESS + index], self.network.prefixlen)
         )
         folder = self.folder / "hosts" / spec.name
-        return Host(self.name, spec.name, index, address, folder, spec.devices)
+        return LabHost(self.name, spec.name, index, address, folder, spec.devices)
 
 
 def open_lab(name: str = "lab", network: str = "10.77.0.0/24") -> Lab:
@@ -162,7 +162,7 @@ def up(
     wanted: Sequence[HostSpec],
     say: Callable[[str], None],
     layers: Mapping[str, Path] = MappingProxyType({}),
-) -> tuple[Host, ...]:
+) -> tuple[LabHost, ...]:
     """The hosts, booted and reachable; those that run already are left alone.
 
     Args:
@@ -211,7 +211,7 @@ def base_of(lab: Lab) -> Path | None:
     return _recorded(lab.folder / "base", lab.name)
 
 
-def _layers(host: Host, wanted: Path | None) -> tuple[Path, ...]:
+def _layers(host: LabHost, wanted: Path | None) -> tuple[Path, ...]:
     """What lies between the host's disk and the base; what it was made on stays."""
     record = host.folder / "layer"
     if wanted is not None and not (host.folder / "upper").exists():
@@ -351,7 +351,7 @@ def _make_keys(lab: Lab, wanted: Sequence[HostSpec]) -> None:
     lab.known_hosts.write_text("".join(lines), encoding="utf-8")
 
 
-def _files(lab: Lab, host: Host, everyone: Sequence[Host]) -> Mapping[str, tuple[str, int]]:
+def _files(lab: Lab, host: LabHost, everyone: Sequence[LabHost]) -> Mapping[str, tuple[str, int]]:
     """What makes the base this host: its name, its keys and its neighbours."""
     key = host.folder / "ssh_host_ed25519_key"
     names = "".join(f"{other.address.ip} {other.name}\n" for other in everyone)

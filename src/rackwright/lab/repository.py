@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rackwright.errors import ExternalToolError
 from rackwright.lab.base import apt_sources, cache_folder, clear, code_digests, recipe_key
-from rackwright.lab.standins import STAND_INS, package
+from rackwright.lab.mock_packages import STAND_INS, package
 from rackwright.lab.system import Process, run, start
 from rackwright.locks import turn
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rackwright.model.cluster import Blueprint
     from rackwright.model.onprem import OnPremSite
     from rackwright.plan.aws.site import AwsSitePlan
-    from rackwright.plan.power.distribution import Tree
+    from rackwright.plan.power.distribution import PowerTree
     from rackwright.plan.power.overhead import Overhead
     from rackwright.plan.records.facility import HallLoad, LoopLoad, RowLoad, SiteTotals
     from rackwright.plan.records.power import (
@@ -49,7 +49,7 @@ class SitePlan:
     halls: tuple[HallLoad, ...] = field(repr=False)
     loops: tuple[LoopLoad, ...] = field(repr=False)
     totals: SiteTotals = field(repr=False)
-    distribution: Tree = field(repr=False)
+    distribution: PowerTree = field(repr=False)
     """Its power sources."""
     overhead: Overhead = field(repr=False)
     """What it draws beside its racks."""

@@ -14,7 +14,7 @@ from rackwright.plan.model import Plan
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RackPlace:
     """Where a host stands.
 
     Attributes:
@@ -38,7 +38,7 @@ class Host:
     group: str
     role: str
     hardware: str
-    place: Place | None = None
+    place: RackPlace | None = None
     zone: str | None = None
 
 
@@ -65,7 +65,7 @@ def _bare_metal(plan: Plan, site: OnPremSite) -> Iterator[Host]:
             rack = racks[unit // group.per_rack]  # racks are filled in the order written
             hall, row = places[rack]
             numbers = (unit % group.per_rack + 1, tray + 1 if hosts > 1 else None)
-            place = Place(hall, row, rack, *numbers)
+            place = RackPlace(hall, row, rack, *numbers)
             yield Host(name, site.name, group.name, group.role, group.type, place)
 
 

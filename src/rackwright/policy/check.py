@@ -16,8 +16,8 @@ from rackwright.policy.api import Enforcement, Policy
 from rackwright.policy.base_approval.approval import Approval, asked_by, hold
 from rackwright.policy.base_approval.edited_packs import base_versions, worse_of_both
 from rackwright.policy.engine import Report, evaluate
-from rackwright.policy.exception_report import Hygiene, Notice
-from rackwright.policy.exceptions.exceptions import Concessions, concede
+from rackwright.policy.exception_report import ExceptionReport, Notice
+from rackwright.policy.exceptions.exceptions import PolicyExceptions, apply_exceptions
 from rackwright.policy.exceptions.renames import (
     current,
     renamed_baseline,
@@ -38,7 +38,7 @@ def check_blueprint(
     layers: Sequence[Path] = (),
     packs: Sequence[Path] = (),
     only: Sequence[str] = (),
-    concessions: Concessions | None = None,
+    exceptions: PolicyExceptions | None = None,
 ) -> Report:
     """The report about the blueprint in ``path``.
 
@@ -47,19 +47,19 @@ def check_blueprint(
         PolicyLoadError: a policy cannot be loaded.
     """
     loaded = load_plan(path, layers)
-    return check_plan(loaded, packs=packs, only=only, concessions=concessions)
+    return check_plan(loaded, packs=packs, only=only, exceptions=exceptions)
 
 
 def check_data(
     data: Any,
     *,
     packs: Sequence[Path] = (),
-    concessions: Concessions | None = None,
+    exceptions: PolicyExceptions | None = None,
     catalogue: Catalogue | None = None,
 ) -> Report:
     """The report about a blueprint that is plain data, as a stack's inputs carry it."""
     loaded = load_data(data, catalogue=catalogue)
-    return check_plan(loaded, packs=packs, concessions=concessions)
+    return check_plan(loaded, packs=packs, exceptions=exceptions)
 
 
 def check_plan(
@@ -67,7 +67,7 @@ def check_plan(
     *,
     packs: Sequence[Path] = (),
     only: Sequence[str] = (),
-    concessions: Concessions | None = None,
+    exceptions: PolicyExceptions | None = None,
     approval: Approval | None = None,
     lenient: bool = False,
 ) -> Report:
@@ -77,7 +77,7 @@ def check_plan(
         loaded: the plan.
         packs: folders of more policies.
         only: ids of the policies that judge; empty means all.
-        concessions: waivers and baseline, read from where they count; None judges without.
+        exceptions: waivers and baseline, read from where they count; None judges without.
         approval: how a base revision has approved to be judged; None lets the blueprint decide.
         lenient: pass over settings that do not fit the policies, as those of an older revision may.
     """
@@ -122,26 +122,28 @@ def check_plan(
     else:
         report = judge(held.policies, held.standings)
     report = replace(report, lowered=held.lowered)
-    if concessions is not None:
+    if exceptions is not None:
         severities = {policy.id: policy.severity for policy in known}
         if table:
-            concessions, more = _renamed(concessions, table)
+            exceptions, more = _renamed(exceptions, table)
             renamed += more
-        report = concede(report, concessions, severities, only)
+        report = apply_exceptions(report, exceptions, severities, only)
     if notices := (*held.notices, *told, *renamed, *stated_facts(judged)):
-        hygiene = report.hygiene or Hygiene(datetime.now(UTC).date())
+        hygiene = report.hygiene or ExceptionReport(datetime.now(UTC).date())
         hygiene = replace(hygiene, notices=(*notices, *hygiene.notices))
         report = replace(report, hygiene=hygiene)
     return report
 
 
-def _renamed(concessions: Concessions, table: NewIds) -> tuple[Concessions, tuple[Notice, ...]]:
+def _renamed(
+    exceptions: PolicyExceptions, table: NewIds
+) -> tuple[PolicyExceptions, tuple[Notice, ...]]:
     """The waivers and the baseline by the new ids of rules."""
     notices: tuple[Notice, ...] = ()
-    if concessions.waivers is not None:
-        waivers, more = renamed_waivers(concessions.waivers, table)
-        concessions, notices = replace(concessions, waivers=waivers), notices + more
-    if concessions.baseline is not None:
-        baseline, more = renamed_baseline(concessions.baseline, table)
-        concessions, notices = replace(concessions, baseline=baseline), notices + more
-    return concessions, notices
+    if exceptions.waivers is not None:
+        waivers, more = renamed_waivers(exceptions.waivers, table)
+        exceptions, notices = replace(exceptions, waivers=waivers), notices + more
+    if exceptions.baseline is not None:
+        baseline, more = renamed_baseline(exceptions.baseline, table)
+        exceptions, notices = replace(exceptions, baseline=baseline), notices + more
+    return exceptions, notices

@@ -25,7 +25,7 @@ from rackwright.policy.api import (
     Severity,
     Suggestion,
 )
-from rackwright.policy.exception_report import BaselineState, Hygiene, Lowered, Permission
+from rackwright.policy.exception_report import BaselineState, ExceptionReport, Lowered, Permission
 from rackwright.policy.excess import Mark, beyond
 from rackwright.policy.policy_sets import STRICTEST, Regime, Standing
 from rackwright.policy.policy_sets import standing as standing_of
@@ -112,7 +112,7 @@ class Report:
     results: tuple[Result, ...]
     policies: int
     regime: Regime = STRICTEST
-    hygiene: Hygiene | None = None
+    hygiene: ExceptionReport | None = None
     lowered: tuple[Lowered, ...] = ()
     revised: tuple[Revised, ...] = ()
 

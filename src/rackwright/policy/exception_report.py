@@ -10,7 +10,7 @@ from rackwright.errors import Location
 from rackwright.policy.api import Enforcement
 
 
-class Kind(StrEnum):
+class NoticeKind(StrEnum):
     """What is to be said about a waiver, a baseline, or how a change wants to be judged."""
 
     EXPIRING = "expiring"
@@ -32,21 +32,21 @@ class Kind(StrEnum):
 
 PROBLEMS = frozenset(
     {
-        Kind.EXPIRED,
-        Kind.UNUSED,
-        Kind.OVER_BOUND,
-        Kind.TOO_LONG,
-        Kind.REFUSED,
-        Kind.SELF_APPROVED,
-        Kind.LOWERED,
-        Kind.REGRESSED,
+        NoticeKind.EXPIRED,
+        NoticeKind.UNUSED,
+        NoticeKind.OVER_BOUND,
+        NoticeKind.TOO_LONG,
+        NoticeKind.REFUSED,
+        NoticeKind.SELF_APPROVED,
+        NoticeKind.LOWERED,
+        NoticeKind.REGRESSED,
     }
 )
 """What ``--strict-waivers`` does not tolerate. The rest is news: it must not fail a change that
 mends something, or one that only asks for a waiver."""
 
 
-BASELINE = frozenset({Kind.REGRESSED, Kind.IMPROVED, Kind.ABSENT})
+BASELINE = frozenset({NoticeKind.REGRESSED, NoticeKind.IMPROVED, NoticeKind.ABSENT})
 """What is said about the baseline only."""
 
 
@@ -60,7 +60,7 @@ class BaselineState(StrEnum):
 
     @property
     def tolerated(self) -> bool:
-        """Whether the failure is one that the baseline puts up with."""
+        """Whether the failure is one that the baseline allows."""
         return self in {BaselineState.UNCHANGED, BaselineState.IMPROVED}
 
 
@@ -94,7 +94,7 @@ class Notice:
         policy: the rule it concerns; empty where it is not about one.
     """
 
-    kind: Kind
+    kind: NoticeKind
     id: str
     policy: str
     message: str
@@ -124,7 +124,7 @@ class Lowered:
 
 
 @dataclass(frozen=True, slots=True)
-class Hygiene:
+class ExceptionReport:
     """The state of the waivers and the baseline on one day.
 
     Attributes:
@@ -152,6 +152,6 @@ class Hygiene:
         """Whether it makes an otherwise clean report fail."""
         return self.strict and bool(self.problems)
 
-    def count(self, kind: Kind) -> int:
+    def count(self, kind: NoticeKind) -> int:
         """Number of notices of ``kind``."""
         return sum(1 for notice in self.notices if notice.kind is kind)

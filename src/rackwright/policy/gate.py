@@ -15,7 +15,11 @@ from rackwright.policy.api import Policy
 from rackwright.policy.base_approval.approval import Approval, read_approval
 from rackwright.policy.check import check_plan
 from rackwright.policy.engine import Report
-from rackwright.policy.exceptions.exceptions import Choice, Concessions, read_concessions
+from rackwright.policy.exceptions.exceptions import (
+    ExceptionChoice,
+    PolicyExceptions,
+    read_exceptions,
+)
 from rackwright.policy.packs.loader import former_ids
 from rackwright.policy.packs.process import judging_rules, team_rules
 from rackwright.policy.packs.team_config import packs_for
@@ -29,12 +33,12 @@ class Gate:
 
     Attributes:
         packs: folders of more policies: the team's own and those that a caller names.
-        concessions: waivers and baseline; None judges without any.
+        exceptions: waivers and baseline; None judges without any.
         approval: how a base revision has approved to be judged; None lets the blueprint decide.
     """
 
     packs: tuple[Path, ...] = ()
-    concessions: Concessions | None = None
+    exceptions: PolicyExceptions | None = None
     approval: Approval | None = None
 
     @property
@@ -60,7 +64,7 @@ class Gate:
             loaded,
             packs=self.packs,
             only=only,
-            concessions=self.concessions,
+            exceptions=self.exceptions,
             approval=self.approval,
         )
 
@@ -69,7 +73,7 @@ def open_gate(
     blueprint: Path,
     *,
     packs: Sequence[Path] = (),
-    choice: Choice | None = None,
+    choice: ExceptionChoice | None = None,
     isolated: bool = False,
     layers: Sequence[Path] = (),
 ) -> Gate:
@@ -94,7 +98,7 @@ def open_gate(
         refuse_links((blueprint, *layers))
         approval = read_approval(blueprint, layers, choice.base_ref, isolated=isolated)
     folders = packs_for(blueprint, packs, isolated=isolated)
-    return Gate(all_packs(folders, approval), read_concessions(blueprint, choice), approval)
+    return Gate(all_packs(folders, approval), read_exceptions(blueprint, choice), approval)
 
 
 def all_packs(packs: tuple[Path, ...], approval: Approval | None) -> tuple[Path, ...]:

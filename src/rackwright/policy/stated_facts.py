@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.plan.load import LoadedPlan
-from rackwright.policy.exception_report import Kind, Notice
+from rackwright.policy.exception_report import Notice, NoticeKind
 
 
 def stated_facts(judged: LoadedPlan) -> Iterator[Notice]:
@@ -16,4 +16,4 @@ def stated_facts(judged: LoadedPlan) -> Iterator[Notice]:
             f"({fact.date}, {fact.confidence})"
         )
         place = judged.tree.locate(("facts", number))
-        yield Notice(Kind.STATED, f"{fact.product}: {fact.field}", "", text, place)
+        yield Notice(NoticeKind.STATED, f"{fact.product}: {fact.field}", "", text, place)

@@ -16,7 +16,7 @@ from rackwright.files import write_changed
 from rackwright.harmless import json_text
 from rackwright.locks import exclusive
 from rackwright.provision.backends import PASSPHRASE
-from rackwright.provision.progress import Progress
+from rackwright.provision.progress import StackProgress
 from rackwright.provision.stack_locks import (
     FileStore,
     clear_dead_locks,
@@ -58,7 +58,7 @@ class Site:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StackOutcome:
     """What a run did to one stack.
 
     Attributes:
@@ -100,7 +100,7 @@ def preview(
     say: Callable[[str], None],
     plans: Path | None = None,
     refresh: bool = False,
-) -> list[Outcome]:
+) -> list[StackOutcome]:
     """What ``up`` would do, stack by stack; nothing is changed.
 
     Args:
@@ -116,7 +116,7 @@ def preview(
 
 def up(
     site: Site, target: Target, *, say: Callable[[str], None], plans: Path | None = None
-) -> list[Outcome]:
+) -> list[StackOutcome]:
     """Create or change every stack of the site; the order is network, storage, cluster.
 
     With ``plans``, a step that is not in the saved plan of its stack is refused.
@@ -124,12 +124,12 @@ def up(
     return _change(site, ORDER, target, "up", say, _Options(plans))
 
 
-def down(site: Site, target: Target, *, say: Callable[[str], None]) -> list[Outcome]:
+def down(site: Site, target: Target, *, say: Callable[[str], None]) -> list[StackOutcome]:
     """Remove every stack of the site, except what is protected."""
     return _change(site, reversed(ORDER), target, "down", say)
 
 
-def status(site: Site, target: Target) -> list[Outcome]:
+def status(site: Site, target: Target) -> list[StackOutcome]:
     """The recorded resources and outputs of each stack that exists."""
     from pulumi import automation
 
@@ -144,7 +144,7 @@ def status(site: Site, target: Target) -> list[Outcome]:
         except automation.CommandError as error:
             raise tool_error(kind, site, "status", error) from None
         unchanged = sum(1 for r in resources if r.get("custom"))
-        outcomes.append(Outcome(kind, {}, unchanged, {}, outputs))
+        outcomes.append(StackOutcome(kind, {}, unchanged, {}, outputs))
     return outcomes
 
 
@@ -155,7 +155,7 @@ def _change(
     action: Literal["up", "down"],
     say: Callable[[str], None],
     options: _Options = _PLAIN,
-) -> list[Outcome]:
+) -> list[StackOutcome]:
     """Change stack by stack; the site is locked from the first to the last."""
     with exclusive(target.state / "locks" / site.stack, what=f"site '{site.stack}'"):
         return [_run(site, kind, target, action, say, options) for kind in kinds]
@@ -168,7 +168,7 @@ def _run(
     action: Literal["preview", "up", "down"],
     say: Callable[[str], None],
     options: _Options,
-) -> Outcome:
+) -> StackOutcome:
     from pulumi import automation
 
     if action != "preview":
@@ -180,7 +180,7 @@ def _run(
         with open_stack(site, kind, target, create=action != "down") as stack:
             return _run_engine(stack, kind, action, say, options)
     except automation.StackNotFoundError:
-        return Outcome(kind, {}, 0, {}, {})
+        return StackOutcome(kind, {}, 0, {}, {})
     except automation.CommandError as error:
         raise tool_error(kind, site, action, error) from None
 
@@ -191,12 +191,12 @@ def _run_engine(
     action: Literal["preview", "up", "down"],
     say: Callable[[str], None],
     options: _Options,
-) -> Outcome:
+) -> StackOutcome:
     if action != "preview":
         _settle(stack, kind, say)
     if action == "up" and options.plans:
         _load_encryption(stack, options.plans / f"{kind}.settings.json")
-    progress = Progress(kind, dry_run=action == "preview")
+    progress = StackProgress(kind, dry_run=action == "preview")
     outputs: dict[str, Any] = {}
     quiet: Callable[[str], None] = lambda _line: None  # noqa: E731
     if action == "preview":
@@ -222,7 +222,7 @@ def _run_engine(
         retained = tuple(f"{_token(r)} {r.get('id', '')}".strip() for r in left)
         if not left:
             stack.workspace.remove_stack(stack.name)
-    return Outcome(
+    return StackOutcome(
         kind, dict(progress.changes), progress.unchanged, progress.details, outputs, retained
     )
 
@@ -355,7 +355,7 @@ def _says_something(line: str) -> bool:
 
 
 def render_json(
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[StackOutcome],
     *,
     endpoint: str | None = None,
     nodes: Mapping[str, Any] | None = None,

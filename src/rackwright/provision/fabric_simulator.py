@@ -20,7 +20,7 @@ from pathlib import Path
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.errors import ExternalToolError
-from rackwright.plan.fabric.ibsim import Network, network
+from rackwright.plan.fabric.ibsim import SimulatedNetwork, network
 from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.fabric.routes import balance, complaints, destinations, loaded_engine
 from rackwright.provision.tools.process import run
@@ -80,7 +80,7 @@ def route(layout: Layout, catalogue: Catalogue, engine: str, *, timeout_s: float
     return Routed(loaded, balance(layout, catalogue, tables.routes), complaints(tables.log))
 
 
-def simulate(net: Network, engine: str, *, timeout_s: float = 600.0) -> Tables:
+def simulate(net: SimulatedNetwork, engine: str, *, timeout_s: float = 600.0) -> Tables:
     """What opensm writes about ``net`` when it is asked for ``engine``, in one sweep.
 
     Raises:
@@ -114,7 +114,7 @@ def simulate(net: Network, engine: str, *, timeout_s: float = 600.0) -> Tables:
             return Tables(log, destinations(lines))
 
 
-def discover(net: Network, *, timeout_s: float = 120.0) -> str:
+def discover(net: SimulatedNetwork, *, timeout_s: float = 120.0) -> str:
     """What ``ibnetdiscover`` sees of ``net``.
 
     Raises:
@@ -176,7 +176,7 @@ def _library() -> str | None:
 
 
 @contextmanager
-def _simulator(net: Network, folder: Path) -> Iterator[int]:
+def _simulator(net: SimulatedNetwork, folder: Path) -> Iterator[int]:
     """An ibsim of the fabric in a network namespace of its own, by its process id."""
     sizes = ["-N", str(net.devices), "-S", str(net.switches), "-P", str(net.ports)]
     command = ["unshare", "--net", "ibsim", "-s", "-n", *sizes, "-L", str(_LIDS), "fabric.net"]

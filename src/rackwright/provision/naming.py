@@ -34,7 +34,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class NodeInstance:
     """A living instance of a node group.
 
     Attributes:
@@ -61,8 +61,8 @@ class Naming:
 
     group: str
     hosts: tuple[str, ...]
-    holders: Mapping[str, Instance]
-    unnamed: tuple[Instance, ...] = ()
+    holders: Mapping[str, NodeInstance]
+    unnamed: tuple[NodeInstance, ...] = ()
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ class Naming:
         return tuple(host for host in self.hosts if host not in self.holders)
 
     @property
-    def unsettled(self) -> Mapping[str, Instance]:
+    def unsettled(self) -> Mapping[str, NodeInstance]:
         """Hosts whose instance does not carry exactly this name in its tag."""
         return {host: one for host, one in self.holders.items() if one.host != host}
 
@@ -103,14 +103,14 @@ class Naming:
             yield f"{len(unnamed):,} instances of '{self.group}' have no host name: {shown}"
 
 
-def held(group: str, count: int, instances: Iterable[Instance]) -> Naming:
+def held(group: str, count: int, instances: Iterable[NodeInstance]) -> Naming:
     """The names that instances have by their tags.
 
     A tag counts by its number: when a group grows from 9 to 10, ``dgx-3`` becomes ``dgx-03`` and is
     the same host. Of two instances with one name the elder keeps it.
     """
     hosts = numbered(group, count)
-    holders: dict[str, Instance] = {}
+    holders: dict[str, NodeInstance] = {}
     unnamed = []
     for one in sorted(instances, key=_age):
         host = _host_of(group, hosts, one)
@@ -121,7 +121,7 @@ def held(group: str, count: int, instances: Iterable[Instance]) -> Naming:
     return Naming(group, hosts, _ordered(hosts, holders), tuple(unnamed))
 
 
-def assigned(group: str, count: int, instances: Iterable[Instance]) -> Naming:
+def assigned(group: str, count: int, instances: Iterable[NodeInstance]) -> Naming:
     """The same, with the free names given to the instances without one, the eldest first."""
     found = held(group, count, instances)
     holders = dict(found.holders)
@@ -130,15 +130,15 @@ def assigned(group: str, count: int, instances: Iterable[Instance]) -> Naming:
     return Naming(group, found.hosts, _ordered(found.hosts, holders), left)
 
 
-def _age(one: Instance) -> tuple[dt.datetime, str]:
+def _age(one: NodeInstance) -> tuple[dt.datetime, str]:
     return one.launched, one.id
 
 
-def _ordered(hosts: Sequence[str], holders: Mapping[str, Instance]) -> dict[str, Instance]:
+def _ordered(hosts: Sequence[str], holders: Mapping[str, NodeInstance]) -> dict[str, NodeInstance]:
     return {host: holders[host] for host in hosts if host in holders}
 
 
-def _host_of(group: str, hosts: Sequence[str], one: Instance) -> str | None:
+def _host_of(group: str, hosts: Sequence[str], one: NodeInstance) -> str | None:
     number = _number(group, one.host or "")
     return hosts[number - 1] if number is not None and 1 <= number <= len(hosts) else None
 

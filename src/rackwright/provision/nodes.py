@@ -22,8 +22,8 @@ from rackwright.plan.model import Plan
 from rackwright.provision.naming import (
     GROUP_TAG,
     HOST_TAG,
-    Instance,
     Naming,
+    NodeInstance,
     assigned,
     held,
     record_changes,
@@ -165,7 +165,7 @@ class _Aws:
     target: Target
     _clients: dict[str, Any] = field(default_factory=dict)
 
-    def instances(self) -> dict[str, list[Instance]]:
+    def instances(self) -> dict[str, list[NodeInstance]]:
         """The living instances of each node group.
 
         An Auto Scaling group says which are its own, EC2 what they are.
@@ -184,7 +184,7 @@ class _Aws:
             for one in group["Instances"]:
                 if name is not None and not one["LifecycleState"].startswith(_LEAVING):
                     group_of[one["InstanceId"]] = name
-        found: dict[str, list[Instance]] = {}
+        found: dict[str, list[NodeInstance]] = {}
         filters = [
             *own,
             {"Name": "tag-key", "Values": [GROUP_TAG]},
@@ -194,7 +194,7 @@ class _Aws:
         for reservation in (one for page in pages for one in page["Reservations"]):
             for one in reservation["Instances"]:
                 if one["InstanceId"] in group_of:
-                    made = Instance(
+                    made = NodeInstance(
                         id=one["InstanceId"],
                         launched=one["LaunchTime"],
                         address=one.get("PrivateIpAddress"),
@@ -229,7 +229,7 @@ class _Aws:
         listed = [one for page in pages for one in page["ResourceRecordSets"]]
         return [one for one in listed if "ResourceRecords" in one and "SetIdentifier" not in one]
 
-    def tag(self, one: Instance, host: str) -> bool:
+    def tag(self, one: NodeInstance, host: str) -> bool:
         """Give an instance its name; False where it has just gone.
 
         One call tags an instance: EC2 gives all instances of a call the same value.

@@ -26,7 +26,7 @@ _SEVERITIES = frozenset({"error", "warning"})
 
 
 @dataclass
-class Progress:
+class StackProgress:
     """Counts steps and shows each as it ends.
 
     Attributes:

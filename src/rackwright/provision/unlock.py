@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LockedStack:
     """A stack that is locked.
 
     Attributes:
@@ -35,7 +35,7 @@ class Held:
         return ", ".join(map(str, self.locks)) or "an update, of which the backend says no more"
 
 
-def find_held(site: Site, target: Target) -> tuple[Held, ...]:
+def find_held(site: Site, target: Target) -> tuple[LockedStack, ...]:
     """The stacks of ``site`` that are locked, or that may be: the bucket of another cloud does not say.
 
     Raises:
@@ -44,7 +44,7 @@ def find_held(site: Site, target: Target) -> tuple[Held, ...]:
     return tuple(held for kind in ORDER if (held := _find(site, kind, target)) is not None)
 
 
-def lift(site: Site, target: Target, held: Held) -> None:
+def lift(site: Site, target: Target, held: LockedStack) -> None:
     """Remove the locks of ``held`` and no others; where none is known, end the update as the CLI does.
 
     Raises:
@@ -62,7 +62,7 @@ def lift(site: Site, target: Target, held: Held) -> None:
             held.store.remove(lock.name)
 
 
-def _find(site: Site, kind: StackKind, target: Target) -> Held | None:
+def _find(site: Site, kind: StackKind, target: Target) -> LockedStack | None:
     from pulumi import automation
 
     url = target.backend
@@ -76,11 +76,11 @@ def _find(site: Site, kind: StackKind, target: Target) -> Held | None:
                     one.update_in_progress for one in listed if _is_called(one.name, site.stack)
                 }
                 says = url.startswith(SERVICES)
-                return Held(kind, None, ()) if (True in busy or not says) else None
+                return LockedStack(kind, None, ()) if (True in busy or not says) else None
     except automation.StackNotFoundError:
         return None
     locks = read_locks(store, kind, site.stack)
-    return Held(kind, store, locks) if locks else None
+    return LockedStack(kind, store, locks) if locks else None
 
 
 def _is_called(name: str, stack: str) -> bool:

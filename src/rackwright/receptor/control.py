@@ -29,7 +29,7 @@ _CREATED = re.compile(r"Work unit created with ID (\S+)\. Send stdin data and EO
 
 
 @dataclass(frozen=True)
-class Unit:
+class WorkUnit:
     """What has become of submitted work."""
 
     state: str
@@ -116,14 +116,14 @@ class Control:
             connection.settimeout(None)
             yield Results(connection, reader)
 
-    def unit(self, unit: str) -> Unit:
+    def unit(self, unit: str) -> WorkUnit:
         """What has become of ``unit``.
 
         Raises:
             ExternalToolError: there is no such unit.
         """
         told = self._ask(f"work status {unit}")
-        return Unit(str(told.get("StateName", "")), str(told.get("Detail", "")))
+        return WorkUnit(str(told.get("StateName", "")), str(told.get("Detail", "")))
 
     def release(self, unit: str) -> None:
         """Forget ``unit``; its work is cancelled where it still runs.

@@ -18,7 +18,7 @@ _UNPINNED = f"sha256:{0:064}"
 """Stands for the catalogue's digest until the blueprint can be planned."""
 
 
-class Answer(Model):
+class TemplateQuestion(Model):
     """A value that a template asks for."""
 
     description: str
@@ -29,7 +29,7 @@ class TemplateManifest(Model):
     """The ``template.yaml`` of a blueprint template."""
 
     description: str
-    answers: dict[str, Answer] = {}
+    answers: dict[str, TemplateQuestion] = {}
 
 
 @dataclass(frozen=True)

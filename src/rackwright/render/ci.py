@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from rackwright.errors import UsageError
-from rackwright.render.ci_source import Source
+from rackwright.render.ci_source import InstallSource
 from rackwright.resources import bundled
 from rackwright.templating import render_file
 
@@ -33,7 +33,7 @@ _FILES: Mapping[str, Mapping[str, str]] = {
 _PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*")
 
 
-def ci_files(forge: str, blueprint: str, source: Source) -> dict[PurePosixPath, str]:
+def ci_files(forge: str, blueprint: str, source: InstallSource) -> dict[PurePosixPath, str]:
     """The files of ``forge`` by their path in the repository; CI installs from ``source``.
 
     Raises:
@@ -65,7 +65,7 @@ def ci_files(forge: str, blueprint: str, source: Source) -> dict[PurePosixPath, 
     return made
 
 
-def _requirements(source: Source) -> str:
+def _requirements(source: InstallSource) -> str:
     """The package, what it needs, and for a commit what builds it: every file by its digest."""
     lock = bundled("templates") / "ci/lock"
     parts = [(lock / "requirements.txt").read_text(encoding="utf-8")]
@@ -83,7 +83,7 @@ def _watched(blueprint: str) -> str:
     return f"^({own}|(inventory|policies|stacks|templates)/|[^/]*\\.ya?ml$)"
 
 
-def write_ci(forge: str, folder: Path, blueprint: str, source: Source) -> list[Path]:
+def write_ci(forge: str, folder: Path, blueprint: str, source: InstallSource) -> list[Path]:
     """The files written below ``folder``; nothing that exists is overwritten.
 
     Raises:

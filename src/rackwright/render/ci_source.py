@@ -31,7 +31,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True)
-class Source:
+class InstallSource:
     """What pip is told.
 
     Attributes:
@@ -43,7 +43,7 @@ class Source:
     git: str = ""
 
 
-def parse_source(text: str | None, hashes: Sequence[str] = ()) -> Source:
+def parse_source(text: str | None, hashes: Sequence[str] = ()) -> InstallSource:
     """The source that ``--install-from`` and ``--hash`` name.
 
     Raises:
@@ -59,7 +59,7 @@ def parse_source(text: str | None, hashes: Sequence[str] = ()) -> Source:
             source, wrong = read(text, hashes)
             break
     else:
-        source, wrong = Source(""), ["it is neither an index, nor a wheel, nor a commit"]
+        source, wrong = InstallSource(""), ["it is neither an index, nor a wheel, nor a commit"]
     if wrong:
         raise UsageError(
             f"'{text}' is nothing to install from: {'; '.join(wrong)}", hint=f"write {FORMS}"
@@ -67,7 +67,7 @@ def parse_source(text: str | None, hashes: Sequence[str] = ()) -> Source:
     return source
 
 
-def _index(text: str, hashes: Sequence[str]) -> tuple[Source, list[str]]:
+def _index(text: str, hashes: Sequence[str]) -> tuple[InstallSource, list[str]]:
     pinned = text.removeprefix("index:")
     match = _INDEX.fullmatch(pinned)
     wrong = []
@@ -78,10 +78,10 @@ def _index(text: str, hashes: Sequence[str]) -> tuple[Source, list[str]]:
     if not hashes:
         wrong.append("there is no --hash of its files")
     wrong += [f"--hash '{given}' is not sha256:DIGEST" for given in hashes if not _is_hash(given)]
-    return Source(" ".join([pinned, *(f"--hash={given}" for given in hashes)])), wrong
+    return InstallSource(" ".join([pinned, *(f"--hash={given}" for given in hashes)])), wrong
 
 
-def _wheel(text: str, hashes: Sequence[str]) -> tuple[Source, list[str]]:
+def _wheel(text: str, hashes: Sequence[str]) -> tuple[InstallSource, list[str]]:
     place, _, fragment = text.removeprefix("wheel:").partition("#")
     digest = fragment.replace("sha256=", "sha256:", 1)
     wrong = _no_hash(hashes)
@@ -97,10 +97,10 @@ def _wheel(text: str, hashes: Sequence[str]) -> tuple[Source, list[str]]:
         wrong.append("it does not end with #sha256=DIGEST, of 64 digits")
     name = match["name"] if match else ""
     where = f"{name} @ {place}" if remote else f"./{place}"
-    return Source(f"{where} --hash={digest}"), wrong
+    return InstallSource(f"{where} --hash={digest}"), wrong
 
 
-def _git(text: str, hashes: Sequence[str]) -> tuple[Source, list[str]]:
+def _git(text: str, hashes: Sequence[str]) -> tuple[InstallSource, list[str]]:
     address, at, commit = text.rpartition("@")
     wrong = _no_hash(hashes)
     if not at or not _COMMIT.fullmatch(commit):
@@ -108,10 +108,10 @@ def _git(text: str, hashes: Sequence[str]) -> tuple[Source, list[str]]:
         address = address if at and "/" not in commit else text
     if not _GIT.fullmatch(address):
         wrong.append("it is no address git+https:// or git+ssh:// without a password")
-    return Source("", text), wrong
+    return InstallSource("", text), wrong
 
 
-_READERS: Mapping[str, Callable[[str, Sequence[str]], tuple[Source, list[str]]]] = {
+_READERS: Mapping[str, Callable[[str, Sequence[str]], tuple[InstallSource, list[str]]]] = {
     "index:": _index,
     "wheel:": _wheel,
     "git+": _git,

@@ -11,8 +11,8 @@ from rackwright.render.grafana import (
     DOUBTFUL,
     Dashboard,
     Panel,
+    PanelRow,
     Query,
-    Row,
     course,
     number,
     share,
@@ -37,7 +37,7 @@ CLUSTER = Dashboard(
     "Cluster",
     "Nodes, jobs, GPUs and power of the whole cluster",
     (
-        Row(
+        PanelRow(
             "Now",
             (
                 number(
@@ -62,14 +62,14 @@ CLUSTER = Dashboard(
                 number("Power of the GPUs", "sum(DCGM_FI_DEV_POWER_USAGE)", "watt"),
             ),
         ),
-        Row(
+        PanelRow(
             "Slurm",
             (
                 NODES_BY_STATE,
                 stack("Jobs by state", Query(JOBS, "{{state}}")),
             ),
         ),
-        Row(
+        PanelRow(
             "GPUs",
             (
                 share(
@@ -84,7 +84,7 @@ CLUSTER = Dashboard(
                 GPUS_OF_SLURM,
             ),
         ),
-        Row(
+        PanelRow(
             "Power",
             (
                 course(
@@ -121,7 +121,7 @@ SLURM = Dashboard(
     "Slurm",
     "The queue, the nodes, and whether the scheduler answers",
     (
-        Row(
+        PanelRow(
             "Now",
             (
                 number("Controllers that answer", "sum(slurm_up)"),
@@ -145,14 +145,14 @@ SLURM = Dashboard(
                 ),
             ),
         ),
-        Row(
+        PanelRow(
             "Queue",
             (
                 stack("Jobs by state", Query(JOBS, "{{state}}")),
                 course("Jobs that wait", Query('max(slurm_jobs{state="pending"})', "jobs")),
             ),
         ),
-        Row(
+        PanelRow(
             "Nodes",
             (
                 NODES_BY_STATE,
@@ -160,7 +160,7 @@ SLURM = Dashboard(
                 GPUS_OF_SLURM,
             ),
         ),
-        Row(
+        PanelRow(
             "Scheduler",
             (
                 course("Controllers that answer", Query("slurm_up", "{{instance}}")),
@@ -182,7 +182,7 @@ ALERTS = Dashboard(
     "Alerts",
     "What is wrong, and whether Prometheus can tell",
     (
-        Row(
+        PanelRow(
             "Now",
             (
                 number(
@@ -211,7 +211,7 @@ ALERTS = Dashboard(
                 ),
             ),
         ),
-        Row(
+        PanelRow(
             "Alerts",
             (
                 Panel(
@@ -227,7 +227,7 @@ ALERTS = Dashboard(
                 ),
             ),
         ),
-        Row(
+        PanelRow(
             "Prometheus",
             (
                 course("Targets that do not answer", Query("count by (job) (up == 0)", "{{job}}")),

@@ -9,11 +9,11 @@ from __future__ import annotations
 from rackwright.render.grafana import (
     BAD,
     DOUBTFUL,
-    Choice,
     Dashboard,
+    LabelChoice,
     Panel,
+    PanelRow,
     Query,
-    Row,
     course,
     number,
     share,
@@ -49,8 +49,8 @@ def _rare(counter: str, *labels: str) -> str:
     return f"{_by_host(counter, *labels)} > 0"
 
 
-def _chosen(job: str) -> tuple[Choice, ...]:
-    return (Choice("instance", "Hosts", f'label_values(up{{job="{job}"}}, instance)'),)
+def _chosen(job: str) -> tuple[LabelChoice, ...]:
+    return (LabelChoice("instance", "Hosts", f'label_values(up{{job="{job}"}}, instance)'),)
 
 
 GPUS = Dashboard(
@@ -58,7 +58,7 @@ GPUS = Dashboard(
     "GPUs",
     "What DCGM measures on every GPU",
     (
-        Row(
+        PanelRow(
             "Now",
             (
                 number("GPUs that are measured", f"count(DCGM_FI_DEV_GPU_TEMP{{{HERE}}})"),
@@ -85,7 +85,7 @@ GPUS = Dashboard(
                 ),
             ),
         ),
-        Row(
+        PanelRow(
             "Load",
             (
                 share(
@@ -122,7 +122,7 @@ GPUS = Dashboard(
                 ),
             ),
         ),
-        Row(
+        PanelRow(
             "Heat and power",
             (
                 course(
@@ -162,7 +162,7 @@ GPUS = Dashboard(
                 ),
             ),
         ),
-        Row(
+        PanelRow(
             "Errors",
             (
                 Panel(
@@ -226,7 +226,7 @@ HOSTS = Dashboard(
     "Nodes",
     "What the node exporter measures on every host",
     (
-        Row(
+        PanelRow(
             "Processors and memory",
             (
                 share(
@@ -253,7 +253,7 @@ HOSTS = Dashboard(
                 ),
             ),
         ),
-        Row(
+        PanelRow(
             "Disks",
             (
                 share(
@@ -283,7 +283,7 @@ HOSTS = Dashboard(
                 ),
             ),
         ),
-        Row(
+        PanelRow(
             "Ethernet",
             (
                 course(
@@ -318,7 +318,7 @@ HOSTS = Dashboard(
                 ),
             ),
         ),
-        Row(
+        PanelRow(
             "InfiniBand",
             (
                 course(

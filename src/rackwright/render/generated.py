@@ -17,7 +17,7 @@ Action = Literal["written", "unchanged", "removed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileOutcome:
     """What becomes of one file.
 
     Attributes:
@@ -52,7 +52,7 @@ def generate(plan: Plan) -> Mapping[str, str]:
     return files
 
 
-def compare(files: Mapping[str, str], folder: Path) -> tuple[Change, ...]:
+def compare(files: Mapping[str, str], folder: Path) -> tuple[FileOutcome, ...]:
     """What would change in ``folder``, in the order of the paths.
 
     Files that were generated once and no longer are have to go; others are not looked at.
@@ -69,7 +69,7 @@ def compare(files: Mapping[str, str], folder: Path) -> tuple[Change, ...]:
         foreign = before is not None and not before.startswith((slurm.HEADER, names.ZONE_HEADER))
         after = files.get(name)
         if after is not None or (before is not None and not foreign):
-            changes.append(Change(path, before, after, foreign))
+            changes.append(FileOutcome(path, before, after, foreign))
     return tuple(changes)
 
 
@@ -82,7 +82,7 @@ def _read(path: Path) -> str | None:
         raise UsageError(f"'{path}' cannot be read: {error.strerror}") from None
 
 
-def apply(changes: tuple[Change, ...]) -> None:
+def apply(changes: tuple[FileOutcome, ...]) -> None:
     """Do what ``changes`` say; a file is there as a whole or not at all.
 
     Raises:
@@ -101,7 +101,7 @@ def apply(changes: tuple[Change, ...]) -> None:
             raise UsageError(f"'{change.path}' cannot be written: {error.strerror}") from None
 
 
-def _apply(change: Change) -> None:
+def _apply(change: FileOutcome) -> None:
     match change.action:
         case "written":
             change.path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,7 +114,7 @@ def _apply(change: Change) -> None:
             pass
 
 
-def show_diff(changes: tuple[Change, ...], folder: Path) -> Iterator[str]:
+def show_diff(changes: tuple[FileOutcome, ...], folder: Path) -> Iterator[str]:
     """The lines of a unified diff from what is there to what is generated."""
     for change in changes:
         name = change.path.relative_to(folder)

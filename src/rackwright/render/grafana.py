@@ -92,7 +92,7 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PanelRow:
     """A heading with the panels below it."""
 
     title: str
@@ -100,7 +100,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class LabelChoice:
     """What readers choose at the top: values of a label, all of them to begin with."""
 
     name: str
@@ -120,8 +120,8 @@ class Dashboard:
     uid: str
     title: str
     note: str
-    rows: tuple[Row, ...]
-    choices: tuple[Choice, ...] = ()
+    rows: tuple[PanelRow, ...]
+    choices: tuple[LabelChoice, ...] = ()
 
     def panels(self) -> tuple[Panel, ...]:
         """The panels of all rows."""
@@ -195,7 +195,7 @@ def _source() -> dict[str, str]:
     return {"type": "prometheus", "uid": SOURCE_UID}
 
 
-def _choice(choice: Choice) -> dict[str, Any]:
+def _choice(choice: LabelChoice) -> dict[str, Any]:
     every = {"text": "All", "value": "$__all", "selected": True}
     return {
         "type": "query",
@@ -213,7 +213,7 @@ def _choice(choice: Choice) -> dict[str, Any]:
     }
 
 
-def _place(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _place(rows: Sequence[PanelRow]) -> list[dict[str, Any]]:
     """The panels from left to right and from top to bottom, with numbers from 1 on."""
     made: list[dict[str, Any]] = []
     top = 0

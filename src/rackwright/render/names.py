@@ -14,7 +14,7 @@ from typing import Any
 
 from rackwright.plan.model import Plan
 from rackwright.plan.naming.host_lines import host_lines
-from rackwright.plan.records.names import NamedAddress, NamePlan, Network, Zone
+from rackwright.plan.records.names import DnsZone, NamedAddress, NamePlan, PlannedNetwork
 from rackwright.render.slurm import HEADER
 
 HOSTS, ZONES, SUBNETS = "hosts", "zones.conf", "kea-subnet4.json"
@@ -68,7 +68,7 @@ def _zones(names: NamePlan) -> Mapping[str, str]:
     served = {zone.site: zone for zone in names.zones if zone.servers}
     made = {zone.domain: _forward(zone, names) for zone in served.values()}
     reverse: dict[str, dict[str, NamedAddress]] = {}
-    sites: dict[str, dict[str, Zone]] = {}
+    sites: dict[str, dict[str, DnsZone]] = {}
     for network in names.networks:
         if network.site not in served:
             continue
@@ -83,7 +83,7 @@ def _zones(names: NamePlan) -> Mapping[str, str]:
     return made
 
 
-def _forward(zone: Zone, names: NamePlan) -> str:
+def _forward(zone: DnsZone, names: NamePlan) -> str:
     lines = [
         f"{one.label} IN {_kind(one.address)} {one.address}"
         for network in names.networks
@@ -98,7 +98,7 @@ def _forward(zone: Zone, names: NamePlan) -> str:
     return _zone(zone.domain, [zone], lines)
 
 
-def _zone(name: str, zones: Sequence[Zone], records: Sequence[str]) -> str:
+def _zone(name: str, zones: Sequence[DnsZone], records: Sequence[str]) -> str:
     """A zone of one or more sites, which share a reverse zone where their prefixes lie close."""
     servers = [f"{host}.{zone.domain}." for zone in zones for host in zone.servers]
     serial = max(zone.serial for zone in zones)
@@ -139,7 +139,7 @@ def _subnets(names: NamePlan) -> str:
     )
 
 
-def _subnet(network: Network, zone: Zone) -> str:
+def _subnet(network: PlannedNetwork, zone: DnsZone) -> str:
     """One subnet, each option and each reservation on a line of its own."""
     asked = [str(one) for of in zone.servers.values() for one in of if one.version == 4]
     options = {

@@ -26,7 +26,7 @@ from rackwright.plan.slurm.nodes import (
     scheduler_of,
 )
 from rackwright.plan.slurm.settings import check_settings, shares, sizes
-from rackwright.plan.slurm.topology import Topology, topologies
+from rackwright.plan.slurm.topology import PlannedTopology, topologies
 
 FILES = (
     "slurm.conf",
@@ -367,7 +367,7 @@ def _cgroup_conf(scheduler: Scheduler) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _topology_conf(topology: Topology) -> str:
+def _topology_conf(topology: PlannedTopology) -> str:
     """The cluster's own topology; a release that reads topology.yaml ignores this file."""
     lines = []
     for switch in topology.switches:
@@ -393,7 +393,7 @@ class _Indented(yaml.SafeDumper):
         super().increase_indent(bool(flow), indentless=False)
 
 
-def _topology_yaml(networks: Sequence[Topology]) -> str:
+def _topology_yaml(networks: Sequence[PlannedTopology]) -> str:
     made = []
     for index, network in enumerate(networks):
         entry: dict[str, object] = {"topology": network.kind, "cluster_default": index == 0}

@@ -9,7 +9,7 @@ from typing import Any
 from rackwright.harmless import json_text
 from rackwright.model.prices import CURRENCY
 from rackwright.plan.cost.aws import TERMS
-from rackwright.plan.cost.comparison import Comparison
+from rackwright.plan.cost.comparison import RentComparison
 from rackwright.plan.cost.lines import Amount, CostLine, UsedPrice
 from rackwright.plan.cost.summary import NOT_COUNTED, CostSummary
 from rackwright.report.wording import printable
@@ -19,7 +19,7 @@ _CENT = Decimal("0.01")
 
 
 def render_text(
-    blueprint: str, summary: CostSummary, comparisons: Sequence[Comparison] | None
+    blueprint: str, summary: CostSummary, comparisons: Sequence[RentComparison] | None
 ) -> str:
     """The total, each site with its groups, what is missing, and where the prices come from."""
     lines = [f"{printable(blueprint)}: {amount_text(summary.total)}", ""]
@@ -44,7 +44,7 @@ def render_text(
 
 
 def render_json(
-    blueprint: str, summary: CostSummary, comparisons: Sequence[Comparison] | None
+    blueprint: str, summary: CostSummary, comparisons: Sequence[RentComparison] | None
 ) -> str:
     """The whole summary; amounts are texts so that no reader rounds them."""
     document: dict[str, Any] = {
@@ -119,7 +119,7 @@ def _price_text(price: UsedPrice) -> str:
     )
 
 
-def _comparison_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
+def _comparison_lines(comparisons: Sequence[RentComparison]) -> Iterator[str]:
     if not comparisons:
         yield "owned against rented: no bare-metal site has accelerators"
     for comparison in comparisons:
@@ -185,7 +185,7 @@ def _price(price: UsedPrice) -> dict[str, Any]:
     }
 
 
-def _comparison(comparison: Comparison) -> dict[str, Any]:
+def _comparison(comparison: RentComparison) -> dict[str, Any]:
     return {
         "site": comparison.site,
         "region": comparison.region,

@@ -15,7 +15,7 @@ from pydantic import ConfigDict, Field, WithJsonSchema, with_config
 from typing_extensions import TypedDict
 
 from rackwright.policy.api import Enforcement, Outcome, Profile, Severity
-from rackwright.policy.exception_report import BaselineState, Kind
+from rackwright.policy.exception_report import BaselineState, NoticeKind
 
 DESCRIBED = ConfigDict(use_attribute_docstrings=True)
 """The text below a key describes it; read when a schema is asked for, not at every start."""
@@ -37,7 +37,7 @@ def of_each(words: type[StrEnum]) -> Any:
 
 
 OutcomeCounts = Annotated[dict[str, int], of_each(Outcome)]
-KindCounts = Annotated[dict[str, int], of_each(Kind)]
+KindCounts = Annotated[dict[str, int], of_each(NoticeKind)]
 
 
 @with_config(DESCRIBED)
@@ -161,7 +161,7 @@ class ResultDocument(TypedDict):
 class NoticeDocument(TypedDict):
     """One thing to know about a waiver or about the baseline."""
 
-    kind: Kind
+    kind: NoticeKind
     """What is to be said."""
     problem: bool
     """Strict hygiene fails on it."""

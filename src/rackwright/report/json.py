@@ -12,7 +12,7 @@ from rackwright.errors import Location
 from rackwright.harmless import harmless_json
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.exception_report import Hygiene, Kind, Permission
+from rackwright.policy.exception_report import ExceptionReport, NoticeKind, Permission
 from rackwright.report.document import (
     HygieneDocument,
     LocationDocument,
@@ -70,7 +70,7 @@ def to_document(report: Report) -> ReportDocument:
     }
 
 
-def hygiene_document(hygiene: Hygiene) -> HygieneDocument:
+def hygiene_document(hygiene: ExceptionReport) -> HygieneDocument:
     """What is to be said about waivers and baseline, as plain data."""
     return {
         "today": hygiene.today.isoformat(),
@@ -78,7 +78,7 @@ def hygiene_document(hygiene: Hygiene) -> HygieneDocument:
         "strict": hygiene.strict,
         "waivers": hygiene.waivers,
         "recorded": hygiene.recorded,
-        "counts": {kind.value: hygiene.count(kind) for kind in Kind},
+        "counts": {kind.value: hygiene.count(kind) for kind in NoticeKind},
         "notices": [
             {
                 "kind": notice.kind,

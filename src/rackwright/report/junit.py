@@ -7,7 +7,7 @@ from itertools import groupby
 
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.exception_report import Hygiene
+from rackwright.policy.exception_report import ExceptionReport
 from rackwright.report.formats import Context
 from rackwright.report.junit_xml import Case, render_suites
 from rackwright.report.wording import explanation, printable, standing
@@ -27,7 +27,7 @@ def _suites(report: Report, file: str) -> Iterator[tuple[str, list[Case]]]:
         yield "waivers", list(_about_waivers(report.hygiene))
 
 
-def _about_waivers(hygiene: Hygiene) -> Iterator[Case]:
+def _about_waivers(hygiene: ExceptionReport) -> Iterator[Case]:
     for notice in hygiene.notices:
         fails = hygiene.fails and notice.problem
         yield Case(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rackwright.errors import Location
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.exception_report import Hygiene
+from rackwright.policy.exception_report import ExceptionReport
 from rackwright.spec.links import link_in
 
 
@@ -72,8 +72,8 @@ def relative_to(report: Report, *, root: Path, cwd: Path) -> Report:
 
 
 def _moved_notices(
-    hygiene: Hygiene | None, moved: Callable[[Location], Location]
-) -> Hygiene | None:
+    hygiene: ExceptionReport | None, moved: Callable[[Location], Location]
+) -> ExceptionReport | None:
     """``hygiene`` with its positions moved; ``REF:PATH`` of a base revision is from the root."""
     if hygiene is None:
         return None

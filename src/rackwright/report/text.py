@@ -8,7 +8,7 @@ from rackwright.errors import Location
 from rackwright.exit_codes import ExitCode
 from rackwright.policy.api import Enforcement, Outcome, Profile
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.exception_report import BASELINE, Hygiene, Kind, Notice
+from rackwright.policy.exception_report import BASELINE, ExceptionReport, Notice, NoticeKind
 from rackwright.report.wording import (
     FOUND,
     LOWERED,
@@ -26,12 +26,12 @@ from rackwright.report.wording import (
 
 _COLOURS = {Outcome.ERROR: "35", Outcome.FAIL: "31", Outcome.UNKNOWN: "33", Outcome.PASS: "32"}
 _COUNTED = (
-    Kind.EXPIRING,
-    Kind.EXPIRED,
-    Kind.UNUSED,
-    Kind.OVER_BOUND,
-    Kind.PROPOSED,
-    Kind.SELF_APPROVED,
+    NoticeKind.EXPIRING,
+    NoticeKind.EXPIRED,
+    NoticeKind.UNUSED,
+    NoticeKind.OVER_BOUND,
+    NoticeKind.PROPOSED,
+    NoticeKind.SELF_APPROVED,
 )
 """What is always counted, even when there is none."""
 
@@ -125,7 +125,7 @@ def _tolerated(report: Report) -> str:
     return f", though {' and '.join(counts)} {'does' if one else 'do'} not block"
 
 
-def render_hygiene(hygiene: Hygiene, waived: int) -> str:
+def render_hygiene(hygiene: ExceptionReport, waived: int) -> str:
     """Each notice about waivers and baseline, then their number by kind in one line.
 
     Args:
@@ -136,14 +136,14 @@ def render_hygiene(hygiene: Hygiene, waived: int) -> str:
     counts = [f"{hygiene.count(kind)} {_word(kind)}" for kind in _COUNTED]
     counts += [
         f"{number} {_word(kind)}"
-        for kind in Kind
+        for kind in NoticeKind
         if kind not in _COUNTED and kind not in BASELINE and (number := hygiene.count(kind))
     ]
     lines.append(f"waivers on {hygiene.today}: {waived} waived, {', '.join(counts)}")
     return "\n".join(lines)
 
 
-def _word(kind: Kind) -> str:
+def _word(kind: NoticeKind) -> str:
     return kind.value.replace("_", " ")
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from rackwright import __version__
-from rackwright.accept.compare import HostAcceptance, Outcome, compare
-from rackwright.accept.expected import HostExpectations, Rule
+from rackwright.accept.compare import HostAcceptance, ItemOutcome, compare
+from rackwright.accept.expected import Comparing, HostExpectations
 from rackwright.accept.run import VERIFY, Answers, collect, play, write_requests
 from rackwright.ansible_runs.events import HostResult, Tally, unfinished
 from rackwright.ansible_runs.files import Workspace
@@ -33,12 +33,12 @@ from rackwright.inventory.inventory import Inventory
 from rackwright.model.names import compress_hostlist
 from rackwright.receptor.distribute import run_distributed
 from rackwright.receptor.workers import Login, Workers
-from rackwright.rollout.journal import Progress
-from rackwright.rollout.slurm_nodes import JOB_FORMAT, NodesSeen, Update
+from rackwright.rollout.journal import RolloutProgress
+from rackwright.rollout.slurm_nodes import JOB_FORMAT, NodesSeen, NodeUpdate
 
 
 @dataclass
-class AnsibleCrew:
+class AnsibleExecutor:
     """Does the work of a change.
 
     Attributes:
@@ -60,7 +60,7 @@ class AnsibleCrew:
     login: Login | None = None
     changed: dict[str, list[str]] = field(default_factory=dict)
 
-    def update(self, nodes: Collection[str], updates: Sequence[Update]) -> NodesSeen:
+    def update(self, nodes: Collection[str], updates: Sequence[NodeUpdate]) -> NodesSeen:
         """Update nodes in Slurm; how they are before and after.
 
         Raises:
@@ -125,7 +125,9 @@ class AnsibleCrew:
         judged = [
             replace(
                 self.expected[host],
-                items=tuple(i for i in self.expected[host].items if i.rule is not Rule.SCHEDULABLE),
+                items=tuple(
+                    i for i in self.expected[host].items if i.rule is not Comparing.SCHEDULABLE
+                ),
             )
             for host in hosts
         ]
@@ -185,13 +187,13 @@ def verdict(host: HostAcceptance) -> str | None:
     unknown = [
         f"{item.item}: {item.reason}"
         for item in host.items
-        if item.outcome is Outcome.UNKNOWN and item.expected is not None
+        if item.outcome is ItemOutcome.UNKNOWN and item.expected is not None
     ]
     return f"unknown {'; '.join(unknown)}" if unknown else None
 
 
 def quarantine(
-    place: Workspace, progress: Progress, before: Mapping[str, str]
+    place: Workspace, progress: RolloutProgress, before: Mapping[str, str]
 ) -> Mapping[str, str]:
     """All hosts in quarantine, after what the change has found.
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from rackwright.errors import RackwrightError
 from rackwright.files import write_changed
-from rackwright.rollout.waves import Kind, Wave
+from rackwright.rollout.waves import Wave, WaveKind
 
 SCHEMA = "rackwright.waves/v1"
 
@@ -22,7 +22,7 @@ class ProgressError(RackwrightError):
 
 
 @dataclass
-class Progress:
+class RolloutProgress:
     """A change with its waves.
 
     Attributes:
@@ -76,7 +76,7 @@ class Progress:
         return tuple(sorted({why for node in nodes for why in self.drained.get(node, ())}))
 
 
-def save(progress: Progress, path: Path) -> None:
+def save(progress: RolloutProgress, path: Path) -> None:
     """Write ``progress`` to ``path``, at once or not at all."""
     document = {
         "schema": SCHEMA,
@@ -95,7 +95,7 @@ def save(progress: Progress, path: Path) -> None:
     write_changed(path, json.dumps(document, indent=1))
 
 
-def load(path: Path) -> Progress | None:
+def load(path: Path) -> RolloutProgress | None:
     """The change that was begun last; None where there was none.
 
     Raises:
@@ -116,14 +116,14 @@ def load(path: Path) -> Progress | None:
         ) from None
 
 
-def _read(document: Any) -> Progress:
+def _read(document: Any) -> RolloutProgress:
     if document["schema"] != SCHEMA:
         raise ValueError(document["schema"])
-    return Progress(
+    return RolloutProgress(
         change=str(document["change"]),
         digest=str(document["digest"]),
         waves=tuple(
-            Wave(Kind(wave["kind"]), str(wave["title"]), _texts(wave["hosts"]))
+            Wave(WaveKind(wave["kind"]), str(wave["title"]), _texts(wave["hosts"]))
             for wave in document["waves"]
         ),
         nodes={str(host): str(node) for host, node in document["nodes"].items()},

@@ -14,27 +14,27 @@ from typing import Protocol
 
 from rackwright.errors import ExternalToolError
 from rackwright.model.names import compress_hostlist, expand_hostlist
-from rackwright.rollout.journal import Progress
+from rackwright.rollout.journal import RolloutProgress
 from rackwright.rollout.slurm_nodes import (
     NodesSeen,
     NodeState,
-    Update,
+    NodeUpdate,
     describe_jobs,
     drain,
     give_back,
     reason,
     rename_reason,
 )
-from rackwright.rollout.waves import Kind, Wave
+from rackwright.rollout.waves import Wave, WaveKind
 
 FIRST_PAUSE, SLOWER = 2.0, 1.5
 """Seconds until something is looked at again, and how much longer each pause is than the last."""
 
 
-class Crew(Protocol):
+class RolloutExecutor(Protocol):
     """Who does the work on the hosts."""
 
-    def update(self, nodes: Collection[str], updates: Sequence[Update]) -> NodesSeen:
+    def update(self, nodes: Collection[str], updates: Sequence[NodeUpdate]) -> NodesSeen:
         """Update nodes in Slurm; how they are before and after.
 
         Raises:
@@ -76,11 +76,11 @@ class Rollout:
         stopped: why the run ended before its time.
     """
 
-    progress: Progress
-    crew: Crew
+    progress: RolloutProgress
+    executor: RolloutExecutor
     pace: Pace
     say: Callable[[str], None]
-    keep: Callable[[Progress], None]
+    keep: Callable[[RolloutProgress], None]
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
     seconds: dict[int, float] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class Rollout:
         if not nodes:
             return
         try:
-            states = self.crew.update(nodes, ()).after
+            states = self.executor.update(nodes, ()).after
         except ExternalToolError:
             return  # better too many named than too few
         self.progress.release(node for node in nodes if not self._has_our_reason(states.get(node)))
@@ -126,10 +126,10 @@ class Rollout:
         failed: dict[str, str] = {}
         if ready:
             self.say(f"{label}: changing {_count(ready, 'host')}")
-            failed |= self.crew.change(ready, progress.tags)
+            failed |= self.executor.change(ready, progress.tags)
         if through := [host for host in ready if host not in failed]:
             self.say(f"{label}: verifying {_count(through, 'host')}")
-            failed |= self.crew.accept(through)
+            failed |= self.executor.accept(through)
         failed |= self._return(label, nodes, ready, failed)
         progress.failed |= busy
         for host in ready:
@@ -146,9 +146,9 @@ class Rollout:
         self, wave: Wave, told: Sequence[str], failed: Collection[str], busy: Collection[str]
     ) -> str | None:
         """Why the change cannot go on; ``told`` are the hosts that say something about it."""
-        if wave.kind in {Kind.SERVICE, Kind.CANARY} and (failed or busy):
+        if wave.kind in {WaveKind.SERVICE, WaveKind.CANARY} and (failed or busy):
             names = compress_hostlist(failed or busy)
-            what = "others depend on" if wave.kind is Kind.SERVICE else "is tried first"
+            what = "others depend on" if wave.kind is WaveKind.SERVICE else "is tried first"
             return f"{names}, which {what}, {'failed' if failed else 'still runs jobs'}"
         bad = [host for host in told if host in failed]
         if told and 100 * len(bad) / len(told) > self.pace.max_failures:
@@ -165,7 +165,7 @@ class Rollout:
         self.say(f"{label}: draining {_count(nodes, 'node')}")
         progress.own(nodes, why)
         self.keep(progress)
-        seen = self.crew.update(nodes, [drain(nodes, why)])
+        seen = self.executor.update(nodes, [drain(nodes, why)])
         foreign = [node for node in nodes if not self._has_our_reason(seen.after.get(node))]
         progress.release(foreign)
         self.keep(progress)
@@ -192,7 +192,7 @@ class Rollout:
             self.sleep(min(pause, self.pace.poll, max(0.1, end - self.clock())))
             pause *= SLOWER
             try:
-                seen = self.crew.update(nodes, ())
+                seen = self.executor.update(nodes, ())
             except ExternalToolError as error:  # a controller may be away for a while
                 self.say(f"{label}: {error}")
         busy: dict[str, str] = {}
@@ -213,7 +213,7 @@ class Rollout:
         ours = [node for node in busy if node in self.progress.drained]
         if ours:
             self.say(f"{label}: giving {compress_hostlist(ours)} back as before")
-            self.crew.update(ours, [give_back(ours, self.progress.reasons(ours))])
+            self.executor.update(ours, [give_back(ours, self.progress.reasons(ours))])
         self.progress.release(ours)
         self.keep(self.progress)
 
@@ -264,7 +264,7 @@ class Rollout:
         while True:
             trouble = None
             try:
-                states = self.crew.update(good, [update]).after
+                states = self.executor.update(good, [update]).after
             except ExternalToolError as error:
                 trouble = str(error)
             waiting = [
@@ -289,7 +289,7 @@ class Rollout:
             self.progress.own([node], told)
             updates += [rename_reason([node], known, told), drain([node], told)]
         self.keep(self.progress)
-        self.crew.update(bad, updates)
+        self.executor.update(bad, updates)
 
 
 def _count(things: Collection[object], noun: str) -> str:

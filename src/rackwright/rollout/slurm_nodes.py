@@ -107,7 +107,7 @@ def reason(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
+class NodeUpdate:
     """Something to tell Slurm of those of ``names`` whose line in ``scontrol`` fits ``pattern``."""
 
     names: tuple[str, ...]
@@ -126,19 +126,19 @@ class Update:
 _IN_SERVICE = rf"^(?!.* State=\S*\b(?:{'|'.join(OUT_OF_SERVICE)})).* State="
 
 
-def drain(names: Iterable[str], why: str) -> Update:
+def drain(names: Iterable[str], why: str) -> NodeUpdate:
     """Drains those of ``names`` that are in service; the others keep the reason they have."""
-    return Update(tuple(names), _IN_SERVICE, ("State=DRAIN", f"Reason={why}"))
+    return NodeUpdate(tuple(names), _IN_SERVICE, ("State=DRAIN", f"Reason={why}"))
 
 
-def give_back(names: Iterable[str], whys: Iterable[str]) -> Update:
+def give_back(names: Iterable[str], whys: Iterable[str]) -> NodeUpdate:
     """Resumes those of ``names`` that are drained with one of the reasons ``whys``, no others."""
-    return Update(tuple(names), _with_reason(whys), ("State=RESUME",))
+    return NodeUpdate(tuple(names), _with_reason(whys), ("State=RESUME",))
 
 
-def rename_reason(names: Iterable[str], whys: Iterable[str], new: str) -> Update:
+def rename_reason(names: Iterable[str], whys: Iterable[str], new: str) -> NodeUpdate:
     """Gives those of ``names`` that are drained with one of ``whys`` another reason."""
-    return Update(tuple(names), _with_reason(whys), ("State=DRAIN", f"Reason={new}"))
+    return NodeUpdate(tuple(names), _with_reason(whys), ("State=DRAIN", f"Reason={new}"))
 
 
 def _with_reason(whys: Iterable[str]) -> str:

@@ -36,7 +36,7 @@ class Domain(StrEnum):
     SITE = "site"
 
 
-class Kind(StrEnum):
+class WaveKind(StrEnum):
     """What the hosts of a wave do."""
 
     SERVICE = "service"
@@ -90,7 +90,7 @@ def parse_limit(text: str) -> Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class WaveUnit:
     """Hosts that cannot be changed apart: one server, or the trays of a rack-scale system.
 
     Attributes:
@@ -109,7 +109,7 @@ class Unit:
 class Wave:
     """Hosts that are changed together, after those of the wave before."""
 
-    kind: Kind
+    kind: WaveKind
     title: str
     hosts: tuple[str, ...]
 
@@ -126,7 +126,7 @@ class Roster:
     """
 
     services: tuple[tuple[str, str], ...]
-    units: tuple[Unit, ...]
+    units: tuple[WaveUnit, ...]
     logins: tuple[str, ...]
     nodes: Mapping[str, str]
 
@@ -165,7 +165,7 @@ def roster(plan: Plan, domain: Domain) -> Roster:
     return Roster(
         services=services,
         units=tuple(
-            Unit(
+            WaveUnit(
                 hosts=tuple(names),
                 domain=_place(kinds[key], domain),
                 hardware=kinds[key].hardware,
@@ -249,25 +249,31 @@ def plan_waves(
     units = [part for unit in found.units if (part := _part(unit, chosen)) is not None]
     firsts = canaries(units, unfit)
     sizes = Counter(pool for unit in found.units for pool in unit.pools for _ in unit.hosts)
-    rest: dict[tuple[str, ...], list[Unit]] = {}
+    rest: dict[tuple[str, ...], list[WaveUnit]] = {}
     for unit in units:
         if unit not in firsts:
             rest.setdefault(unit.domain, []).append(unit)
-    waves = [Wave(Kind.SERVICE, f"{n}: {task}", (n,)) for n, task in found.services if n in chosen]
-    waves += [Wave(Kind.CANARY, f"{_names(u.hosts)}, the first {u.hardware}", u.hosts) for u in firsts]  # fmt: skip
+    waves = [
+        Wave(WaveKind.SERVICE, f"{n}: {task}", (n,)) for n, task in found.services if n in chosen
+    ]
+    waves += [Wave(WaveKind.CANARY, f"{_names(u.hosts)}, the first {u.hardware}", u.hosts) for u in firsts]  # fmt: skip
     waves += [
-        Wave(Kind.COMPUTE, _title(batch, domain), tuple(h for u in batch.units for h in u.hosts))
+        Wave(
+            WaveKind.COMPUTE, _title(batch, domain), tuple(h for u in batch.units for h in u.hosts)
+        )
         for batch in _pack(rest, _Room(limit, sizes))
     ]
     waves += [
-        Wave(Kind.LOGIN, f"{name}: login", (name,)) for name in found.logins if name in chosen
+        Wave(WaveKind.LOGIN, f"{name}: login", (name,)) for name in found.logins if name in chosen
     ]
     return tuple(waves)
 
 
-def canaries(units: Iterable[Unit], unfit: AbstractSet[str] = frozenset()) -> tuple[Unit, ...]:
+def canaries(
+    units: Iterable[WaveUnit], unfit: AbstractSet[str] = frozenset()
+) -> tuple[WaveUnit, ...]:
     """The first unit of each hardware, all of it in service; else its first at all."""
-    best: dict[str, Unit] = {}
+    best: dict[str, WaveUnit] = {}
     for unit in units:
         had = best.get(unit.hardware)
         if had is None or (not unfit.isdisjoint(had.hosts) and unfit.isdisjoint(unit.hosts)):
@@ -275,9 +281,9 @@ def canaries(units: Iterable[Unit], unfit: AbstractSet[str] = frozenset()) -> tu
     return tuple(best.values())
 
 
-def _part(unit: Unit, chosen: AbstractSet[str]) -> Unit | None:
+def _part(unit: WaveUnit, chosen: AbstractSet[str]) -> WaveUnit | None:
     hosts = tuple(host for host in unit.hosts if host in chosen)
-    return Unit(hosts, unit.domain, unit.hardware, unit.pools) if hosts else None
+    return WaveUnit(hosts, unit.domain, unit.hardware, unit.pools) if hosts else None
 
 
 class _Room:
@@ -305,16 +311,16 @@ class _Room:
 
 @dataclass
 class _Batch:
-    units: list[Unit] = field(default_factory=list)
+    units: list[WaveUnit] = field(default_factory=list)
     out: Counter[str] = field(default_factory=Counter)
     part: int | None = None
 
-    def add(self, units: Iterable[Unit], count: Counter[str]) -> None:
+    def add(self, units: Iterable[WaveUnit], count: Counter[str]) -> None:
         self.units += units
         self.out += count
 
 
-def _count(units: Iterable[Unit]) -> Counter[str]:
+def _count(units: Iterable[WaveUnit]) -> Counter[str]:
     found: Counter[str] = Counter()
     for unit in units:
         for pool in ("", *unit.pools):
@@ -322,7 +328,7 @@ def _count(units: Iterable[Unit]) -> Counter[str]:
     return found
 
 
-def _pack(domains: Mapping[tuple[str, ...], Sequence[Unit]], room: _Room) -> list[_Batch]:
+def _pack(domains: Mapping[tuple[str, ...], Sequence[WaveUnit]], room: _Room) -> list[_Batch]:
     """Domains in their order, whole where they fit; one that is too large is split on its own."""
     made: list[_Batch] = []
     is_open = False
@@ -340,7 +346,7 @@ def _pack(domains: Mapping[tuple[str, ...], Sequence[Unit]], room: _Room) -> lis
     return made
 
 
-def _split(units: Sequence[Unit], room: _Room) -> list[_Batch]:
+def _split(units: Sequence[WaveUnit], room: _Room) -> list[_Batch]:
     made = [_Batch()]
     for unit in units:
         count = _count([unit])

@@ -65,7 +65,7 @@ class Revised:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TextSpan:
     """The characters of a scalar in a text: ``text[start:stop]``."""
 
     start: int
@@ -73,14 +73,14 @@ class Span:
     style: str
 
 
-def spans(text: str, wanted: Collection[Position]) -> dict[Position, Span]:
+def spans(text: str, wanted: Collection[Position]) -> dict[Position, TextSpan]:
     """The scalars that begin at ``wanted`` and can be edited there.
 
     Left out are block scalars, those over several lines, with a tag or an anchor, and all inside of
     something with an anchor, which may stand for other places as well. There are none in a text
     that is not YAML.
     """
-    found: dict[Position, Span] = {}
+    found: dict[Position, TextSpan] = {}
     left = set(wanted)
     anchored: list[bool] = []
     try:
@@ -98,7 +98,7 @@ def spans(text: str, wanted: Collection[Position]) -> dict[Position, Span]:
                     continue
                 left.discard(position)
                 alone = not (event.anchor or event.tag or (anchored and anchored[-1]))
-                span = Span(mark.index, end.index, event.style or "")
+                span = TextSpan(mark.index, end.index, event.style or "")
                 if alone and _is_editable(text, span, position):
                     found[position] = span
                 if not left:
@@ -108,7 +108,7 @@ def spans(text: str, wanted: Collection[Position]) -> dict[Position, Span]:
     return found
 
 
-def _is_editable(text: str, span: Span, position: Position) -> bool:
+def _is_editable(text: str, span: TextSpan, position: Position) -> bool:
     """Whether the scalar is on one line, and that line has the number that editors give it."""
     old = text[span.start : span.stop]
     if not old or span.style not in {"", "'", '"'} or len(old.splitlines()) != 1:

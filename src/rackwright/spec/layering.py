@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.errors import Location
-from rackwright.spec.tree import Entry, Item
+from rackwright.spec.tree import Item, KeyValue
 
 _Name = tuple[str, ...]
 
@@ -25,7 +25,7 @@ def merge(base: Item, layer: Item) -> Item:
             elif key in merged:
                 item = merge(merged[key].item, entry.item)
                 kept = merged[key] if item.file == merged[key].item.file else entry
-                merged[key] = Entry(item, kept.line, kept.column)
+                merged[key] = KeyValue(item, kept.line, kept.column)
             else:
                 merged[key] = entry
         return Item(merged, base.file, base.line, base.column)

@@ -13,7 +13,7 @@ from rackwright.harmless import visible
 from rackwright.model.base import EMPTY_OR_TEXT, PROSE, TEXT
 from rackwright.spec.suggest import did_you_mean, nearest
 from rackwright.spec.tree import Path, Tree
-from rackwright.spec.typewalk import Place, names, walk
+from rackwright.spec.type_paths import TypePlace, names, walk
 from rackwright.spec.unions import NO_MEMBER, Found, collapse
 
 _EXPECTED: Mapping[str, str] = {
@@ -111,7 +111,7 @@ class _Reader:
                     self._guesses[place.path] = near
         return meant
 
-    def convert(self, detail: Mapping[str, Any], place: Place) -> SpecError:
+    def convert(self, detail: Mapping[str, Any], place: TypePlace) -> SpecError:
         """The error that people read."""
         kind = detail["type"]
         at_key = place.at_key or kind == "extra_forbidden"

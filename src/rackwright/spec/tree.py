@@ -35,7 +35,7 @@ class Item:
         return Location(self.file, self.line, self.column)
 
 
-class Entry:
+class KeyValue:
     """A key of a mapping with its value."""
 
     __slots__ = ("column", "item", "line")
@@ -85,7 +85,7 @@ class Tree:
     def locate(self, path: Path, *, key: bool = False) -> Location:
         """Where the value at ``path`` is, or its key; the nearest ancestor when it is absent."""
         item = self.root
-        entry: Entry | None = None
+        entry: KeyValue | None = None
         for part in path:
             value = item.value
             if isinstance(value, dict) and part in value:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rackwright.spec.tree import Path
-from rackwright.spec.typewalk import Place
+from rackwright.spec.type_paths import TypePlace
 
-Found = tuple[Mapping[str, Any], Place]
+Found = tuple[Mapping[str, Any], TypePlace]
 """An error of pydantic and where it leads."""
 
 NO_MEMBER = "no_member"
@@ -67,7 +67,7 @@ def _one_of(path: Path, found: list[Found], level: int) -> Found:
         "input": detail.get("input"),
         "members": [member for member, _ in found],
     }
-    return one, Place(path, (), at_key=False, labels=place.labels[:level])
+    return one, TypePlace(path, (), at_key=False, labels=place.labels[:level])
 
 
 def _distance(member: list[Found], level: int) -> tuple[bool, int, int]:

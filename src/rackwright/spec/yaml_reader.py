@@ -18,7 +18,7 @@ import yaml
 
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.harmless import visible
-from rackwright.spec.tree import Entry, Item
+from rackwright.spec.tree import Item, KeyValue
 
 LARGEST_FILE = 16 * 1024 * 1024
 DEEPEST = 64
@@ -273,9 +273,9 @@ class _Reader:
             return 0
         return number
 
-    def _mapping(self, node: yaml.MappingNode, depth: int) -> dict[str, Entry]:
-        entries: dict[str, Entry] = {}
-        merged: list[tuple[str, Entry]] = []
+    def _mapping(self, node: yaml.MappingNode, depth: int) -> dict[str, KeyValue]:
+        entries: dict[str, KeyValue] = {}
+        merged: list[tuple[str, KeyValue]] = []
         for key_node, value_node in node.value:
             mark = key_node.start_mark
             if not isinstance(key_node, yaml.ScalarNode):
@@ -297,14 +297,14 @@ class _Reader:
                 )
                 continue
             item = self.convert(value_node, depth + 1)
-            entries[key] = Entry(item, mark.line + 1, mark.column + 1)
+            entries[key] = KeyValue(item, mark.line + 1, mark.column + 1)
         for key, entry in merged:
             entries.setdefault(key, entry)
         return entries
 
-    def _merge(self, node: yaml.Node, depth: int) -> list[tuple[str, Entry]]:
+    def _merge(self, node: yaml.Node, depth: int) -> list[tuple[str, KeyValue]]:
         sources = node.value if isinstance(node, yaml.SequenceNode) else [node]
-        merged: list[tuple[str, Entry]] = []
+        merged: list[tuple[str, KeyValue]] = []
         for source in sources:
             if not isinstance(source, yaml.MappingNode):
                 self._complain("'<<' takes a mapping", source.start_mark)

@@ -12,7 +12,7 @@ import yaml
 from rackwright.accept.all_reduce import (
     BANDWIDTH,
     ERRORS,
-    Group,
+    RankGroup,
     UnreadableOutput,
     expectations,
     facts_of,
@@ -21,7 +21,7 @@ from rackwright.accept.all_reduce import (
     with_all_reduce,
 )
 from rackwright.accept.benchmark import TASK
-from rackwright.accept.compare import Outcome, compare_item
+from rackwright.accept.compare import ItemOutcome, compare_item
 from rackwright.accept.expected import expect
 from rackwright.errors import SpecErrors
 from rackwright.model.operations import AllReduce, Operations
@@ -72,15 +72,15 @@ def test_what_is_no_result_is_none(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("output", "bandwidth", "outcomes"),
     [
-        (GOOD, 479.24, (Outcome.PASS, Outcome.PASS)),
-        (GOOD, 479.25, (Outcome.FAIL, Outcome.PASS)),
-        (GOOD, None, (Outcome.UNKNOWN, Outcome.PASS)),
-        (GOOD.replace(" 0\n", " 7\n"), 460.0, (Outcome.PASS, Outcome.FAIL)),
-        (HEADER, 460.0, (Outcome.UNKNOWN, Outcome.UNKNOWN)),
+        (GOOD, 479.24, (ItemOutcome.PASS, ItemOutcome.PASS)),
+        (GOOD, 479.25, (ItemOutcome.FAIL, ItemOutcome.PASS)),
+        (GOOD, None, (ItemOutcome.UNKNOWN, ItemOutcome.PASS)),
+        (GOOD.replace(" 0\n", " 7\n"), 460.0, (ItemOutcome.PASS, ItemOutcome.FAIL)),
+        (HEADER, 460.0, (ItemOutcome.UNKNOWN, ItemOutcome.UNKNOWN)),
     ],
 )
 def test_an_all_reduce_is_judged(
-    output: str, bandwidth: float | None, outcomes: tuple[Outcome, ...]
+    output: str, bandwidth: float | None, outcomes: tuple[ItemOutcome, ...]
 ) -> None:
     facts = facts_of({"rc": 0, "stdout": output})
     assert tuple(compare_item(item, facts).outcome for item in expectations(bandwidth)) == outcomes
@@ -108,7 +108,7 @@ def test_what_fails_is_told_with_its_numbers() -> None:
 def test_a_node_that_is_not_measured_is_unknown(result: dict[str, Any], reason: str) -> None:
     facts = facts_of(result)
     judged = [compare_item(item, facts) for item in expectations(460.0)]
-    assert [one.outcome for one in judged] == [Outcome.UNKNOWN] * 2
+    assert [one.outcome for one in judged] == [ItemOutcome.UNKNOWN] * 2
     assert all(reason in (one.reason or "") for one in judged)
 
 
@@ -145,7 +145,7 @@ def test_a_mistyped_group_is_refused_at_its_place(tmp_path: Path) -> None:
 
 def test_groups_are_told_apart_by_identity(slurm: Plan) -> None:
     """Two sites may have groups of one name; results must not be mixed up."""
-    one, other = (Group("dgx", {"a": "a.x"}, 8, 460.0, None) for _ in range(2))
+    one, other = (RankGroup("dgx", {"a": "a.x"}, 8, 460.0, None) for _ in range(2))
     assert len({one: 1, other: 2}) == 2
 
 

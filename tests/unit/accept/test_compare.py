@@ -13,8 +13,8 @@ from rackwright.accept.compare import (
     REACHABLE,
     Acceptance,
     HostAcceptance,
+    ItemOutcome,
     ItemResult,
-    Outcome,
     compare,
     compare_item,
     drain_reason,
@@ -22,9 +22,9 @@ from rackwright.accept.compare import (
 )
 from rackwright.accept.expected import (
     NOT_IN_A_LAB,
+    Comparing,
     Expectation,
     HostExpectations,
-    Rule,
     expect,
 )
 from rackwright.exit_codes import ExitCode
@@ -58,15 +58,15 @@ def sound_facts(host: HostExpectations) -> dict[str, Any]:
     for item in host.items:
         value: Any
         match item.rule:
-            case Rule.WORD:
+            case Comparing.WORD:
                 value = [f"NVIDIA {str(item.expected).upper()} 80GB HBM3"] * 8
-            case Rule.AT_LEAST:
+            case Comparing.AT_LEAST:
                 value = item.least
-            case Rule.SCHEDULABLE:
+            case Comparing.SCHEDULABLE:
                 value = "IDLE"
-            case Rule.EQUAL | Rule.VERSION | Rule.RELEASE:
+            case Comparing.EQUAL | Comparing.VERSION | Comparing.RELEASE:
                 value = item.expected
-            case Rule.PORTS:
+            case Comparing.PORTS:
                 facts[item.key[0]]["rates_gbps"] += [item.rate_gbps] * int(item.expected or 0)
                 continue
         into = facts
@@ -84,16 +84,16 @@ def broken(item: Expectation, facts: dict[str, Any]) -> dict[str, Any]:
         into = into[part]
     last = item.key[-1]
     match item.rule:
-        case Rule.WORD:
+        case Comparing.WORD:
             into[last][-1] = "NVIDIA A10G"
-        case Rule.AT_LEAST:
+        case Comparing.AT_LEAST:
             into[last] -= 1
-        case Rule.SCHEDULABLE:
+        case Comparing.SCHEDULABLE:
             into[last] = "IDLE+DRAIN"
-        case Rule.PORTS:
+        case Comparing.PORTS:
             into[last]["rates_gbps"].remove(item.rate_gbps)
             into[last]["rates_gbps"].append(item.rate_gbps / 2 if item.rate_gbps else 0)
-        case Rule.VERSION | Rule.RELEASE:
+        case Comparing.VERSION | Comparing.RELEASE:
             into[last] = f"{item.expected}1"
         case _ if isinstance(into[last], int):
             into[last] -= 1
@@ -116,15 +116,15 @@ def test_there_is_every_kind_of_item() -> None:
         "accelerators", "accelerator model", "processors", "memory", "ports", "mount", "version",
         "service", "Slurm state", "Slurm accelerators", "EFA devices",
     }  # fmt: skip
-    assert {item.rule for host in KINDS.values() for item in host.items} == set(Rule)
+    assert {item.rule for host in KINDS.values() for item in host.items} == set(Comparing)
 
 
 @pytest.mark.parametrize("host", [pytest.param(h, id=h.name) for h in KINDS.values()])
 def test_a_host_as_it_is_meant_passes(host: HostExpectations) -> None:
     (judged,) = compare([host], {host.name: sound_facts(host)}, {}).hosts
-    wrong = [item for item in judged.items if item.outcome is Outcome.FAIL]
+    wrong = [item for item in judged.items if item.outcome is ItemOutcome.FAIL]
     assert wrong == []
-    assert {i.item for i in judged.items if i.outcome is Outcome.UNKNOWN} == {
+    assert {i.item for i in judged.items if i.outcome is ItemOutcome.UNKNOWN} == {
         item.item for item in host.items if item.expected is None
     }
 
@@ -132,7 +132,7 @@ def test_a_host_as_it_is_meant_passes(host: HostExpectations) -> None:
 @pytest.mark.parametrize(("host", "item"), CASES)
 def test_each_item_fails_on_a_broken_host(host: HostExpectations, item: Expectation) -> None:
     found = result(host, item, broken(item, sound_facts(host)))
-    assert found.outcome is Outcome.FAIL, found
+    assert found.outcome is ItemOutcome.FAIL, found
     assert found.reason
 
 
@@ -144,7 +144,7 @@ def test_each_item_is_unknown_where_the_host_does_not_tell(
     facts[item.key[0]] = None
     facts["problems"] = {item.key[0]: "the file is gone"}
     found = result(host, item, facts)
-    assert found.outcome is Outcome.UNKNOWN
+    assert found.outcome is ItemOutcome.UNKNOWN
     assert found.reason == "the file is gone"
 
 
@@ -159,13 +159,13 @@ def test_nonsense_never_passes(host: HostExpectations, item: Expectation) -> Non
         for part in item.key[:-1]:
             into = into[part]
         into[item.key[-1]] = garbage
-        assert result(host, item, facts).outcome is not Outcome.PASS, garbage
+        assert result(host, item, facts).outcome is not ItemOutcome.PASS, garbage
 
 
 def test_an_expectation_without_a_number_is_unknown() -> None:
-    item = Expectation("processors", "processors", ("cpus",), Rule.EQUAL, None)
+    item = Expectation("processors", "processors", ("cpus",), Comparing.EQUAL, None)
     found = compare_item(item, {"cpus": 8})
-    assert found.outcome is Outcome.UNKNOWN
+    assert found.outcome is ItemOutcome.UNKNOWN
     assert found.found == "8"
 
 
@@ -191,29 +191,29 @@ def test_an_expectation_without_a_number_is_unknown() -> None:
     ],
 )
 def test_states_in_which_a_node_gets_jobs(state: str, passes: bool) -> None:
-    item = Expectation("Slurm state", "Slurm state", ("slurm", "state"), Rule.SCHEDULABLE, "x")
+    item = Expectation("Slurm state", "Slurm state", ("slurm", "state"), Comparing.SCHEDULABLE, "x")
     found = compare_item(item, {"slurm": {"state": state}})
-    assert (found.outcome is Outcome.PASS) is passes
+    assert (found.outcome is ItemOutcome.PASS) is passes
 
 
 @pytest.mark.parametrize(
     ("rule", "expected", "found", "passes"),
     [
-        (Rule.VERSION, "570.133.20", "570.133.20", True),
-        (Rule.VERSION, "570.133.20", "570.133.20-1", True),
-        (Rule.VERSION, "2.30.4-1", "2.30.4-1+cuda12.9", True),
-        (Rule.VERSION, "570.133.2", "570.133.20", False),
-        (Rule.VERSION, "570.133", "570.133.20", False),
-        (Rule.VERSION, "570.133.20", "570", False),
-        (Rule.RELEASE, "22.05", "22.05.8", True),
-        (Rule.RELEASE, "22.05", "22.050", False),
-        (Rule.RELEASE, "22.05", "23.02.1", False),
+        (Comparing.VERSION, "570.133.20", "570.133.20", True),
+        (Comparing.VERSION, "570.133.20", "570.133.20-1", True),
+        (Comparing.VERSION, "2.30.4-1", "2.30.4-1+cuda12.9", True),
+        (Comparing.VERSION, "570.133.2", "570.133.20", False),
+        (Comparing.VERSION, "570.133", "570.133.20", False),
+        (Comparing.VERSION, "570.133.20", "570", False),
+        (Comparing.RELEASE, "22.05", "22.05.8", True),
+        (Comparing.RELEASE, "22.05", "22.050", False),
+        (Comparing.RELEASE, "22.05", "23.02.1", False),
     ],
 )
-def test_versions(rule: Rule, expected: str, found: str, passes: bool) -> None:
+def test_versions(rule: Comparing, expected: str, found: str, passes: bool) -> None:
     item = Expectation("version x", "version", ("versions", "x"), rule, expected)
     outcome = compare_item(item, {"versions": {"x": found}}).outcome
-    assert outcome is (Outcome.PASS if passes else Outcome.FAIL)
+    assert outcome is (ItemOutcome.PASS if passes else ItemOutcome.FAIL)
 
 
 @pytest.mark.parametrize(
@@ -228,42 +228,42 @@ def test_versions(rule: Rule, expected: str, found: str, passes: bool) -> None:
     ],
 )
 def test_names_of_accelerators(word: str, name: str, passes: bool) -> None:
-    item = Expectation("model", "accelerator model", ("accelerator_models",), Rule.WORD, word)
+    item = Expectation("model", "accelerator model", ("accelerator_models",), Comparing.WORD, word)
     outcome = compare_item(item, {"accelerator_models": [name]}).outcome
-    assert outcome is (Outcome.PASS if passes else Outcome.FAIL)
+    assert outcome is (ItemOutcome.PASS if passes else ItemOutcome.FAIL)
 
 
 def test_a_host_that_does_not_answer_fails_and_the_rest_is_unknown() -> None:
     (judged,) = compare([NODE], {}, {"dgx-01": "no route"}).hosts
-    assert judged.outcome is Outcome.FAIL
+    assert judged.outcome is ItemOutcome.FAIL
     assert [item.reason for item in judged.failures] == ["no route"]
-    assert {item.outcome for item in judged.items[1:]} == {Outcome.UNKNOWN}
+    assert {item.outcome for item in judged.items[1:]} == {ItemOutcome.UNKNOWN}
     assert judged.items[0].item == REACHABLE
 
 
-def accepted(*outcomes: Outcome, node: str | None = "n", item: str = "x") -> Acceptance:
+def accepted(*outcomes: ItemOutcome, node: str | None = "n", item: str = "x") -> Acceptance:
     items = tuple(ItemResult(item, o, "1", "2", None, "1 of 2 x") for o in outcomes)
     return Acceptance((HostAcceptance("n", node, items),))
 
 
 def test_exit_codes() -> None:
-    assert accepted(Outcome.PASS).exit_code is ExitCode.CLEAN
-    assert accepted(Outcome.PASS, Outcome.UNKNOWN).exit_code is ExitCode.UNKNOWN
-    assert accepted(Outcome.UNKNOWN, Outcome.FAIL).exit_code is ExitCode.VIOLATION
+    assert accepted(ItemOutcome.PASS).exit_code is ExitCode.CLEAN
+    assert accepted(ItemOutcome.PASS, ItemOutcome.UNKNOWN).exit_code is ExitCode.UNKNOWN
+    assert accepted(ItemOutcome.UNKNOWN, ItemOutcome.FAIL).exit_code is ExitCode.VIOLATION
     assert accepted().exit_code is ExitCode.UNKNOWN, "a host without items proves nothing"
     assert Acceptance(()).exit_code is ExitCode.UNKNOWN
 
 
 def test_only_failing_nodes_are_drained() -> None:
-    assert to_drain(accepted(Outcome.FAIL)) == {"n": "rackwright verify: 1 of 2 x"}
-    assert to_drain(accepted(Outcome.UNKNOWN)) == {}
-    assert to_drain(accepted(Outcome.FAIL, node=None)) == {}, "no node of Slurm"
-    assert to_drain(accepted(Outcome.FAIL, item="Slurm state")) == {}, "it gets no jobs already"
+    assert to_drain(accepted(ItemOutcome.FAIL)) == {"n": "rackwright verify: 1 of 2 x"}
+    assert to_drain(accepted(ItemOutcome.UNKNOWN)) == {}
+    assert to_drain(accepted(ItemOutcome.FAIL, node=None)) == {}, "no node of Slurm"
+    assert to_drain(accepted(ItemOutcome.FAIL, item="Slurm state")) == {}, "it gets no jobs already"
 
 
 def test_a_reason_is_one_short_line_that_slurm_takes() -> None:
     item = ItemResult(
-        "x", Outcome.FAIL, "1", "2", None, "a=b {{ c }} \"c\" 'd'\n\x1b[31mé" + "x" * 400
+        "x", ItemOutcome.FAIL, "1", "2", None, "a=b {{ c }} \"c\" 'd'\n\x1b[31mé" + "x" * 400
     )
     text = drain_reason(HostAcceptance("n", "n", (item,)))
     assert len(text) <= 200

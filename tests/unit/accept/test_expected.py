@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rackwright.accept.expected import Expectation, HostExpectations, Rule, expect
+from rackwright.accept.expected import Comparing, Expectation, HostExpectations, expect
 from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.model.operations import Operations
 from rackwright.model.software import KernelModules, SoftwareBill
@@ -65,7 +65,7 @@ def test_a_dgx_h100(slurm: Plan) -> None:
     memory = item(dgx, "memory")
     assert (memory.expected, memory.least) == (2048 * 1024, 2048 * 1024 * 0.95)
     assert item(dgx, "ports infiniband 400 Gbps").expected == 12, "8 of compute and 4 of storage"
-    assert item(dgx, "version slurm").rule is Rule.RELEASE
+    assert item(dgx, "version slurm").rule is Comparing.RELEASE
     assert dgx.request == {
         "devices": "/dev/nvidia[0-9]*",
         "mounts": [],

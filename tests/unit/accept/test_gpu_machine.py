@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gpu_support import GpuMachine, ask_machine, driver_failures, health, nccl_failures, probe
-from rackwright.accept.compare import Outcome
-from rackwright.lab.standins.gpu import DRIVER, NVIDIA_SMI
+from rackwright.accept.compare import ItemOutcome
+from rackwright.lab.mock_packages.gpu import DRIVER, NVIDIA_SMI
 
 GPUS = 3
 
@@ -52,10 +52,10 @@ def test_the_health_check_passes_with_the_true_numbers_only(machine: GpuMachine)
 
 def test_the_acceptance_passes_with_the_true_numbers_only(machine: GpuMachine) -> None:
     assert probe(machine, GPUS) == {
-        "accelerators": (Outcome.PASS, None),
-        "accelerator model": (Outcome.PASS, None),
+        "accelerators": (ItemOutcome.PASS, None),
+        "accelerator model": (ItemOutcome.PASS, None),
     }
     assert probe(machine, GPUS + 1)["accelerators"] == (
-        Outcome.FAIL,
+        ItemOutcome.FAIL,
         f"{GPUS} of {GPUS + 1} accelerators",
     )

@@ -9,15 +9,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from rackwright.accept.compare import Acceptance, HostAcceptance, ItemResult, Outcome
+from rackwright.accept.compare import Acceptance, HostAcceptance, ItemOutcome, ItemResult
 from rackwright.accept.report import render_json, render_junit, render_text
 from rackwright.accept.run import Answers, read_facts
 from rackwright.cli import main
 from rackwright.render.blueprints import find_template, write_blueprint
 
-GOOD = ItemResult("memory", Outcome.PASS, "8 MiB", "8 MiB", "or more")
-BAD = ItemResult("accelerators", Outcome.FAIL, "8", "7", None, "7 of 8 accelerators")
-DARK = ItemResult("processors", Outcome.UNKNOWN, "4", None, None, "\x1b[31mno <file> & \x00")
+GOOD = ItemResult("memory", ItemOutcome.PASS, "8 MiB", "8 MiB", "or more")
+BAD = ItemResult("accelerators", ItemOutcome.FAIL, "8", "7", None, "7 of 8 accelerators")
+DARK = ItemResult("processors", ItemOutcome.UNKNOWN, "4", None, None, "\x1b[31mno <file> & \x00")
 MIXED = Acceptance(
     (
         HostAcceptance("gpu-1", "gpu-1", (GOOD, BAD, DARK)),

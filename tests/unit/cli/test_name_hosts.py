@@ -13,13 +13,13 @@ from rackwright.cli import main
 from rackwright.errors import ExternalToolError
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.provision import engine, nodes, targets
-from rackwright.provision.engine import Outcome
-from rackwright.provision.naming import Instance, assigned
+from rackwright.provision.engine import StackOutcome
+from rackwright.provision.naming import NodeInstance, assigned
 from rackwright.provision.nodes import Bound, NothingProvisionedError
 from rackwright.provision.targets import Target
 
 BLUEPRINT = builtin_pack() / "fixtures" / "aws.yaml"
-CLUSTER = Outcome("aws-cluster", {}, 7, {}, {"servers": {}})
+CLUSTER = StackOutcome("aws-cluster", {}, 7, {}, {"servers": {}})
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,7 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def a_group(count: int, instances: int) -> Any:
     launched = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
-    fleet = [Instance(f"i-{n}", launched, f"10.0.0.{n}") for n in range(1, instances + 1)]
+    fleet = [NodeInstance(f"i-{n}", launched, f"10.0.0.{n}") for n in range(1, instances + 1)]
     return assigned("train", count, fleet)
 
 

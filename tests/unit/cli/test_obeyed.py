@@ -240,7 +240,7 @@ def test_a_failure_of_ansible(as_verb: RunAsVerb, capsys: Shown) -> None:
 
 
 def test_a_diagnostic_of_pulumi(as_verb: RunAsVerb, capsys: Shown) -> None:
-    from rackwright.provision.progress import Progress
+    from rackwright.provision.progress import StackProgress
 
     event = SimpleNamespace(
         resource_pre_event=None,
@@ -252,7 +252,7 @@ def test_a_diagnostic_of_pulumi(as_verb: RunAsVerb, capsys: Shown) -> None:
     )
 
     def body() -> None:
-        progress = Progress("aws-storage")
+        progress = StackProgress("aws-storage")
         progress(event)  # type: ignore[arg-type]
         raise ExternalToolError(f"'up' failed: {progress.errors[0]}", hint=EVIL)
 

@@ -15,10 +15,10 @@ from rackwright.cli.waves import _as_json, _as_text, _leftovers, _limit, is_want
 from rackwright.errors import UsageError
 from rackwright.plan.load import load_plan
 from rackwright.render.blueprints import find_template, write_blueprint
-from rackwright.rollout.executor import AnsibleCrew
-from rackwright.rollout.journal import Progress
+from rackwright.rollout.executor import AnsibleExecutor
+from rackwright.rollout.journal import RolloutProgress
 from rackwright.rollout.rollout import Pace, Rollout
-from rackwright.rollout.waves import Kind, Limit, Wave
+from rackwright.rollout.waves import Limit, Wave, WaveKind
 
 
 def parsed(*words: str) -> argparse.Namespace:
@@ -88,17 +88,17 @@ def test_there_is_nothing_to_go_on_with(
 
 def a_rollout(tmp_path: Path) -> Rollout:
     waves = (
-        Wave(Kind.SERVICE, "head-1: controller", ("head-1",)),
-        Wave(Kind.COMPUTE, "rack r1", ("n1", "n2")),
-        Wave(Kind.COMPUTE, "rack r2", ("n3",)),
+        Wave(WaveKind.SERVICE, "head-1: controller", ("head-1",)),
+        Wave(WaveKind.COMPUTE, "rack r1", ("n1", "n2")),
+        Wave(WaveKind.COMPUTE, "rack r2", ("n3",)),
     )
-    progress = Progress("change 1a", "1a", waves, {f"n{n}": f"n{n}" for n in range(1, 4)})
+    progress = RolloutProgress("change 1a", "1a", waves, {f"n{n}": f"n{n}" for n in range(1, 4)})
     progress.pass_host("head-1")
     progress.pass_host("n1")
     progress.failed["n2"] = "7 of 8 accelerators"
     progress.own(["n2"], "rackwright: 7 of 8 accelerators (change 1a)")
-    crew = AnsibleCrew(Workspace(tmp_path), ("head-1",), {}, 5, (), print)
-    made = Rollout(progress, crew, Pace(), print, lambda _: None)
+    executor = AnsibleExecutor(Workspace(tmp_path), ("head-1",), {}, 5, (), print)
+    made = Rollout(progress, executor, Pace(), print, lambda _: None)
     made.seconds = {0: 12.34, 1: 60.0}
     made.stopped = "1 of 2 hosts of the wave failed, more than 20 %"
     return made

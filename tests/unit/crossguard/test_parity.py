@@ -130,7 +130,7 @@ def files(folder: Path) -> tuple[Path, Path]:
         f"     reason: burn-in of the new nodes, ticket: T-1, expires: {ends}}}\n"
     )
     baseline = folder / "baseline.json"
-    waived = check_blueprint(path, layers=(layer,), concessions=read_files(waivers, None))
+    waived = check_blueprint(path, layers=(layer,), exceptions=read_files(waivers, None))
     baseline.write_text(render_baseline(created(waived)))
     return waivers, baseline
 
@@ -139,8 +139,8 @@ def test_all_three_entrances_agree_on_what_is_put_up_with(
     folder: Path, files: tuple[Path, Path]
 ) -> None:
     path, layers = folder / "blueprint.yaml", (folder / "five-per-rack.yaml",)
-    concessions = read_files(*files)
-    checked = check_blueprint(path, layers=layers, concessions=concessions)
+    exceptions = read_files(*files)
+    checked = check_blueprint(path, layers=layers, exceptions=exceptions)
     assert checked.exit_code == 0
     assert checked.count(Outcome.WAIVED) == 1
     assert checked.count(Outcome.FAIL) > 1
@@ -149,12 +149,12 @@ def test_all_three_entrances_agree_on_what_is_put_up_with(
     assert verdicts(program._judge(loaded, source)) == verdicts(checked)
     properties = wired(read(folder, layers))
     spec = decode(properties)["spec"]
-    assert verdicts(judge_spec(spec, (), concessions)) == verdicts(checked)
+    assert verdicts(judge_spec(spec, (), exceptions)) == verdicts(checked)
 
     request = analyzer_pb2.AnalyzeRequest(type=ROOT, urn="urn:x", name="x", properties=properties)
     without, with_them = (
         {d.enforcementLevel for d in analyzer.Analyze(request, None).diagnostics}
-        for analyzer in (Analyzer(), Analyzer(concessions=concessions))
+        for analyzer in (Analyzer(), Analyzer(exceptions=exceptions))
     )
     assert analyzer_pb2.MANDATORY in without
     assert with_them == {analyzer_pb2.ADVISORY}
@@ -165,15 +165,15 @@ def test_the_engine_s_environment_names_the_files(
 ) -> None:
     waivers, baseline = files
     given = {"RACKWRIGHT_WAIVERS": str(waivers), "RACKWRIGHT_BASELINE": str(baseline)}
-    read = server._concessions(given)
+    read = server._exceptions(given)
     assert read is not None
     assert read.waivers is not None
     assert read.baseline is not None
     assert read.waivers.sources == (str(waivers),)
     assert read.baseline.sources == (str(baseline),)
-    assert server._concessions({}) is None
+    assert server._exceptions({}) is None
     with pytest.raises(SystemExit) as ended:
-        server._concessions({"RACKWRIGHT_WAIVERS": "/nowhere.yaml"})
+        server._exceptions({"RACKWRIGHT_WAIVERS": "/nowhere.yaml"})
     assert ended.value.code == 2
     assert "there is no file '/nowhere.yaml'" in capsys.readouterr().err
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rackwright.crossguard.decode import UNKNOWN
-from rackwright.crossguard.rules import RULES, Resource
+from rackwright.crossguard.rules import RULES, DeclaredResource
 
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 INSTANCE = "aws:ec2/instance:Instance"
@@ -19,7 +19,7 @@ LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
 def outcomes(rule_id: str, token: str, *, protect: bool = False, **inputs: Any) -> list[str]:
     rule = next(rule for rule in RULES if rule.id == rule_id)
     assert token in rule.types
-    return [v.outcome for v in rule.check(Resource(token, "urn", "name", inputs, protect))]
+    return [v.outcome for v in rule.check(DeclaredResource(token, "urn", "name", inputs, protect))]
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 from pydantic import BaseModel
 
 from rackwright.diff.action_rules import RULES
-from rackwright.diff.actions import Rule
+from rackwright.diff.actions import ActionRule
 from rackwright.diff.changes import ORDER, Change
-from rackwright.diff.derived import CLUSTER_SUBNET, HOSTS, SUBNETS
+from rackwright.diff.implied_changes import CLUSTER_SUBNET, HOSTS, SUBNETS
 from rackwright.model.cluster import Blueprint
 
 
@@ -48,7 +48,7 @@ PATTERNS = sorted({*patterns(Blueprint), CLUSTER_SUBNET, SUBNETS, HOSTS})
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.pattern}-{rule.event}")
-def test_every_rule_is_about_a_field_of_the_model(rule: Rule) -> None:
+def test_every_rule_is_about_a_field_of_the_model(rule: ActionRule) -> None:
     changes = (Change(p, p, "changed", 1, 2, "", "", None, {}) for p in PATTERNS)
     assert any(rule.fits(change, [rule.event]) for change in changes), rule.pattern
 

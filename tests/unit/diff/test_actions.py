@@ -13,7 +13,7 @@ from rackwright.diff.actions import (
     STATED,
     UNKNOWN,
     Action,
-    Rule,
+    ActionRule,
     accept,
     decide,
     events_of,
@@ -197,9 +197,9 @@ def test_what_was_never_stated_is_confirmed_rather_than_refused() -> None:
 
 def test_the_rule_that_says_most_exactly_what_it_is_about_wins() -> None:
     rules = [
-        Rule("a/**", "any", Action.IN_PLACE, "wide"),
-        Rule("a/*/c", "any", Action.ROLLING, "exact"),
-        Rule("a/*/c", "shrunk", Action.DRAIN, "event"),
+        ActionRule("a/**", "any", Action.IN_PLACE, "wide"),
+        ActionRule("a/*/c", "any", Action.ROLLING, "exact"),
+        ActionRule("a/*/c", "shrunk", Action.DRAIN, "event"),
     ]
     changes = [a_change("a/b"), a_change("a/b/c"), a_change("a/b/c", 2, 1), a_change("a")]
     assert [update.reason for update in decide(changes, rules)] == [

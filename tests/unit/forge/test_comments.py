@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from rackwright.errors import UsageError
-from rackwright.forge.comments import Comment, Decision, Outcome, decide, stamp
+from rackwright.forge.comments import Comment, CommentDecision, CommentOutcome, decide, stamp
 
 BODY = "<!-- rackwright:pr:atlas -->\n### rackwright: atlas passes\n"
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -34,26 +34,34 @@ def test_a_body_without_marker_is_refused(body: str) -> None:
 @pytest.mark.parametrize(
     ("existing", "expected"),
     [
-        ([], Decision(Outcome.CREATED)),
-        ([Comment(1, "hello", mine=True)], Decision(Outcome.CREATED)),
-        ([theirs(BODY.replace("atlas", "zeus"), NOON)], Decision(Outcome.CREATED)),
-        ([theirs(BODY, LATER, mine=False)], Decision(Outcome.CREATED)),
-        ([theirs("<!-- rackwright:pr:atlas -->\nold\n", NOON)], Decision(Outcome.UPDATED, 1)),
-        ([theirs(BODY, NOON)], Decision(Outcome.UNCHANGED, 1)),
-        ([theirs(BODY, LATER)], Decision(Outcome.STALE, 1)),
-        ([theirs(BODY, NOON - timedelta(seconds=1))], Decision(Outcome.UPDATED, 1)),
-        ([Comment(3, BODY, mine=True)], Decision(Outcome.UPDATED, 3)),
+        ([], CommentDecision(CommentOutcome.CREATED)),
+        ([Comment(1, "hello", mine=True)], CommentDecision(CommentOutcome.CREATED)),
+        ([theirs(BODY.replace("atlas", "zeus"), NOON)], CommentDecision(CommentOutcome.CREATED)),
+        ([theirs(BODY, LATER, mine=False)], CommentDecision(CommentOutcome.CREATED)),
+        (
+            [theirs("<!-- rackwright:pr:atlas -->\nold\n", NOON)],
+            CommentDecision(CommentOutcome.UPDATED, 1),
+        ),
+        ([theirs(BODY, NOON)], CommentDecision(CommentOutcome.UNCHANGED, 1)),
+        ([theirs(BODY, LATER)], CommentDecision(CommentOutcome.STALE, 1)),
+        ([theirs(BODY, NOON - timedelta(seconds=1))], CommentDecision(CommentOutcome.UPDATED, 1)),
+        ([Comment(3, BODY, mine=True)], CommentDecision(CommentOutcome.UPDATED, 3)),
         (
             [Comment(3, stamp(BODY, NOON).replace("2026", "20x6"), mine=True)],
-            Decision(Outcome.CREATED),
+            CommentDecision(CommentOutcome.CREATED),
         ),
-        ([theirs(BODY, NOON), theirs(BODY, LATER, number=2)], Decision(Outcome.STALE, 2)),
+        (
+            [theirs(BODY, NOON), theirs(BODY, LATER, number=2)],
+            CommentDecision(CommentOutcome.STALE, 2),
+        ),
     ],
 )
-def test_decisions_at_noon(existing: list[Comment], expected: Decision) -> None:
+def test_decisions_at_noon(existing: list[Comment], expected: CommentDecision) -> None:
     assert decide(existing, stamp(BODY, NOON)) == expected
 
 
 def test_the_forge_may_change_line_ends() -> None:
     kept = stamp(BODY, NOON).rstrip().replace("\n", " \r\n")
-    assert decide([Comment(1, kept, mine=True)], stamp(BODY, NOON)).outcome is Outcome.UNCHANGED
+    assert (
+        decide([Comment(1, kept, mine=True)], stamp(BODY, NOON)).outcome is CommentOutcome.UNCHANGED
+    )

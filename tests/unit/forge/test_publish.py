@@ -12,11 +12,11 @@ import pytest
 from forge_fake import Failure, FakeForge, a_forge
 from rackwright.cli import main
 from rackwright.errors import UsageError
-from rackwright.forge.comments import Outcome
+from rackwright.forge.comments import CommentOutcome
 from rackwright.forge.forges import FORGES, Forge
 from rackwright.forge.http import ForgeError
-from rackwright.forge.patience import ATTEMPTS, LONGEST_WAIT
 from rackwright.forge.publish import publish
+from rackwright.forge.retry import ATTEMPTS, LONGEST_WAIT
 
 BODY = "<!-- rackwright:pr:atlas -->\n### one ‰\n"
 OTHER = BODY.replace("one", "two")
@@ -56,16 +56,16 @@ class Sleeps(list[float]):
 
 def test_created_then_changed_in_place_then_left_alone(forge: Forge, fake: FakeForge) -> None:
     fake.add("a person's comment", login="ada", user=2)
-    assert publish(forge, BODY, NOON) is Outcome.CREATED
-    assert publish(forge, OTHER, LATER) is Outcome.UPDATED
-    assert publish(forge, OTHER, LATER) is Outcome.UNCHANGED
+    assert publish(forge, BODY, NOON) is CommentOutcome.CREATED
+    assert publish(forge, OTHER, LATER) is CommentOutcome.UPDATED
+    assert publish(forge, OTHER, LATER) is CommentOutcome.UNCHANGED
     assert [body.splitlines()[-1] for body in fake.bodies] == ["a person's comment", "### two ‰"]
     assert len(fake.writes) == 2
 
 
 def test_an_older_run_never_replaces_a_newer(forge: Forge, fake: FakeForge) -> None:
     publish(forge, BODY, LATER)
-    assert publish(forge, OTHER, NOON) is Outcome.STALE
+    assert publish(forge, OTHER, NOON) is CommentOutcome.STALE
     assert "one" in fake.bodies[0]
     assert len(fake.writes) == 1
 
@@ -74,14 +74,14 @@ def test_an_equal_report_of_a_newer_run_still_holds_off_one_between(
     forge: Forge, fake: FakeForge
 ) -> None:
     publish(forge, BODY, NOON)
-    assert publish(forge, BODY, LATER) is Outcome.UPDATED
-    assert publish(forge, OTHER, NOON + timedelta(minutes=1)) is Outcome.STALE
+    assert publish(forge, BODY, LATER) is CommentOutcome.UPDATED
+    assert publish(forge, OTHER, NOON + timedelta(minutes=1)) is CommentOutcome.STALE
 
 
 def test_markers_of_others_are_neither_believed_nor_touched(forge: Forge, fake: FakeForge) -> None:
     forged = "<!-- rackwright:pr:atlas valid-at=9999-01-01T00:00:00Z -->\nall is well"
     fake.add(forged, login="mallory", user=2)
-    assert publish(forge, BODY, NOON) is Outcome.CREATED
+    assert publish(forge, BODY, NOON) is CommentOutcome.CREATED
     assert fake.bodies[0] == forged
 
 
@@ -90,7 +90,7 @@ def test_the_comment_is_found_on_a_later_page(forge: Forge, fake: FakeForge) -> 
     for _ in range(3):
         fake.add("x", login="ada", user=2)
     publish(forge, BODY, NOON)
-    assert publish(forge, OTHER, LATER) is Outcome.UPDATED
+    assert publish(forge, OTHER, LATER) is CommentOutcome.UPDATED
     assert len(fake.comments) == 4
 
 
@@ -109,7 +109,7 @@ def test_failures_that_pass_are_tried_again(
 ) -> None:
     sleeps = Sleeps()
     fake.failures = [failure]
-    assert publish(forge, BODY, NOON, sleep=sleeps) is Outcome.CREATED
+    assert publish(forge, BODY, NOON, sleep=sleeps) is CommentOutcome.CREATED
     asked = failure.headers.get("Retry-After")
     assert sleeps == [min(float(asked), LONGEST_WAIT) if asked else 1.0]
 
@@ -119,7 +119,7 @@ def test_a_lost_answer_does_not_make_a_second_comment(fake: FakeForge) -> None:
     publish(forge, "<!-- rackwright:pr:zeus -->\n", NOON)  # the list is asked first, then POST
     fake.failures = [Failure(200, carried_out=True, body=json.dumps(fake.comments).encode())]
     fake.failures.append(Failure(502, carried_out=True))
-    assert publish(forge, BODY, NOON, sleep=Sleeps()) is Outcome.UNCHANGED
+    assert publish(forge, BODY, NOON, sleep=Sleeps()) is CommentOutcome.UNCHANGED
     assert [body.count("pr:atlas") for body in fake.bodies] == [0, 1]
 
 

@@ -14,7 +14,7 @@ from rackwright.errors import ExternalToolError
 from rackwright.lab import base, repository
 from rackwright.lab.base import PACKAGES, make_base
 from rackwright.lab.lab import base_of, open_lab
-from rackwright.lab.standins import package
+from rackwright.lab.mock_packages import package
 
 URI = "http://deb.example/debian/"
 RECORD = f"""#!{sys.executable} -IS

@@ -21,7 +21,7 @@ from rackwright.model.prices import PriceList
 from rackwright.policy.authoring.examples import Example
 from rackwright.policy.exceptions.baseline import BaselineFile
 from rackwright.policy.exceptions.waivers import WaiverFile
-from rackwright.policy.packs.manifest import Manifest
+from rackwright.policy.packs.manifest import PackManifest
 from rackwright.receptor.workers import Workers
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.team.config import TeamConfig
@@ -33,7 +33,7 @@ WRITTEN: tuple[type[BaseModel], ...] = (
     WaiverFile,
     BaselineFile,
     TeamConfig,
-    Manifest,
+    PackManifest,
     Example,
     Workers,
 )

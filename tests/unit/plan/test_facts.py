@@ -13,7 +13,7 @@ from rackwright.errors import SpecErrors
 from rackwright.model.hardware import Confidence, Node
 from rackwright.plan.load import LoadedPlan, load_data, load_plan
 from rackwright.policy.check import check_plan
-from rackwright.policy.exception_report import Kind
+from rackwright.policy.exception_report import NoticeKind
 
 
 def a_fact(**changes: Any) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def test_the_report_lists_each_fact_with_its_source(top: Path) -> None:
     report = check_plan(loaded(top, a_fact()), only=["RACK-002"])
     assert report.hygiene is not None
     (notice,) = report.hygiene.notices
-    assert notice.kind is Kind.STATED
+    assert notice.kind is NoticeKind.STATED
     assert notice.id == "acme-8x: weight"
     assert notice.message == (
         "'118 kg', which the catalogue does not know: 'Weighed at goods receipt' "

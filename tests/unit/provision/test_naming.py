@@ -8,7 +8,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rackwright.provision.naming import REGISTER, Instance, Naming, assigned, held, record_changes
+from rackwright.provision.naming import (
+    REGISTER,
+    Naming,
+    NodeInstance,
+    assigned,
+    held,
+    record_changes,
+)
 
 BEGIN = dt.datetime(2026, 11, 1, tzinfo=dt.UTC)
 ZONE = "atlas.internal"
@@ -16,9 +23,9 @@ ZONE = "atlas.internal"
 
 def instance(
     number: int, host: str | None = None, *, minute: int = 0, address: str | None = None
-) -> Instance:
+) -> NodeInstance:
     launched = BEGIN + dt.timedelta(minutes=minute)
-    return Instance(f"i-{number:017x}", launched, address or f"10.0.0.{number}", host)
+    return NodeInstance(f"i-{number:017x}", launched, address or f"10.0.0.{number}", host)
 
 
 def hosts(naming: Naming) -> dict[str, str]:
@@ -32,7 +39,9 @@ fleets = st.lists(st.tuples(tags, st.integers(0, 5)), max_size=14).map(
 
 
 @given(st.integers(0, 12), fleets, st.randoms())
-def test_names_are_unique_total_and_stable(count: int, fleet: list[Instance], chance: Any) -> None:
+def test_names_are_unique_total_and_stable(
+    count: int, fleet: list[NodeInstance], chance: Any
+) -> None:
     made = assigned("dgx", count, fleet)
     given_to = [one.id for one in made.holders.values()]
     assert len(set(given_to)) == len(given_to) == min(count, len(fleet))
@@ -40,7 +49,7 @@ def test_names_are_unique_total_and_stable(count: int, fleet: list[Instance], ch
     before = held("dgx", count, fleet)
     assert before.holders.items() <= made.holders.items(), "who has a name keeps it"
     tagged = [
-        Instance(one.id, one.launched, one.address, host) for host, one in made.holders.items()
+        NodeInstance(one.id, one.launched, one.address, host) for host, one in made.holders.items()
     ]
     gone = chance.sample(tagged, chance.randint(0, len(tagged)))
     left = [one for one in tagged if one not in gone]
@@ -126,13 +135,13 @@ def test_applied_changes_leave_nothing_to_change() -> None:
 
 
 def test_an_instance_without_an_address_has_no_record_yet() -> None:
-    bare = Instance("i-1", BEGIN)
+    bare = NodeInstance("i-1", BEGIN)
     naming = assigned("dgx", 1, [bare])
     assert told(record_changes(ZONE, [naming], [])) == [f"UPSERT {REGISTER}"]
 
 
 def test_what_is_told_of_a_group_is_what_the_inventory_reads() -> None:
-    fleet = [instance(1, "dgx-1"), Instance("i-bare", BEGIN, None, "dgx-2"), instance(3)]
+    fleet = [instance(1, "dgx-1"), NodeInstance("i-bare", BEGIN, None, "dgx-2"), instance(3)]
     naming = held("dgx", 3, fleet)
     assert naming.as_data() == {
         "count": 3,

@@ -6,7 +6,7 @@ import io
 from types import SimpleNamespace
 from typing import Any
 
-from rackwright.provision.progress import Progress
+from rackwright.provision.progress import StackProgress
 
 
 def event(operation: str, *, finished: bool = False) -> Any:
@@ -30,7 +30,7 @@ def event(operation: str, *, finished: bool = False) -> Any:
 
 
 def test_looking_is_no_change_and_what_follows_from_it_is() -> None:
-    progress = Progress("aws-network", io.StringIO(), dry_run=True)
+    progress = StackProgress("aws-network", io.StringIO(), dry_run=True)
     for operation in ("refresh", "same"):
         progress(event(operation))
         progress(event(operation, finished=True))

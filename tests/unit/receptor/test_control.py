@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from rackwright.errors import ExternalToolError
-from rackwright.receptor.control import Control, Unit
+from rackwright.receptor.control import Control, WorkUnit
 
 
 @dataclass
@@ -127,7 +127,7 @@ def test_results_that_do_not_end_can_be_ended(receptor: Receptor) -> None:
 
 def test_what_has_become_of_a_unit(receptor: Receptor) -> None:
     receptor.answers["work status"] = '{"StateName": "Failed", "Detail": "no ansible-runner"}'
-    assert Control(receptor.path).unit("U1") == Unit("Failed", "no ansible-runner")
+    assert Control(receptor.path).unit("U1") == WorkUnit("Failed", "no ansible-runner")
 
 
 def test_an_error_is_told(receptor: Receptor) -> None:

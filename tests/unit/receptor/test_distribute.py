@@ -15,7 +15,7 @@ from rackwright.plan.model import Plan
 from rackwright.receptor.control import Control
 from rackwright.receptor.distribute import check_workers, list_inventory, run_distributed
 from rackwright.receptor.workers import Workers, WorkersError, members
-from rackwright.rollout.executor import AnsibleCrew
+from rackwright.rollout.executor import AnsibleExecutor
 
 
 @pytest.fixture
@@ -113,9 +113,9 @@ def test_a_crew_works_by_its_workers(plan: Plan, place: Workspace) -> None:
     made = made.model_copy(
         update={"here": ("role_head", "role_login"), "workers": made.workers[:1]}
     )
-    crew = AnsibleCrew(place, ["head-1"], expected, 5, (), print, made)
-    failed = crew.change(["login-1"], ["preflight"])
+    executor = AnsibleExecutor(place, ["head-1"], expected, 5, (), print, made)
+    failed = executor.change(["login-1"], ["preflight"])
     assert "Failed to connect" in failed["login-1"] or "Could not resolve" in failed["login-1"]
-    assert crew.accept(["login-1"]).keys() == {"login-1"}
+    assert executor.accept(["login-1"]).keys() == {"login-1"}
     with pytest.raises(ExternalToolError, match=r"/nowhere/control\.sock"):
-        crew.change(["gpu-1"], ["preflight"])
+        executor.change(["gpu-1"], ["preflight"])

@@ -11,7 +11,7 @@ from rackwright import __version__
 from rackwright.cli import main
 from rackwright.errors import UsageError
 from rackwright.render.ci import ci_files
-from rackwright.render.ci_source import Source, parse_source
+from rackwright.render.ci_source import InstallSource, parse_source
 
 DIGEST = "0123456789abcdef" * 4
 HASH = f"sha256:{DIGEST}"
@@ -27,23 +27,25 @@ SETUP = ".github/actions/rackwright-setup"
 @pytest.mark.parametrize(
     ("text", "hashes", "source"),
     [
-        (INDEX, [HASH], Source(f"rackwright=={__version__} --hash={HASH}")),
+        (INDEX, [HASH], InstallSource(f"rackwright=={__version__} --hash={HASH}")),
         (
             f"index:acme-rackwright=={__version__}+acme.1",
             [HASH, f"sha256:{'0' * 64}"],
-            Source(f"acme-rackwright=={__version__}+acme.1 --hash={HASH} --hash=sha256:{'0' * 64}"),
+            InstallSource(
+                f"acme-rackwright=={__version__}+acme.1 --hash={HASH} --hash=sha256:{'0' * 64}"
+            ),
         ),
-        (f"wheel:{URL}#sha256={DIGEST}", [], Source(f"rackwright @ {URL} --hash={HASH}")),
-        (f"wheel:{FILE}", [], Source(f"./vendor/{WHEEL} --hash={HASH}")),
-        (f"{GIT}@{COMMIT}", [], Source("", f"{GIT}@{COMMIT}")),
+        (f"wheel:{URL}#sha256={DIGEST}", [], InstallSource(f"rackwright @ {URL} --hash={HASH}")),
+        (f"wheel:{FILE}", [], InstallSource(f"./vendor/{WHEEL} --hash={HASH}")),
+        (f"{GIT}@{COMMIT}", [], InstallSource("", f"{GIT}@{COMMIT}")),
         (
             f"git+ssh://git@git.example:2222/infra/rackwright.git@{COMMIT}",
             [],
-            Source("", f"git+ssh://git@git.example:2222/infra/rackwright.git@{COMMIT}"),
+            InstallSource("", f"git+ssh://git@git.example:2222/infra/rackwright.git@{COMMIT}"),
         ),
     ],
 )
-def test_what_is_pinned_is_taken(text: str, hashes: list[str], source: Source) -> None:
+def test_what_is_pinned_is_taken(text: str, hashes: list[str], source: InstallSource) -> None:
     assert parse_source(text, hashes) == source
 
 

@@ -25,8 +25,8 @@ from rackwright.render.grafana import (
     SOURCE_UID,
     Dashboard,
     Panel,
+    PanelRow,
     Query,
-    Row,
     render_dashboard,
 )
 from rackwright.resources import bundled
@@ -192,7 +192,7 @@ def test_a_panel_that_does_not_fit_begins_a_new_line() -> None:
         Panel(name, (Query("up"),), width=10, height=h)
         for name, h in zip("abc", (4, 6, 5), strict=True)
     )
-    made = as_data(Dashboard("x", "X", "", (Row("r", panels), Row("s", panels[:1]))))
+    made = as_data(Dashboard("x", "X", "", (PanelRow("r", panels), PanelRow("s", panels[:1]))))
     spots = [tuple(panel["gridPos"][key] for key in "xywh") for panel in made["panels"]]
     assert spots == [
         (0, 0, 24, 1),

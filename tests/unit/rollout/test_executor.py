@@ -4,31 +4,37 @@ from __future__ import annotations
 
 import pytest
 
-from rackwright.accept.compare import HostAcceptance, ItemResult, Outcome
+from rackwright.accept.compare import HostAcceptance, ItemOutcome, ItemResult
 from rackwright.ansible_runs.events import HostResult, Tally
 from rackwright.ansible_runs.files import Workspace, prepare
 from rackwright.ansible_runs.run import read_quarantine, remember
 from rackwright.errors import UsageError
 from rackwright.plan.model import Plan
 from rackwright.rollout.executor import digest, hosts_matching, quarantine, verdict
-from rackwright.rollout.journal import Progress
+from rackwright.rollout.journal import RolloutProgress
 
 
-def an_item(outcome: Outcome, expected: str | None = "8", reason: str | None = None) -> ItemResult:
+def an_item(
+    outcome: ItemOutcome, expected: str | None = "8", reason: str | None = None
+) -> ItemResult:
     return ItemResult("accelerators", outcome, expected, "7", reason=reason)
 
 
 @pytest.mark.parametrize(
     ("items", "why"),
     [
-        ([an_item(Outcome.PASS)], None),
-        ([an_item(Outcome.FAIL, reason="7 of 8 accelerators")], "7 of 8 accelerators"),
+        ([an_item(ItemOutcome.PASS)], None),
+        ([an_item(ItemOutcome.FAIL, reason="7 of 8 accelerators")], "7 of 8 accelerators"),
         (
-            [an_item(Outcome.FAIL, reason="a"), an_item(Outcome.UNKNOWN), an_item(Outcome.FAIL)],
+            [
+                an_item(ItemOutcome.FAIL, reason="a"),
+                an_item(ItemOutcome.UNKNOWN),
+                an_item(ItemOutcome.FAIL),
+            ],
             "a; accelerators",
         ),
-        ([an_item(Outcome.UNKNOWN, reason="no driver")], "unknown accelerators: no driver"),
-        ([an_item(Outcome.UNKNOWN, expected=None, reason="nobody says it")], None),
+        ([an_item(ItemOutcome.UNKNOWN, reason="no driver")], "unknown accelerators: no driver"),
+        ([an_item(ItemOutcome.UNKNOWN, expected=None, reason="nobody says it")], None),
     ],
 )
 def test_what_nobody_has_said_keeps_no_host_out(items: list[ItemResult], why: str | None) -> None:
@@ -52,7 +58,7 @@ def test_the_digest_is_of_what_hosts_are_made_from(plan: Plan, place: Workspace)
 
 
 def test_the_quarantine_follows_the_change(place: Workspace) -> None:
-    progress = Progress("change", "d", (), {})
+    progress = RolloutProgress("change", "d", (), {})
     progress.failed = {"gpu-1": "no", "gpu-2": "no"}
     assert quarantine(place, progress, {}) == {"gpu-1": "no", "gpu-2": "no"}
     progress.pass_host("gpu-1")
@@ -62,7 +68,7 @@ def test_the_quarantine_follows_the_change(place: Workspace) -> None:
 
 def test_a_change_of_some_steps_takes_out_whom_it_has_put_there(place: Workspace) -> None:
     remember(place, Tally({"gpu-1": HostResult(failure="of a whole run")}), whole=True)
-    progress = Progress("change", "d", (), {}, tags=("configure",))
+    progress = RolloutProgress("change", "d", (), {}, tags=("configure",))
     progress.failed = {"gpu-1": "no", "gpu-2": "no"}
     both = {"gpu-1": "of a whole run", "gpu-2": "no"}
     assert quarantine(place, progress, {}) == both

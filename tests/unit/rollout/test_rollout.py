@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from rackwright.errors import ExternalToolError
-from rackwright.rollout.journal import Progress, ProgressError, load, save
+from rackwright.rollout.journal import ProgressError, RolloutProgress, load, save
 from rackwright.rollout.rollout import Pace, Rollout
-from rackwright.rollout.slurm_nodes import Job, NodesSeen, Update, read_nodes
-from rackwright.rollout.waves import Kind, Wave
+from rackwright.rollout.slurm_nodes import Job, NodesSeen, NodeUpdate, read_nodes
+from rackwright.rollout.waves import Wave, WaveKind
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Slurm:
     def _runs(self, name: str) -> bool:
         return self.jobs.get(name, 0.0) > self.now
 
-    def update(self, nodes: Collection[str], updates: Sequence[Update]) -> NodesSeen:
+    def update(self, nodes: Collection[str], updates: Sequence[NodeUpdate]) -> NodesSeen:
         if self.now < self.away_until:
             raise ExternalToolError("the controller is away")
         before = self._lines(nodes)
@@ -87,10 +87,10 @@ class Slurm:
 
 
 WAVES = (
-    Wave(Kind.SERVICE, "head-1: controller", ("head-1",)),
-    Wave(Kind.CANARY, "n1, the first dgx", ("n1",)),
-    Wave(Kind.COMPUTE, "rack r1", ("n2", "n3", "n4", "n5", "n6")),
-    Wave(Kind.COMPUTE, "rack r2", ("n7", "n8")),
+    Wave(WaveKind.SERVICE, "head-1: controller", ("head-1",)),
+    Wave(WaveKind.CANARY, "n1, the first dgx", ("n1",)),
+    Wave(WaveKind.COMPUTE, "rack r1", ("n2", "n3", "n4", "n5", "n6")),
+    Wave(WaveKind.COMPUTE, "rack r2", ("n7", "n8")),
 )
 NODES = {f"n{number}": f"n{number}" for number in range(1, 9)}
 
@@ -99,11 +99,11 @@ def a_cluster() -> Slurm:
     return Slurm(dict.fromkeys(NODES.values(), ("", None)))
 
 
-def a_progress() -> Progress:
-    return Progress("change 1a2b", "1a2b", WAVES, NODES)
+def a_progress() -> RolloutProgress:
+    return RolloutProgress("change 1a2b", "1a2b", WAVES, NODES)
 
 
-def roll(slurm: Slurm, progress: Progress, **pace: float) -> tuple[Rollout, list[str]]:
+def roll(slurm: Slurm, progress: RolloutProgress, **pace: float) -> tuple[Rollout, list[str]]:
     said: list[str] = []
     made = Rollout(
         progress, slurm, Pace(**pace), said.append, lambda _: None, slurm.sleep, lambda: slurm.now

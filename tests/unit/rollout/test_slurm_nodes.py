@@ -16,7 +16,7 @@ from rackwright.rollout.slurm_nodes import (
     Job,
     NodesSeen,
     NodeState,
-    Update,
+    NodeUpdate,
     describe_jobs,
     drain,
     give_back,
@@ -45,7 +45,7 @@ def a_line(name: str, state: str, why: str | None = None) -> str:
     return LINE.format(name=name, state=state, reason=told)
 
 
-def fits(update: Update, line: str) -> bool:
+def fits(update: NodeUpdate, line: str) -> bool:
     """As the playbook decides."""
     return re.search(update.pattern, line) is not None
 

@@ -14,11 +14,11 @@ from rackwright.plan.load import load_plan
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.rollout.waves import (  # fmt: skip
     Domain,
-    Kind,
     Limit,
     Roster,
-    Unit,
     Wave,
+    WaveKind,
+    WaveUnit,
     parse_limit,
     plan_waves,
     roster,
@@ -33,7 +33,7 @@ def a_roster(racks: list[list[tuple[int, int]]]) -> Roster:
             names = tuple(f"n{rack}-{unit}-{tray}" for tray in range(hosts))
             place = ("room", f"r{rack}")
             pools = (f"group g{group}", "partition all")
-            units.append(Unit(names, place, f"type-{group}", pools))
+            units.append(WaveUnit(names, place, f"type-{group}", pools))
     nodes = {host: host for unit in units for host in unit.hosts}
     return Roster((("head-1", "controller"),), tuple(units), ("login-1", "login-2"), nodes)
 
@@ -70,7 +70,7 @@ def test_every_host_is_in_one_wave(found: Roster, limit: Limit) -> None:
     assert all(wave.hosts for wave in waves)
     assert waves == plan_waves(found, Domain.RACK, limit), "the order is always the same"
     kinds = [wave.kind for wave in waves]
-    assert kinds == sorted(kinds, key=list(Kind).index)
+    assert kinds == sorted(kinds, key=list(WaveKind).index)
 
 
 # A unit that is over the limit by itself got others of another node group beside it.
@@ -81,7 +81,7 @@ def test_a_wave_keeps_the_limit_or_is_one_unit(found: Roster, limit: Limit) -> N
     waves = plan_waves(found, Domain.RACK, limit)
     assert sorted(host for wave in waves for host in wave.hosts) == sorted(found.hosts)
     for wave in waves:
-        if wave.kind not in {Kind.CANARY, Kind.COMPUTE}:
+        if wave.kind not in {WaveKind.CANARY, WaveKind.COMPUTE}:
             assert len(wave.hosts) == 1
             continue
         units = {unit_of[host] for host in wave.hosts}
@@ -96,14 +96,14 @@ def test_a_wave_keeps_the_limit_or_is_one_unit(found: Roster, limit: Limit) -> N
 def split_domains(found: Roster, limit: Limit) -> list[Wave]:
     """The domains that are in more than one wave, each as the wave that it would make."""
     every = plan_waves(found, Domain.RACK, limit)
-    waves = [wave for wave in every if wave.kind is Kind.COMPUTE]
-    first = {host for wave in every if wave.kind is Kind.CANARY for host in wave.hosts}
+    waves = [wave for wave in every if wave.kind is WaveKind.COMPUTE]
+    first = {host for wave in every if wave.kind is WaveKind.CANARY for host in wave.hosts}
     wholes = [
         {h for unit in found.units if unit.domain == domain for h in unit.hosts} - first
         for domain in {unit.domain for unit in found.units}
     ]
     return [
-        Wave(Kind.COMPUTE, "", tuple(hosts))
+        Wave(WaveKind.COMPUTE, "", tuple(hosts))
         for hosts in wholes
         if sum(1 for wave in waves if hosts & set(wave.hosts)) > 1
     ]
@@ -131,7 +131,7 @@ def test_some_of_the_hosts(found: Roster, data: st.DataObject) -> None:
 def test_each_hardware_has_its_own_first_unit_which_is_in_service() -> None:
     found = a_roster([[(1, 0), (1, 0)], [(2, 1), (2, 1)]])
     waves = plan_waves(found, Domain.RACK, Limit(), unfit={"n0-0-0", "n1-1-0"})
-    assert [wave.hosts for wave in waves if wave.kind is Kind.CANARY] == [
+    assert [wave.hosts for wave in waves if wave.kind is WaveKind.CANARY] == [
         ("n0-1-0",),
         ("n1-0-0", "n1-0-1"),
     ]
@@ -152,7 +152,7 @@ def test_racks_go_together_as_far_as_the_limit_lets_them() -> None:
 
     def titles(limit: Limit) -> list[tuple[str, int]]:
         waves = plan_waves(found, Domain.RACK, limit)
-        return [(wave.title, len(wave.hosts)) for wave in waves if wave.kind is Kind.COMPUTE]
+        return [(wave.title, len(wave.hosts)) for wave in waves if wave.kind is WaveKind.COMPUTE]
 
     assert titles(Limit())[1:] == [("rack r1", 4), ("rack r2", 4), ("rack r3", 4), ("rack r4", 4)]
     assert titles(Limit(percent=40)) == [("rack r[0-1]", 7), ("rack r[2-3]", 8), ("rack r4", 4)]
@@ -190,11 +190,15 @@ def test_the_waves_of_a_blueprint(tmp_path: Path) -> None:
         ("login", "login-1: login", ("login-1",)),
     ]
     row = plan_waves(roster(plan, Domain.ROW), Domain.ROW, Limit())
-    assert [(wave.title, len(wave.hosts)) for wave in row if wave.kind is Kind.COMPUTE] == [
+    assert [(wave.title, len(wave.hosts)) for wave in row if wave.kind is WaveKind.COMPUTE] == [
         ("row row-1", 3)
     ]
     unit = plan_waves(roster(plan, Domain.UNIT), Domain.UNIT, Limit())
-    assert [wave.title for wave in unit if wave.kind is Kind.COMPUTE] == ["gpu-2", "gpu-3", "gpu-4"]
+    assert [wave.title for wave in unit if wave.kind is WaveKind.COMPUTE] == [
+        "gpu-2",
+        "gpu-3",
+        "gpu-4",
+    ]
 
 
 def test_limits() -> None:

@@ -21,7 +21,7 @@ from rackwright.model.hardware import Node, Pdu
 from rackwright.plan.load import load_plan
 from rackwright.policy.check import check_data
 from rackwright.policy.exceptions.baseline import BaselineFile
-from rackwright.policy.exceptions.exceptions import Choice, read_concessions
+from rackwright.policy.exceptions.exceptions import ExceptionChoice, read_exceptions
 from rackwright.policy.exceptions.waivers import WaiverFile
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.resources import bundled
@@ -152,7 +152,7 @@ def test_mutated_waivers_are_read_or_refused(tmp_path: Path, seed: int, times: i
     path = tmp_path / "policies" / WaiverFile.NAME
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(mutate(WAIVERS, seed, times)))
-    accepts(read_concessions, tmp_path / "blueprint.yaml", Choice())
+    accepts(read_exceptions, tmp_path / "blueprint.yaml", ExceptionChoice())
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RentComparison:
     """One bare-metal site against the same accelerators on AWS."""
 
     site: str
@@ -77,7 +77,7 @@ def compare(
     *,
     summary: CostSummary | None = None,
     region: str | None = None,
-) -> tuple[Comparison, ...]:
+) -> tuple[RentComparison, ...]:
     """A comparison for each bare-metal site that has accelerators.
 
     Args:
@@ -100,7 +100,9 @@ def compare(
             name = site.site.name
             rented = add_up(match.line for match in matches)
             other = tuple(_otherwise(matches, market))
-            found.append(Comparison(name, site.path, region, owned[name], rented, matches, other))
+            found.append(
+                RentComparison(name, site.path, region, owned[name], rented, matches, other)
+            )
     return tuple(found)
 
 

@@ -13,7 +13,7 @@ from rackwright.plan.hosts import switch_count
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class NumberRange:
     """A range of numbers that something has for itself; both ends belong to it.
 
     Attributes:
@@ -27,10 +27,10 @@ class Claim:
     text: str
 
 
-def overlaps(claims: Iterable[Claim]) -> list[tuple[Claim, Claim]]:
+def overlaps(claims: Iterable[NumberRange]) -> list[tuple[NumberRange, NumberRange]]:
     """Pairs of claims that share a number: each claim with the one that reaches furthest before it."""
     found = []
-    furthest: Claim | None = None
+    furthest: NumberRange | None = None
     for claim in sorted(claims, key=lambda c: (c.first, c.last, c.owner)):
         if furthest is not None and claim.first <= furthest.last:
             found.append((furthest, claim))
@@ -39,24 +39,24 @@ def overlaps(claims: Iterable[Claim]) -> list[tuple[Claim, Claim]]:
     return found
 
 
-def next_free(claims: Sequence[Claim], size: int) -> int:
+def next_free(claims: Sequence[NumberRange], size: int) -> int:
     """The first number after all claims, a multiple of ``size``."""
     last = max(claim.last for claim in claims)
     return -(-(last + 1) // size) * size
 
 
-def prefix_claims(fabric: Fabric, owner: str) -> dict[int, list[Claim]]:
+def prefix_claims(fabric: Fabric, owner: str) -> dict[int, list[NumberRange]]:
     """Address ranges of a fabric's segments, by version of IP."""
-    found: dict[int, list[Claim]] = {4: [], 6: []}
+    found: dict[int, list[NumberRange]] = {4: [], 6: []}
     for segment in fabric.segments:
         if segment.prefix is not None:
             net = ipaddress.ip_network(segment.prefix)
             first, last = int(net.network_address), int(net.broadcast_address)
-            found[net.version].append(Claim(f"{owner} {segment.name}", first, last, str(net)))
+            found[net.version].append(NumberRange(f"{owner} {segment.name}", first, last, str(net)))
     return found
 
 
-def free_prefix(claims: Sequence[Claim], claim: Claim, version: int) -> str | None:
+def free_prefix(claims: Sequence[NumberRange], claim: NumberRange, version: int) -> str | None:
     """A range as large as ``claim`` after all others, or None at the end of the addresses."""
     size = claim.last - claim.first + 1
     bits = 32 if version == 4 else 128
@@ -68,16 +68,16 @@ def free_prefix(claims: Sequence[Claim], claim: Claim, version: int) -> str | No
     return f"{made}/{length}"
 
 
-def number_claims(fabric: Fabric, kind: str) -> list[Claim]:
+def number_claims(fabric: Fabric, kind: str) -> list[NumberRange]:
     """The partition keys (``pkey``) or VLANs (``vlan``) of a fabric's segments."""
     return [
-        Claim(segment.name, number, number, str(number))
+        NumberRange(segment.name, number, number, str(number))
         for segment in fabric.segments
         if (number := getattr(segment, kind)) is not None
     ]
 
 
-def asn_claims(fabric: Fabric, owner: str, catalogue: Catalogue) -> list[Claim]:
+def asn_claims(fabric: Fabric, owner: str, catalogue: Catalogue) -> list[NumberRange]:
     """The BGP numbers of a fabric's tiers: one for each switch, or one that all share."""
     found = []
     for tier in fabric.tiers:
@@ -85,7 +85,7 @@ def asn_claims(fabric: Fabric, owner: str, catalogue: Catalogue) -> list[Claim]:
             switches = switch_count(tier, catalogue)
             last = tier.asn if tier.asn_shared else tier.asn + switches - 1
             text = str(tier.asn) if last == tier.asn else f"{tier.asn} to {last}"
-            found.append(Claim(f"{owner} {tier.name}", tier.asn, last, text))
+            found.append(NumberRange(f"{owner} {tier.name}", tier.asn, last, text))
     return found
 
 

@@ -22,7 +22,7 @@ _ADAPTER = re.compile(r"([a-z0-9-]+)(?:\.[a-z0-9.-]+)?(?:/(\d+)| (\w+))")
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class CableDifference:
     """A cable that is not where it is meant to be.
 
     Attributes:
@@ -62,13 +62,13 @@ def read_discovery(text: str) -> dict[End, End]:
 
 def differences(
     layout: Layout, catalogue: Catalogue, discovered: Mapping[End, End]
-) -> tuple[Difference, ...]:
+) -> tuple[CableDifference, ...]:
     """What stands between the hall and the plan, in the order of the plan's cables."""
     found = _named(layout, discovered)
     meant = _both_ways(
         ((w.lower, w.lower_port), (w.upper, w.upper_port)) for w in wires(layout, catalogue)
     )
-    made: list[Difference] = []
+    made: list[CableDifference] = []
     told: set[End] = set()
     for wire in wires(layout, catalogue):
         lower, upper = (wire.lower, wire.lower_port), (wire.upper, wire.upper_port)
@@ -80,13 +80,13 @@ def differences(
     for pair in sorted(sorted(pair) for pair in strangers):
         if told.isdisjoint(pair):
             cable = " to ".join(_words(end) for end in pair)
-            made.append(Difference(cable, "it is not in the plan", "take it out, or plan it"))
+            made.append(CableDifference(cable, "it is not in the plan", "take it out, or plan it"))
     return tuple(made)
 
 
 def _judge(
     lower: End, upper: End, found: Mapping[End, End], meant: Mapping[End, End]
-) -> tuple[Difference, set[End]]:
+) -> tuple[CableDifference, set[End]]:
     """What became of one cable, and the lower ends that this tells about."""
     cable = f"{_words(lower)} to {_words(upper)}"
     actual = found.get(lower)
@@ -94,14 +94,14 @@ def _judge(
         taken = found.get(upper)
         where = f"; {_words(upper)} holds {_words(taken)}" if taken else ""
         fix = "plug the cable in, or replace it"
-        return Difference(cable, f"there is no link{where}", fix), {lower}
+        return CableDifference(cable, f"there is no link{where}", fix), {lower}
     owner = meant.get(actual)
     if owner is not None and found.get(owner) == upper:
         message = f"it is swapped with {_words(owner)} to {_words(actual)}"
         fix = f"swap the cables in {_words(actual)} and {_words(upper)}"
-        return Difference(cable, message, fix), {lower, owner}
+        return CableDifference(cable, message, fix), {lower, owner}
     fix = _step(actual, upper) or f"move it to {_words(upper)}"
-    return Difference(cable, f"it is in {_words(actual)}", fix), {lower}
+    return CableDifference(cable, f"it is in {_words(actual)}", fix), {lower}
 
 
 def _step(actual: End, meant: End) -> str | None:

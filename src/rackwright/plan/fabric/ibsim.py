@@ -20,7 +20,7 @@ _GUID_STEP = 0x100
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class SimulatedNetwork:
     """A net file with the sizes that ibsim must be told.
 
     Attributes:
@@ -39,7 +39,7 @@ def adapter(host: str, interface: int) -> str:
     return f"{host}/{interface}"
 
 
-def network(layout: Layout, catalogue: Catalogue) -> Network:
+def network(layout: Layout, catalogue: Catalogue) -> SimulatedNetwork:
     """The fabric as a net file; the first host is where the subnet manager runs.
 
     Raises:
@@ -67,7 +67,7 @@ def network(layout: Layout, catalogue: Catalogue) -> Network:
         lines = [f'[{port}]\t"{to}"[{there}]\n' for port, (to, there) in sorted(far[name].items())]
         head = f'switchguid={next(guids):#x}\nSwitch\t{ports} "{name}"\t# "{name}"\n'
         records.append(head + "".join(lines))
-    return Network(
+    return SimulatedNetwork(
         text="\n".join(records),
         manager=next(iter(adapters)),
         devices=len(adapters) + len(radix),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rackwright.plan.records.names import NamePlan, Network
+from rackwright.plan.records.names import NamePlan, PlannedNetwork
 
 
-def host_lines(names: NamePlan, networks: Sequence[Network]) -> Iterator[str]:
+def host_lines(names: NamePlan, networks: Sequence[PlannedNetwork]) -> Iterator[str]:
     """The lines of an /etc/hosts for the addresses of ``networks``.
 
     A name without its domain is among them where one site has it.

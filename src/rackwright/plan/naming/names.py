@@ -32,7 +32,7 @@ from rackwright.plan.naming.problems import (
     wrong_addresses,
 )
 from rackwright.plan.problems import PlanProblem
-from rackwright.plan.records.names import NamePlan, Network, Range, Zone
+from rackwright.plan.records.names import DnsZone, NamePlan, PlannedNetwork, Range
 from rackwright.spec.suggest import did_you_mean
 
 SUFFIXES = {"management": "", "bmc": "-bmc"}
@@ -51,8 +51,8 @@ def find_name_problems(plan: Expansion) -> list[PlanProblem]:
 
 
 def _build(plan: Expansion) -> tuple[NamePlan, list[PlanProblem]]:
-    networks: list[Network] = []
-    zones: list[Zone] = []
+    networks: list[PlannedNetwork] = []
+    zones: list[DnsZone] = []
     problems: list[PlanProblem] = []
     for planned in plan.onprem:
         if (declared := planned.site.addresses) is not None:
@@ -104,7 +104,7 @@ class _Site:
         }
         self.problems += confused_names(self.planned)
 
-    def networks(self) -> Iterator[Network]:
+    def networks(self) -> Iterator[PlannedNetwork]:
         """Those that can be worked out."""
         for index, network in enumerate(self.declared.networks):
             path = (*self.planned.path, "addresses", "networks", index)
@@ -142,13 +142,13 @@ class _Site:
             return None
         return _Place(network, path, ip_network(segment.prefix), layout, segment)
 
-    def _network(self, place: _Place) -> Network:
+    def _network(self, place: _Place) -> PlannedNetwork:
         made = (
             self._range(place, one, (*place.path, "ranges", index))
             for index, one in enumerate(place.network.ranges)
         )
         gateway = place.network.gateway
-        return Network(
+        return PlannedNetwork(
             site=self.planned.site.name,
             domain=self.declared.domain,
             name=place.network.name,
@@ -216,7 +216,7 @@ class _Site:
             return None
         return 1
 
-    def zone(self, own: NamePlan) -> Zone:
+    def zone(self, own: NamePlan) -> DnsZone:
         """Where the site's names are served, given who has which address."""
         servers: dict[str, tuple[IpAddress, ...]] = {}
         outside = []
@@ -236,7 +236,7 @@ class _Site:
             if any(called_so(server.host, of) for of in (*self.groups, *self.switches)):
                 message = f"'{server.host}' is a name of this site, whose address follows from it"
                 self._refuse((*path, "address"), message, "leave the address out, or rename it")
-        return Zone(
+        return DnsZone(
             site=self.planned.site.name,
             domain=self.declared.domain,
             serial=self.declared.serial,

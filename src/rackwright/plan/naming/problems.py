@@ -10,11 +10,11 @@ from rackwright.model.addresses import SiteAddresses, SiteNetwork, split_span
 from rackwright.model.storage import split_nids
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion, SitePlan
-from rackwright.plan.fabric.addresses import Claim, next_free, overlaps
+from rackwright.plan.fabric.addresses import NumberRange, next_free, overlaps
 from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.hosts import switch_stem
 from rackwright.plan.problems import PlanProblem
-from rackwright.plan.records.names import NamePlan, Network, Range
+from rackwright.plan.records.names import NamePlan, PlannedNetwork, Range
 from rackwright.spec.suggest import did_you_mean
 
 LONGEST_LABEL = 63
@@ -59,10 +59,10 @@ def confused_names(planned: SitePlan) -> Iterator[PlanProblem]:
 
 
 def wrong_addresses(
-    declared: SiteAddresses, network: SiteNetwork, made: Network
+    declared: SiteAddresses, network: SiteNetwork, made: PlannedNetwork
 ) -> Iterator[PlanProblem]:
     """Addresses outside their network, and those that two would have."""
-    held: dict[Claim, tuple[Path, Range | None]] = {}
+    held: dict[NumberRange, tuple[Path, Range | None]] = {}
     for one in made.ranges:
         if one.version != made.prefix.version or not _inside(one.first, one.last, made.prefix):
             yield _outside(one, made)
@@ -74,7 +74,7 @@ def wrong_addresses(
             message = f"{owner} {text} is not in {made.prefix}"
             yield PlanProblem(path, message, f"use addresses of {_room(made.prefix)}")
         else:
-            held[Claim(owner, int(first), int(last), text)] = (path, None)
+            held[NumberRange(owner, int(first), int(last), text)] = (path, None)
     for pair in overlaps(held):
         ranges = [
             (claim, path) for claim in pair for path, one in (held[claim],) if one is not None
@@ -93,9 +93,9 @@ def wrong_addresses(
             )
 
 
-def _claim(one: Range) -> Claim:
+def _claim(one: Range) -> NumberRange:
     text = f"{_text(one.first, one.version)} to {_text(one.last, one.version)}"
-    return Claim(_things(one), one.first, one.last, text)
+    return NumberRange(_things(one), one.first, one.last, text)
 
 
 def _things(one: Range) -> str:
@@ -108,7 +108,7 @@ def _things(one: Range) -> str:
 
 
 def _fixed(
-    declared: SiteAddresses, network: SiteNetwork, made: Network
+    declared: SiteAddresses, network: SiteNetwork, made: PlannedNetwork
 ) -> Iterator[tuple[str, str, Path]]:
     """Owner, addresses and place of what is in a network beside its ranges."""
     if network.gateway is not None:
@@ -126,7 +126,7 @@ def _inside(first: int, last: int, prefix: IpNetwork) -> bool:
     return lowest <= first and last <= highest
 
 
-def _outside(one: Range, made: Network) -> PlanProblem:
+def _outside(one: Range, made: PlannedNetwork) -> PlanProblem:
     """Why a range does not fit into its network."""
     prefix, path = made.prefix, (*one.path, "first")
     lowest, highest = usable(prefix)
@@ -156,7 +156,7 @@ def _text(number: int, version: int) -> str:
 
 
 def unknown_macs(
-    network: SiteNetwork, made: Network, layout: Layout | None
+    network: SiteNetwork, made: PlannedNetwork, layout: Layout | None
 ) -> Iterator[PlanProblem]:
     """Ethernet addresses of names that are not in the network, or of what is no Ethernet."""
     if network.macs and layout is not None and layout.technology == "infiniband":
@@ -172,7 +172,7 @@ def unknown_macs(
                 yield PlanProblem((*made.path, "macs", label), message, hint)
 
 
-def long_names(made: Network) -> Iterator[PlanProblem]:
+def long_names(made: PlannedNetwork) -> Iterator[PlanProblem]:
     """Names that are longer than the DNS takes."""
     for one in made.ranges:
         label = max(one.labels(0), key=len)
@@ -195,7 +195,7 @@ def shared_domains(plan: Expansion) -> Iterator[PlanProblem]:
 
 def shared_prefixes(plan: Expansion, names: NamePlan) -> Iterator[PlanProblem]:
     """Prefixes of networks that overlap those of others, or of segments that they do not name."""
-    claims: dict[int, dict[Claim, Path | None]] = {4: {}, 6: {}}
+    claims: dict[int, dict[NumberRange, Path | None]] = {4: {}, 6: {}}
     if not names.networks:
         return
     for network in names.networks:
@@ -220,8 +220,10 @@ def shared_prefixes(plan: Expansion, names: NamePlan) -> Iterator[PlanProblem]:
                 )
 
 
-def _of_prefix(prefix: IpNetwork, owner: str) -> Claim:
-    return Claim(owner, int(prefix.network_address), int(prefix.broadcast_address), str(prefix))
+def _of_prefix(prefix: IpNetwork, owner: str) -> NumberRange:
+    return NumberRange(
+        owner, int(prefix.network_address), int(prefix.broadcast_address), str(prefix)
+    )
 
 
 def nids_of_others(planned: SitePlan, names: NamePlan) -> Iterator[PlanProblem]:

@@ -43,7 +43,7 @@ def capacity_of(source: PowerSource, power: SitePower) -> float | None:
     )
 
 
-class Tree:
+class PowerTree:
     """The sources with their parents, and what else hangs on them.
 
     Attributes:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rackwright.plan.power.demand import FeedDemand, Loads
-from rackwright.plan.power.distribution import Tree
+from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.power.draws import AS_CARRIED, Draws
 
 _NOISE = 1 + 1e-9
@@ -31,7 +31,7 @@ class Flow:
 
     def __init__(
         self,
-        tree: Tree,
+        tree: PowerTree,
         demands: Sequence[FeedDemand],
         consumed: Mapping[str, float] | None = None,
         draws: Draws = AS_CARRIED,
@@ -54,7 +54,7 @@ class Flow:
         return outages.loads_without(lost, self.normal, affected, self._draws)
 
 
-class Case(NamedTuple):
+class FlowCase(NamedTuple):
     """A number of one source; None when unknown, also when parents of a source are not named.
 
     Attributes:
@@ -69,8 +69,8 @@ class Case(NamedTuple):
 
 
 def judge_flows(
-    tree: Tree, flows: Sequence[Flow], values: Sequence[Value]
-) -> Sequence[Mapping[str, Case]]:
+    tree: PowerTree, flows: Sequence[Flow], values: Sequence[Value]
+) -> Sequence[Mapping[str, FlowCase]]:
     """Each of ``values`` for every source, normally and at worst. A flow may be given twice.
 
     An unfed source makes the load unknown of all that may carry it. The worst case of every source
@@ -97,7 +97,7 @@ def judge_flows(
                 _take_worse(so_far, name, value(name, here), lost)
     return [
         {
-            name: Case(
+            name: FlowCase(
                 None if name in tree.unsure else before[name],
                 None if tree.unfed else after[name][0],
                 None if tree.unfed else after[name][1],

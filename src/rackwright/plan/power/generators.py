@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rackwright.plan.power.consumers import Consumer
 from rackwright.plan.power.demand import FeedDemand, Loads
-from rackwright.plan.power.distribution import Tree
+from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.power.overhead import Overhead, losses_of
 
 Steps = dict[int, float | None]
@@ -35,7 +35,7 @@ class LargestStep(NamedTuple):
 
 
 def largest_steps(
-    tree: Tree,
+    tree: PowerTree,
     demands: Sequence[FeedDemand],
     overhead: Overhead,
     unknown: AbstractSet[str],
@@ -74,7 +74,9 @@ def largest_steps(
     return found
 
 
-def _starting(tree: Tree, generator: str, above: Mapping[str, AbstractSet[str]]) -> Iterator[str]:
+def _starting(
+    tree: PowerTree, generator: str, above: Mapping[str, AbstractSet[str]]
+) -> Iterator[str]:
     """The sources whose loss may bring load to a generator that stands by."""
     found: dict[str, None] = {}
     for parents in tree.parents.values():
@@ -84,7 +86,7 @@ def _starting(tree: Tree, generator: str, above: Mapping[str, AbstractSet[str]])
 
 
 def _carried(
-    tree: Tree,
+    tree: PowerTree,
     demands: Sequence[FeedDemand],
     consumers: Sequence[Consumer],
     unknown: AbstractSet[str],

@@ -21,7 +21,7 @@ from rackwright.plan.listing import first_of, listed
 from rackwright.plan.missing import Missing
 from rackwright.plan.power.consumers import Consumer
 from rackwright.plan.power.demand import Loads
-from rackwright.plan.power.distribution import Tree
+from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.power.draws import Draws
 
 _CARRIERS = frozenset({"utility", "generator", "transformer", "switchgear"})
@@ -98,7 +98,7 @@ class Overhead:
 def overhead_of(
     site: OnPremSite,
     path: Path,
-    tree: Tree,
+    tree: PowerTree,
     consumers: tuple[Consumer, ...],
     declared: Loads,
     racks: float | None,
@@ -131,7 +131,7 @@ def overhead_of(
     )
 
 
-def _losses(tree: Tree, declared: Loads) -> Sequence[float | None]:
+def _losses(tree: PowerTree, declared: Loads) -> Sequence[float | None]:
     """W that each source whose efficiency is known loses."""
     found: list[float | None] = []
     for name, gain in losses_of(tree).gain.items():
@@ -153,7 +153,7 @@ def _beyond(
 
 
 def _lacking(
-    site: OnPremSite, path: Path, tree: Tree, consumers: Sequence[Consumer]
+    site: OnPremSite, path: Path, tree: PowerTree, consumers: Sequence[Consumer]
 ) -> Iterator[Missing]:
     for consumer in consumers:
         if consumer.lacks:
@@ -164,14 +164,14 @@ def _lacking(
         yield lacks
 
 
-def _inefficient(tree: Tree) -> Iterator[tuple[str, Missing]]:
+def _inefficient(tree: PowerTree) -> Iterator[tuple[str, Missing]]:
     """The sources that lose power and do not say how much."""
     for name, source in tree.sources.items():
         if source.kind in LOSSY and source.efficiency is None:
             yield name, Missing(f"'efficiency' of '{name}'", tree.place(name, "efficiency"))
 
 
-def losses_of(tree: Tree) -> Draws:
+def losses_of(tree: PowerTree) -> Draws:
     """What UPSs and transformers draw by what they carry, where their efficiency is known."""
     return Draws(
         gain={
@@ -183,7 +183,7 @@ def losses_of(tree: Tree) -> Draws:
 
 
 def unknown_loads(
-    tree: Tree, consumers: Sequence[Consumer], covered: AbstractSet[str]
+    tree: PowerTree, consumers: Sequence[Consumer], covered: AbstractSet[str]
 ) -> Mapping[str, Missing]:
     """Sources whose load nobody knows, because what hangs on them lacks a number, with that number.
 
@@ -198,7 +198,7 @@ def unknown_loads(
     return found
 
 
-def carriers(tree: Tree) -> AbstractSet[str]:
+def carriers(tree: PowerTree) -> AbstractSet[str]:
     """The sources that carry the facility: of those kinds, and behind no UPS."""
     found = set()
     for name, source in tree.sources.items():

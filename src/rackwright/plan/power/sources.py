@@ -9,7 +9,7 @@ from rackwright.model.onprem import OnPremSite
 from rackwright.plan.base import Path
 from rackwright.plan.power.consumers import Consumer
 from rackwright.plan.power.demand import FedRacks, FeedDemand
-from rackwright.plan.power.distribution import Tree, add_legs, capacity_of, idle_sources
+from rackwright.plan.power.distribution import PowerTree, add_legs, capacity_of, idle_sources
 from rackwright.plan.power.draws import Draws
 from rackwright.plan.power.electrical import Legs, line_deviation, rotate
 from rackwright.plan.power.flows import Flow, judge_flows
@@ -28,7 +28,7 @@ class Sources(NamedTuple):
         overhead: what the site draws beside its racks.
     """
 
-    tree: Tree
+    tree: PowerTree
     rows: tuple[SourceLoad, ...]
     overhead: Overhead
 
@@ -50,7 +50,7 @@ def plan_sources(
         power: what all of them draw, in W; None where unknown.
     """
     fed = {consumer.name: consumer.fed_by for consumer in consumers if consumer.fed_by}
-    tree = Tree(site.power.sources, (*path, "power", "sources"), fed)
+    tree = PowerTree(site.power.sources, (*path, "power", "sources"), fed)
     demands = [_demands(cls, tree.outages) for cls in classes]
     flows = _flows(tree, consumers, demands)
     loose = _uncounted(tree, classes)
@@ -143,7 +143,7 @@ class _Uncounted(NamedTuple):
     peaks: Mapping[str, float | None]
 
 
-def _uncounted(tree: Tree, classes: Sequence[FedRacks]) -> _Uncounted:
+def _uncounted(tree: PowerTree, classes: Sequence[FedRacks]) -> _Uncounted:
     """Each such device in full on every source that may carry a feed of its rack, and once on each.
 
     So the sum is right where all feeds meet, whatever is lost, and no more than that below.
@@ -176,7 +176,7 @@ def _plus(one: float | None, two: float | None) -> float | None:
 
 
 def _flows(
-    tree: Tree, consumers: Sequence[Consumer], demands: Sequence[tuple[FeedDemand, FeedDemand]]
+    tree: PowerTree, consumers: Sequence[Consumer], demands: Sequence[tuple[FeedDemand, FeedDemand]]
 ) -> tuple[Flow, Flow, Flow, Flow, Flow]:
     """Racks, their peaks, both again with what has an entry of its own and known losses; batteries.
 
@@ -200,7 +200,7 @@ def _flows(
     )
 
 
-def _batteries(tree: Tree) -> Mapping[str, tuple[str, ...]]:
+def _batteries(tree: PowerTree) -> Mapping[str, tuple[str, ...]]:
     """The UPSs that hang on each source, itself not counted, by what may feed them."""
     found: dict[str, list[str]] = {name: [] for name in tree.sources}
     for name, source in tree.sources.items():
@@ -221,7 +221,7 @@ def _demands(cls: FedRacks, outages: Outages) -> tuple[FeedDemand, FeedDemand]:
     )
 
 
-def _legs(tree: Tree, classes: Sequence[FedRacks]) -> Mapping[str, Legs | None]:
+def _legs(tree: PowerTree, classes: Sequence[FedRacks]) -> Mapping[str, Legs | None]:
     """Load of each line of every source; the start line is rotated from rack to rack."""
     found: dict[str, Legs | None] = dict.fromkeys(tree.order, (0.0, 0.0, 0.0))
     for cls in classes:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from rackwright.plan.base import Contributor
 from rackwright.plan.expansion import SitePlan
-from rackwright.plan.power.distribution import Tree
+from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.power.overhead import Overhead
 
 
@@ -63,7 +63,7 @@ def plant_contributors(
     )
 
 
-def _path(tree: Tree, name: str, alive: dict[str, bool]) -> Iterable[str]:
+def _path(tree: PowerTree, name: str, alive: dict[str, bool]) -> Iterable[str]:
     """The sources that carry the load of ``name``, upwards."""
     current: str | None = name
     while current is not None:

@@ -23,9 +23,9 @@ from rackwright.plan.racks.fixtures import fixtures
 from rackwright.plan.racks.placement import AssignedRacks, Load
 from rackwright.plan.racks.shelves import shelves_on_feeds
 from rackwright.plan.racks.wiring import (
-    Circuit,
     CircuitDraw,
     Plug,
+    WiredCircuit,
     circuit_loads,
     device_state,
     hangs_anywhere,
@@ -57,7 +57,7 @@ class Rack:
     type: RackType
     devices: tuple[PlacedDevice, ...]
     pdus: tuple[Pdu | None, ...]
-    circuits: tuple[Circuit, ...]
+    circuits: tuple[WiredCircuit, ...]
     plugs: tuple[Plug, ...]
     normal: tuple[CircuitDraw, ...]
     losses: tuple[tuple[str, LostKind, frozenset[int]], ...]
@@ -173,13 +173,13 @@ def _override_psus(device: PlacedDevice, group: Any, rack: RackGroup) -> PlacedD
 
 def _circuits(
     feeds: Sequence[RackFeed], pdus: Sequence[Pdu | None], site: OnPremSite
-) -> list[Circuit]:
+) -> list[WiredCircuit]:
     found = []
     for index, (feed, pdu) in enumerate(zip(feeds, pdus, strict=True)):
         usable = _usable(feed, pdu, site)
         phases = pdu.phases if pdu else feed.circuit.phases if feed.circuit else 3
         wiring = pdu.wiring if pdu and pdu.phases == 3 else None
-        found += [Circuit(index, n, usable, phases, wiring) for n in range(feed.pdus)]
+        found += [WiredCircuit(index, n, usable, phases, wiring) for n in range(feed.pdus)]
     return found
 
 
@@ -201,7 +201,7 @@ def _usable(feed: RackFeed, pdu: Pdu | None, site: OnPremSite) -> float | None:
 
 
 def _losses(
-    feeds: Sequence[RackFeed], circuits: Sequence[Circuit]
+    feeds: Sequence[RackFeed], circuits: Sequence[WiredCircuit]
 ) -> list[tuple[str, LostKind, frozenset[int]]]:
     found: list[tuple[str, LostKind, frozenset[int]]] = []
     for index, feed in enumerate(feeds):

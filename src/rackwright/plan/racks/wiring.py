@@ -13,7 +13,7 @@ from rackwright.plan.records.power import DeviceState
 
 
 @dataclass(frozen=True, slots=True)
-class Circuit:
+class WiredCircuit:
     """One PDU, or one hardwired circuit, of a rack.
 
     Attributes:
@@ -83,7 +83,7 @@ def wire(
     return wired
 
 
-def plug_in(devices: Sequence[PlacedDevice], circuits: Sequence[Circuit]) -> list[Plug]:
+def plug_in(devices: Sequence[PlacedDevice], circuits: Sequence[WiredCircuit]) -> list[Plug]:
     """Every power supply on its circuit and leg, dealt in turn."""
     of_feed: dict[int, list[int]] = {}
     for index, circuit in enumerate(circuits):
@@ -120,7 +120,7 @@ def device_state(device: PlacedDevice, alive: int) -> tuple[DeviceState, float |
 
 def circuit_loads(
     devices: Sequence[PlacedDevice],
-    circuits: Sequence[Circuit],
+    circuits: Sequence[WiredCircuit],
     plugs: Sequence[Plug],
     lost: frozenset[int] = frozenset(),
     *,
@@ -175,7 +175,7 @@ def hangs_anywhere(device: PlacedDevice) -> bool:
 
 
 def _circuit_load(
-    circuit: Circuit, load: float | None, legs: Legs, peak: float | None
+    circuit: WiredCircuit, load: float | None, legs: Legs, peak: float | None
 ) -> CircuitDraw:
     if load is None:
         return CircuitDraw(None, None, None, None)

@@ -104,7 +104,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Network:
+class PlannedNetwork:
     """An IP network of a site.
 
     Attributes:
@@ -145,7 +145,7 @@ class Network:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Zone:
+class DnsZone:
     """Where the names of a site are served.
 
     Attributes:
@@ -172,8 +172,8 @@ class NamePlan:
         zones: the domains of those sites, in the same order.
     """
 
-    networks: tuple[Network, ...] = ()
-    zones: tuple[Zone, ...] = ()
+    networks: tuple[PlannedNetwork, ...] = ()
+    zones: tuple[DnsZone, ...] = ()
 
     def addresses(self) -> Iterator[NamedAddress]:
         """Every address of every network."""

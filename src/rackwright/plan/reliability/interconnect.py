@@ -21,7 +21,7 @@ from rackwright.spec.suggest import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SiteLink:
     """All interconnects between two sites.
 
     Attributes:
@@ -37,7 +37,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class SpanningWork:
     """Something that runs on two sites at once.
 
     Attributes:
@@ -53,7 +53,7 @@ class Span:
     need: WanNeed | None
 
 
-def line_between(blueprint: Blueprint, one: str, other: str) -> Line | None:
+def line_between(blueprint: Blueprint, one: str, other: str) -> SiteLink | None:
     """The line between two sites, None where there is none; a detour over a third is no line."""
     found = [line for line in blueprint.interconnects if set(line.sites) == {one, other}]
     if not found:
@@ -67,7 +67,7 @@ def line_between(blueprint: Blueprint, one: str, other: str) -> Line | None:
     )
     widths = [line.bandwidth for line in found]
     times = [line.round_trip_time for line in found]
-    return Line(
+    return SiteLink(
         tuple(line.name for line in found),
         None if None in widths else math.fsum(width for width in widths if width is not None),
         None if None in times else max(time for time in times if time is not None),
@@ -75,13 +75,13 @@ def line_between(blueprint: Blueprint, one: str, other: str) -> Line | None:
     )
 
 
-def spans(blueprint: Blueprint) -> Iterator[Span]:
+def spans(blueprint: Blueprint) -> Iterator[SpanningWork]:
     """Every job and every partition, once for each two of its sites."""
     jobs = blueprint.reliability.jobs if blueprint.reliability else ()
     for index, job in enumerate(jobs):
         need = job.between_sites or WanNeed()
         for pair in _pairs(blueprint, (part.site for part in job.parts)):
-            yield Span(f"job {job.name}", ("reliability", "jobs", index), pair, need)
+            yield SpanningWork(f"job {job.name}", ("reliability", "jobs", index), pair, need)
     scheduler = blueprint.scheduler
     if scheduler is None:
         return
@@ -94,7 +94,7 @@ def spans(blueprint: Blueprint) -> Iterator[Span]:
         )
         for pair in _pairs(blueprint, sites):
             path = ("scheduler", "partitions", index)
-            yield Span(f"partition {partition.name}", path, pair, None)
+            yield SpanningWork(f"partition {partition.name}", path, pair, None)
 
 
 def _pairs(blueprint: Blueprint, sites: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -63,7 +63,7 @@ def _cabling(nodes: NodeSet, layouts: Iterable[Layout]) -> Cabling:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class TreeDifference:
     """A tree written by hand against that of the fabric.
 
     Attributes:
@@ -78,7 +78,7 @@ class Difference:
     above: int
 
 
-def difference(plan: Plan, scheduler: Scheduler, sets: Sequence[NodeSet]) -> Difference | None:
+def difference(plan: Plan, scheduler: Scheduler, sets: Sequence[NodeSet]) -> TreeDifference | None:
     """How the tree written by hand differs; None when the fabric's own cannot be told."""
     derived, problems = plan_tree(plan, sets)
     if problems:
@@ -90,7 +90,7 @@ def difference(plan: Plan, scheduler: Scheduler, sets: Sequence[NodeSet]) -> Dif
     first = (wrong[0], meant[wrong[0]]) if wrong else None
     leaves = {frozenset(switch.nodes) for switch in (*derived, *written)}
     above = (_host_sets(derived) ^ _host_sets(written)) - leaves
-    return Difference(tuple(wrong), first, 0 if wrong else len(above))
+    return TreeDifference(tuple(wrong), first, 0 if wrong else len(above))
 
 
 def _switch_of(switches: Sequence[TreeSwitch]) -> Mapping[str, str]:

@@ -45,7 +45,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Topology:
+class PlannedTopology:
     """What one topology of Slurm consists of."""
 
     kind: str
@@ -62,7 +62,7 @@ class _Tree:
 
 def topologies(
     plan: Plan, sets: Sequence[NodeSet]
-) -> tuple[tuple[Topology, ...], list[PlanProblem]]:
+) -> tuple[tuple[PlannedTopology, ...], list[PlanProblem]]:
     """Every topology that the partitions use, the cluster's own first, and what is amiss."""
     scheduler = scheduler_of(plan)
     own = scheduler.topology.plugin
@@ -73,7 +73,7 @@ def topologies(
         if kind == "tree":
             tree = slurm_tree(plan, users)
             problems += tree.problems
-            made.append(Topology(kind, switches=tuple(tree.switches)))
+            made.append(PlannedTopology(kind, switches=tuple(tree.switches)))
         elif kind == "block":
             blocks, wrong = slurm_blocks(users)
             sizes = scheduler.topology.block_sizes or base_block(users)
@@ -81,9 +81,9 @@ def topologies(
                 hint = "give 'block_sizes': the units of these groups differ"
                 wrong.append(PlanProblem(TOPOLOGY, "there is no common size of a block", hint))
             problems += wrong
-            made.append(Topology(kind, blocks=blocks, block_sizes=sizes))
+            made.append(PlannedTopology(kind, blocks=blocks, block_sizes=sizes))
         else:
-            made.append(Topology(kind))
+            made.append(PlannedTopology(kind))
     return tuple(made), problems
 
 

@@ -18,7 +18,7 @@ _Part = tuple[str, AbstractSet[str] | None, Path]
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class NetworkDemand:
     """One thing that must hold.
 
     Attributes:
@@ -38,7 +38,7 @@ class Claim:
     missing: tuple[str, ...] = ()
 
 
-def judge_networks(system: ParallelFileSystem, servers: int | None) -> Iterator[Claim]:
+def judge_networks(system: ParallelFileSystem, servers: int | None) -> Iterator[NetworkDemand]:
     """Every claim about the NIDs of the MGS and the networks of servers and clients.
 
     ``servers`` is the number of hosts of the node group that runs the MGS.
@@ -49,7 +49,7 @@ def judge_networks(system: ParallelFileSystem, servers: int | None) -> Iterator[
         if management is None:
             lacking = Missing("'management'", ("management",))
         message = "whether clients and servers reach the management service"
-        yield Claim(("management",), "reach", None, message, missing=(lacking,))
+        yield NetworkDemand(("management",), "reach", None, message, missing=(lacking,))
         return
     nids = [
         tuple((address, lnet_name(network)) for address, network in split_nids(text))
@@ -63,7 +63,7 @@ def judge_networks(system: ParallelFileSystem, servers: int | None) -> Iterator[
     yield from _judge_parts(system, reached)
 
 
-def _judge_nid(system: ParallelFileSystem, path: Path, nid: Nid) -> Claim:
+def _judge_nid(system: ParallelFileSystem, path: Path, nid: Nid) -> NetworkDemand:
     """Whether a NID lies in one of the networks of the file system."""
     address, name = nid
     text = f"{address}@{name}"
@@ -74,16 +74,16 @@ def _judge_nid(system: ParallelFileSystem, path: Path, nid: Nid) -> Claim:
         if known:
             fix += f", or use one of {', '.join(known)}"
         message = f"the MGS has the NID {text}; '{name}' is not declared"
-        return Claim(path, question, ok=False, message=message, fix=fix)
+        return NetworkDemand(path, question, ok=False, message=message, fix=fix)
     subnet = system.networks[known[name]].subnet
     if subnet is None:
         message = f"whether the NID {text} of the MGS lies in its network"
         place = ("networks", known[name], "subnet")
         missing = (Missing(f"'subnet' of the network '{name}'", place),)
-        return Claim(path, question, None, message, missing=missing)
+        return NetworkDemand(path, question, None, message, missing=missing)
     inside = IPv4Address(address) in IPv4Network(subnet)
     verb = "lies in" if inside else "does not lie in"
-    return Claim(
+    return NetworkDemand(
         path,
         question,
         ok=inside,
@@ -92,12 +92,12 @@ def _judge_nid(system: ParallelFileSystem, path: Path, nid: Nid) -> Claim:
     )
 
 
-def _judge_servers(nids: Sequence[Sequence[Nid]], servers: int | None) -> Iterator[Claim]:
+def _judge_servers(nids: Sequence[Sequence[Nid]], servers: int | None) -> Iterator[NetworkDemand]:
     """Whether the servers of the MGS are as many as there are hosts, distinct and alike."""
     path: Path = ("management", "nids")
     if servers is not None:
         ok = 0 < len(nids) <= servers
-        yield Claim(
+        yield NetworkDemand(
             path,
             "number of servers",
             ok=ok,
@@ -113,7 +113,7 @@ def _judge_servers(nids: Sequence[Sequence[Nid]], servers: int | None) -> Iterat
                 message = f"the NID {text} is given to servers {seen[nid] + 1} and {number + 1}"
                 fix = f"give server {number + 1} a NID of its own"
                 question = f"single use of the NID {text}"
-                yield Claim((*path, number), question, ok=False, message=message, fix=fix)
+                yield NetworkDemand((*path, number), question, ok=False, message=message, fix=fix)
             seen[nid] = number
         lacking = sorted(everywhere - {network for _, network in of_server})
         if lacking:
@@ -121,7 +121,7 @@ def _judge_servers(nids: Sequence[Sequence[Nid]], servers: int | None) -> Iterat
             message = f"server {number + 1} of the MGS has no NID on {names}; another one has"
             fix = f"add its NID on {names}: clients there cannot follow a failover"
             question = f"networks of server {number + 1}"
-            yield Claim((*path, number), question, ok=False, message=message, fix=fix)
+            yield NetworkDemand((*path, number), question, ok=False, message=message, fix=fix)
 
 
 def _shared(nids: Sequence[Sequence[Nid]]) -> frozenset[str]:
@@ -130,7 +130,7 @@ def _shared(nids: Sequence[Sequence[Nid]]) -> frozenset[str]:
     return frozenset.intersection(*each) if each else frozenset()
 
 
-def _judge_parts(system: ParallelFileSystem, mgs: AbstractSet[str]) -> Iterator[Claim]:
+def _judge_parts(system: ParallelFileSystem, mgs: AbstractSet[str]) -> Iterator[NetworkDemand]:
     """Whether the other servers reach the MGS, and clients reach all servers."""
     servers: list[_Part] = [("the MGS", mgs, ("management", "nids"))]
     for place in ("metadata", "objects"):
@@ -138,7 +138,7 @@ def _judge_parts(system: ParallelFileSystem, mgs: AbstractSet[str]) -> Iterator[
         if part is None:
             missing = (Missing(f"'{place}'", (place,)),)
             question = f"the {place} servers reach the MGS"
-            yield Claim((), question, None, f"whether {question}", missing=missing)
+            yield NetworkDemand((), question, None, f"whether {question}", missing=missing)
             servers.append((f"the {place} servers", None, (place,)))
             continue
         names = None if part.networks is None else _names(part.networks)
@@ -149,7 +149,7 @@ def _judge_parts(system: ParallelFileSystem, mgs: AbstractSet[str]) -> Iterator[
     if system.clients is None:
         missing = (Missing("'clients'", ("clients",)),)
         question = "clients reach the servers"
-        yield Claim((), question, None, f"whether {question}", missing=missing)
+        yield NetworkDemand((), question, None, f"whether {question}", missing=missing)
     for index, clients in enumerate(system.clients or ()):
         names = None if clients.networks is None else _names(clients.networks)
         path = ("clients", index, "networks")
@@ -157,20 +157,20 @@ def _judge_parts(system: ParallelFileSystem, mgs: AbstractSet[str]) -> Iterator[
             yield _judge_pair(path, (f"the clients '{clients.group}'", names, path), other)
 
 
-def _judge_pair(path: Path, mine: _Part, yours: _Part) -> Claim:
+def _judge_pair(path: Path, mine: _Part, yours: _Part) -> NetworkDemand:
     """Whether two parts have a network in common."""
     (one, networks, here), (other, theirs, there) = mine, yours
     question = f"{one} reach {other}"
     if networks is None or theirs is None:
         unknown, place = (one, here) if networks is None else (other, there)
         missing = (Missing(f"'networks' of {unknown}", place),)
-        return Claim(path, question, None, f"whether {question}", missing=missing)
+        return NetworkDemand(path, question, None, f"whether {question}", missing=missing)
     common = sorted(networks & theirs)
     if common:
         message = f"{question} over {', '.join(common)}"
-        return Claim(path, question, ok=True, message=message)
+        return NetworkDemand(path, question, ok=True, message=message)
     own, others = ", ".join(sorted(networks)) or "none", ", ".join(sorted(theirs)) or "none"
-    return Claim(
+    return NetworkDemand(
         path,
         question,
         ok=False,

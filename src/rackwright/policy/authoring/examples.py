@@ -26,14 +26,14 @@ from rackwright.policy.packs.loader import examples
 from rackwright.policy.settings import configure
 from rackwright.spec.layering import merge
 from rackwright.spec.loader import load_tree
-from rackwright.spec.tree import Entry, Item, Tree, to_data
+from rackwright.spec.tree import Item, KeyValue, Tree, to_data
 from rackwright.spec.yaml_reader import read_bytes, read_raw
 
 KINDS = ("pass", "fail", "boundary", "unknown")
 """Each policy has an example of every kind."""
 
 
-class Expectation(Model):
+class ExpectedFinding(Model):
     """What must be found.
 
     A value or limit is a number in the canonical unit, or the text that a report shows.
@@ -59,7 +59,7 @@ class Example(Model):
     layer: dict[str, Any] = {}
     catalogue: dict[str, dict[str, Any]] = {}
     parameters: dict[str, Any] = {}
-    expect: Expectation
+    expect: ExpectedFinding
 
 
 _EXAMPLES = TypeAdapter(tuple[Example, ...])
@@ -155,13 +155,13 @@ def _catalogue() -> Catalogue:
 def _item(value: Any) -> Item:
     """Plain data as a document without positions."""
     if isinstance(value, Mapping):
-        value = {key: Entry(_item(child), 1, 1) for key, child in value.items()}
+        value = {key: KeyValue(_item(child), 1, 1) for key, child in value.items()}
     elif isinstance(value, list):
         value = [_item(child) for child in value]
     return Item(value, "<example>", 1, 1)
 
 
-def _near(expect: Expectation, results: tuple[Result, ...]) -> list[Result]:
+def _near(expect: ExpectedFinding, results: tuple[Result, ...]) -> list[Result]:
     """The results about what the example names, whatever their outcome."""
     return [
         r

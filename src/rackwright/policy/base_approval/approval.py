@@ -18,7 +18,7 @@ from rackwright.model.cluster import Blueprint, PolicySetting, Reason
 from rackwright.policy.api import Enforcement, Policy, Profile
 from rackwright.policy.base_approval.base_packs import BasePack, State, base_packs
 from rackwright.policy.base_approval.former_blueprint import former_path
-from rackwright.policy.exception_report import Kind, Lowered, Notice
+from rackwright.policy.exception_report import Lowered, Notice, NoticeKind
 from rackwright.policy.policy_sets import (
     SETS,
     Regime,
@@ -165,7 +165,7 @@ def _beside(layer: Path, blueprint: Path, former: Path) -> Path:
 
 
 @dataclass(frozen=True)
-class Held:
+class Approved:
     """What a judgement goes by, and what is to be said about it.
 
     Attributes:
@@ -188,7 +188,7 @@ def hold(
     head: Asked,
     approval: Approval | None = None,
     only: Collection[str] = (),
-) -> Held:
+) -> Approved:
     """What holds of what the head asks for.
 
     Args:
@@ -202,7 +202,7 @@ def hold(
     if approval is None or base is None:
         standings = {policy.id: head.standing(policy) for policy in chosen}
         notices = () if approval is None else _notices(approval, NOTHING, head, chosen, chosen)
-        return Held(
+        return Approved(
             tuple(chosen),
             head.regime,
             standings,
@@ -217,7 +217,7 @@ def hold(
         max(base.regime.profile, head.regime.profile, key=_PROFILES.index),
         max(base.regime.policy_set, head.regime.policy_set, key=SETS.index),
     )
-    return Held(
+    return Approved(
         approved,
         regime,
         standings,
@@ -248,14 +248,14 @@ def _notices(
 
     for pack in approval.listed:
         if text := _pack_text(pack, ref, isolated=approval.isolated):
-            yield Notice(Kind.LOWERED, pack.path, "", text, pack.location)
+            yield Notice(NoticeKind.LOWERED, pack.path, "", text, pack.location)
     for name, order in (("profile", _PROFILES), ("policy_set", SETS)):
         was, now = getattr(base.regime, name), getattr(head.regime, name)
         if order.index(now) < order.index(was):
             reason = why(head.reasons, name, head.owner)
             text = f"'{now}' in this change{reason}; {effect(_quoted(was))}"
             place = head.place(name) or base.place(name)
-            yield Notice(Kind.LOWERED, name, "", text, place)
+            yield Notice(NoticeKind.LOWERED, name, "", text, place)
     for held, wanted in zip(approved, asked, strict=True):
         policy = held.id
         setting = head.settings.get(policy)
@@ -266,7 +266,7 @@ def _notices(
         named = _sets(base, policy) or _sets(head, policy)
         if named and STRENGTH[now] < STRENGTH[was]:
             text = f"'{now}' in this change{reason}; {effect(_quoted(was))}"
-            yield Notice(Kind.LOWERED, policy, policy, text, place)
+            yield Notice(NoticeKind.LOWERED, policy, policy, text, place)
         changed = ", ".join(
             f"'{name}'"
             for name in type(held).model_fields
@@ -274,7 +274,7 @@ def _notices(
         )
         if changed:
             text = f"other parameters in this change{reason}: {changed}; {effect('as it is there')}"
-            yield Notice(Kind.LOWERED, policy, policy, text, place)
+            yield Notice(NoticeKind.LOWERED, policy, policy, text, place)
 
 
 def _pack_text(pack: BasePack, ref: str, *, isolated: bool) -> str:

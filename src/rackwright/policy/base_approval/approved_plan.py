@@ -10,9 +10,9 @@ from rackwright.harmless import visible
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.load import LoadedPlan, plan_tree
 from rackwright.policy.base_approval.approval import Approval
-from rackwright.policy.base_approval.claims import Claims, Kept, Taken, hold_claims
+from rackwright.policy.base_approval.claims import Claims, RefusedClaim, Taken, hold_claims
 from rackwright.policy.base_approval.held_products import hold_catalogue, known_facts
-from rackwright.policy.exception_report import Kind, Notice
+from rackwright.policy.exception_report import Notice, NoticeKind
 from rackwright.policy.reasons import decided, why
 from rackwright.spec.tree import Tree
 
@@ -70,7 +70,7 @@ def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Not
 def _known(number: int, tree: Tree, ref: str) -> Notice:
     path = ("facts", number)
     text = f"'{ref}' knows the number, and decides: it is not stated until the change is merged"
-    return Notice(Kind.LOWERED, tree.describe(path), "", text, tree.locate(path))
+    return Notice(NoticeKind.LOWERED, tree.describe(path), "", text, tree.locate(path))
 
 
 def _unfit(ref: str, first: Notice, error: SpecErrors) -> SpecErrors:
@@ -94,15 +94,15 @@ def _notices(
     for kept in claims.kept:
         name = tree.describe(kept.path)
         text = _text(kept, approval, why(blueprint.reasons, name, blueprint.owner))
-        yield Notice(Kind.LOWERED, name, "", text, tree.locate(kept.path))
+        yield Notice(NoticeKind.LOWERED, name, "", text, tree.locate(kept.path))
     if approval.document is None:
         return
     for taken in claims.taken:
         name = tree.describe(taken.path)
-        yield Notice(Kind.PROPOSED, name, "", _new(taken, approval), tree.locate(taken.path))
+        yield Notice(NoticeKind.PROPOSED, name, "", _new(taken, approval), tree.locate(taken.path))
 
 
-def _text(kept: Kept, approval: Approval, reason: str) -> str:
+def _text(kept: RefusedClaim, approval: Approval, reason: str) -> str:
     now = f"{_shown(kept.now)} in this change{reason}"
     was = _shown(kept.was)
     if approval.document is None:

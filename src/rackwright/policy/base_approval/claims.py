@@ -37,7 +37,7 @@ _ASKED = (JobProfile, JobPart)
 
 
 @dataclass(frozen=True)
-class Kept:
+class RefusedClaim:
     """A claim or setting of a change that does not hold.
 
     Attributes:
@@ -75,7 +75,7 @@ class Claims:
     """
 
     data: Any
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[RefusedClaim, ...] = ()
     taken: tuple[Taken, ...] = ()
 
 
@@ -114,7 +114,7 @@ class _Thing:
 class _Walk:
     head: Mapping[str, Any]
     base: Mapping[str, Any] | None
-    kept: list[Kept] = field(default_factory=list)
+    kept: list[RefusedClaim] = field(default_factory=list)
     taken: dict[Path, list[str]] = field(default_factory=dict)
     _gone: Sequence[_Thing] | None = None
     _racks: Things = ()
@@ -178,7 +178,7 @@ class _Walk:
                 self._take((*path, name))
                 return True
             return False
-        self.kept.append(Kept((*path, name), now, was, bases is None))
+        self.kept.append(RefusedClaim((*path, name), now, was, bases is None))
         if was is None:
             del made[name]
         else:
@@ -237,7 +237,7 @@ class _Walk:
             known = None if is_thing or there is None else []
         found = self.model(model, now or {}, known, (*path, name))
         if found is None:
-            self.kept.append(Kept((*path, name), now, None, is_new=False))
+            self.kept.append(RefusedClaim((*path, name), now, None, is_new=False))
             del made[name]
         elif not found and now and known == []:
             del made[name]  # an empty one would be judged as something that is asked for
@@ -292,7 +292,7 @@ class _Walk:
             bases = self._counterparts(model, item, before, is_thing=is_thing)
             found = self.model(model, item, bases, at)
             if found is None and bases == []:  # a statement that the base does not make
-                self.kept.append(Kept(at, item, None, is_new=False))
+                self.kept.append(RefusedClaim(at, item, None, is_new=False))
                 continue
             made.append(item if found is None else found)
         if not is_thing:
@@ -338,7 +338,7 @@ class _Walk:
                     return
             elif not _is_there(restored, self.head):
                 return
-            self.kept.append(Kept(path, None, restored, is_new=False))
+            self.kept.append(RefusedClaim(path, None, restored, is_new=False))
             yield restored
             return
         if not _is_there(item, self.head):

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from rackwright.policy.api import Outcome, Policy
-from rackwright.policy.base_approval.approval import NOTHING, Approval, Held, stricter
+from rackwright.policy.base_approval.approval import NOTHING, Approval, Approved, stricter
 from rackwright.policy.engine import Report, Result, gravity_of, order_of
 from rackwright.policy.packs.loader import NewIds
 from rackwright.policy.packs.process import TeamPolicy, team_rules
@@ -19,7 +19,7 @@ from rackwright.spec.tree import Tree
 
 
 def base_versions(
-    held: Held, approval: Approval, table: NewIds, tree: Tree, only: Collection[str] = ()
+    held: Approved, approval: Approval, table: NewIds, tree: Tree, only: Collection[str] = ()
 ) -> tuple[tuple[Policy, ...], Mapping[str, Standing]]:
     """The rules of edited packs as the base has them and with its settings, and how all stand.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from rackwright.catalog.approved import Kept, hold_products
+from rackwright.catalog.approved import RefusedFact, hold_products
 from rackwright.catalog.loader import NOUNS, Catalogue, Key, load_catalogue
 from rackwright.catalog.team import catalogue_at
 from rackwright.errors import Location, SpecError, SpecErrors
@@ -16,7 +16,7 @@ from rackwright.model.facts import ProductFact
 from rackwright.model.hardware import Entry
 from rackwright.plan.facts import UnfitError, fill, knows
 from rackwright.policy.base_approval.approval import Approval
-from rackwright.policy.exception_report import Kind, Notice
+from rackwright.policy.exception_report import Notice, NoticeKind
 from rackwright.policy.reasons import decided
 from rackwright.spec.loader import load_tree
 
@@ -110,10 +110,10 @@ def _with_stated(base: Catalogue, document: Any) -> Catalogue:
 
 def _lost(problem: SpecError, ref: str) -> Notice:
     text = f"{problem.summary}; its facts are those of the change, and nobody approved them"
-    return Notice(Kind.LOWERED, f"catalogue of {ref}", "", text, problem.location)
+    return Notice(NoticeKind.LOWERED, f"catalogue of {ref}", "", text, problem.location)
 
 
-def _kept(one: Kept, ref: str) -> Notice:
+def _kept(one: RefusedFact, ref: str) -> Notice:
     try:
         place = load_tree(one.file).locate(one.path)
     except SpecErrors:
@@ -122,7 +122,7 @@ def _kept(one: Kept, ref: str) -> Notice:
     was = "unknown" if one.was is None else f"'{one.was}'"
     name = f"{one.name}: {one.field}" if one.field else one.name
     text = f"{now} in this change; {decided(ref, was)}"
-    return Notice(Kind.LOWERED, name, "", text, place)
+    return Notice(NoticeKind.LOWERED, name, "", text, place)
 
 
 def _new(head: Catalogue, base: Catalogue, ref: str) -> Iterator[Notice]:
@@ -133,7 +133,7 @@ def _new(head: Catalogue, base: Catalogue, ref: str) -> Iterator[Notice]:
         text = f"a {NOUNS[kind]} that is new in this change; '{ref}' does not have it: "
         text += sources_of(head.get(kind, entry_id))
         place = Location(str(head.source_of(kind, entry_id)), 1, 1)
-        yield Notice(Kind.PROPOSED, entry_id, "", text, place)
+        yield Notice(NoticeKind.PROPOSED, entry_id, "", text, place)
 
 
 def sources_of(entry: Entry) -> str:

@@ -1,1 +1,1 @@
-"""What a judgement puts up with: waivers and the baseline."""
+"""Exceptions from policies: waivers and the baseline."""

@@ -9,13 +9,13 @@ from datetime import date
 from rackwright.errors import Location
 from rackwright.policy.api import Outcome, Severity
 from rackwright.policy.engine import Report, Result, order_of
-from rackwright.policy.exception_report import Hygiene, Kind, Notice, Permission
+from rackwright.policy.exception_report import ExceptionReport, Notice, NoticeKind, Permission
 from rackwright.policy.exceptions.file_versions import FileVersions
 from rackwright.policy.exceptions.subject_patterns import matches, nouns
 from rackwright.policy.exceptions.waivers import (
     LONGEST_DAYS,
-    Decision,
     Waiver,
+    WaiverDecision,
     WaiverFile,
     applies,
     in_unit,
@@ -47,9 +47,9 @@ class _Held:
     location: Location
     now: Waiver | None = None
 
-    def decide(self, result: Result, today: date) -> Decision:
+    def decide(self, result: Result, today: date) -> WaiverDecision:
         decision = applies(self.waiver, result, today)
-        if decision is Decision.COVERS and self.now is not None:
+        if decision is WaiverDecision.COVERS and self.now is not None:
             return applies(self.now, result, today)
         return decision
 
@@ -81,7 +81,7 @@ def apply_waivers(
         for notice in _notices(item, by_policy.get(item.waiver.policy, []), today, severities)
     ]
     notices += _asked_for(waivers, results, today, only)
-    hygiene = report.hygiene or Hygiene(today)
+    hygiene = report.hygiene or ExceptionReport(today)
     hygiene = replace(
         hygiene,
         sources=(*hygiene.sources, *waivers.sources),
@@ -121,7 +121,7 @@ def _covered(result: Result, held: Sequence[_Held], today: date) -> Result:
     why = ""
     for item in held:
         decision = item.decide(result, today)
-        if decision is Decision.COVERS:
+        if decision is WaiverDecision.COVERS:
             return _waived(result, item.waiver)
         why = why or _shortfall(item, decision, result)
     return replace(result, message=f"{result.message}; {why}") if why else result
@@ -141,21 +141,21 @@ def _waived(result: Result, waiver: Waiver) -> Result:
     return replace(result, outcome=Outcome.WAIVED, waiver=permission)
 
 
-def _shortfall(item: _Held, decision: Decision, result: Result) -> str:
+def _shortfall(item: _Held, decision: WaiverDecision, result: Result) -> str:
     """Why a waiver that is about ``result`` does not cover it; empty when it is not about it."""
     waiver = item.waiver
     match decision:
-        case Decision.ELSEWHERE | Decision.COVERS:
+        case WaiverDecision.ELSEWHERE | WaiverDecision.COVERS:
             return ""
-        case Decision.EXPIRED:
+        case WaiverDecision.EXPIRED:
             return f"waiver {waiver.id} expired on {waiver.expires}"
-        case Decision.OVER_BOUND:
+        case WaiverDecision.OVER_BOUND:
             now = item.now.up_to if item.now else waiver.up_to
             bound = waiver.up_to if now == waiver.up_to else f"{waiver.up_to}, now {now},"
             return f"waiver {waiver.id} covers up to {bound} only"
-        case Decision.LIMIT_MOVED:
+        case WaiverDecision.LIMIT_MOVED:
             return _moved(item, result)
-        case Decision.TOO_LONG:
+        case WaiverDecision.TOO_LONG:
             return (
                 f"waiver {waiver.id} does not hold yet: it ends on {waiver.expires}, more than "
                 f"{LONGEST_DAYS[result.severity]} days from now"
@@ -167,7 +167,7 @@ def _shortfall(item: _Held, decision: Decision, result: Result) -> str:
 def _moved(item: _Held, result: Result) -> str:
     """Which limit a bound was approved against, and where the limit is now."""
     versions = [item.waiver, *([item.now] if item.now else [])]
-    waiver = next(w for w in versions if within(w, result) is Decision.LIMIT_MOVED)
+    waiver = next(w for w in versions if within(w, result) is WaiverDecision.LIMIT_MOVED)
     said = f"waiver {waiver.id} covers up to {waiver.up_to} at a limit of {waiver.limit} only"
     approved = in_unit(waiver.limit or "", result.unit)
     if approved is None or result.value is None or result.limit is None:
@@ -178,13 +178,13 @@ def _moved(item: _Held, result: Result) -> str:
 
 
 _REFUSALS = {
-    Decision.NOT_WAIVABLE: "the rule admits no waivers",
-    Decision.ERROR: "a rule that crashed cannot be waived",
-    Decision.UNKNOWN: "what is unknown needs a waiver with 'unknown: true'",
-    Decision.KNOWN: "it covers the unknown only, and the number is known now",
-    Decision.NO_NUMBER: "the rule has no number that 'up_to' could bound",
-    Decision.UNBOUNDED: "a rule with a number needs 'up_to'",
-    Decision.OTHER_UNIT: "'up_to' or 'limit' is in another unit than the measure",
+    WaiverDecision.NOT_WAIVABLE: "the rule admits no waivers",
+    WaiverDecision.ERROR: "a rule that crashed cannot be waived",
+    WaiverDecision.UNKNOWN: "what is unknown needs a waiver with 'unknown: true'",
+    WaiverDecision.KNOWN: "it covers the unknown only, and the number is known now",
+    WaiverDecision.NO_NUMBER: "the rule has no number that 'up_to' could bound",
+    WaiverDecision.UNBOUNDED: "a rule with a number needs 'up_to'",
+    WaiverDecision.OTHER_UNIT: "'up_to' or 'limit' is in another unit than the measure",
 }
 
 
@@ -194,56 +194,60 @@ def _notices(
     """What is to be said about one approved waiver."""
     waiver = item.waiver
 
-    def notice(kind: Kind, message: str) -> Notice:
+    def notice(kind: NoticeKind, message: str) -> Notice:
         return Notice(kind, waiver.id, waiver.policy, message, item.location)
 
     if waiver.policy not in severities:
         near = did_you_mean(waiver.policy, severities)
         text = f"there is no policy '{waiver.policy}'"
-        yield notice(Kind.UNUSED, f"{text}; {near}" if near else text)
+        yield notice(NoticeKind.UNUSED, f"{text}; {near}" if near else text)
         return
-    found: dict[Decision, list[Result]] = {}
+    found: dict[WaiverDecision, list[Result]] = {}
     for result in results:
         found.setdefault(item.decide(result, today), []).append(result)
-    found.pop(Decision.ELSEWHERE, None)
+    found.pop(WaiverDecision.ELSEWHERE, None)
     left = (waiver.expires - today).days
     longest = LONGEST_DAYS[severities[waiver.policy]]
     if left < 0:
-        live = found.get(Decision.EXPIRED, [])
+        live = found.get(WaiverDecision.EXPIRED, [])
         again = f"; {_findings(live)} live again" if live else ""
-        yield notice(Kind.EXPIRED, f"its last day was {waiver.expires}{again}")
+        yield notice(NoticeKind.EXPIRED, f"its last day was {waiver.expires}{again}")
         return
     if left > longest:
         yield notice(
-            Kind.TOO_LONG,
+            NoticeKind.TOO_LONG,
             f"ends in {left} days, on {waiver.expires}; a rule of severity "
             f"{severities[waiver.policy]} admits {longest}",
         )
         return
     if not found:
         if all(result.waivable for result in results):
-            yield notice(Kind.UNUSED, _why_unused(waiver, results))
+            yield notice(NoticeKind.UNUSED, _why_unused(waiver, results))
         else:
-            yield notice(Kind.REFUSED, _REFUSALS[Decision.NOT_WAIVABLE])
+            yield notice(NoticeKind.REFUSED, _REFUSALS[WaiverDecision.NOT_WAIVABLE])
         return
     if left <= SOON_DAYS:
         days = f"in {left} day{'s' if left != 1 else ''}" if left else "today"
-        yield notice(Kind.EXPIRING, f"ends {days}, on {waiver.expires}")
+        yield notice(NoticeKind.EXPIRING, f"ends {days}, on {waiver.expires}")
     for decision, concerned in found.items():
-        if decision in {Decision.OVER_BOUND, Decision.LIMIT_MOVED}:
-            yield notice(Kind.OVER_BOUND, _first(concerned))
-        elif decision is Decision.COVERS and waiver.up_to and not (item.now or waiver).limit:
+        if decision in {WaiverDecision.OVER_BOUND, WaiverDecision.LIMIT_MOVED}:
+            yield notice(NoticeKind.OVER_BOUND, _first(concerned))
+        elif decision is WaiverDecision.COVERS and waiver.up_to and not (item.now or waiver).limit:
             limit = limit_for(waiver, concerned) or "…"
             text = f"it covers up to {waiver.up_to} at any limit; add 'limit: {limit}' to it"
-            yield notice(Kind.NO_LIMIT, text)
+            yield notice(NoticeKind.NO_LIMIT, text)
         elif decision in _REFUSALS and not _is_other_measure(decision, found):
-            yield notice(Kind.REFUSED, f"{_REFUSALS[decision]}: {_first(concerned)}")
+            yield notice(NoticeKind.REFUSED, f"{_REFUSALS[decision]}: {_first(concerned)}")
 
 
-def _is_other_measure(decision: Decision, found: Mapping[Decision, object]) -> bool:
+def _is_other_measure(decision: WaiverDecision, found: Mapping[WaiverDecision, object]) -> bool:
     """Whether a rule measures several things and the waiver is about another one of them."""
-    about_another = {Decision.COVERS, Decision.OVER_BOUND, Decision.LIMIT_MOVED} & set(found)
-    return decision in {Decision.OTHER_UNIT, Decision.NO_NUMBER} and bool(about_another)
+    about_another = {
+        WaiverDecision.COVERS,
+        WaiverDecision.OVER_BOUND,
+        WaiverDecision.LIMIT_MOVED,
+    } & set(found)
+    return decision in {WaiverDecision.OTHER_UNIT, WaiverDecision.NO_NUMBER} and bool(about_another)
 
 
 def _first(results: Sequence[Result]) -> str:
@@ -274,13 +278,15 @@ def _asked_for(
         before = base[name][0] if name in base else None
         if waiver == before or not _judged(waiver, only):
             continue
-        count = sum(1 for r in results if applies(waiver, r, today) is Decision.COVERS)
+        count = sum(1 for r in results if applies(waiver, r, today) is WaiverDecision.COVERS)
         number = f"{count:,} finding{'s' if count != 1 else ''}" if count else "nothing"
         effect = f"it would cover {number}"
         if before is None:
-            kind, text = Kind.PROPOSED, f"new in this change; once approved, {effect}"
+            kind, text = NoticeKind.PROPOSED, f"new in this change; once approved, {effect}"
         else:
-            kind = Kind.SELF_APPROVED if _permits_more(before, waiver) else Kind.PROPOSED
+            kind = (
+                NoticeKind.SELF_APPROVED if _permits_more(before, waiver) else NoticeKind.PROPOSED
+            )
             changed = ", ".join(_changed(before, waiver))
             text = f"{changed} changed in this change; '{waivers.base_ref}' decides, else {effect}"
         yield Notice(kind, waiver.id, waiver.policy, text, place)

@@ -28,7 +28,7 @@ from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import Subject
 from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.engine import Report, Result, fingerprint, order_of
-from rackwright.policy.exception_report import BaselineState, Hygiene, Kind, Notice
+from rackwright.policy.exception_report import BaselineState, ExceptionReport, Notice, NoticeKind
 from rackwright.policy.exceptions.file_versions import FileVersions
 from rackwright.policy.exceptions.subject_patterns import split_racks, with_racks
 from rackwright.policy.excess import Mark, Trend, beyond, gravity, moved, trend
@@ -38,7 +38,7 @@ SCHEMA = "rackwright.baseline/v1"
 _MOST_NAMED = 5
 
 
-class Entry(Model):
+class BaselineEntry(Model):
     """One recorded failure."""
 
     fingerprint: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
@@ -50,14 +50,14 @@ class Entry(Model):
     what: MaybeEmpty = ""
     """What is measured; empty for a rule without a number."""
     value: float | None = None
-    """The value that is put up with, in ``unit``."""
+    """The value that is allowed, in ``unit``."""
     limit: float | None = None
     """The limit when it was recorded."""
     unit: MaybeEmpty = ""
     """Unit of both."""
 
     @model_validator(mode="after")
-    def _is_whole(self) -> Entry:
+    def _is_whole(self) -> BaselineEntry:
         if self.fingerprint != fingerprint(self.policy, Subject(self.at, ()), self.what):
             raise ValueError(
                 "the fingerprint is another rule's or subject's; the file was changed by hand"
@@ -74,11 +74,11 @@ class BaselineFile(Model):
 
     version: Annotated[Literal["rackwright.baseline/v1"], Field(alias="schema")]
     """Version of the form."""
-    entries: tuple[Entry, ...]
+    entries: tuple[BaselineEntry, ...]
     """Every recorded failure."""
 
 
-def render_baseline(entries: Iterable[Entry]) -> str:
+def render_baseline(entries: Iterable[BaselineEntry]) -> str:
     """The file with ``entries``, in an order that keeps differences small."""
     ordered = sorted(entries, key=lambda e: (e.policy, e.at, e.what, e.value or 0.0))
     rows = [entry.model_dump(mode="json") for entry in ordered]
@@ -89,17 +89,17 @@ class Baseline(FileVersions[BaselineFile]):
     """The baseline of one judgement."""
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[BaselineEntry, ...]:
         """The failures that are recorded, by the base revision where one is asked."""
         return _entries(self.decides)
 
     @property
-    def head_entries(self) -> tuple[Entry, ...]:
+    def head_entries(self) -> tuple[BaselineEntry, ...]:
         """The failures that the file records as it is now."""
         return _entries(self.head)
 
 
-def _entries(loaded: Loaded[BaselineFile] | None) -> tuple[Entry, ...]:
+def _entries(loaded: Loaded[BaselineFile] | None) -> tuple[BaselineEntry, ...]:
     return loaded.value.entries if loaded else ()
 
 
@@ -113,7 +113,7 @@ _Rank = tuple[Mark, ...]
 """What one failure must not be worse than, all of them; empty for a rule without a number."""
 
 _Records = Mapping[tuple[_Key, _Sense], tuple[_Rank, ...]]
-"""What is put up with at each rack, worst first."""
+"""What is allowed at each rack, worst first."""
 
 
 def apply_baseline(
@@ -135,7 +135,7 @@ def apply_baseline(
         _compared(result, *states[number]) if number in states else result
         for number, result in enumerate(report.results)
     )
-    hygiene = report.hygiene or Hygiene(today)
+    hygiene = report.hygiene or ExceptionReport(today)
     hygiene = replace(
         hygiene,
         sources=(*hygiene.sources, *baseline.sources),
@@ -150,12 +150,12 @@ def failures(report: Report) -> tuple[Result, ...]:
     return tuple(r for r in report.results if _is_recordable(r))
 
 
-def created(report: Report) -> tuple[Entry, ...]:
-    """The baseline that puts up with every failure of ``report`` and nothing else."""
+def created(report: Report) -> tuple[BaselineEntry, ...]:
+    """The baseline that allows every failure of ``report`` and nothing else."""
     return tuple(_entry(result) for result in failures(report))
 
 
-def tightened(entries: Sequence[Entry], report: Report) -> tuple[Entry, ...]:
+def tightened(entries: Sequence[BaselineEntry], report: Report) -> tuple[BaselineEntry, ...]:
     """``entries`` with the better numbers of ``report``; nothing is added and nothing loosened.
 
     Args:
@@ -186,20 +186,20 @@ def tightened(entries: Sequence[Entry], report: Report) -> tuple[Entry, ...]:
     return tuple(made)
 
 
-def _moved(entry: Entry, at: str) -> Entry:
+def _moved(entry: BaselineEntry, at: str) -> BaselineEntry:
     name = fingerprint(entry.policy, Subject(at, ()), entry.what)
     return entry.model_copy(update={"at": at, "fingerprint": name})
 
 
-def pruned(entries: Sequence[Entry], report: Report) -> tuple[Entry, ...]:
+def pruned(entries: Sequence[BaselineEntry], report: Report) -> tuple[BaselineEntry, ...]:
     """``entries`` without those that nothing in ``report`` fails like any more."""
     gone = set(map(_identity, absent(entries, report.results)))
     return tuple(entry for entry in entries if _identity(entry) not in gone)
 
 
 def absent(
-    entries: Sequence[Entry], results: Iterable[Result], only: Collection[str] = ()
-) -> tuple[Entry, ...]:
+    entries: Sequence[BaselineEntry], results: Iterable[Result], only: Collection[str] = ()
+) -> tuple[BaselineEntry, ...]:
     """The entries that no result, failed or waived, is about."""
     present = {
         key
@@ -222,8 +222,8 @@ def _is_recordable(result: Result) -> bool:
     return result.outcome is Outcome.FAIL and result.enforcement is Enforcement.MANDATORY
 
 
-def _entry(result: Result) -> Entry:
-    return Entry(
+def _entry(result: Result) -> BaselineEntry:
+    return BaselineEntry(
         fingerprint=fingerprint(result.policy, result.subject, result.what),
         policy=result.policy,
         at=result.subject.name,
@@ -234,11 +234,11 @@ def _entry(result: Result) -> Entry:
     )
 
 
-def _identity(entry: Entry) -> tuple[object, ...]:
+def _identity(entry: BaselineEntry) -> tuple[object, ...]:
     return entry.fingerprint, entry.unit, entry.value, entry.limit
 
 
-def _keys(entry: Entry) -> Iterator[_Key]:
+def _keys(entry: BaselineEntry) -> Iterator[_Key]:
     subject, racks = split_racks(entry.at)
     for rack in racks:
         yield entry.policy, subject, entry.what, entry.unit, rack
@@ -250,7 +250,7 @@ def _keys_of(result: Result) -> Iterator[_Key]:
         yield result.policy, subject, result.what, result.unit, rack
 
 
-def _records(entries: Iterable[Entry]) -> _Records:
+def _records(entries: Iterable[BaselineEntry]) -> _Records:
     found: dict[tuple[_Key, _Sense], list[_Rank]] = {}
     for entry in entries:
         rank = _marks(entry)
@@ -262,14 +262,14 @@ def _records(entries: Iterable[Entry]) -> _Records:
     }
 
 
-def _marks(item: Entry | Result) -> _Rank:
+def _marks(item: BaselineEntry | Result) -> _Rank:
     """Its number and limit; empty without a number."""
     if item.value is None or item.limit is None:
         return ()
     return (Mark(item.value, item.limit),)
 
 
-def _sense(item: Entry | Result) -> _Sense:
+def _sense(item: BaselineEntry | Result) -> _Sense:
     marks = _marks(item)
     return marks[0].is_above if marks else None
 
@@ -279,7 +279,7 @@ def _gravity(rank: _Rank, sense: _Sense) -> tuple[float, ...]:
 
 
 def _intersect(base: _Records, head: _Records) -> _Records:
-    """What both put up with: the base approves, the head is what is left after the merge."""
+    """What both allow: the base approves, the head is what is left after the merge."""
     return {
         slot: tuple(one + two for one, two in zip(ranks, head[slot], strict=False))
         for slot, ranks in base.items()
@@ -356,7 +356,7 @@ def _notices(
 ) -> Iterator[Notice]:
     """What is to be said about the baseline, one notice for each kind."""
 
-    def notice(kind: Kind, names: Sequence[str], text: str) -> Iterator[Notice]:
+    def notice(kind: NoticeKind, names: Sequence[str], text: str) -> Iterator[Notice]:
         if names:
             more = len(names) - _MOST_NAMED
             named = ", ".join(names[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
@@ -367,12 +367,12 @@ def _notices(
         text = f"{result.policy} {result.subject.name}"
         by_state.setdefault(result.baseline_state, []).append(text)
     yield from notice(
-        Kind.REGRESSED,
+        NoticeKind.REGRESSED,
         by_state.get(BaselineState.REGRESSED, []),
         "worse than recorded",
     )
     yield from notice(
-        Kind.IMPROVED,
+        NoticeKind.IMPROVED,
         by_state.get(BaselineState.IMPROVED, []),
         "better than recorded; 'rackwright baseline update' keeps it so",
     )
@@ -381,16 +381,16 @@ def _notices(
         here = {key for entry in baseline.head_entries for key in _keys(entry)}
         gone = tuple(entry for entry in gone if not here.isdisjoint(_keys(entry)))
     yield from notice(
-        Kind.ABSENT,
+        NoticeKind.ABSENT,
         [f"{entry.policy} {entry.at}" for entry in gone],
         "recorded and not failing any more; 'rackwright baseline prune' removes them",
     )
     if baseline.base_ref is not None:
-        yield from notice(*_asked_for(baseline, Kind.PROPOSED))
-        yield from notice(*_asked_for(baseline, Kind.SELF_APPROVED))
+        yield from notice(*_asked_for(baseline, NoticeKind.PROPOSED))
+        yield from notice(*_asked_for(baseline, NoticeKind.SELF_APPROVED))
 
 
-def _asked_for(baseline: Baseline, kind: Kind) -> tuple[Kind, list[str], str]:
+def _asked_for(baseline: Baseline, kind: NoticeKind) -> tuple[NoticeKind, list[str], str]:
     """The entries that the change under review adds, or loosens."""
     before = _records(baseline.entries)
     found = []
@@ -398,16 +398,16 @@ def _asked_for(baseline: Baseline, kind: Kind) -> tuple[Kind, list[str], str]:
         known = [before.get((key, _sense(entry)), ()) for key in _keys(entry)]
         is_new = not all(known)
         is_looser = any(ranks and _is_looser(entry, ranks) for ranks in known)
-        if (is_new and kind is Kind.PROPOSED) or (
-            is_looser and not is_new and kind is Kind.SELF_APPROVED
+        if (is_new and kind is NoticeKind.PROPOSED) or (
+            is_looser and not is_new and kind is NoticeKind.SELF_APPROVED
         ):
             found.append(f"{entry.policy} {entry.at}")
-    said = "added to" if kind is Kind.PROPOSED else "loosened in"
+    said = "added to" if kind is NoticeKind.PROPOSED else "loosened in"
     return kind, found, f"{said} the baseline in this change; '{baseline.base_ref}' decides"
 
 
-def _is_looser(entry: Entry, ranks: Sequence[_Rank]) -> bool:
-    """Whether an entry puts up with more than any of ``ranks`` does."""
+def _is_looser(entry: BaselineEntry, ranks: Sequence[_Rank]) -> bool:
+    """Whether an entry allows more than any of ``ranks`` does."""
     marks = _marks(entry)
     return bool(marks) and all(
         any(trend(then, now, at_most=now.is_above) is Trend.WORSE for then in rank)

@@ -1,4 +1,4 @@
-"""What a judgement may put up with: the waivers and the baseline, read from where they count.
+"""Exceptions from policies: the waivers and the baseline, read from where they count.
 
 They are files beside the blueprint. With a base revision, as in a pull request, that revision's
 files decide, so that no change approves itself.
@@ -16,7 +16,7 @@ from rackwright.errors import UsageError
 from rackwright.model.base import Model
 from rackwright.policy.api import Severity
 from rackwright.policy.engine import Report
-from rackwright.policy.exception_report import Hygiene
+from rackwright.policy.exception_report import ExceptionReport
 from rackwright.policy.exceptions.apply_waivers import Waivers, apply_waivers
 from rackwright.policy.exceptions.baseline import Baseline, BaselineFile, apply_baseline
 from rackwright.policy.exceptions.waivers import WaiverFile
@@ -31,7 +31,7 @@ FOLDER = "policies"
 
 
 @dataclass(frozen=True)
-class Choice:
+class ExceptionChoice:
     """What a caller wants to be read.
 
     Attributes:
@@ -53,7 +53,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Concessions:
+class PolicyExceptions:
     """What was read."""
 
     waivers: Waivers | None
@@ -72,7 +72,7 @@ def baseline_beside(blueprint: Path) -> Path:
     return blueprint.parent / FOLDER / BaselineFile.NAME
 
 
-def read_concessions(blueprint: Path, choice: Choice | None = None) -> Concessions:
+def read_exceptions(blueprint: Path, choice: ExceptionChoice | None = None) -> PolicyExceptions:
     """The waivers and the baseline for ``blueprint``.
 
     Raises:
@@ -80,7 +80,7 @@ def read_concessions(blueprint: Path, choice: Choice | None = None) -> Concessio
         UsageError: a file that was named does not exist anywhere.
         RackwrightError: the base revision cannot be read.
     """
-    choice = choice or Choice()
+    choice = choice or ExceptionChoice()
     today = choice.today or datetime.now(UTC).date()
     waivers = baseline = None
     if choice.use_waivers:
@@ -91,10 +91,10 @@ def read_concessions(blueprint: Path, choice: Choice | None = None) -> Concessio
         path = choice.baseline or baseline_beside(blueprint)
         named = choice.baseline is not None
         baseline = Baseline(*_versions(path, BaselineFile, choice.base_ref, blueprint, named=named))
-    return Concessions(waivers, baseline, today, choice.strict)
+    return PolicyExceptions(waivers, baseline, today, choice.strict)
 
 
-def read_files(waivers: Path | None, baseline: Path | None) -> Concessions | None:
+def read_files(waivers: Path | None, baseline: Path | None) -> PolicyExceptions | None:
     """The waivers and the baseline in these files and no others; None when both are None.
 
     Raises:
@@ -103,18 +103,18 @@ def read_files(waivers: Path | None, baseline: Path | None) -> Concessions | Non
     """
     if waivers is None and baseline is None:
         return None
-    choice = Choice(
+    choice = ExceptionChoice(
         waivers,
         baseline,
         use_waivers=waivers is not None,
         use_baseline=baseline is not None,
     )
-    return read_concessions(Path(), choice)
+    return read_exceptions(Path(), choice)
 
 
-def concede(
+def apply_exceptions(
     report: Report,
-    concessions: Concessions,
+    exceptions: PolicyExceptions,
     severities: Mapping[str, Severity],
     only: Collection[str] = (),
 ) -> Report:
@@ -122,15 +122,15 @@ def concede(
 
     Args:
         report: finished, as the engine made it.
-        concessions: the files that hold.
+        exceptions: the files that hold.
         severities: of every policy that there is, by id.
         only: ids of the policies that were judged; empty means all.
     """
-    made = replace(report, hygiene=Hygiene(concessions.today, strict=concessions.strict))
-    if concessions.waivers is not None and concessions.waivers.sources:
-        made = apply_waivers(made, concessions.waivers, concessions.today, severities, only)
-    if concessions.baseline is not None and concessions.baseline.sources:
-        made = apply_baseline(made, concessions.baseline, concessions.today, only)
+    made = replace(report, hygiene=ExceptionReport(exceptions.today, strict=exceptions.strict))
+    if exceptions.waivers is not None and exceptions.waivers.sources:
+        made = apply_waivers(made, exceptions.waivers, exceptions.today, severities, only)
+    if exceptions.baseline is not None and exceptions.baseline.sources:
+        made = apply_baseline(made, exceptions.baseline, exceptions.today, only)
     return made
 
 

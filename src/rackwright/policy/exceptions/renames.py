@@ -15,14 +15,14 @@ from rackwright.model.base import Model
 from rackwright.plan.model import Subject
 from rackwright.policy.base_approval.approval import Asked
 from rackwright.policy.engine import fingerprint
-from rackwright.policy.exception_report import Kind, Notice
+from rackwright.policy.exception_report import Notice, NoticeKind
 from rackwright.policy.exceptions.apply_waivers import Waivers
-from rackwright.policy.exceptions.baseline import Baseline, BaselineFile, Entry
+from rackwright.policy.exceptions.baseline import Baseline, BaselineEntry, BaselineFile
 from rackwright.policy.exceptions.waivers import WaiverFile
 from rackwright.policy.packs.loader import NewIds
 from rackwright.spec.loader import Loaded
-from rackwright.spec.tree import Entry as Key
 from rackwright.spec.tree import Item, Tree
+from rackwright.spec.tree import KeyValue as Key
 
 F = TypeVar("F", bound=Model)
 
@@ -121,7 +121,7 @@ def _of_baseline(loaded: Loaded[BaselineFile] | None, table: NewIds) -> Loaded[B
     return _with(loaded, entries=renamed_entries(loaded.value.entries, table))
 
 
-def renamed_entries(entries: tuple[Entry, ...], table: NewIds) -> tuple[Entry, ...]:
+def renamed_entries(entries: tuple[BaselineEntry, ...], table: NewIds) -> tuple[BaselineEntry, ...]:
     """``entries`` by the new ids; one that is recorded under the new id as well is left out."""
     known = {entry.fingerprint for entry in entries if entry.policy not in table}
     renamed = (_renamed_entry(entry, table) for entry in entries)
@@ -132,7 +132,7 @@ def renamed_entries(entries: tuple[Entry, ...], table: NewIds) -> tuple[Entry, .
     )
 
 
-def _renamed_entry(entry: Entry, table: NewIds) -> Entry:
+def _renamed_entry(entry: BaselineEntry, table: NewIds) -> BaselineEntry:
     if entry.policy not in table:
         return entry
     policy = table[entry.policy]
@@ -147,7 +147,7 @@ def _with(loaded: Loaded[F], **changes: Any) -> Loaded[F]:
 def _notice(
     old: str, new: str, where: str, place: Location | None, hint: str = "; write the new id"
 ) -> Notice:
-    return Notice(Kind.RENAMED, old, new, f"{renaming(old, new)}, {where}{hint}", place)
+    return Notice(NoticeKind.RENAMED, old, new, f"{renaming(old, new)}, {where}{hint}", place)
 
 
 def renaming(old: str, new: str) -> str:

@@ -42,7 +42,7 @@ _DIMENSIONS = {
 }
 
 
-class Decision(StrEnum):
+class WaiverDecision(StrEnum):
     """What one waiver means for one result."""
 
     ELSEWHERE = "elsewhere"
@@ -190,29 +190,29 @@ class WaiverFile(Model):
         return self
 
 
-def applies(waiver: Waiver, result: Result, today: date) -> Decision:
+def applies(waiver: Waiver, result: Result, today: date) -> WaiverDecision:
     """What ``waiver`` means for ``result`` on ``today``; only ``COVERS`` waives it.
 
     The day of expiry is the last one on which it covers anything.
     """
     if result.outcome not in {Outcome.FAIL, Outcome.UNKNOWN, Outcome.ERROR}:
-        return Decision.ELSEWHERE
+        return WaiverDecision.ELSEWHERE
     if waiver.policy != result.policy or not matches(waiver.match, result):
-        return Decision.ELSEWHERE
+        return WaiverDecision.ELSEWHERE
     if result.outcome is Outcome.ERROR:
-        return Decision.ERROR
+        return WaiverDecision.ERROR
     if not result.waivable:
-        return Decision.NOT_WAIVABLE
+        return WaiverDecision.NOT_WAIVABLE
     if today > waiver.expires:
-        return Decision.EXPIRED
+        return WaiverDecision.EXPIRED
     if (waiver.expires - today).days > LONGEST_DAYS[result.severity]:
-        return Decision.TOO_LONG
+        return WaiverDecision.TOO_LONG
     if result.outcome is Outcome.UNKNOWN:
-        return Decision.COVERS if waiver.unknown else Decision.UNKNOWN
-    return Decision.KNOWN if waiver.unknown else within(waiver, result)
+        return WaiverDecision.COVERS if waiver.unknown else WaiverDecision.UNKNOWN
+    return WaiverDecision.KNOWN if waiver.unknown else within(waiver, result)
 
 
-def within(waiver: Waiver, result: Result) -> Decision:
+def within(waiver: Waiver, result: Result) -> WaiverDecision:
     """What the bound of a waiver that fits in every other way means for a failure.
 
     A waiver that names its limit covers what is no worse than its bound at that limit. One that
@@ -220,20 +220,20 @@ def within(waiver: Waiver, result: Result) -> Decision:
     for the limit, and ``diff`` finds worse what it covers at a limit that has become stricter.
     """
     if result.value is None or result.limit is None:
-        return Decision.COVERS if waiver.up_to is None else Decision.NO_NUMBER
+        return WaiverDecision.COVERS if waiver.up_to is None else WaiverDecision.NO_NUMBER
     if waiver.up_to is None:
-        return Decision.UNBOUNDED
+        return WaiverDecision.UNBOUNDED
     bound = in_unit(waiver.up_to, result.unit)
     approved = result.limit if waiver.limit is None else in_unit(waiver.limit, result.unit)
     if bound is None or approved is None:
-        return Decision.OTHER_UNIT
+        return WaiverDecision.OTHER_UNIT
     now = Mark(result.value, result.limit)
     # At one limit, the value alone decides.
     if trend(Mark(bound, now.limit), now, at_most=now.is_above) is Trend.WORSE:
-        return Decision.OVER_BOUND
+        return WaiverDecision.OVER_BOUND
     if trend(Mark(bound, approved), now, at_most=now.is_above) is Trend.WORSE:
-        return Decision.LIMIT_MOVED
-    return Decision.COVERS
+        return WaiverDecision.LIMIT_MOVED
+    return WaiverDecision.COVERS
 
 
 def limit_for(waiver: Waiver, results: Iterable[Result]) -> str | None:

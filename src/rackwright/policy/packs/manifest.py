@@ -16,7 +16,7 @@ from rackwright.spec.loader import load
 NAME = "pack.yaml"
 
 
-class Manifest(Model):
+class PackManifest(Model):
     """What a pack says of itself."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
@@ -25,7 +25,7 @@ class Manifest(Model):
     """Oldest version of Rackwright whose policy API it is written for."""
 
 
-def read_manifest(folder: Path) -> Manifest | None:
+def read_manifest(folder: Path) -> PackManifest | None:
     """The manifest of the pack in ``folder``, or None where it has none.
 
     Raises:
@@ -35,7 +35,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     path = folder / NAME
     if not path.is_file():
         return None
-    loaded = load(path, Manifest)
+    loaded = load(path, PackManifest)
     if _numbers(loaded.value.requires) > _numbers(__version__):
         raise PolicyLoadError(
             f"the pack '{loaded.value.name}' needs rackwright '{loaded.value.requires}', "

@@ -43,7 +43,7 @@ class InstalledFile:
 
 
 @dataclass(frozen=True)
-class Manifest:
+class ToolManifest:
     """What a shelf holds.
 
     Attributes:
@@ -84,10 +84,10 @@ class Shelf:
         return self.folder / "bin"
 
     @property
-    def manifest(self) -> Manifest:
+    def manifest(self) -> ToolManifest:
         """What it holds; nothing where that is missing, damaged or made by another recipe."""
         manifest = _read(self.folder)
-        return manifest if manifest.key == self.key else Manifest(self.key)
+        return manifest if manifest.key == self.key else ToolManifest(self.key)
 
     def program(self, name: str | None = None) -> Path | None:
         """The program ``name`` (default: what it is about), or None unless it has its size.
@@ -134,7 +134,7 @@ class Shelf:
             path.chmod(0o755)
             files[path.name] = InstalledFile(sha256=_sha256(path), size=path.stat().st_size)
             path.replace(self.bin / path.name)
-        document = {"schema": SCHEMA, **asdict(Manifest(self.key, compiler, version, files))}
+        document = {"schema": SCHEMA, **asdict(ToolManifest(self.key, compiler, version, files))}
         draft = self.folder / f"{_STAGING}{_MANIFEST}"
         draft.write_text(json.dumps(document, indent=2, sort_keys=True) + "\n", "utf-8")
         draft.replace(self.folder / _MANIFEST)
@@ -185,20 +185,20 @@ def _remove_unused(root: Path, since: float) -> None:
             _remove(path.parent)
 
 
-def _read(folder: Path) -> Manifest:
+def _read(folder: Path) -> ToolManifest:
     """The manifest in ``folder``; one with an empty key where it is missing or damaged."""
     try:
         document: dict[str, Any] = json.loads((folder / _MANIFEST).read_text("utf-8"))
         if document["schema"] != SCHEMA:
-            return Manifest("")
-        return Manifest(
+            return ToolManifest("")
+        return ToolManifest(
             key=document["key"],
             compiler=document["compiler"],
             version=document["version"],
             files={name: InstalledFile(**entry) for name, entry in document["files"].items()},
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return Manifest("")
+        return ToolManifest("")
 
 
 def _sha256(path: Path) -> str:

@@ -11,7 +11,7 @@ from fabric_factories import a_fabric, a_tier, layout_of
 from factories import CATALOGUE, some_nodes
 from rackwright.model.fabric import Fabric, Segment
 from rackwright.plan.fabric.addresses import (
-    Claim,
+    NumberRange,
     addresses_needed,
     addresses_of,
     asn_claims,
@@ -25,7 +25,7 @@ from rackwright.plan.fabric.addresses import (
 
 claims = st.lists(
     st.builds(
-        lambda first, size: Claim("x", first, first + size, "x"),
+        lambda first, size: NumberRange("x", first, first + size, "x"),
         st.integers(0, 200),
         st.integers(0, 40),
     ),
@@ -42,17 +42,21 @@ def test_an_overlap_is_found_exactly_when_there_is_one(made):
 
 
 def test_a_range_inside_another_is_found_past_a_third():
-    outer, inner, last = Claim("a", 0, 100, "a"), Claim("b", 1, 2, "b"), Claim("c", 50, 60, "c")
+    outer, inner, last = (
+        NumberRange("a", 0, 100, "a"),
+        NumberRange("b", 1, 2, "b"),
+        NumberRange("c", 50, 60, "c"),
+    )
     assert overlaps([last, inner, outer]) == [(outer, inner), (outer, last)]
 
 
 def test_neighbours_do_not_overlap():
-    assert overlaps([Claim("a", 0, 9, "a"), Claim("b", 10, 19, "b")]) == []
+    assert overlaps([NumberRange("a", 0, 9, "a"), NumberRange("b", 10, 19, "b")]) == []
 
 
 def test_the_next_free_range_is_aligned():
-    assert next_free([Claim("a", 0, 9, "a"), Claim("b", 4, 5, "b")], 1) == 10
-    assert next_free([Claim("a", 0, 9, "a")], 8) == 16
+    assert next_free([NumberRange("a", 0, 9, "a"), NumberRange("b", 4, 5, "b")], 1) == 10
+    assert next_free([NumberRange("a", 0, 9, "a")], 8) == 16
 
 
 def test_a_free_prefix_lies_after_all_others():
@@ -65,7 +69,7 @@ def test_a_free_prefix_lies_after_all_others():
 
 
 def test_there_is_no_free_prefix_past_the_last_address():
-    last = Claim("a", 2**32 - 256, 2**32 - 1, "255.255.255.0/24")
+    last = NumberRange("a", 2**32 - 256, 2**32 - 1, "255.255.255.0/24")
     assert free_prefix([last], last, 4) is None
 
 

@@ -8,7 +8,7 @@ import pytest
 from fabric_factories import a_fabric, a_patch, layout_of
 from factories import CATALOGUE, some_nodes
 from rackwright.plan.fabric.cables import wires
-from rackwright.plan.fabric.discovery import Difference, End, differences, read_discovery
+from rackwright.plan.fabric.discovery import CableDifference, End, differences, read_discovery
 from rackwright.plan.fabric.layout import Layout
 
 Change = Callable[[dict[End, End]], None]
@@ -95,7 +95,7 @@ def test_real_descriptions_are_understood():
 def test_swapped_rails_are_one_difference_with_a_fix():
     found = hall(layout_of(), swap(("dgx-01/1", 1), ("dgx-01/2", 1)))
     assert differences(layout_of(), CATALOGUE, found) == (
-        Difference(
+        CableDifference(
             "dgx-01 port 1 to compute-leaf-1 port 1",
             "it is swapped with dgx-01 port 2 to compute-leaf-2 port 1",
             "swap the cables in compute-leaf-2 port 1 and compute-leaf-1 port 1",

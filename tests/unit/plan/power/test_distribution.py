@@ -14,8 +14,8 @@ from factories import a_source
 from known import known
 from rackwright.model.power import PowerSource, SitePower
 from rackwright.plan.power.demand import FeedDemand
-from rackwright.plan.power.distribution import Tree, capacity_of, check_sources
-from rackwright.plan.power.flows import Case, Flow, judge_flows
+from rackwright.plan.power.distribution import PowerTree, capacity_of, check_sources
+from rackwright.plan.power.flows import Flow, FlowCase, judge_flows
 
 
 def a_power(*sources: dict[str, Any], derate: str = "80 %") -> SitePower:
@@ -36,8 +36,8 @@ def shared(*sources: str, watts: float = 12_000.0, racks: int = 1) -> FeedDemand
     return FeedDemand(sources, racks, without(frozenset()), {s: without(s) for s in sets if s})
 
 
-def judged(power: SitePower, *demands: FeedDemand) -> Mapping[str, Case]:
-    tree = Tree(power.sources)
+def judged(power: SitePower, *demands: FeedDemand) -> Mapping[str, FlowCase]:
+    tree = PowerTree(power.sources)
     (cases,) = judge_flows(tree, [Flow(tree, demands)], [lambda _, loads: loads[0]])
     return cases
 
@@ -94,7 +94,7 @@ def test_the_order_of_parents_says_who_carries_first():
 
 
 def test_a_source_without_a_living_parent_is_dead():
-    tree = Tree(a_power(a_source("u"), a_source("a", "u"), a_source("b", "u", "a")).sources)
+    tree = PowerTree(a_power(a_source("u"), a_source("a", "u"), a_source("b", "u", "a")).sources)
     assert tree.alive("a") == {"u": True, "a": False, "b": True}
     assert tree.alive("u") == {"u": False, "a": False, "b": False}
     assert tree.ancestors("b") == {"u", "a", "b"}
@@ -145,7 +145,7 @@ def test_generators_that_accept_load_stand_among_the_sources():
 
 
 def unfed_or_not(*sources: dict[str, Any]) -> tuple[set[str], set[str]]:
-    tree = Tree(a_power(*sources).sources)
+    tree = PowerTree(a_power(*sources).sources)
     return set(tree.unfed), set(tree.unsure)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from factories import a_source
 from rackwright.model.power import SitePower
 from rackwright.plan.power.demand import FeedDemand, Loads
-from rackwright.plan.power.distribution import Tree
+from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.power.draws import AS_CARRIED, Draws
 from rackwright.plan.power.flows import Flow, judge_flows
 
@@ -22,8 +22,8 @@ def a_power(*sources: dict[str, Any]) -> SitePower:
     )
 
 
-def a_tree(*sources: dict[str, Any]) -> Tree:
-    return Tree(a_power(*sources).sources)
+def a_tree(*sources: dict[str, Any]) -> PowerTree:
+    return PowerTree(a_power(*sources).sources)
 
 
 def shared(sources: list[str], racks: int, *, unknown_after_loss: bool = False) -> FeedDemand:

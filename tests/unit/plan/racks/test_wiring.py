@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from known import known
 from rackwright.plan.racks.devices import PlacedDevice
 from rackwright.plan.racks.wiring import (
-    Circuit,
     CircuitDraw,
+    WiredCircuit,
     circuit_loads,
     device_state,
     plug_in,
@@ -33,8 +33,8 @@ def a_device(
     )
 
 
-def circuits(feeds: int, pdus: int = 1, wiring: str | None = "wye") -> list[Circuit]:
-    return [Circuit(f, p, 32_800.0, 3, wiring) for f in range(feeds) for p in range(pdus)]  # type: ignore[arg-type]
+def circuits(feeds: int, pdus: int = 1, wiring: str | None = "wye") -> list[WiredCircuit]:
+    return [WiredCircuit(f, p, 32_800.0, 3, wiring) for f in range(feeds) for p in range(pdus)]  # type: ignore[arg-type]
 
 
 def alive_without(device: PlacedDevice, feeds: int, lost: int) -> int:

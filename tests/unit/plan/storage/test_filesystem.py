@@ -33,7 +33,7 @@ from rackwright.plan.storage.filesystem import (
     throughput_for,
     write_time,
 )
-from rackwright.plan.storage.lnet import Claim, judge_networks
+from rackwright.plan.storage.lnet import NetworkDemand, judge_networks
 
 TARGETS = st.integers(1, 200)
 SERVERS = st.integers(1, 60)
@@ -70,7 +70,7 @@ def parse(**more: Any) -> ParallelFileSystem:
     return ParallelFileSystem.model_validate(a_system(**more))
 
 
-def claims(**more: Any) -> list[Claim]:
+def claims(**more: Any) -> list[NetworkDemand]:
     return list(judge_networks(parse(**more), 4))
 
 

@@ -1,4 +1,4 @@
-"""The baseline: what it puts up with, that it only tightens, and what it never hides."""
+"""The baseline: what it allows, that it only tightens, and what it never hides."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rackwright.errors import Location, SpecErrors
 from rackwright.plan.model import Contributor, Subject
 from rackwright.policy.api import Enforcement, Outcome, Severity
 from rackwright.policy.engine import Report, Result, fingerprint
-from rackwright.policy.exception_report import BaselineState, Hygiene, Kind
+from rackwright.policy.exception_report import BaselineState, ExceptionReport, NoticeKind
 from rackwright.policy.exceptions.baseline import (
     Baseline,
+    BaselineEntry,
     BaselineFile,
-    Entry,
     apply_baseline,
     created,
     pruned,
@@ -56,7 +56,7 @@ def a_report(*results: Result) -> Report:
     return Report("atlas", results, 1)
 
 
-def a_file(*entries: Entry, name: str = "policies/baseline.json") -> Loaded[BaselineFile]:
+def a_file(*entries: BaselineEntry, name: str = "policies/baseline.json") -> Loaded[BaselineFile]:
     return load_text(render_baseline(entries), BaselineFile, name=name)
 
 
@@ -72,8 +72,8 @@ def states(report: Report) -> dict[str, BaselineState | None]:
     return {result.subject.name: result.baseline_state for result in report.results}
 
 
-def kinds(report: Report) -> list[Kind]:
-    assert isinstance(report.hygiene, Hygiene)
+def kinds(report: Report) -> list[NoticeKind]:
+    assert isinstance(report.hygiene, ExceptionReport)
     return [notice.kind for notice in report.hygiene.notices]
 
 
@@ -216,7 +216,7 @@ def test_a_recorded_failure_that_grows_because_its_limit_is_cut_blocks() -> None
     (result,) = report.results
     assert result.baseline_state is BaselineState.REGRESSED
     assert report.exit_code == 5
-    assert kinds(report) == [Kind.REGRESSED]
+    assert kinds(report) == [NoticeKind.REGRESSED]
     assert result.message.endswith(
         "; the baseline records 46 kW, 1 kW (2 %) over; the limit moved from 45 kW to 5 kW"
     )
@@ -379,7 +379,7 @@ def test_a_subject_is_put_together_as_it_was_taken_apart(racks: set[int]) -> Non
 def test_what_is_mended_is_absent_and_no_problem() -> None:
     mended = a_result(value=40e3, outcome=Outcome.PASS)
     report = compared([a_result()], [mended])
-    assert kinds(report) == [Kind.ABSENT]
+    assert kinds(report) == [NoticeKind.ABSENT]
     assert report.hygiene is not None
     assert report.hygiene.problems == ()
     assert pruned(created(a_report(a_result())), report) == ()
@@ -389,14 +389,14 @@ def test_what_is_mended_is_absent_and_no_problem() -> None:
 def test_what_may_still_fail_is_not_absent(outcome: Outcome) -> None:
     after = a_result(outcome=outcome)
     report = compared([a_result()], [after])
-    assert Kind.ABSENT not in kinds(report)
+    assert NoticeKind.ABSENT not in kinds(report)
     entries = created(a_report(a_result()))
     assert pruned(entries, report) == entries
 
 
 def test_a_better_number_is_a_note_and_update_keeps_it() -> None:
     report = compared([a_result()], [a_result(value=45e3)])
-    assert kinds(report) == [Kind.IMPROVED]
+    assert kinds(report) == [NoticeKind.IMPROVED]
     entries = tightened(created(a_report(a_result())), report)
     assert [entry.value for entry in entries] == [45e3]
 
@@ -455,14 +455,14 @@ def reviewed(before: list[Result], head: list[Result], after: list[Result]) -> R
 def test_what_the_head_adds_is_proposed_and_not_put_up_with() -> None:
     report = reviewed([], [a_result()], [a_result()])
     assert report.exit_code == 5
-    assert kinds(report) == [Kind.PROPOSED]
+    assert kinds(report) == [NoticeKind.PROPOSED]
 
 
 def test_what_the_head_loosens_is_told_and_not_put_up_with() -> None:
     worse = a_result(value=50e3)
     report = reviewed([a_result()], [worse], [worse])
     assert report.exit_code == 5
-    assert sorted(kinds(report)) == [Kind.REGRESSED, Kind.SELF_APPROVED]
+    assert sorted(kinds(report)) == [NoticeKind.REGRESSED, NoticeKind.SELF_APPROVED]
 
 
 def test_what_the_head_tightens_or_removes_holds_at_once() -> None:
@@ -474,7 +474,7 @@ def test_what_the_head_tightens_or_removes_holds_at_once() -> None:
 def test_a_limit_that_the_change_cuts_is_not_approved_by_recording_it_anew() -> None:
     report = reviewed([over(46e3, 45e3)], [over(46e3, 5e3)], [over(46e3, 5e3)])
     assert report.exit_code == 5
-    assert sorted(kinds(report)) == [Kind.REGRESSED, Kind.SELF_APPROVED]
+    assert sorted(kinds(report)) == [NoticeKind.REGRESSED, NoticeKind.SELF_APPROVED]
 
 
 def test_what_base_and_head_record_has_to_cover_both() -> None:
@@ -488,4 +488,4 @@ def test_what_base_and_head_record_has_to_cover_both() -> None:
 def test_what_the_head_mends_and_removes_needs_no_mention() -> None:
     mended = a_result(value=40e3, outcome=Outcome.PASS)
     assert kinds(reviewed([a_result()], [], [mended])) == []
-    assert kinds(reviewed([a_result()], [a_result()], [mended])) == [Kind.ABSENT]
+    assert kinds(reviewed([a_result()], [a_result()], [mended])) == [NoticeKind.ABSENT]

@@ -18,13 +18,13 @@ from rackwright.exit_codes import ExitCode
 from rackwright.plan.model import Subject
 from rackwright.policy.api import Enforcement, Outcome, Severity
 from rackwright.policy.engine import Report, Result
-from rackwright.policy.exception_report import Hygiene, Kind
+from rackwright.policy.exception_report import ExceptionReport, NoticeKind
 from rackwright.policy.exceptions.apply_waivers import SOON_DAYS, Waivers, apply_waivers
 from rackwright.policy.exceptions.subject_patterns import fits
 from rackwright.policy.exceptions.waivers import (
     LONGEST_DAYS,
-    Decision,
     Waiver,
+    WaiverDecision,
     WaiverFile,
     applies,
     in_unit,
@@ -94,12 +94,12 @@ def under(*waivers: dict[str, Any], result: Result = FAIL, today: date = TODAY) 
     return judged(result, waivers=Waivers(a_file(*waivers)), today=today)
 
 
-def hygiene(report: Report) -> Hygiene:
+def hygiene(report: Report) -> ExceptionReport:
     assert report.hygiene is not None
     return report.hygiene
 
 
-def kinds(report: Report) -> list[Kind]:
+def kinds(report: Report) -> list[NoticeKind]:
     return [notice.kind for notice in hygiene(report).notices]
 
 
@@ -176,14 +176,14 @@ def test_editors_know_what_a_waiver_needs() -> None:
 @pytest.mark.parametrize(
     ("days", "decision"),
     [
-        (-1, Decision.EXPIRED),
-        (0, Decision.COVERS),
-        (1, Decision.COVERS),
-        (30, Decision.COVERS),
-        (31, Decision.TOO_LONG),
+        (-1, WaiverDecision.EXPIRED),
+        (0, WaiverDecision.COVERS),
+        (1, WaiverDecision.COVERS),
+        (30, WaiverDecision.COVERS),
+        (31, WaiverDecision.TOO_LONG),
     ],
 )
-def test_the_day_of_expiry_is_the_last_one(days: int, decision: Decision) -> None:
+def test_the_day_of_expiry_is_the_last_one(days: int, decision: WaiverDecision) -> None:
     waiver = made(expires=(TODAY + timedelta(days=days)).isoformat())
     assert applies(waiver, FAIL, TODAY) is decision
 
@@ -192,33 +192,34 @@ def test_the_day_of_expiry_is_the_last_one(days: int, decision: Decision) -> Non
 def test_how_far_ahead_a_waiver_may_end_goes_by_severity(severity: Severity) -> None:
     result = replace(FAIL, severity=severity)
     last = TODAY + timedelta(days=LONGEST_DAYS[severity])
-    assert applies(made(expires=last.isoformat()), result, TODAY) is Decision.COVERS
+    assert applies(made(expires=last.isoformat()), result, TODAY) is WaiverDecision.COVERS
     after = last + timedelta(days=1)
-    assert applies(made(expires=after.isoformat()), result, TODAY) is Decision.TOO_LONG
+    assert applies(made(expires=after.isoformat()), result, TODAY) is WaiverDecision.TOO_LONG
 
 
 @pytest.mark.parametrize(
     ("up_to", "decision"),
     [
-        ("46.2 kW", Decision.COVERS),
-        ("46200 W", Decision.COVERS),
-        ("0.0462 MW", Decision.COVERS),
-        ("46.199 kW", Decision.OVER_BOUND),
-        ("46.2 kg", Decision.OTHER_UNIT),
-        ("46200", Decision.OTHER_UNIT),
-        (None, Decision.UNBOUNDED),
+        ("46.2 kW", WaiverDecision.COVERS),
+        ("46200 W", WaiverDecision.COVERS),
+        ("0.0462 MW", WaiverDecision.COVERS),
+        ("46.199 kW", WaiverDecision.OVER_BOUND),
+        ("46.2 kg", WaiverDecision.OTHER_UNIT),
+        ("46200", WaiverDecision.OTHER_UNIT),
+        (None, WaiverDecision.UNBOUNDED),
     ],
 )
 def test_the_bound_is_compared_in_the_unit_of_the_measure(
-    up_to: str | None, decision: Decision
+    up_to: str | None, decision: WaiverDecision
 ) -> None:
     assert applies(made(up_to=up_to), FAIL, TODAY) is decision
 
 
 @pytest.mark.parametrize(
-    ("up_to", "decision"), [("900 CFM", Decision.COVERS), ("901 CFM", Decision.OVER_BOUND)]
+    ("up_to", "decision"),
+    [("900 CFM", WaiverDecision.COVERS), ("901 CFM", WaiverDecision.OVER_BOUND)],
 )
-def test_the_bound_of_a_minimum_is_the_lowest_value(up_to: str, decision: Decision) -> None:
+def test_the_bound_of_a_minimum_is_the_lowest_value(up_to: str, decision: WaiverDecision) -> None:
     result = replace(FAIL, value=900.0, limit=1000.0, unit="CFM")
     assert applies(made(up_to=up_to), result, TODAY) is decision
 
@@ -242,21 +243,27 @@ def test_bounds_of_other_units(text: str, unit: str, value: float | None) -> Non
 @pytest.mark.parametrize(
     ("result", "changes", "decision"),
     [
-        (FINDING, {"up_to": None}, Decision.COVERS),
-        (FINDING, {}, Decision.NO_NUMBER),
-        (UNKNOWN, {}, Decision.UNKNOWN),
-        (UNKNOWN, {"up_to": None}, Decision.UNKNOWN),
-        (UNKNOWN, {"up_to": None, "unknown": True}, Decision.COVERS),
-        (FAIL, {"up_to": None, "unknown": True}, Decision.KNOWN),
-        (ERROR, {}, Decision.ERROR),
-        (ERROR, {"up_to": None, "unknown": True}, Decision.ERROR),
-        (replace(FAIL, waivable=False), {}, Decision.NOT_WAIVABLE),
-        (replace(UNKNOWN, waivable=False), {"up_to": None, "unknown": True}, Decision.NOT_WAIVABLE),
-        (PASS, {}, Decision.ELSEWHERE),
-        (replace(FAIL, policy="PWR-002"), {}, Decision.ELSEWHERE),
+        (FINDING, {"up_to": None}, WaiverDecision.COVERS),
+        (FINDING, {}, WaiverDecision.NO_NUMBER),
+        (UNKNOWN, {}, WaiverDecision.UNKNOWN),
+        (UNKNOWN, {"up_to": None}, WaiverDecision.UNKNOWN),
+        (UNKNOWN, {"up_to": None, "unknown": True}, WaiverDecision.COVERS),
+        (FAIL, {"up_to": None, "unknown": True}, WaiverDecision.KNOWN),
+        (ERROR, {}, WaiverDecision.ERROR),
+        (ERROR, {"up_to": None, "unknown": True}, WaiverDecision.ERROR),
+        (replace(FAIL, waivable=False), {}, WaiverDecision.NOT_WAIVABLE),
+        (
+            replace(UNKNOWN, waivable=False),
+            {"up_to": None, "unknown": True},
+            WaiverDecision.NOT_WAIVABLE,
+        ),
+        (PASS, {}, WaiverDecision.ELSEWHERE),
+        (replace(FAIL, policy="PWR-002"), {}, WaiverDecision.ELSEWHERE),
     ],
 )
-def test_what_can_be_waived(result: Result, changes: dict[str, Any], decision: Decision) -> None:
+def test_what_can_be_waived(
+    result: Result, changes: dict[str, Any], decision: WaiverDecision
+) -> None:
     assert applies(made(**changes), result, TODAY) is decision
 
 
@@ -293,7 +300,7 @@ def test_a_waiver_matches_by_the_words_of_the_report(
     subject: str, match: dict[str, str], fitting: bool
 ) -> None:
     result = replace(FAIL, subject=Subject(subject, ("sites", 0)))
-    assert (applies(made(match=match), result, TODAY) is Decision.COVERS) is fitting
+    assert (applies(made(match=match), result, TODAY) is WaiverDecision.COVERS) is fitting
 
 
 def test_a_waiver_of_some_racks_never_covers_more_of_them() -> None:
@@ -303,7 +310,7 @@ def test_a_waiver_of_some_racks_never_covers_more_of_them() -> None:
 
 def test_what_is_not_in_a_site_has_none() -> None:
     result = replace(FAIL, subject=Subject("sjc1", ("owner",)))
-    assert applies(made(match={"site": "sjc1"}), result, TODAY) is Decision.ELSEWHERE
+    assert applies(made(match={"site": "sjc1"}), result, TODAY) is WaiverDecision.ELSEWHERE
 
 
 NUMBERS = st.floats(1.0, 1e9, allow_nan=False)
@@ -319,10 +326,10 @@ def test_what_gets_worse_or_older_is_never_covered_anew(
     now = applies(waiver, result, today)
     worse = applies(waiver, replace(result, value=value + more), today)
     later = applies(waiver, result, today + timedelta(days=1))
-    assert worse is not Decision.COVERS or now is Decision.COVERS
-    assert worse is not Decision.COVERS or value + more <= bound * (1 + 1e-3)
-    assert worse is not Decision.COVERS or today <= waiver.expires
-    assert now is not Decision.EXPIRED or later is Decision.EXPIRED
+    assert worse is not WaiverDecision.COVERS or now is WaiverDecision.COVERS
+    assert worse is not WaiverDecision.COVERS or value + more <= bound * (1 + 1e-3)
+    assert worse is not WaiverDecision.COVERS or today <= waiver.expires
+    assert now is not WaiverDecision.EXPIRED or later is WaiverDecision.EXPIRED
 
 
 # --- a limit that moves ------------------------------------------------------------------------
@@ -331,27 +338,45 @@ def test_what_gets_worse_or_older_is_never_covered_anew(
 @pytest.mark.parametrize(
     ("up_to", "limit", "value", "now", "decision"),
     [
-        ("47 kW", "41.5 kW", 46.2e3, 41.5e3, Decision.COVERS),
-        ("47 kW", "41.5 kW", 47e3, 41.5e3, Decision.COVERS),
-        ("47 kW", "41.5 kW", 47.1e3, 41.5e3, Decision.OVER_BOUND),
-        ("47 kW", "41.5 kW", 46.2e3, 5e3, Decision.LIMIT_MOVED),
-        ("47 kW", "41.5 kW", 10e3, 5e3, Decision.LIMIT_MOVED),  # 5 kW over as 5.5 kW, but 100 %
-        ("47 kW", "41.5 kW", 46.2e3, 41e3, Decision.COVERS),  # 5.2 kW and 12.7 % of 5.5 and 13.3 %
-        ("47 kW", "41.5 kW", 46.2e3, 45e3, Decision.COVERS),
-        ("47 kW", "41.5 kW", 47.1e3, 47e3, Decision.OVER_BOUND),
-        ("47 kW", None, 46.2e3, 5e3, Decision.LIMIT_MOVED),
-        ("47 kW", "41.5 kg", 46.2e3, 41.5e3, Decision.OTHER_UNIT),
-        ("40 kW", "41.5 kW", 38e3, 37e3, Decision.LIMIT_MOVED),  # a bound that permits nothing
-        ("800 W", "1 kW", 900.0, 1e3, Decision.COVERS),
-        ("800 W", "1 kW", 900.0, 1050.0, Decision.COVERS),
-        ("800 W", "1 kW", 900.0, 1500.0, Decision.LIMIT_MOVED),
-        ("800 W", "1 kW", 700.0, 1e3, Decision.OVER_BOUND),
-        ("3 W", "0 W", 3.0, 0.0, Decision.COVERS),
-        ("4 W", "1 W", 2.0, 0.0, Decision.LIMIT_MOVED),
+        ("47 kW", "41.5 kW", 46.2e3, 41.5e3, WaiverDecision.COVERS),
+        ("47 kW", "41.5 kW", 47e3, 41.5e3, WaiverDecision.COVERS),
+        ("47 kW", "41.5 kW", 47.1e3, 41.5e3, WaiverDecision.OVER_BOUND),
+        ("47 kW", "41.5 kW", 46.2e3, 5e3, WaiverDecision.LIMIT_MOVED),
+        (
+            "47 kW",
+            "41.5 kW",
+            10e3,
+            5e3,
+            WaiverDecision.LIMIT_MOVED,
+        ),  # 5 kW over as 5.5 kW, but 100 %
+        (
+            "47 kW",
+            "41.5 kW",
+            46.2e3,
+            41e3,
+            WaiverDecision.COVERS,
+        ),  # 5.2 kW and 12.7 % of 5.5 and 13.3 %
+        ("47 kW", "41.5 kW", 46.2e3, 45e3, WaiverDecision.COVERS),
+        ("47 kW", "41.5 kW", 47.1e3, 47e3, WaiverDecision.OVER_BOUND),
+        ("47 kW", None, 46.2e3, 5e3, WaiverDecision.LIMIT_MOVED),
+        ("47 kW", "41.5 kg", 46.2e3, 41.5e3, WaiverDecision.OTHER_UNIT),
+        (
+            "40 kW",
+            "41.5 kW",
+            38e3,
+            37e3,
+            WaiverDecision.LIMIT_MOVED,
+        ),  # a bound that permits nothing
+        ("800 W", "1 kW", 900.0, 1e3, WaiverDecision.COVERS),
+        ("800 W", "1 kW", 900.0, 1050.0, WaiverDecision.COVERS),
+        ("800 W", "1 kW", 900.0, 1500.0, WaiverDecision.LIMIT_MOVED),
+        ("800 W", "1 kW", 700.0, 1e3, WaiverDecision.OVER_BOUND),
+        ("3 W", "0 W", 3.0, 0.0, WaiverDecision.COVERS),
+        ("4 W", "1 W", 2.0, 0.0, WaiverDecision.LIMIT_MOVED),
     ],
 )
 def test_a_waiver_does_not_cover_a_failure_that_grows_because_its_limit_moves(
-    up_to: str, limit: str | None, value: float, now: float, decision: Decision
+    up_to: str, limit: str | None, value: float, now: float, decision: WaiverDecision
 ) -> None:
     waiver = made(up_to=up_to, **({} if limit is None else {"limit": limit}))
     assert applies(waiver, replace(FAIL, value=value, limit=now), TODAY) is decision
@@ -361,7 +386,7 @@ def test_a_waiver_whose_limit_was_cut_says_so_with_both_numbers() -> None:
     cut = replace(FAIL, limit=5e3)
     report = under(a_waiver(), result=cut)
     assert report.exit_code == 5
-    assert kinds(report) == [Kind.OVER_BOUND]
+    assert kinds(report) == [NoticeKind.OVER_BOUND]
     assert report.results[0].message.endswith(
         "; waiver W-2026-014 covers up to 47 kW at a limit of 41.5 kW only; "
         "the limit moved from 41.5 kW to 5 kW"
@@ -372,14 +397,14 @@ def test_a_waiver_without_a_limit_covers_by_its_bound_and_is_asked_for_one() -> 
     report = under(a_waiver(limit=None))
     assert report.exit_code == 0
     (notice,) = hygiene(report).notices
-    assert notice.kind is Kind.NO_LIMIT
+    assert notice.kind is NoticeKind.NO_LIMIT
     assert "add 'limit: 41.5 kW'" in notice.message
     assert not notice.problem
 
 
 def test_a_limit_that_the_change_writes_into_a_waiver_holds_at_once() -> None:
     report = reviewed([a_waiver(limit=None)], [a_waiver()])
-    assert (report.exit_code, kinds(report)) == (0, [Kind.PROPOSED])
+    assert (report.exit_code, kinds(report)) == (0, [NoticeKind.PROPOSED])
     cut = replace(FAIL, limit=5e3)
     assert reviewed([a_waiver(limit=None)], [a_waiver()], result=cut).exit_code == 5
 
@@ -389,7 +414,7 @@ def test_a_limit_that_the_change_rewrites_or_removes_approves_nothing() -> None:
     for after in (a_waiver(limit="5 kW"), a_waiver(limit=None)):
         report = reviewed([a_waiver()], [after], result=cut)
         assert report.exit_code == 5
-        assert Kind.SELF_APPROVED in kinds(report)
+        assert NoticeKind.SELF_APPROVED in kinds(report)
 
 
 @pytest.mark.parametrize(
@@ -414,7 +439,7 @@ def test_a_new_waiver_is_about_the_strictest_limit_there_is(
         replace(other, limit=40e3, value=39e3),
         replace(FAIL, what="airflow", value=950.0, limit=1000.0, unit="CFM"),
         replace(FAIL, what="depth", value=1.5, limit=1.23456, unit="m"),
-        replace(FAIL, what="crew", value=950.0, limit=None, unit="W"),
+        replace(FAIL, what="executor", value=950.0, limit=None, unit="W"),
     ]
     waiver = made(**{"limit": None, **changes})
     assert limit_for(waiver, results) == limit
@@ -437,7 +462,7 @@ def test_a_waiver_with_a_limit_never_covers_more_than_was_approved(
         and excess <= permitted
         and excess * approved <= permitted * limit
     )
-    assert (applies(waiver, result, TODAY) is Decision.COVERS) is covered
+    assert (applies(waiver, result, TODAY) is WaiverDecision.COVERS) is covered
 
 
 # --- a report ----------------------------------------------------------------------------------
@@ -460,16 +485,16 @@ def test_a_covered_failure_is_waived_and_keeps_its_numbers() -> None:
 @pytest.mark.parametrize(
     ("changes", "kind", "said"),
     [
-        ({"up_to": "46 kW"}, Kind.OVER_BOUND, "covers up to 46 kW only"),
-        ({"expires": "2026-11-30"}, Kind.EXPIRED, "expired on 2026-11-30"),
-        ({"expires": "2027-01-01"}, Kind.TOO_LONG, "does not hold yet"),
-        ({"up_to": None}, Kind.REFUSED, "needs 'up_to'"),
-        ({"up_to": "46 kg"}, Kind.REFUSED, "another unit"),
-        ({"up_to": None, "unknown": True}, Kind.REFUSED, "the unknown only"),
+        ({"up_to": "46 kW"}, NoticeKind.OVER_BOUND, "covers up to 46 kW only"),
+        ({"expires": "2026-11-30"}, NoticeKind.EXPIRED, "expired on 2026-11-30"),
+        ({"expires": "2027-01-01"}, NoticeKind.TOO_LONG, "does not hold yet"),
+        ({"up_to": None}, NoticeKind.REFUSED, "needs 'up_to'"),
+        ({"up_to": "46 kg"}, NoticeKind.REFUSED, "another unit"),
+        ({"up_to": None, "unknown": True}, NoticeKind.REFUSED, "the unknown only"),
     ],
 )
 def test_a_waiver_that_does_not_cover_leaves_the_failure_and_says_why(
-    changes: dict[str, Any], kind: Kind, said: str
+    changes: dict[str, Any], kind: NoticeKind, said: str
 ) -> None:
     report = under(a_waiver(**changes))
     (result,) = report.results
@@ -487,7 +512,7 @@ def test_a_waiver_that_does_not_cover_leaves_the_failure_and_says_why(
 def test_what_a_bound_cannot_waive_keeps_its_exit_code(result: Result, code: int) -> None:
     report = under(a_waiver(), result=result)
     assert report.exit_code == code
-    assert kinds(report) == [Kind.REFUSED]
+    assert kinds(report) == [NoticeKind.REFUSED]
 
 
 def test_an_unknown_is_waived_by_a_waiver_that_says_so() -> None:
@@ -500,13 +525,13 @@ def test_an_unknown_is_waived_by_a_waiver_that_says_so() -> None:
     ("days", "expected", "said"),
     [
         (SOON_DAYS + 1, [], ""),
-        (SOON_DAYS, [Kind.EXPIRING], "ends in 14 days"),
-        (1, [Kind.EXPIRING], "ends in 1 day,"),
-        (0, [Kind.EXPIRING], "ends today"),
-        (-1, [Kind.EXPIRED], "1 finding is live again"),
+        (SOON_DAYS, [NoticeKind.EXPIRING], "ends in 14 days"),
+        (1, [NoticeKind.EXPIRING], "ends in 1 day,"),
+        (0, [NoticeKind.EXPIRING], "ends today"),
+        (-1, [NoticeKind.EXPIRED], "1 finding is live again"),
     ],
 )
-def test_the_end_is_announced(days: int, expected: list[Kind], said: str) -> None:
+def test_the_end_is_announced(days: int, expected: list[NoticeKind], said: str) -> None:
     report = under(a_waiver(expires=(TODAY + timedelta(days=days)).isoformat()))
     assert kinds(report) == expected
     assert all(said in notice.message for notice in hygiene(report).notices)
@@ -522,21 +547,21 @@ def test_the_end_is_announced(days: int, expected: list[Kind], said: str) -> Non
 )
 def test_a_waiver_of_nothing_is_unused(changes: dict[str, Any], said: str) -> None:
     report = under(a_waiver(**changes))
-    assert kinds(report) == [Kind.UNUSED]
+    assert kinds(report) == [NoticeKind.UNUSED]
     assert said in hygiene(report).notices[0].message
     assert report.exit_code == 5
 
 
 def test_a_waiver_of_what_passes_is_unused() -> None:
     report = under(a_waiver(), result=PASS)
-    assert kinds(report) == [Kind.UNUSED]
+    assert kinds(report) == [NoticeKind.UNUSED]
     assert "does not fail there; remove the waiver" in hygiene(report).notices[0].message
     assert report.exit_code == 0
 
 
 def test_a_waiver_of_a_rule_that_admits_none_is_refused_before_it_is_needed() -> None:
     report = under(a_waiver(), result=replace(PASS, waivable=False))
-    assert kinds(report) == [Kind.REFUSED]
+    assert kinds(report) == [NoticeKind.REFUSED]
 
 
 def test_of_two_that_cover_the_first_is_named_and_neither_is_unused() -> None:
@@ -587,7 +612,7 @@ def test_a_waiver_of_the_head_is_proposed_and_covers_nothing() -> None:
     report = reviewed([], [a_waiver()])
     assert report.exit_code == 5
     (notice,) = hygiene(report).notices
-    assert notice.kind is Kind.PROPOSED
+    assert notice.kind is NoticeKind.PROPOSED
     assert "once approved, it would cover 1 finding" in notice.message
     assert not notice.problem
 
@@ -607,8 +632,8 @@ def test_a_change_that_approves_itself_is_told_and_covers_nothing(
     report = reviewed([a_waiver(**before)], [a_waiver(**after)])
     assert report.exit_code == 5
     assert [r.outcome for r in report.results] == [Outcome.FAIL]
-    assert Kind.SELF_APPROVED in kinds(report)
-    (notice,) = (n for n in hygiene(report).notices if n.kind is Kind.SELF_APPROVED)
+    assert NoticeKind.SELF_APPROVED in kinds(report)
+    (notice,) = (n for n in hygiene(report).notices if n.kind is NoticeKind.SELF_APPROVED)
     assert next(iter(after or before)) in notice.message
     assert "'main' decides, else it would cover 1 finding" in notice.message
     assert notice.problem
@@ -618,7 +643,7 @@ def test_words_and_an_earlier_end_approve_nothing() -> None:
     after = a_waiver(expires="2026-12-19", owner="others@example.com")
     report = reviewed([a_waiver()], [after])
     assert report.exit_code == 0
-    assert kinds(report) == [Kind.PROPOSED]
+    assert kinds(report) == [NoticeKind.PROPOSED]
 
 
 @pytest.mark.parametrize("after", [{"up_to": "46 kW"}, {"expires": "2026-11-30"}])

@@ -7,35 +7,35 @@ from pathlib import Path
 import pytest
 
 from rackwright.errors import UsageError
-from rackwright.provision import plans
+from rackwright.provision import saved_plans
 
-BLUEPRINT = plans.digest({"name": "atlas", "sites": [1, 2.5, None]})
+BLUEPRINT = saved_plans.digest({"name": "atlas", "sites": [1, 2.5, None]})
 
 
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
     folder = tmp_path / "plan"
-    plans.prepare(folder)
+    saved_plans.prepare(folder)
     (folder / "aws-network.json").write_text("{}")
-    plans.seal(folder, stack="atlas-use1", blueprint=BLUEPRINT)
+    saved_plans.seal(folder, stack="atlas-use1", blueprint=BLUEPRINT)
     return folder
 
 
 def test_what_was_sealed_is_accepted(saved: Path) -> None:
-    plans.verify(saved, stack="atlas-use1", blueprint=BLUEPRINT)
+    saved_plans.verify(saved, stack="atlas-use1", blueprint=BLUEPRINT)
     assert saved.stat().st_mode & 0o077 == 0
 
 
 def test_the_order_of_keys_does_not_matter_and_the_order_of_lists_does() -> None:
-    assert plans.digest({"a": 1, "b": 2}) == plans.digest({"b": 2, "a": 1})
-    assert plans.digest({"a": [1, 2]}) != plans.digest({"a": [2, 1]})
+    assert saved_plans.digest({"a": 1, "b": 2}) == saved_plans.digest({"b": 2, "a": 1})
+    assert saved_plans.digest({"a": [1, 2]}) != saved_plans.digest({"a": [2, 1]})
 
 
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
         ({"stack": "atlas-use2"}, "another site"),
-        ({"blueprint": plans.digest({})}, "another blueprint"),
+        ({"blueprint": saved_plans.digest({})}, "another blueprint"),
     ],
 )
 def test_a_plan_of_something_else_is_refused(
@@ -43,40 +43,40 @@ def test_a_plan_of_something_else_is_refused(
 ) -> None:
     given = {"stack": "atlas-use1", "blueprint": BLUEPRINT} | changes
     with pytest.raises(UsageError, match=text):
-        plans.verify(saved, **given)
+        saved_plans.verify(saved, **given)
 
 
 def test_a_plan_of_another_version_is_refused(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plans, "__version__", "9.9.9")
+    monkeypatch.setattr(saved_plans, "__version__", "9.9.9")
     with pytest.raises(UsageError, match="another version of rackwright"):
-        plans.verify(saved, stack="atlas-use1", blueprint=BLUEPRINT)
+        saved_plans.verify(saved, stack="atlas-use1", blueprint=BLUEPRINT)
 
 
 @pytest.mark.parametrize("name", ["aws-network.json", "aws-cluster.json"])
 def test_a_changed_and_an_added_plan_are_refused(saved: Path, name: str) -> None:
     (saved / name).write_text('{"x": 1}')
     with pytest.raises(UsageError, match="was changed after it was made"):
-        plans.verify(saved, stack="atlas-use1", blueprint=BLUEPRINT)
+        saved_plans.verify(saved, stack="atlas-use1", blueprint=BLUEPRINT)
 
 
 def test_a_removed_plan_is_refused(saved: Path) -> None:
     (saved / "aws-network.json").unlink()
     with pytest.raises(UsageError, match="was changed after it was made"):
-        plans.verify(saved, stack="atlas-use1", blueprint=BLUEPRINT)
+        saved_plans.verify(saved, stack="atlas-use1", blueprint=BLUEPRINT)
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", "{"])
 def test_without_a_seal_there_is_no_plan(saved: Path, text: str | None) -> None:
-    (saved / plans.SEAL).unlink()
+    (saved / saved_plans.SEAL).unlink()
     if text is not None:
-        (saved / plans.SEAL).write_text(text)
+        (saved / saved_plans.SEAL).write_text(text)
     with pytest.raises(UsageError, match="holds no sealed plan"):
-        plans.verify(saved, stack="atlas-use1", blueprint=BLUEPRINT)
+        saved_plans.verify(saved, stack="atlas-use1", blueprint=BLUEPRINT)
 
 
 def test_plans_are_never_mixed(saved: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is not empty"):
-        plans.prepare(saved)
+        saved_plans.prepare(saved)
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot be written"):
-        plans.prepare(tmp_path / "file")
+        saved_plans.prepare(tmp_path / "file")

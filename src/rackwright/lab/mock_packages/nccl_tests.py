@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tarfile
 
-from rackwright.lab.standins.package import StandIn
+from rackwright.lab.mock_packages.package import StandIn
 
 NCCL_TESTS = "2.13.11"
 ALL_REDUCE = """\

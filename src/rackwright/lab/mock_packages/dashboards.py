@@ -6,7 +6,7 @@ is there; it shows no pages.
 
 from __future__ import annotations
 
-from rackwright.lab.standins.package import StandIn
+from rackwright.lab.mock_packages.package import StandIn
 
 GRAFANA, OLD_GRAFANA = "11.6.1", "10.4.19"
 

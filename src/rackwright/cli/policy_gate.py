@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_packs
-from rackwright.cli.concessions import add_base_ref, add_files, choice_of
+from rackwright.cli.exceptions import add_base_ref, add_files, choice_of
 from rackwright.exit_codes import ExitCode
 
 if TYPE_CHECKING:

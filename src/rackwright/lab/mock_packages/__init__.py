@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rackwright.lab.standins import (
+from rackwright.lab.mock_packages import (
     containers,
     dashboards,
     fabric,
@@ -12,7 +12,7 @@ from rackwright.lab.standins import (
     nccl_tests,
     storage,
 )
-from rackwright.lab.standins.package import StandIn
+from rackwright.lab.mock_packages.package import StandIn
 
 STAND_INS: tuple[StandIn, ...] = (
     *containers.STAND_INS,

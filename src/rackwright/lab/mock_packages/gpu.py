@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rackwright.lab.standins.package import StandIn, daemon
+from rackwright.lab.mock_packages.package import StandIn, daemon
 
 NVIDIA_SMI = """\
 #!/bin/sh

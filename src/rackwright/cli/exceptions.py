@@ -11,7 +11,7 @@ from rackwright.errors import UsageError
 if TYPE_CHECKING:
     from datetime import date
 
-    from rackwright.policy.exceptions.exceptions import Choice
+    from rackwright.policy.exceptions.exceptions import ExceptionChoice
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:
@@ -56,13 +56,13 @@ def add_today(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def choice_of(arguments: argparse.Namespace) -> Choice:
+def choice_of(arguments: argparse.Namespace) -> ExceptionChoice:
     """What the arguments ask for; arguments that a command lacks are as if not given.
 
     Raises:
         UsageError: they contradict each other.
     """
-    from rackwright.policy.exceptions.exceptions import Choice
+    from rackwright.policy.exceptions.exceptions import ExceptionChoice
 
     def given(name: str) -> Any:
         return getattr(arguments, name, None)
@@ -74,7 +74,7 @@ def choice_of(arguments: argparse.Namespace) -> Choice:
                 raise UsageError(f"'{option}' has no effect with '--no-waivers'")
     if given("no_baseline") and given("baseline"):
         raise UsageError("'--baseline' has no effect with '--no-baseline'")
-    return Choice(
+    return ExceptionChoice(
         waivers=given("waivers"),
         baseline=given("baseline"),
         use_waivers=not given("no_waivers"),

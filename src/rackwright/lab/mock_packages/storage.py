@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from rackwright.lab.standins.package import StandIn
+from rackwright.lab.mock_packages.package import StandIn
 
 LUSTRE = "2.15.5"
 KERNEL = os.uname().release

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from rackwright.lab.standins.package import StandIn
+from rackwright.lab.mock_packages.package import StandIn
 
 KERNEL = os.uname().release
 NEXT_KERNEL = "99.1.0-1-amd64"

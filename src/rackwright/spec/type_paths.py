@@ -27,7 +27,7 @@ _LABELS = {Literal: "literal[", tuple: "tuple[", list: "list[", dict: "dict[", s
 
 
 @dataclass(frozen=True)
-class Place:
+class TypePlace:
     """Where a location of pydantic leads.
 
     Attributes:
@@ -43,7 +43,7 @@ class Place:
     labels: tuple[int, ...]
 
 
-def walk(annotation: Any, data: Any, loc: tuple[str | int, ...]) -> Place:
+def walk(annotation: Any, data: Any, loc: tuple[str | int, ...]) -> TypePlace:
     """Where ``loc`` leads in ``data``, which was validated as ``annotation``."""
     path: list[str | int] = []
     labels: list[int] = []
@@ -64,7 +64,7 @@ def walk(annotation: Any, data: Any, loc: tuple[str | int, ...]) -> Place:
         path.append(part)
         data = _value(data, part)
         here, tagged = _bare(child)
-    return Place(tuple(path), tuple(_models(here)), at_key, tuple(labels))
+    return TypePlace(tuple(path), tuple(_models(here)), at_key, tuple(labels))
 
 
 def names(models: tuple[type[BaseModel], ...]) -> list[str]:
