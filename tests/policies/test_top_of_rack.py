@@ -140,3 +140,29 @@ def test_leaves_with_ports_enough_are_sized_for_fewer_uplinks(tmp_path: Path) ->
     fabric = {"name": "compute", "oversubscription": 1.67}
     eased.write_text(yaml.safe_dump({"sites": [{"name": "sjc1", "fabrics": [fabric]}]}))
     assert fixes("NET-010", path, eased) == []
+
+
+def test_two_leaves_in_each_rack_are_two_fabrics_of_half_the_ports(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Interfaces 1 to 4 of a node are on one leaf of its rack, 5 to 8 on the other."""
+    document = yaml.safe_load(BLUEPRINT.read_text())
+    (one,) = document["sites"][0]["fabrics"]
+    one["attached"] = [{"group": "dgx", "interfaces": 4}]
+    other = yaml.safe_load(yaml.safe_dump({**one, "name": "second"}))
+    for tier in other["tiers"]:
+        tier["asn"] += 1000
+        tier["start_unit"] = "20 U"
+    other["segments"][0]["prefix"] = "10.30.1.0/24"
+    document["sites"][0]["fabrics"].append(other)
+    path = tmp_path / "blueprint.yaml"
+    path.write_text(yaml.safe_dump(document))
+    rules = tuple(p.id for p in load_packs() if p.id.startswith("NET-"))
+    results = check_blueprint(path, only=rules).results
+    assert not [r.message for r in results if r.outcome in {Outcome.FAIL, Outcome.UNKNOWN}]
+    switches = [r.value for r in results if r.policy == "NET-012" and r.unit == "switches"]
+    assert switches == [2, 2]
+    for fabric, device in (("compute", "mlx5_0"), ("second", "mlx5_6")):
+        assert main(["fabric", "cables", str(path), "--fabric", fabric]) == 0
+        first = capsys.readouterr().out.splitlines()[1].split(",")
+        assert first[1:6] == ["dgx-01", "1", device, *first[4:5], f"{fabric}-leaf-1"]

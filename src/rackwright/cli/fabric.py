@@ -110,7 +110,7 @@ def _rows(layout: Layout, catalogue: Catalogue) -> Iterator[tuple[str | int | fl
         port, index = None, wire.lower_port - 1
         if (host := find_host(layout, wire.lower)) is not None:
             port = layout.hosts[host[0]].port
-            index //= layout.hosts[host[0]].parts
+            index = layout.hosts[host[0]].port_of(index)
         yield (
             wire.kind,
             wire.lower,

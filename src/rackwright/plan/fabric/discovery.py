@@ -147,8 +147,10 @@ def _rename(layout: Layout, text: str, switches: set[str]) -> tuple[str, int | N
         return text, None
     if adapter.group(2):
         return adapter.group(1), int(adapter.group(2))
-    port = layout.hosts[host[0]].port
+    hosts = layout.hosts[host[0]]
     # The device of a port that is split has no name for each of its parts.
-    if port is not None and layout.hosts[host[0]].parts == 1 and adapter.group(3) in port.names:
-        return adapter.group(1), port.names.index(adapter.group(3)) + 1
+    if hosts.port is not None and hosts.parts == 1 and adapter.group(3) in hosts.port.names:
+        interface = hosts.port.names.index(adapter.group(3)) + 1 - hosts.first_port
+        if 1 <= interface <= (hosts.interfaces or 0):
+            return adapter.group(1), interface
     return text, None

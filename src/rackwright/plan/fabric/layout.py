@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rackwright.catalog.loader import Catalogue
-from rackwright.model.fabric import Attachment, Fabric
+from rackwright.model.fabric import Attachment, Fabric, Role
 from rackwright.model.hardware import NetworkPort, Node, Switch, fact_value
 from rackwright.model.onprem import NodeGroup, OnPremSite
 from rackwright.plan.fabric.links import TierLink, tier_links
@@ -55,6 +55,7 @@ class Hosts:
         interfaces: of each host on this fabric; None where the catalogue does not say.
         rails: each interface goes to a leaf of its own; None where the blueprint does not say.
         port: the ports of the product that are used; None where it has none of that role.
+        first_port: index of the first of them; those before are on fabrics that stand before.
     """
 
     attachment: Attachment
@@ -63,6 +64,7 @@ class Hosts:
     interfaces: int | None
     rails: bool | None
     port: NetworkPort | None
+    first_port: int = 0
 
     @property
     def endpoints(self) -> int | None:
@@ -76,6 +78,10 @@ class Hosts:
             return 1
         ports = max(1, self.port.count // (self.count // self.group.count))
         return ceil_div(self.interfaces, ports)
+
+    def port_of(self, interface: int) -> int:
+        """Index of the port of the product that an interface, counted from 0, is on."""
+        return self.first_port + interface // self.parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +214,7 @@ def lay_out(site: OnPremSite, fabric: Fabric, catalogue: Catalogue) -> Layout | 
     groups = {group.name: group for group in site.node_groups}
     tiers = tuple(_tier(fabric, index, catalogue) for index in range(len(fabric.tiers)))
     hosts = tuple(
-        _hosts(fabric, attachment, groups[attachment.group], catalogue)
+        _hosts(site, fabric, attachment, groups[attachment.group], catalogue)
         for attachment in fabric.attached
     )
     sets = _rack_sets(fabric, tiers[0], hosts)
@@ -256,7 +262,13 @@ def _tier(fabric: Fabric, index: int, catalogue: Catalogue) -> Tier:
     )
 
 
-def _hosts(fabric: Fabric, attachment: Attachment, group: NodeGroup, catalogue: Catalogue) -> Hosts:
+def _hosts(
+    site: OnPremSite,
+    fabric: Fabric,
+    attachment: Attachment,
+    group: NodeGroup,
+    catalogue: Catalogue,
+) -> Hosts:
     entry = catalogue.get(Node, group.type)
     role = attachment.ports or fabric.role
     found = [port for port in entry.ports if port.role == role]
@@ -268,7 +280,20 @@ def _hosts(fabric: Fabric, attachment: Attachment, group: NodeGroup, catalogue: 
         interfaces=attachment.interfaces or listed,
         rails=fabric.rail_optimized if attachment.rails is None else attachment.rails,
         port=found[0] if len(found) == 1 else None,
+        first_port=_ports_before(site, fabric, group.name, role),
     )
+
+
+def _ports_before(site: OnPremSite, fabric: Fabric, group: str, role: Role) -> int:
+    """Ports of a host that the fabrics before this one use; those that are split are shared."""
+    taken = 0
+    for other in site.fabrics:
+        if other.name == fabric.name:
+            break
+        for one in other.attached:
+            if one.group == group and (one.ports or other.role) == role and one.split == 1:
+                taken += one.interfaces or 0
+    return taken
 
 
 def _cable_hosts(layout: Layout) -> Iterator[Run]:
