@@ -92,7 +92,7 @@ class Mesh:
         )
 
     def stop(self, node: str) -> None:
-        self.processes.pop(node).end(patience_s=5)
+        self.processes.pop(node).end(timeout_s=5)
 
     def host(self, name: str) -> LabHost:
         (found,) = [host for host in self.lab.hosts() if host.name == name]
@@ -148,4 +148,4 @@ def a_mesh(folder: Path) -> Iterator[Mesh]:
             yield made
         finally:
             for process in made.processes.values():
-                process.end(patience_s=5)
+                process.end(timeout_s=5)

@@ -24,7 +24,7 @@ SINFO = (
     "--Format=NodeHost:256,StateLong:64,Gres:2048,GresUsed:2048",
 )
 SQUEUE = ("squeue", "--noheader", "--all", "--array", "--format=%T")
-PATIENCE_S = 20
+TIMEOUT_S = 20
 
 # Series that are there from the start, so that a rule sees zero and not nothing.
 NODE_STATES = ("allocated", "down", "drained", "draining", "idle", "mixed")
@@ -151,7 +151,7 @@ def write(path: Path, text: str) -> None:
 
 def _ask(command: Iterable[str]) -> str:
     done = subprocess.run(
-        list(command), capture_output=True, text=True, check=True, timeout=PATIENCE_S
+        list(command), capture_output=True, text=True, check=True, timeout=TIMEOUT_S
     )
     return done.stdout
 

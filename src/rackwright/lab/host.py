@@ -136,7 +136,7 @@ def press_power_button(host: LabHost) -> None:
 def switch_off(host: LabHost) -> None:
     """Shut the host down as its power button would; its disk stays."""
     if (supervisor := host.supervisor) is not None:
-        supervisor.end(patience_s=SHUTDOWN_S)
+        supervisor.end(timeout_s=SHUTDOWN_S)
     (host.folder / "supervisor.json").unlink(missing_ok=True)
     for group in cgroups(host.namespace):
         wait_for(lambda group=group: _end_group(group), 10.0)  # type: ignore[misc]

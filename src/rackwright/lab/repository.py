@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rackwright.errors import ExternalToolError
 from rackwright.lab.base import apt_sources, cache_folder, clear, code_digests, recipe_key
-from rackwright.lab.mock_packages import STAND_INS, package
+from rackwright.lab.mock_packages import MOCK_PACKAGES, package
 from rackwright.lab.system import Process, run, start
 from rackwright.locks import turn
 
@@ -63,7 +63,7 @@ def _filled_by(downloads: Path) -> list[object]:
     compiler = shutil.which("gcc")
     return [
         downloads.name,
-        [asdict(stand_in) for stand_in in STAND_INS],
+        [asdict(stand_in) for stand_in in MOCK_PACKAGES],
         compiler and run(compiler, "--version"),
         code_digests(CODE, Path(package.__file__)),
     ]
@@ -86,7 +86,7 @@ def _fill(folder: Path, downloads: Path) -> None:
     pool.mkdir()
     for archive in downloads.iterdir():
         os.link(archive, pool / archive.name)
-    for stand_in in STAND_INS:
+    for stand_in in MOCK_PACKAGES:
         stand_in.build(pool)
     _index(folder)
 
@@ -106,7 +106,7 @@ def serve(repository: Path, address: str, folder: Path) -> None:
 def stop(folder: Path) -> None:
     """End the server that ``serve`` started."""
     if (process := Process.read(folder / "repository.json")) is not None:
-        process.end(patience_s=5)
+        process.end(timeout_s=5)
 
 
 def source(address: str) -> str:

@@ -24,7 +24,7 @@ REBOOT = 133
 POWER_OFF = signal.SIGRTMIN + 4
 """What systemd, as the first process of a machine, takes for its power button."""
 
-PATIENCE_S = 20.0
+TIMEOUT_S = 20.0
 DEVICE_MAJOR = 195
 """Major number of NVIDIA's character devices; nothing answers behind it here."""
 
@@ -71,7 +71,7 @@ class Supervisor:
         first = _first_process(machine.pid)
         if first is not None:
             os.kill(first, POWER_OFF)
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         while started(machine.pid) and time.monotonic() < deadline:
             time.sleep(0.1)
         if started(machine.pid):
@@ -82,7 +82,7 @@ class Supervisor:
     def _add_devices(self) -> None:
         """Device files of GPUs; the machine's ``/dev`` is made anew at every boot."""
         assert self._machine is not None  # noqa: S101 - just started
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + TIMEOUT_S
         first = None
         while self._devices and first is None and time.monotonic() < deadline:
             time.sleep(0.05)

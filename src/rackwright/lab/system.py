@@ -111,11 +111,11 @@ class Process:
         """Whether it still runs."""
         return started(self.pid) == self.started
 
-    def end(self, *, patience_s: float) -> None:
+    def end(self, *, timeout_s: float) -> None:
         """Ask it to end, and kill it with its group when it does not."""
         if self.alive:
             os.kill(self.pid, signal.SIGTERM)
-        if not wait_for(lambda: not self.alive, patience_s):
+        if not wait_for(lambda: not self.alive, timeout_s):
             os.killpg(self.pid, signal.SIGKILL)
             wait_for(lambda: not self.alive, 5.0)
         try:
@@ -141,9 +141,9 @@ def start(command: Sequence[str], *, log: Path, environment: Mapping[str, str]) 
     return Process.of(pid)
 
 
-def wait_for(condition: Callable[[], bool], patience_s: float, step_s: float = 0.1) -> bool:
-    """Whether ``condition()`` became true within ``patience_s``."""
-    deadline = time.monotonic() + patience_s
+def wait_for(condition: Callable[[], bool], timeout_s: float, step_s: float = 0.1) -> bool:
+    """Whether ``condition()`` became true within ``timeout_s``."""
+    deadline = time.monotonic() + timeout_s
     while not condition():
         if time.monotonic() >= deadline:
             return False

@@ -70,5 +70,5 @@ def other(absent: Absent = Absent.ELSEWHERE) -> Milder:
 SAID = Milder(Direction.ORDER, Absent.UNKNOWN, (False, True))
 """Something good is said to be so; where nothing is said, it is unknown."""
 GRANTED = Milder(Direction.ORDER, Absent.STRICT, (False, True))
-"""A concession that does not hold unless it is written."""
+"""What is allowed holds only where it is written."""
 APART = Milder(Direction.APART)

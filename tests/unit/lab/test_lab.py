@@ -90,7 +90,7 @@ def test_a_process_is_known_by_its_start_too(tmp_path: Path) -> None:
     assert Process.read(tmp_path / "p.json") == process
     assert process.alive
     assert not Process(process.pid, "another start").alive
-    process.end(patience_s=5)
+    process.end(timeout_s=5)
     assert not process.alive
 
 
@@ -99,7 +99,7 @@ def test_a_process_that_will_not_end_is_killed(tmp_path: Path) -> None:
     log = tmp_path / "log"
     process = start([sys.executable, "-u", "-c", deaf], log=log, environment=os.environ)
     assert wait_for(lambda: "deaf" in log.read_text(), 10)
-    process.end(patience_s=0.2)
+    process.end(timeout_s=0.2)
     assert not process.alive
 
 

@@ -12,15 +12,15 @@ from rackwright.lab.mock_packages import (
     nccl_tests,
     storage,
 )
-from rackwright.lab.mock_packages.package import StandIn
+from rackwright.lab.mock_packages.package import MockPackage
 
-STAND_INS: tuple[StandIn, ...] = (
-    *containers.STAND_INS,
-    *dashboards.STAND_INS,
-    *fabric.STAND_INS,
-    *gpu.STAND_INS,
-    *gpu_stack.STAND_INS,
-    *kernel.STAND_INS,
-    *nccl_tests.STAND_INS,
-    *storage.STAND_INS,
+MOCK_PACKAGES: tuple[MockPackage, ...] = (
+    *containers.MOCK_PACKAGES,
+    *dashboards.MOCK_PACKAGES,
+    *fabric.MOCK_PACKAGES,
+    *gpu.MOCK_PACKAGES,
+    *gpu_stack.MOCK_PACKAGES,
+    *kernel.MOCK_PACKAGES,
+    *nccl_tests.MOCK_PACKAGES,
+    *storage.MOCK_PACKAGES,
 )

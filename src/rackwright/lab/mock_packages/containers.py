@@ -6,7 +6,7 @@ the task in a variable instead of making a container.
 
 from __future__ import annotations
 
-from rackwright.lab.mock_packages.package import StandIn
+from rackwright.lab.mock_packages.package import MockPackage
 
 ENROOT, PYXIS, OTHER_PYXIS = "3.5.0-1", "0.20.0-1", "0.19.0-1"
 FOLDER = "usr/lib/x86_64-linux-gnu/slurm"
@@ -48,8 +48,8 @@ esac
 """
 
 
-def _plugin(version: str, claim: str) -> StandIn:
-    return StandIn(
+def _plugin(version: str, claim: str) -> MockPackage:
+    return MockPackage(
         "nvslurm-plugin-pyxis",
         version,
         "SPANK plugin for containers (stand-in of a lab)",
@@ -57,8 +57,8 @@ def _plugin(version: str, claim: str) -> StandIn:
     )
 
 
-STAND_INS = (
-    StandIn(
+MOCK_PACKAGES = (
+    MockPackage(
         "enroot",
         ENROOT,
         "Containers without root (stand-in of a lab)",
@@ -70,7 +70,7 @@ STAND_INS = (
             "etc/enroot/hooks.d/99-mellanox.sh": "#!/bin/sh\n",
         },
     ),
-    StandIn(
+    MockPackage(
         "enroot+caps",
         ENROOT,
         "Capabilities of enroot (stand-in of a lab)",

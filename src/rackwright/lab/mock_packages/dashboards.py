@@ -6,7 +6,7 @@ is there; it shows no pages.
 
 from __future__ import annotations
 
-from rackwright.lab.mock_packages.package import StandIn
+from rackwright.lab.mock_packages.package import MockPackage
 
 GRAFANA, OLD_GRAFANA = "11.6.1", "10.4.19"
 
@@ -89,8 +89,8 @@ class Dashboards:
     def __call__(self):
         for provider in self.providers:
             name = provider["name"]
-            patience = provider.get("updateIntervalSeconds", 10)
-            if time.time() - self.read_at.get(name, 0) >= patience:
+            interval = provider.get("updateIntervalSeconds", 10)
+            if time.time() - self.read_at.get(name, 0) >= interval:
                 self.read_at[name] = time.time()
                 self.found[name] = dict(self.read(provider))
         return {uid: one for pages in self.found.values() for uid, one in pages.items()}
@@ -213,8 +213,8 @@ chown -R root:grafana /etc/grafana
 """
 
 
-def _grafana(version: str) -> StandIn:
-    return StandIn(
+def _grafana(version: str) -> MockPackage:
+    return MockPackage(
         "grafana",
         version,
         "Grafana (stand-in of a lab)",
@@ -230,4 +230,4 @@ def _grafana(version: str) -> StandIn:
     )
 
 
-STAND_INS = (_grafana(GRAFANA), _grafana(OLD_GRAFANA))
+MOCK_PACKAGES = (_grafana(GRAFANA), _grafana(OLD_GRAFANA))

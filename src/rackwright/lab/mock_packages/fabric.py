@@ -5,7 +5,7 @@ The tools for RoCE keep what they are told below ``/var/lib/lab-roce``, so that 
 
 from __future__ import annotations
 
-from rackwright.lab.mock_packages.package import StandIn, daemon
+from rackwright.lab.mock_packages.package import MockPackage, daemon
 
 MLNX_QOS = """\
 #!/bin/sh
@@ -41,9 +41,9 @@ OFED, OLD_OFED = "3.2.1-044000", "2.10.0-093000"
 _KERNEL = "25.10.OFED.25.10.1.7.1-1"
 _SUMMARY = "(stand-in of a lab)"
 
-STAND_INS = (
+MOCK_PACKAGES = (
     *(
-        StandIn(
+        MockPackage(
             "doca-ofed",
             version,
             f"DOCA-OFED {_SUMMARY}",
@@ -51,14 +51,14 @@ STAND_INS = (
         )
         for version in (OFED, OLD_OFED)
     ),
-    StandIn("mlnx-ofed-kernel-dkms", _KERNEL, f"kernel modules of DOCA-OFED {_SUMMARY}"),
-    StandIn(
+    MockPackage("mlnx-ofed-kernel-dkms", _KERNEL, f"kernel modules of DOCA-OFED {_SUMMARY}"),
+    MockPackage(
         "mlnx-ofed-kernel-utils",
         _KERNEL,
         f"loader of DOCA-OFED's kernel modules {_SUMMARY}",
         files=daemon("openibd"),
     ),
-    StandIn(
+    MockPackage(
         "mlnx-tools",
         "25.10-0.1",
         f"tools of RDMA adapters {_SUMMARY}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rackwright.lab.mock_packages.package import StandIn, daemon
+from rackwright.lab.mock_packages.package import MockPackage, daemon
 
 NVIDIA_SMI = """\
 #!/bin/sh
@@ -20,32 +20,32 @@ esac
 
 
 DRIVER, OLD_DRIVER, NCCL = "570.133.20", "565.57.01", "2.26.2-1"
-STAND_INS = (
-    StandIn(
+MOCK_PACKAGES = (
+    MockPackage(
         "nvidia-driver",
         f"{DRIVER}-1",
         "NVIDIA driver (stand-in of a lab)",
         ("nvidia-smi",),
     ),
-    StandIn(
+    MockPackage(
         "nvidia-smi",
         f"{DRIVER}-1",
         "NVIDIA System Management Interface (stand-in of a lab)",
         files={"usr/bin/nvidia-smi": NVIDIA_SMI.replace("VERSION", DRIVER)},
     ),
-    StandIn(
+    MockPackage(
         "nvidia-persistenced",
         f"{DRIVER}-1",
         "NVIDIA Persistence Daemon (stand-in of a lab)",
         files=daemon("nvidia-persistenced"),
     ),
-    StandIn(
+    MockPackage(
         "nvidia-fabricmanager",
         f"{DRIVER}-1",
         "NVIDIA Fabric Manager (stand-in of a lab)",
         files=daemon("nvidia-fabricmanager"),
     ),
-    StandIn(
+    MockPackage(
         "nvidia-imex",
         f"{DRIVER}-1",
         "NVIDIA IMEX (stand-in of a lab)",
@@ -53,15 +53,15 @@ STAND_INS = (
     ),
     # An older driver, whose fabric manager the repository lacks: real repositories have such gaps.
     *(
-        StandIn(name, f"{OLD_DRIVER}-1", f"{name} (stand-in of a lab)")
+        MockPackage(name, f"{OLD_DRIVER}-1", f"{name} (stand-in of a lab)")
         for name in ("nvidia-driver", "nvidia-smi", "nvidia-persistenced")
     ),
     *(
         package
         for cuda in ("12.4", "12.8")
         for package in (
-            StandIn("libnccl2", f"{NCCL}+cuda{cuda}", "NCCL (stand-in of a lab)"),
-            StandIn(
+            MockPackage("libnccl2", f"{NCCL}+cuda{cuda}", "NCCL (stand-in of a lab)"),
+            MockPackage(
                 "libnccl-dev",
                 f"{NCCL}+cuda{cuda}",
                 "NCCL, for development (stand-in of a lab)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rackwright.lab.mock_packages.package import StandIn, daemon
+from rackwright.lab.mock_packages.package import MockPackage, daemon
 
 CUDA, CUDA_TOO_NEW = "12.8.1", "13.0.2"
 DCGM, DCGM_EXPORTER = "4.5.2", "4.8.2"
@@ -112,20 +112,20 @@ exit "$found"
 """
 
 
-def _toolkit(version: str, build: str) -> tuple[StandIn, ...]:
+def _toolkit(version: str, build: str) -> tuple[MockPackage, ...]:
     """The toolkit and its compiler, whose version counts on its own."""
     release = ".".join(version.split(".")[:2])
     suffix, root = release.replace(".", "-"), f"usr/local/cuda-{release}"
     nvcc = NVCC.replace("RELEASE", release).replace("BUILD", build)
     return (
-        StandIn(
+        MockPackage(
             f"cuda-toolkit-{suffix}",
             f"{version}-1",
             "CUDA toolkit (stand-in of a lab)",
             (f"cuda-nvcc-{suffix} (>= {build})",),
             {f"{root}/lib64/README": "libraries of the toolkit\n"},
         ),
-        StandIn(
+        MockPackage(
             f"cuda-nvcc-{suffix}",
             f"{build}-1",
             "CUDA compiler (stand-in of a lab)",
@@ -134,10 +134,10 @@ def _toolkit(version: str, build: str) -> tuple[StandIn, ...]:
     )
 
 
-def _fabric(version: str) -> tuple[StandIn, ...]:
+def _fabric(version: str) -> tuple[MockPackage, ...]:
     return (
-        StandIn("libfabric1-aws", version, "libfabric with EFA (stand-in of a lab)"),
-        StandIn(
+        MockPackage("libfabric1-aws", version, "libfabric with EFA (stand-in of a lab)"),
+        MockPackage(
             "libfabric-aws-bin",
             version,
             "Programs of libfabric (stand-in of a lab)",
@@ -147,17 +147,17 @@ def _fabric(version: str) -> tuple[StandIn, ...]:
     )
 
 
-STAND_INS = (
+MOCK_PACKAGES = (
     *_toolkit(CUDA, "12.8.93"),
     *_toolkit(CUDA_TOO_NEW, "13.0.88"),
-    StandIn(
+    MockPackage(
         "datacenter-gpu-manager-4-core",
         f"1:{DCGM}-1",
         "DCGM (stand-in of a lab)",
         files=daemon("nvidia-dcgm"),
     ),
     *(
-        StandIn(
+        MockPackage(
             f"datacenter-gpu-manager-4-cuda{major}",
             f"1:{DCGM}-1",
             f"DCGM for CUDA {major} (stand-in of a lab)",
@@ -165,7 +165,7 @@ STAND_INS = (
         )
         for major in (12, 13)
     ),
-    StandIn(
+    MockPackage(
         "datacenter-gpu-manager-exporter",
         f"{DCGM_EXPORTER}-1",
         "Prometheus exporter of DCGM (stand-in of a lab)",
@@ -180,13 +180,13 @@ STAND_INS = (
     ),
     *_fabric(LIBFABRIC),
     *_fabric(OLD_LIBFABRIC),
-    StandIn(
+    MockPackage(
         "libnccl-ofi",
         f"{OFI_PLUGIN}-1",
         "Plugin of NCCL for libfabric (stand-in of a lab)",
         ("libfabric1-aws",),
         {"opt/amazon/ofi-nccl/lib/libnccl-net-ofi.so": "a plugin\n"},
     ),
-    StandIn("efa", f"{EFA_DRIVER}-1", "Kernel module of EFA (stand-in of a lab)"),
-    StandIn("openmpi50-aws", OPENMPI, "Open MPI with EFA (stand-in of a lab)"),
+    MockPackage("efa", f"{EFA_DRIVER}-1", "Kernel module of EFA (stand-in of a lab)"),
+    MockPackage("openmpi50-aws", OPENMPI, "Open MPI with EFA (stand-in of a lab)"),
 )

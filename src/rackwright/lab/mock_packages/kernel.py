@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 
-from rackwright.lab.mock_packages.package import StandIn
+from rackwright.lab.mock_packages.package import MockPackage
 
 KERNEL = os.uname().release
 NEXT_KERNEL = "99.1.0-1-amd64"
 """A kernel that an upgrade would bring."""
 
-STAND_INS = (
+MOCK_PACKAGES = (
     *(
-        StandIn(f"linux-{kind}-{release}", f"{version}-1", f"kernel {release} (stand-in of a lab)")
+        MockPackage(
+            f"linux-{kind}-{release}", f"{version}-1", f"kernel {release} (stand-in of a lab)"
+        )
         for release, version in ((KERNEL, "1"), (NEXT_KERNEL, "2"))
         for kind in ("image", "headers")
     ),
     *(
-        StandIn(
+        MockPackage(
             f"linux-{kind}-amd64",
             f"{version}-1",
             "the newest kernel (stand-in of a lab)",

@@ -24,7 +24,7 @@ from typing import Any
 PORT = 988
 """Where LNet accepts connections."""
 NETS = Path("/run/lustre-stand-in.json")
-PATIENCE_S = 2.0
+TIMEOUT_S = 2.0
 SERVICES = {"mgs": "mgs", "mdt": "mdt", "ost": "obdfilter"}
 
 
@@ -189,9 +189,9 @@ def ask(nid: str, **question: Any) -> Any:
         return None
     with (
         contextlib.suppress(OSError, ValueError),
-        socket.create_connection((address, PORT), PATIENCE_S) as link,
+        socket.create_connection((address, PORT), TIMEOUT_S) as link,
     ):
-        link.settimeout(PATIENCE_S * 5)
+        link.settimeout(TIMEOUT_S * 5)
         link.sendall(json.dumps({"nid": nid, **question}).encode() + b"\n")
         return json.loads(link.makefile().readline())
     return None

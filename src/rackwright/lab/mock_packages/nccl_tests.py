@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tarfile
 
-from rackwright.lab.mock_packages.package import StandIn
+from rackwright.lab.mock_packages.package import MockPackage
 
 NCCL_TESTS = "2.13.11"
 ALL_REDUCE = """\
@@ -27,8 +27,8 @@ cat <<END
 END
 """
 
-STAND_INS = (
-    StandIn(
+MOCK_PACKAGES = (
+    MockPackage(
         "nccl-tests",
         f"{NCCL_TESTS}-1",
         "tests of NCCL (stand-in of a lab)",

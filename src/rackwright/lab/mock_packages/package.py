@@ -10,7 +10,7 @@ from rackwright.lab.system import run
 
 
 @dataclass(frozen=True)
-class StandIn:
+class MockPackage:
     """A package that poses as one that needs hardware.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from rackwright.lab.mock_packages.package import StandIn
+from rackwright.lab.mock_packages.package import MockPackage
 
 LUSTRE = "2.15.5"
 KERNEL = os.uname().release
@@ -37,8 +37,8 @@ _CLIENT = {
 }
 _SERVER = {**_CLIENT, **{f"usr/sbin/{name}": _TOOLS for name in ("mkfs.lustre", "tunefs.lustre")}}
 
-STAND_INS = tuple(
-    StandIn(name, f"{LUSTRE}-1", f"{name} (stand-in of a lab)", files=files)
+MOCK_PACKAGES = tuple(
+    MockPackage(name, f"{LUSTRE}-1", f"{name} (stand-in of a lab)", files=files)
     for name, files in (
         (f"lustre-server-modules-{KERNEL}", {}),
         ("lustre-server-utils", _SERVER),

@@ -53,7 +53,7 @@ _KEPT = frozenset(
 """Variables of the environment that the process of a pack gets."""
 _MOST_SAID = 64 * 1024
 """Bytes of what a pack prints that are shown."""
-_PATIENCE_S = 5
+_TIMEOUT_S = 5
 """Seconds that a process has to end by itself when nobody asks it any more."""
 
 
@@ -311,7 +311,7 @@ def _end(process: subprocess.Popen[bytes], said: Any) -> None:
             except BrokenPipeError:
                 continue
     try:
-        process.wait(_PATIENCE_S)
+        process.wait(_TIMEOUT_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
