@@ -29,7 +29,7 @@ SlurmdPidFile=/run/slurm/slurmd.pid
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
+SelectTypeParameters=CR_Core_Memory
 PriorityType=priority/multifactor
 PreemptType=preempt/qos
 PreemptMode=CANCEL
@@ -43,6 +43,7 @@ AccountingStorageTRES=gres/gpu
 NodeName=gpu-1 CPUs=4 RealMemory=500 Gres=gpu:h100:2
 PartitionName=all Nodes=gpu-1 Default=YES
 PartitionName=spare Nodes=gpu-1 QOS=scavenger
+PartitionName=shares Nodes=gpu-1 DefMemPerGPU=250 DefCpuPerGPU=2
 """
 GRES = f"{HEAD}NodeName=gpu-1 Name=gpu Type=h100 File=/dev/nvidia[0-1]\n"
 LATER = "PartitionName=later Nodes=gpu-1 QOS=later\n"
@@ -189,6 +190,29 @@ def test_a_job_gives_way_to_an_urgent_one_and_finishes_afterwards(machine: Machi
     why = f"squeue --noheader --jobs={many} --format=%r"
     assert wait_for(lambda: machine.on(why) == "QOSMaxGRESPerUser", 60, 1), machine.on(why)
     machine.on(f"scancel {many}")
+
+
+def test_jobs_of_one_gpu_share_a_node_that_the_first_would_have_whole(machine: Machine) -> None:
+    """With the lines that ``render`` writes for partitions, and in a partition without them."""
+    options = "--gres=gpu:1 --output=/dev/null --parsable --wrap 'sleep 60'"
+
+    def two(partition: str) -> list[str]:
+        send = f'su ada -c "cd /tmp; sbatch --partition={partition} {options}"'
+        return [machine.on(send) for _ in range(2)]
+
+    shared = two("shares")
+    for job in shared:
+        assert wait_for(lambda job=job: machine.state(job) == "RUNNING 0", 60, 1), machine.state(
+            job
+        )
+        assert "TRES=cpu=2,mem=250M,node=1," in machine.on(f"scontrol show job {job}")
+    machine.on(f"scancel {' '.join(shared)}")
+    first, second = whole = two("all")
+    assert wait_for(lambda: machine.state(first) == "RUNNING 0", 60, 1), machine.state(first)
+    assert "mem=500M" in machine.on(f"scontrol show job {first}")
+    why = f"squeue --noheader --jobs={second} --format=%r"
+    assert wait_for(lambda: machine.on(why) == "Resources", 60, 1), machine.on(why)
+    machine.on(f"scancel {' '.join(whole)}")
 
 
 def test_what_somebody_has_changed_is_set_again(machine: Machine) -> None:
