@@ -200,15 +200,16 @@ def test_jobs_of_one_gpu_share_a_node_that_the_first_would_have_whole(machine: M
         send = f'su ada -c "cd /tmp; sbatch --partition={partition} {options}"'
         return [machine.on(send) for _ in range(2)]
 
+    def runs(job: str) -> bool:
+        return wait_for(lambda: machine.state(job) == "RUNNING 0", 60, 1)
+
     shared = two("shares")
     for job in shared:
-        assert wait_for(lambda job=job: machine.state(job) == "RUNNING 0", 60, 1), machine.state(
-            job
-        )
+        assert runs(job), machine.state(job)
         assert "TRES=cpu=2,mem=250M,node=1," in machine.on(f"scontrol show job {job}")
     machine.on(f"scancel {' '.join(shared)}")
     first, second = whole = two("all")
-    assert wait_for(lambda: machine.state(first) == "RUNNING 0", 60, 1), machine.state(first)
+    assert runs(first), machine.state(first)
     assert "mem=500M" in machine.on(f"scontrol show job {first}")
     why = f"squeue --noheader --jobs={second} --format=%r"
     assert wait_for(lambda: machine.on(why) == "Resources", 60, 1), machine.on(why)
