@@ -200,16 +200,14 @@ def test_jobs_of_one_gpu_share_a_node_that_the_first_would_have_whole(machine: M
         send = f'su ada -c "cd /tmp; sbatch --partition={partition} {options}"'
         return [machine.on(send) for _ in range(2)]
 
-    def runs(job: str) -> bool:
-        return wait_for(lambda: machine.state(job) == "RUNNING 0", 60, 1)
-
     shared = two("shares")
+    running = ["RUNNING 0", "RUNNING 0"]
+    assert wait_for(lambda: [machine.state(job) for job in shared] == running, 60, 1)
     for job in shared:
-        assert runs(job), machine.state(job)
         assert "TRES=cpu=2,mem=250M,node=1," in machine.on(f"scontrol show job {job}")
     machine.on(f"scancel {' '.join(shared)}")
     first, second = whole = two("all")
-    assert runs(first), machine.state(first)
+    assert wait_for(lambda: machine.state(first) == "RUNNING 0", 60, 1), machine.state(first)
     assert "mem=500M" in machine.on(f"scontrol show job {first}")
     why = f"squeue --noheader --jobs={second} --format=%r"
     assert wait_for(lambda: machine.on(why) == "Resources", 60, 1), machine.on(why)
@@ -254,10 +252,8 @@ def test_the_role_refuses_qos_that_cannot_be(machine: Machine) -> None:
 def test_a_running_controller_survives_a_partition_with_a_new_qos(machine: Machine) -> None:
     (machine.folder / "slurm/slurm.conf").write_text(SLURM + LATER)
     machine.qos.append({"name": "later"})
-    before = machine.processes()
     machine.play(QOS_NAMES, *EVERY)
     assert "QoS=later" in machine.on("scontrol show partition later")
-    assert machine.processes() == before, "they read the new file as they ran"
     assert "fatal" not in machine.on("journalctl --no-pager -u slurmctld")
     allowed = machine.on("sacctmgr -nP show associations user=ada format=QOS")
     assert "later" in allowed.split(",")
@@ -265,6 +261,10 @@ def test_a_running_controller_survives_a_partition_with_a_new_qos(machine: Machi
 
 def test_daemons_start_again_for_what_they_read_at_their_start_alone(machine: Machine) -> None:
     before = machine.processes()
+    (machine.folder / "slurm/slurm.conf").write_text(f"{SLURM}{LATER}MessageTimeout=11\n")
+    machine.play("slurm_config")
+    assert machine.processes() == before, "they read the new file as they ran"
+    assert machine.on("scontrol show config | grep ^MessageTimeout").endswith("= 11 sec")
     (machine.folder / "slurm/slurm.conf").write_text(f"{SLURM}{LATER}MaxJobCount=5000\n")
     played = machine.play("slurm_config")
     assert "slurmctld for MaxJobCount" in played.output

@@ -75,6 +75,16 @@ def test_what_makes_daemons_start_again(
     assert slurm_restarts(after, BEFORE, OLD) == old, "and back again"
 
 
+def test_a_qos_that_slurmctld_has_not_heard_of_is_read_at_its_start() -> None:
+    """slurmctld 22.05 ended at such a reconfiguration, before slurmdbd had told it of the QOS."""
+    named = changed("Nodes=dgx-[1-4]\n", "Nodes=dgx-[1-4] QOS=low AllowQos=low,high\n")
+    fewer = changed("Nodes=dgx-[1-4]\n", "Nodes=dgx-[1-4] AllowQos=HIGH\n")
+    assert slurm_restarts(BEFORE, named, OLD) == ["PartitionName"]
+    assert slurm_restarts(BEFORE, named, NEW) == []
+    assert slurm_restarts(named, fewer, OLD) == []
+    assert slurm_restarts(named, BEFORE, OLD) == []
+
+
 @pytest.mark.parametrize("release", ["", "command not found", "slurm 23.02.7"])
 def test_a_release_that_is_not_known_is_taken_for_an_old_one(release: str) -> None:
     after = changed("MaxJobCount=10000", "MaxJobCount=50000")

@@ -15,6 +15,7 @@ description:
   - Up to Slurm 23.02 that is what slurm.conf(5) of 22.05 and 23.02 says to need a restart, nodes that come, go or
     change, and whatever else names a plugin. From 23.11 on daemons start anew by themselves, and keep only their
     ports and their way of authentication (scontrol(1), 23.11).
+  - Up to 23.02 a slurmctld that reads of a QOS which it has not heard of yet from slurmdbd ends; one that starts asks.
   - A changed gres.conf needs a restart in every release, as gres.conf(5) says of some of it.
   - Where the release or the former configuration is not known, more is taken to need a restart.
 positional: after, release
@@ -97,7 +98,15 @@ def _needs_restart(key: str, before: list[str], after: list[str], *, newer: bool
         return False
     if (option := OPTIONS_BEFORE_23_11.get(key)) is not None:
         return _has(option, before) != _has(option, after)
+    if key == "partitionname":
+        return bool(_qos(after) - _qos(before))
     return key in BEFORE_23_11 or key.endswith(("type", "plugin"))
+
+
+def _qos(partitions: list[str]) -> set[str]:
+    """The QOS that partitions name."""
+    found = re.findall(r"\b(?:allowqos|denyqos|qos)=(\S+)", "\n".join(partitions).lower())
+    return {name for names in found for name in names.split(",")}
 
 
 def _has(option: str, values: list[str]) -> bool:
