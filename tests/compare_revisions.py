@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import importlib
 import io
 import json
 import os
@@ -96,14 +97,23 @@ def write_cases(name: str, only: Sequence[str]) -> None:
         (folder / "cluster/blueprint.yaml").write_text(json.dumps(_cluster(), indent=1))
 
 
+def _module(name: str, former: str) -> Any:
+    """A module by its name, or by the one that it has in revisions before 2026-11-23."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError:
+        return importlib.import_module(former)
+
+
 def _examples(only: Sequence[str]) -> Iterator[tuple[str, int, dict[str, Any]]]:
     """Each example once, however many rules have it: its blueprint, its base and its products."""
-    from rackwright.policy.authoring.examples import document, load_examples
-    from rackwright.policy.packs.loader import load_packs
     from rackwright.resources import bundled
 
+    examples = _module("rackwright.policy.authoring.examples", "rackwright.policy.examples")
+    packs = _module("rackwright.policy.packs.loader", "rackwright.policy.packs")
+    document, load_examples = examples.document, examples.load_examples
     pack, seen = bundled("policies"), set()
-    for policy in load_packs():
+    for policy in packs.load_packs():
         if only and policy.id not in only:
             continue
         for number, example in enumerate(load_examples(policy)):

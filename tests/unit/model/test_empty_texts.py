@@ -43,10 +43,10 @@ MAY_BE_EMPTY = {
     "Account.comment": "a comment may say nothing; its pattern says so",
     "AwsSite.tags[*]": "AWS takes a tag without a value",
     "DataRepository.prefix": "no prefix: the whole bucket",
-    "Entry.unit": "a rule without a number has no unit",
-    "Entry.what": "a rule without a number measures nothing",
-    "Expectation.at": "the site as a whole has no name",
-    "Expectation.what": "a rule without a number measures nothing",
+    "BaselineEntry.unit": "a rule without a number has no unit",
+    "BaselineEntry.what": "a rule without a number measures nothing",
+    "ExpectedFinding.at": "the site as a whole has no name",
+    "ExpectedFinding.what": "a rule without a number measures nothing",
 }
 """The texts that may be empty, and why."""
 
