@@ -11,7 +11,7 @@ from rackwright.errors import UsageError
 BACKEND = "PULUMI_BACKEND_URL"
 SECRETS_PROVIDER = "RACKWRIGHT_SECRETS_PROVIDER"
 PASSPHRASE = "passphrase"  # noqa: S105 - a name of Pulumi's
-_PASSPHRASE, _PASSPHRASE_FILE = "PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"
+PASSPHRASE_TEXT, PASSPHRASE_FILE = "PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"
 SERVICES = ("https://", "http://")
 """Pulumi Cloud, or one's own installation of it: it encrypts secrets itself."""
 _KEYS = ("awskms://", "azurekeyvault://", "gcpkms://", "hashivault://")
@@ -58,21 +58,21 @@ def _demand_passphrase(environment: Mapping[str, str]) -> None:
     Raises:
         UsageError: there is none, or its file holds none.
     """
-    if environment.get(_PASSPHRASE):
+    if environment.get(PASSPHRASE_TEXT):
         return
-    file = environment.get(_PASSPHRASE_FILE)
+    file = environment.get(PASSPHRASE_FILE)
     if not file:
         raise UsageError(
             "the state backend needs a key or a passphrase to encrypt secrets",
             hint=f"set {SECRETS_PROVIDER} to the URL of a key, as 'awskms://alias/NAME?region=…', "
-            f"or {_PASSPHRASE_FILE} to a file that holds a passphrase",
+            f"or {PASSPHRASE_FILE} to a file that holds a passphrase",
         )
     try:
         held = Path(file).read_bytes().strip()
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UsageError(
-            f"the file '{file}', which {_PASSPHRASE_FILE} names, cannot be read: {reason}"
+            f"the file '{file}', which {PASSPHRASE_FILE} names, cannot be read: {reason}"
         ) from None
     if not held:
-        raise UsageError(f"the file '{file}', which {_PASSPHRASE_FILE} names, is empty")
+        raise UsageError(f"the file '{file}', which {PASSPHRASE_FILE} names, is empty")

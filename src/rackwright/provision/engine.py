@@ -18,11 +18,10 @@ from rackwright.locks import exclusive
 from rackwright.provision.backends import PASSPHRASE
 from rackwright.provision.progress import StackProgress
 from rackwright.provision.stack_locks import (
-    FileStore,
     clear_dead_locks,
+    file_store,
     locked,
     named_locks,
-    open_store,
 )
 from rackwright.provision.targets import Target
 
@@ -172,9 +171,9 @@ def _run(
     from pulumi import automation
 
     if action != "preview":
-        store = open_store(target.backend)
         # Only beside a folder is a host's name known to mean one machine.
-        if isinstance(store, FileStore) and clear_dead_locks(store, kind, site.stack):
+        store = file_store(target.backend)
+        if store is not None and clear_dead_locks(store, kind, site.stack):
             say(f"{kind}: the last run was killed; its lock is removed")
     try:
         with open_stack(site, kind, target, create=action != "down") as stack:

@@ -129,15 +129,22 @@ class BucketStore:
             self.client.delete_object(Bucket=self.bucket, Key=name)
 
 
+def file_store(url: str | None) -> FileStore | None:
+    """Where a backend that is a folder keeps its locks; None for any other backend."""
+    if url is None or not url.startswith("file://"):
+        return None
+    return FileStore(Path(url.removeprefix("file://").partition("?")[0]).expanduser())
+
+
 def open_store(url: str | None) -> LockStore | None:
     """Where the backend at ``url`` keeps its locks; None for a backend that cannot be looked into.
 
     Of the parameters of an ``s3://`` URL, region, profile, endpoint and the style of paths are
     understood.
     """
+    if (folder := file_store(url)) is not None:
+        return folder
     parts = urlsplit(url or "")
-    if parts.scheme == "file":
-        return FileStore(Path((url or "").removeprefix("file://").partition("?")[0]).expanduser())
     if parts.scheme != "s3":
         return None
     import boto3

@@ -10,7 +10,7 @@ from typing import Literal
 
 from rackwright.extras import require
 from rackwright.folders import state_folder
-from rackwright.provision.backends import BACKEND, PASSPHRASE, read_backend
+from rackwright.provision.backends import BACKEND, PASSPHRASE, PASSPHRASE_FILE, read_backend
 from rackwright.secret_files import Secret, keep_secret
 
 TargetName = Literal["local", "aws"]
@@ -72,7 +72,7 @@ def _open_local(folder: Path) -> Target:
             # It comes before what a project says, and the team's own state is no place for this one.
             BACKEND: f"file://{backend}",
             "PULUMI_HOME": str(folder / "pulumi-home"),
-            "PULUMI_CONFIG_PASSPHRASE_FILE": str(passphrase_file(folder)),
+            PASSPHRASE_FILE: str(passphrase_file(folder)),
             "PULUMI_DEBUG_PROVIDERS": f"aws:{embedded.provider_port}",
             # The provider is attached; without this the engine looks for its plugin on the network.
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",

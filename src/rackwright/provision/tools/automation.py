@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
+from rackwright.provision.backends import PASSPHRASE_FILE, PASSPHRASE_TEXT
 from rackwright.provision.tools.find import PulumiTool
 
 if TYPE_CHECKING:
     from pulumi.automation import CommandResult, PulumiCommand
-
-_PASSPHRASE, _PASSPHRASE_FILE = "PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"
 
 
 def automation_command(tool: PulumiTool) -> PulumiCommand:
@@ -61,8 +60,8 @@ def _inherited(given: Mapping[str, str]) -> dict[str, str]:
     that nobody has set: it would encrypt with no passphrase at all.
     """
     inherited = dict(os.environ)
-    if not inherited.get(_PASSPHRASE) or given.get(_PASSPHRASE_FILE):
-        inherited.pop(_PASSPHRASE, None)
+    if not inherited.get(PASSPHRASE_TEXT) or given.get(PASSPHRASE_FILE):
+        inherited.pop(PASSPHRASE_TEXT, None)
     return inherited
 
 
