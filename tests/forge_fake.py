@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from loopback import serving
 
 GITHUB_BOT = "github-actions[bot]"
 _GITHUB = re.compile(r"/repos/o/r/issues/(?:7/comments|comments/(\d+))")
@@ -132,13 +133,5 @@ def _handler(forge: FakeForge) -> type[BaseHTTPRequestHandler]:
 def a_forge(**changes: Any) -> Iterator[FakeForge]:
     """A forge that listens until the block ends."""
     forge = FakeForge(**changes)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(forge))
-    forge.address = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with serving(_handler(forge)) as forge.address:
         yield forge
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

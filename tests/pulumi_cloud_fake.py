@@ -10,14 +10,15 @@ import base64
 import gzip
 import json
 import re
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from loopback import serving
 
 TOKEN = "pul-0123456789abcdef"
 OWNER = "team"
@@ -76,7 +77,7 @@ def _handler(cloud: FakeCloud) -> type[BaseHTTPRequestHandler]:
             path, query = urlsplit(self.path).path, parse_qs(urlsplit(self.path).query)
             cloud.seen.append(f"{self.command} {path}")
             try:
-                self._authorise(path)
+                self._authorise()
                 body = answer(cloud, self.command, path, query, json.loads(content or b"null"))
                 self._send(200, body)
             except _Answer as answered:
@@ -84,7 +85,7 @@ def _handler(cloud: FakeCloud) -> type[BaseHTTPRequestHandler]:
 
         do_GET = do_POST = do_PATCH = do_DELETE = do_HEAD = _serve
 
-        def _authorise(self, path: str) -> None:
+        def _authorise(self) -> None:
             given = self.headers.get("Authorization") or ""
             if given == f"token {TOKEN}" or given.startswith("update-token lease-"):
                 return
@@ -229,13 +230,5 @@ def _open(text: str) -> str:
 def a_cloud() -> Iterator[FakeCloud]:
     """A service that listens until the block ends."""
     cloud = FakeCloud()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(cloud))
-    cloud.address = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with serving(_handler(cloud)) as cloud.address:
         yield cloud
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
