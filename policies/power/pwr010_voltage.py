@@ -24,9 +24,10 @@ class OutletVoltage(Policy):
     """Every device gets a voltage inside its range."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Two measures, lowest and highest voltage, for each product in each class of racks."""
+        """The voltage of each PDU's circuit, and the lowest and highest at each product's inlet."""
         for site in plan.onprem:
             names = RackNames(site)
+            yield from _circuits_of_pdus(site, names)
             voltages = _voltages(site)
             for (number, entry), device in _products(site).items():
                 found = voltages.get(number, [])
@@ -58,6 +59,20 @@ class OutletVoltage(Policy):
                     fix="choose a PDU that gives line to line, or a higher supply voltage",
                     missing=unknown or (of_product(entry, "voltage_min", "lowest voltage"),),
                 )
+
+
+def _circuits_of_pdus(site: SitePlan, names: RackNames) -> Iterator[Measure]:
+    for row in site.feeds:
+        if row.pdu_voltage_v is None:
+            continue
+        yield Measure(
+            names.subject(row.rack_class, f"feed {row.feed}", path=row.path),
+            value=row.voltage_v,
+            limit=row.pdu_voltage_v,
+            unit="V",
+            what=f"voltage of the circuit that feeds a {row.pdu_entry}",
+            fix="choose a PDU for the voltage of the circuit",
+        )
 
 
 def _voltages(site: SitePlan) -> dict[int, list[tuple[float | None, Path]]]:

@@ -161,11 +161,6 @@ def test_no_complete_site_with_a_fault_passes_without_a_part(
     assert passes(cases, measured) == []
 
 
-@pytest.mark.xfail(
-    reason="a feed without 'circuit' is taken to have the breaker that its PDU's plug is made for; "
-    "to make that unknown, every feed of every blueprint would have to state its circuit",
-    strict=True,
-)
 def test_a_small_circuit_that_is_left_out_is_unknown(tmp_path: FilePath) -> None:
     circuit = (*GROUP, "feeds", 0, "circuit")
     small = {"voltage": "415 V", "current": "20 A", "phases": 3}

@@ -149,7 +149,7 @@ class RackFeed(Model):
     pdus: Annotated[int, Field(gt=0, le=100)] = 1
     """Equal PDUs on this feed, each on its own circuit."""
     circuit: Circuit | None = None
-    """The branch circuit of each PDU; absent, the PDU's own rating governs."""
+    """The branch circuit of each PDU; absent, what it may carry is unknown."""
 
 
 class RackShelves(Model):

@@ -111,10 +111,9 @@ def outlet_currents(
         power_factor: of the load.
         shares: W that one supply of each device draws at worst.
     """
-    if pdu is None or any(hangs_anywhere(device) for device in devices):
+    if pdu is None or feed.circuit is None or any(hangs_anywhere(device) for device in devices):
         return _UNKNOWN
-    line = feed.circuit.voltage if feed.circuit else pdu.voltage.value
-    volts = outlet_voltage(line, pdu.phases, pdu.wiring) * power_factor
+    volts = outlet_voltage(feed.circuit.voltage, pdu.phases, pdu.wiring) * power_factor
     amperes = []
     for plug in plugs:
         current = _supply_current(devices[plug.device], shares[plug.device], volts)

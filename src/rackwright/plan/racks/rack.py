@@ -184,16 +184,17 @@ def _circuits(
 
 
 def _usable(feed: RackFeed, pdu: Pdu | None, site: OnPremSite) -> float | None:
-    """The smaller of what the PDU and its branch circuit may carry continuously, in W."""
+    """The smaller of what the PDU and its branch circuit may carry continuously, in W.
+
+    Unknown where the circuit is not stated: a plug does not tell what breaker is behind its socket.
+    """
+    if feed.circuit is None:
+        return None
+    c = feed.circuit
     derate = site.power.continuous_derate / 100
-    limits = []
+    limits = [(c.voltage, c.current, c.phases, 1.0 if c.continuous_rated else derate)]
     if pdu is not None:
         limits.append((pdu.voltage.value, pdu.current.value, pdu.phases, derate))
-    if feed.circuit is not None:
-        c = feed.circuit
-        limits.append((c.voltage, c.current, c.phases, 1.0 if c.continuous_rated else derate))
-    if not limits:
-        return None
     factor = site.power.power_factor
     return min(
         circuit_capacity(v, a, phases, derate=d, power_factor=factor) for v, a, phases, d in limits
@@ -311,7 +312,7 @@ def feed_rows(rack: Rack, path: Path, number: int) -> list[FeedLoad]:
     for index, (feed, pdu) in enumerate(zip(rack.group.feeds, rack.pdus, strict=True)):
         mine = [n for n, circuit in enumerate(rack.circuits) if circuit.feed == index]
         circuit = feed.circuit
-        voltage = circuit.voltage if circuit else pdu.voltage.value if pdu else None
+        voltage = circuit.voltage if circuit else None
         phases = circuit.phases if circuit else pdu.phases if pdu else None
         wiring = pdu.wiring if pdu else None
         rows.append(
@@ -323,6 +324,7 @@ def feed_rows(rack: Rack, path: Path, number: int) -> list[FeedLoad]:
                 pdu_entry=feed.pdu,
                 pdus=feed.pdus,
                 voltage_v=voltage,
+                pdu_voltage_v=pdu.voltage.value if pdu else None,
                 current_a=pdu.current.value if pdu else None,
                 circuit_current_a=circuit.current if circuit else None,
                 continuous_rated=circuit.continuous_rated if circuit else False,

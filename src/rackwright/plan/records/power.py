@@ -22,14 +22,17 @@ class FeedLoad:
         path: its place in the blueprint.
         pdu_entry: catalogue id of its PDUs; None where the circuit ends in the product itself.
         pdus: number of equal PDUs or circuits.
-        voltage_v: voltage, line to line for three phases, in V.
+        voltage_v: voltage of the circuit, line to line for three phases, in V; None where none is
+            stated.
+        pdu_voltage_v: voltage that the PDU is rated for, in V; None without a PDU.
         current_a: rating of the PDU's plug and breaker for each line, in A.
         circuit_current_a: breaker of the branch circuit, in A; None where none is stated.
         continuous_rated: whether that breaker is rated for 100 % continuous load.
         phases: 1 or 3.
         wiring: how outlets see the lines, ``wye`` or ``delta``; None without a PDU.
         outlet_voltage_v: voltage at an outlet, in V.
-        usable_w: continuous capacity of one PDU with its circuit, in W.
+        usable_w: continuous capacity of one PDU with its circuit, in W; None where no circuit is
+            stated, since a plug does not tell the breaker behind its socket.
         load_w: load of all PDUs, in W.
         peak_w: load of all PDUs when every device peaks, in W.
     """
@@ -41,6 +44,7 @@ class FeedLoad:
     pdu_entry: str | None
     pdus: int
     voltage_v: float | None
+    pdu_voltage_v: float | None
     current_a: float | None
     circuit_current_a: float | None
     continuous_rated: bool
