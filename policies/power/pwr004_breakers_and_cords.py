@@ -57,7 +57,7 @@ def _outlets(
             ("C13", row.c13_used, row.c13_worst_a, row.c13_rating_a),
             ("C19", row.c19_used, row.c19_worst_a, row.c19_rating_a),
         )
-        if used
+        if used != 0
     ]
     if row.branches is not None:
         what = "current of the busiest branch breaker"

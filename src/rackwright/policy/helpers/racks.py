@@ -44,7 +44,7 @@ def excess(value: float | None, limit: float | None) -> float | None:
 
 def unknown_draw(site: SitePlan, rack_class: int) -> tuple[str, ...]:
     """What keeps the draw of a rack's devices from its feeds from being known."""
-    return (*unknowns(site, "power_w", [rack_class]), *_uncounted(site, rack_class))
+    return (*unknowns(site, "power_w", [rack_class]), *uncounted(site, rack_class))
 
 
 class BelowSources:
@@ -78,7 +78,7 @@ class BelowSources:
         return self._found[quantity, number]
 
 
-def _uncounted(site: SitePlan, rack_class: int) -> Iterator[str]:
+def uncounted(site: SitePlan, rack_class: int) -> Iterator[str]:
     """Products that may hang on any circuit, for nobody says how many power supplies they have."""
     entries = {
         device.entry
