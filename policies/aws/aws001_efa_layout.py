@@ -26,7 +26,7 @@ class EfaLayout(Policy):
         """A measure for each node group whose type may have EFA."""
         for site in plan.aws:
             for group in site.groups:
-                at = Subject(f"{site.site.name} {group.group.name}", group.path)
+                at = Subject(f"{site.name} {group.group.name}", group.path)
                 yield from _judge(group, at)
 
 

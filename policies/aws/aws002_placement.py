@@ -26,7 +26,7 @@ class PlacementRule(Policy):
         """A finding for the placement group and one for the zone of each node group."""
         for site in plan.aws:
             for group in site.groups:
-                name = f"{site.site.name} {group.group.name}"
+                name = f"{site.name} {group.group.name}"
                 yield _judge_group(group, Subject(name, (*group.path, "capacity")))
                 zone = _judge_zone(site, group, Subject(name, (*group.path, "capacity")))
                 if zone is not None:
@@ -71,7 +71,7 @@ def _judge_zone(site: AwsSitePlan, plan: GroupPlan, at: Subject) -> Finding | No
     capacity = plan.group.capacity
     if isinstance(capacity, OnDemand):
         return None
-    cluster_zone = site.site.network.availability_zones[0]
+    cluster_zone = site.network.availability_zones[0]
     zone = capacity.availability_zone
     if zone is None:
         return Finding(

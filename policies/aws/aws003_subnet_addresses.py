@@ -30,7 +30,7 @@ class SubnetAddresses(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each site."""
         for site in plan.aws:
-            at = Subject(f"{site.site.name} cluster subnet", (*site.path, "network", "cidr"))
+            at = Subject(f"{site.name} cluster subnet", (*site.path, "network", "cidr"))
             subnet, demand = site.cluster_subnet, site.demand
             if subnet is None or demand is None:
                 yield Measure(
@@ -50,7 +50,7 @@ class SubnetAddresses(Policy):
                 unit="addresses",
                 what=f"addresses in {subnet.cidr}, keeping {self.headroom:g} % of {subnet.usable}",
                 contributors=_contributors(site),
-                fix=f"raise 'growth' above {site.site.network.growth:g} %: the subnet doubles",
+                fix=f"raise 'growth' above {site.network.growth:g} %: the subnet doubles",
             )
 
 
@@ -73,7 +73,7 @@ def _contributors(site: AwsSitePlan) -> tuple[Contributor, ...]:
         if group.addresses_per_node is not None
     ]
     if site.demand is not None and site.demand.file_systems:
-        count = len(site.site.file_systems)
+        count = len(site.file_systems)
         each = site.demand.file_systems / count
         rows.append(Contributor("file system", count, each))
     if site.demand is not None and site.demand.servers:

@@ -42,7 +42,7 @@ def _usage(site: AwsSitePlan) -> dict[str, list[_Row]]:
 
 
 def _measure(site: AwsSitePlan, code: str, rows: list[_Row]) -> Measure:
-    limits = site.site.limits
+    limits = site.limits
     limit = None if limits is None else limits.quotas.get(code)
     unknown = {kind: None for _, kind, _, vcpus in rows if vcpus is None}
     missing = [of_product(kind, "vcpus", "number of vCPUs") for kind in unknown]
@@ -56,12 +56,12 @@ def _measure(site: AwsSitePlan, code: str, rows: list[_Row]) -> Measure:
         if vcpus is not None
     ]
     return Measure(
-        Subject(f"{site.site.name} quota {code}", (*site.path, "limits")),
+        Subject(f"{site.name} quota {code}", (*site.path, "limits")),
         value=sum(known) if len(known) == len(rows) else None,
         limit=limit,
         unit="vCPU",
         what="running vCPUs",
         contributors=tuple(sorted(contributors, key=lambda row: (-row.total, row.name))),
-        fix=f"ask for a higher quota {code} in {site.site.region} and record it in 'limits'",
+        fix=f"ask for a higher quota {code} in {site.region} and record it in 'limits'",
         missing=tuple(missing),
     )

@@ -29,7 +29,7 @@ class ReservedCapacity(Policy):
             for identity, groups in _by_capacity(site).items():
                 capacity = groups[0].group.capacity
                 if isinstance(capacity, (Reservation, CapacityBlock)):
-                    at = Subject(f"{site.site.name} {identity}", (*groups[0].path, "capacity"))
+                    at = Subject(f"{site.name} {identity}", (*groups[0].path, "capacity"))
                     yield from self._judge(capacity, groups, at)
 
     def _judge(

@@ -28,9 +28,9 @@ class FileSystemSize(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Findings for the steps, and a measure for the EFA minimum, of each file system."""
         for site in plan.aws:
-            for index, system in enumerate(site.site.file_systems):
+            for index, system in enumerate(site.file_systems):
                 path = (*site.path, "file_systems", index)
-                name = f"{site.site.name} {system.name}"
+                name = f"{site.name} {system.name}"
                 throughput = Subject(name, (*path, "throughput"))
                 offered = system.throughput in fsx.THROUGHPUTS
                 yield _judge_throughput(system, throughput, offered=offered)

@@ -37,7 +37,7 @@ class HardenedInstances(Policy):
         """Findings for the launch template or arguments of each group and server, as planned."""
         for site in plan.aws:
             for group in site.groups:
-                at = Subject(f"{site.site.name} {group.group.name}", group.path)
+                at = Subject(f"{site.name} {group.group.name}", group.path)
                 try:
                     template = group.launch_template(group.group.name, {})
                 except LayoutError as error:
@@ -47,7 +47,7 @@ class HardenedInstances(Policy):
                 yield from self._judge(template["metadata_options"], at)
                 yield _judge_volumes(template["block_device_mappings"], at)
             for servers in site.servers:
-                at = Subject(f"{site.site.name} {servers.role}", servers.path)
+                at = Subject(f"{site.name} {servers.role}", servers.path)
                 arguments = server_args(servers.server, name=servers.role, tags={})
                 yield from self._judge(arguments["metadata_options"], at)
                 encrypted = arguments["root_block_device"]["encrypted"] is True

@@ -30,12 +30,12 @@ class DataRepositories(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each file system with data repositories, and a finding for each overlap."""
         for site in plan.aws:
-            for index, system in enumerate(site.site.file_systems):
+            for index, system in enumerate(site.file_systems):
                 repositories = system.data_repositories
                 if not repositories:
                     continue
                 path = (*site.path, "file_systems", index, "data_repositories")
-                name = f"{site.site.name} {system.name}"
+                name = f"{site.name} {system.name}"
                 yield Measure(
                     Subject(name, path),
                     value=len(repositories),

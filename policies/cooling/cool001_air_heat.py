@@ -49,11 +49,11 @@ def _hall(site: SitePlan, row: HallLoad) -> Measure:
     if row.handler is None:
         missing += (Missing(f"'air' of the hall '{row.hall}'", (*row.path, "air")),)
     elif row.density_ratio is None:
-        missing += (Missing(f"'altitude' of the site '{site.site.name}'", altitude),)
+        missing += (Missing(f"'altitude' of the site '{site.name}'", altitude),)
     elif limit is None:
-        missing += (Missing(f"density of the air at {site.site.altitude:g} m", altitude),)
+        missing += (Missing(f"density of the air at {site.altitude:g} m", altitude),)
     return Measure(
-        Subject(f"{site.site.name} hall {row.hall}", row.path),
+        Subject(f"{site.name} hall {row.hall}", row.path),
         value=value,
         limit=limit,
         unit="W",

@@ -40,13 +40,13 @@ def _hall(site: SitePlan, row: HallLoad) -> Measure:
     altitude = (*site.path, "altitude")
     missing = unknowns(site, "airflow_cfm", classes)
     if density is None:
-        missing += (Missing(f"'altitude' of the site '{site.site.name}'", altitude),)
+        missing += (Missing(f"'altitude' of the site '{site.name}'", altitude),)
     elif not density:
-        missing += (Missing(f"density of the air at {site.site.altitude:g} m", altitude),)
+        missing += (Missing(f"density of the air at {site.altitude:g} m", altitude),)
     if limit is None and row.handler is not None:
         missing += (of_product(row.handler, "airflow", "published airflow"),)
     return Measure(
-        Subject(f"{site.site.name} hall {row.hall}", row.path),
+        Subject(f"{site.name} hall {row.hall}", row.path),
         value=value,
         limit=limit,
         unit="CFM",

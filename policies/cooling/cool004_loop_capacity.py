@@ -29,7 +29,7 @@ class LoopCapacity(Policy):
         for site in plan.onprem:
             for row in site.loops:
                 if row.heat_w != 0:
-                    at = Subject(f"{site.site.name} loop {row.loop}", row.path)
+                    at = Subject(f"{site.name} loop {row.loop}", row.path)
                     yield _heat(site, row, at)
                     yield _flow(site, row, at)
                     yield _pipes(site, row, at)

@@ -37,7 +37,7 @@ class WaterTemperature(Policy):
                     yield from self._loop(site, row)
 
     def _loop(self, site: SitePlan, row: LoopLoad) -> Iterator[Measure | Finding]:
-        name = f"{site.site.name} loop {row.loop}"
+        name = f"{site.name} loop {row.loop}"
         at = Subject(name, row.path)
         for device in _products(site, row.loop):
             where = Subject(f"{name} {device.entry}", at.path)

@@ -27,7 +27,7 @@ class InletTemperature(Policy):
 
 
 def _hall(site: SitePlan, row: HallLoad, inlet: float, ashrae: AirClass) -> Iterator[Measure]:
-    name, path = f"{site.site.name} hall {row.hall}", (*row.path, "air")
+    name, path = f"{site.name} hall {row.hall}", (*row.path, "air")
     at = Subject(name, path)
     ranges = (
         (f"allowable of {ashrae}", ASHRAE_ALLOWABLE[ashrae], False),

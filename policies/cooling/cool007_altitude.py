@@ -49,7 +49,7 @@ class Altitude(Policy):
                     yield self._hall(site, row, row.inlet_c, row.ashrae_class)
 
     def _hall(self, site: SitePlan, row: HallLoad, value: float, ashrae: AirClass) -> Measure:
-        altitude = site.site.altitude
+        altitude = site.altitude
         limit = None
         if altitude is not None:
             climb = {**METRES_PER_KELVIN, **self.metres_per_kelvin}[ashrae]
@@ -60,10 +60,10 @@ class Altitude(Policy):
         missing: tuple[str, ...] = ()
         if altitude is None:
             place = (*site.path, "altitude")
-            missing = (Missing(f"'altitude' of the site '{site.site.name}'", place),)
+            missing = (Missing(f"'altitude' of the site '{site.name}'", place),)
         where = "this altitude" if altitude is None else f"{altitude:,.0f} m"
         return Measure(
-            Subject(f"{site.site.name} hall {row.hall}", (*row.path, "air")),
+            Subject(f"{site.name} hall {row.hall}", (*row.path, "air")),
             value=value,
             limit=limit,
             unit="°C",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.hardware import Connector, fact_value
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.cooling.thermal import coolant_flow
 from rackwright.plan.missing import Missing, of_product
@@ -35,7 +34,7 @@ class Connectors(Policy):
                 if loop is None:
                     continue
                 for device, at in _liquid(site, row):
-                    yield from _device(plan, loop, device, at)
+                    yield from _device(site, loop, device, at)
 
 
 def _liquid(site: SitePlan, row: RackClass) -> Iterator[tuple[RackDevice, Subject]]:
@@ -51,7 +50,7 @@ def _liquid(site: SitePlan, row: RackClass) -> Iterator[tuple[RackDevice, Subjec
 
 
 def _device(
-    plan: Plan, loop: LoopLoad, device: RackDevice, at: Subject
+    site: SitePlan, loop: LoopLoad, device: RackDevice, at: Subject
 ) -> Iterator[Measure | Finding]:
     entry = device.entry
     if device.connector is None:
@@ -62,7 +61,7 @@ def _device(
             missing=(of_product(entry, "liquid.connector", "connector"),),
         )
         return
-    part = plan.catalogue.get(Connector, device.connector)
+    part = site.connectors[device.connector]
     flow, heat = device.flow_lpm, device.heat_liquid_w
     if heat is not None:
         needed = coolant_flow(heat, loop.rise_k, loop.fluid)
@@ -71,12 +70,12 @@ def _device(
     warm = None if supply is None else supply + rise
     lacks = fields_lacking(device, "heat_liquid_w")
     unsaid = tuple(of_product(entry, name, NAMES[name]) for name in lacks)
-    yield _measure(at, part.id, "flow", flow, fact_value(part.flow), "L/min", unsaid)
+    yield _measure(at, part.connector, "flow", flow, part.flow_lpm, "L/min", unsaid)
     lacking = (_of_loop(loop, "supply_temperature"),)
-    yield _measure(at, part.id, "temperature", warm, fact_value(part.max_fluid), "°C", lacking)
-    pressure, most = loop.pressure_kpa, fact_value(part.max_pressure)
+    yield _measure(at, part.connector, "temperature", warm, part.fluid_max_c, "°C", lacking)
+    pressure, most = loop.pressure_kpa, part.pressure_kpa
     lacking = (_of_loop(loop, "pressure"),)
-    yield _measure(at, part.id, "pressure", pressure, most, "kPa", lacking)
+    yield _measure(at, part.connector, "pressure", pressure, most, "kPa", lacking)
 
 
 _REMEDIES = {

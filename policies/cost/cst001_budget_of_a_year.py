@@ -15,7 +15,7 @@ class BudgetOfAYear(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """One measure, unless the costs have a budget of an hour only."""
-        costs = plan.blueprint.costs
+        costs = plan.costs
         if costs is None or (costs.budget_per_year is None and costs.budget_per_hour is not None):
             return
         at = Subject("budget of a year", ("costs", "budget_per_year"))

@@ -15,7 +15,7 @@ class BudgetOfAnHour(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """One measure where there is a budget of an hour."""
-        costs = plan.blueprint.costs
+        costs = plan.costs
         if costs is None or costs.budget_per_hour is None:
             return
         at = Subject("budget of an hour", ("costs", "budget_per_hour"))

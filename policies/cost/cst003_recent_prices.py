@@ -23,7 +23,7 @@ class RecentPrices(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for the prices of each offer, region and date."""
-        costs = plan.blueprint.costs
+        costs = plan.costs
         if costs is None:
             return
         for prices in _by_date(plan.cost.listed_prices):

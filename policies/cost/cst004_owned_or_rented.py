@@ -23,7 +23,7 @@ class OwnedOrRented(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each bare-metal site with accelerators."""
-        if plan.blueprint.costs is None:
+        if plan.costs is None:
             return
         for comparison in compare(plan, summary=plan.cost):
             yield _judge(comparison)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import Cables
 from rackwright.model.hardware import Cable, fact_value
 from rackwright.plan.fabric.cables import ends, reach, reaching, routed_length
@@ -26,20 +25,20 @@ class CableReach(Policy):
                 yield unattached(found, "how far the cables reach")
                 continue
             for at, link in found.links():
-                yield _measure(at, found.layout, link, plan.catalogue)
+                yield _measure(at, found.layout, link)
             if missing := uncabled(found.layout, found.path):
                 yield Finding(found.at(), ok=None, message="cables", missing=missing)
 
 
-def _measure(at: Subject, layout: Layout, link: Cables, catalogue: Catalogue) -> Measure:
-    lower, upper = ends(layout, link, catalogue)
+def _measure(at: Subject, layout: Layout, link: Cables) -> Measure:
+    lower, upper = ends(layout, link)
     length, parts = routed_length(link), [end.cable for end in (lower, upper) if end.cable]
     reaches = [reach(part, link.fibre) for part in parts]
     limit = None if not parts or None in reaches else min(r for r in reaches if r is not None)
     fix = None
     if length is not None and limit is not None and length > limit:
         rate = fact_value(parts[0].rate)
-        better = reaching(layout, link, length, rate, catalogue)
+        better = reaching(layout, link, length, rate)
         fix = f"use {better}, or" if better else "bring both ends closer:"
         fix += f" route the cables in {limit:g} m"
     return Measure(

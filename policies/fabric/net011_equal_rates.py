@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import Cables
 from rackwright.model.hardware import fact_value
 from rackwright.plan.fabric.cables import End, ends
@@ -28,15 +27,13 @@ class EqualRates(Policy):
                 yield unattached(found, "at which rate the links run")
                 continue
             for at, link in found.links():
-                yield _judge(found, at, found.layout, link, plan.catalogue)
+                yield _judge(found, at, found.layout, link)
             if missing := uncabled(found.layout, found.path):
                 yield Finding(found.at(), ok=None, message="cables", missing=missing)
 
 
-def _judge(
-    found: FabricAt, at: Subject, layout: Layout, link: Cables, catalogue: Catalogue
-) -> Finding:
-    lower, upper = ends(layout, link, catalogue)
+def _judge(found: FabricAt, at: Subject, layout: Layout, link: Cables) -> Finding:
+    lower, upper = ends(layout, link)
     from_hosts = link.lower in {hosts.group.name for hosts in layout.hosts}
     expected = found.fabric.rate
     missing = _missing(found, at, (lower, upper))

@@ -46,7 +46,7 @@ class Addresses(Policy):
         found = list(fabrics_of(plan))
         if not found:
             return
-        yield from _ranges(found, plan)
+        yield from _ranges(found)
         for one in found:
             yield from _numbers(one)
             yield from _room(one)
@@ -92,7 +92,7 @@ def _switched_on(found: FabricAt, key: str, noun: str) -> Finding:
     )
 
 
-def _ranges(found: Sequence[FabricAt], plan: Plan) -> Iterator[Finding]:
+def _ranges(found: Sequence[FabricAt]) -> Iterator[Finding]:
     """Addresses and BGP numbers, which are unique among all fabrics."""
     by_version: dict[int, list[NumberRange]] = {4: [], 6: []}
     asns: list[NumberRange] = []
@@ -100,7 +100,7 @@ def _ranges(found: Sequence[FabricAt], plan: Plan) -> Iterator[Finding]:
         owner = one.at().name
         for version, claims in prefix_claims(one.fabric, owner).items():
             by_version[version] += claims
-        asns += asn_claims(one.fabric, owner, plan.catalogue)
+        asns += asn_claims(one.planned, owner)
     at = Subject("all fabrics", ())
     for version, claims in by_version.items():
         if claims:

@@ -27,11 +27,11 @@ class BlastRadius(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """One measure for the blueprint."""
-        operations = plan.blueprint.operations
+        operations = plan.operations
         share = operations.changes.most_nodes if operations and operations.changes else None
         path: Path = ("operations", "changes", "most_nodes")
         yield Measure(
-            Subject(f"{plan.blueprint.name} changes", path),
+            Subject(f"{plan.name} changes", path),
             value=share,
             limit=self.most,
             unit="%",

@@ -28,11 +28,10 @@ class LoweredPolicies(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure and a finding for each lowered policy."""
-        blueprint = plan.blueprint
-        for policy, setting in blueprint.policies.items():
+        for policy, setting in plan.policies.items():
             if setting.enforcement not in LOWERED:
                 continue
-            at = Subject(f"{blueprint.name} {policy}", ("policies", policy))
+            at = Subject(f"{plan.name} {policy}", ("policies", policy))
             yield Measure(
                 at,
                 value=len((setting.reason or "").strip()),
@@ -42,7 +41,7 @@ class LoweredPolicies(Policy):
                 sense="at_least",
                 fix="say what is accepted, why, and until when",
             )
-            owner = (setting.owner or blueprint.owner or "").strip()
+            owner = (setting.owner or plan.owner or "").strip()
             yield Finding(
                 at,
                 ok=bool(owner),

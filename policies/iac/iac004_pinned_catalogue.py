@@ -21,10 +21,10 @@ class PinnedCatalogue(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """One finding for the blueprint."""
-        operations = plan.blueprint.operations
+        operations = plan.operations
         pinned = operations.catalogue_digest if operations else None
         actual = catalogue_digest(plan)
-        at = Subject(f"{plan.blueprint.name} catalogue", ("operations", "catalogue_digest"))
+        at = Subject(f"{plan.name} catalogue", ("operations", "catalogue_digest"))
         if pinned is None:
             message = "the catalogue is not pinned"
         elif pinned != actual:

@@ -25,7 +25,6 @@ from rackwright.plan.software.versions import (
     SiteSoftware,
     at_least,
     numbers,
-    site_software,
     upstream,
 )
 from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
@@ -51,19 +50,19 @@ class SoftwareMatrix(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Findings for each site with GPUs, RDMA or Lustre."""
-        scheduler = plan.blueprint.scheduler
-        for site in site_software(plan):
+        scheduler = plan.scheduler
+        for name, site in plan.software.items():
             if not (site.gpu or site.ofed or site.lustre_client):
                 continue
             bill = site.bill
             if bill is None:
                 yield Finding(
-                    Subject(f"{site.site} software", site.path),
+                    Subject(f"{name} software", site.path),
                     ok=None,
                     message="whether versions fit together",
                     missing=(
                         Missing(
-                            f"a bill for '{site.site}' in 'operations.software'",
+                            f"a bill for '{name}' in 'operations.software'",
                             ("operations", "software"),
                         ),
                     ),
@@ -244,8 +243,8 @@ def _minimum(site: SiteSoftware, noun: str, given: str, least: str, who: str) ->
     )
 
 
-def _subject(site: SiteSoftware, noun: str) -> Subject:
-    return Subject(f"{site.site} {noun}", site.path)
+def _subject(software: SiteSoftware, noun: str) -> Subject:
+    return Subject(f"{software.site} {noun}", software.path)
 
 
 def _field(site: SiteSoftware, bill: SoftwareBill, field: str) -> Missing:

@@ -36,7 +36,7 @@ class Firmware(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two findings for each product of bare-metal nodes."""
-        operations = plan.blueprint.operations
+        operations = plan.operations
         found = {
             baseline.type: (baseline, index)
             for index, baseline in enumerate(operations.firmware if operations else ())
@@ -49,7 +49,7 @@ class Firmware(Policy):
             judged.add(node.id)
             if node.id not in found:
                 yield Finding(
-                    Subject(f"{plan.blueprint.name} firmware of {node.id}", use.path),
+                    Subject(f"{plan.name} firmware of {node.id}", use.path),
                     ok=None,
                     message="which firmware the nodes have",
                     missing=(
@@ -61,9 +61,7 @@ class Firmware(Policy):
                 )
                 continue
             baseline, index = found[node.id]
-            yield from self._judge(
-                plan.blueprint.name, node, baseline, ("operations", "firmware", index)
-            )
+            yield from self._judge(plan.name, node, baseline, ("operations", "firmware", index))
 
     def _judge(
         self, name: str, node: Node, baseline: FirmwareBaseline, path: Path

@@ -26,7 +26,7 @@ class FeedCapacity(Policy):
         """A measure for each circuit of each class of racks."""
         for site in plan.onprem:
             names = RackNames(site)
-            room = CircuitRoom(site, plan.catalogue, after_losses=False)
+            room = CircuitRoom(site, after_losses=False)
             for row in site.circuits:
                 number, value, limit = row.rack_class, row.implied_w, row.usable_w
                 over = excess(value, limit)

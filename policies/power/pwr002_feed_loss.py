@@ -27,7 +27,7 @@ class FeedLoss(Policy):
         """A measure for the worst loss of each circuit of each class of racks."""
         for site in plan.onprem:
             names = RackNames(site)
-            room = CircuitRoom(site, plan.catalogue, after_losses=True)
+            room = CircuitRoom(site, after_losses=True)
             for row in _worst(site):
                 yield _measure(site, names, room, row)
 

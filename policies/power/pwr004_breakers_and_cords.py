@@ -49,7 +49,7 @@ def _feed_breakers(site: SitePlan, names: RackNames) -> Iterator[Measure]:
 def _outlets(
     site: SitePlan, names: RackNames, row: CircuitLoad, feed: FeedLoad
 ) -> Iterator[Measure]:
-    derate = site.site.power.continuous_derate / 100
+    derate = site.power.continuous_derate / 100
     at = names.subject(row.rack_class, f"feed {row.feed} PDU {row.pdu + 1}", path=row.path)
     parts = [
         (f"current at a {kind} outlet", worst, rating, "outlets")

@@ -53,7 +53,7 @@ class PhaseImbalance(Policy):
         unknown = value is None
         worst = value is not None and value > self.fail_percent
         return Measure(
-            Subject(f"{site.site.name} source {row.source}", row.path),
+            Subject(f"{site.name} source {row.source}", row.path),
             value=value,
             limit=self.fail_percent if worst or unknown else self.warn_percent,
             unit="%",

@@ -35,7 +35,7 @@ class SourceBudgets(Policy):
         for site in plan.onprem:
             below = BelowSources(site)
             for row in site.sources:
-                at = Subject(f"{site.site.name} source {row.source}", row.path)
+                at = Subject(f"{site.name} source {row.source}", row.path)
                 yield _source(site, row, at, below)
                 if row.missing_parents:
                     yield _parents(row, at)
@@ -44,7 +44,7 @@ class SourceBudgets(Policy):
             yield from _areas(site)
             yield measure_contract(
                 site,
-                Subject(f"{site.site.name} contract", (*site.path, "power", "contract")),
+                Subject(f"{site.name} contract", (*site.path, "power", "contract")),
                 "power of the facility (IT power × PUE), of what the utility has contracted",
             )
 
@@ -118,7 +118,7 @@ def _areas(site: SitePlan) -> Iterator[Measure]:
                 if name == (racks.row if noun == "row" else racks.hall)
             ]
             yield Measure(
-                Subject(f"{site.site.name} {noun} {name}", area.path),
+                Subject(f"{site.name} {noun} {name}", area.path),
                 value=value,
                 limit=limit,
                 unit="W",

@@ -40,7 +40,7 @@ class PeakPower(Policy):
                 if row.overload_w is None:
                     missing.append(Missing("its overload window", (*row.path, "overload")))
                 yield Measure(
-                    Subject(f"{site.site.name} source {row.source}", row.path),
+                    Subject(f"{site.name} source {row.source}", row.path),
                     value=value,
                     limit=row.overload_w,
                     unit="W",

@@ -44,10 +44,10 @@ class Headroom(Policy):
                 )
 
     def _oversubscription(self, site: SitePlan) -> Iterator[Finding]:
-        power = site.site.power
+        power = site.power
         if power.oversubscription > 1:
             yield Finding(
-                Subject(f"{site.site.name} power", (*site.path, "power")),
+                Subject(f"{site.name} power", (*site.path, "power")),
                 ok=power.capping,
                 message=f"power is oversubscribed {power.oversubscription:g} times "
                 f"{'under' if power.capping else 'without'} a capping controller",

@@ -50,7 +50,7 @@ def _source(site: SitePlan, row: SourceLoad, below: BelowSources) -> Measure:
         missing.append(no_capacity(site, row.source))
     over = is_over(value, row.capacity_w)
     return Measure(
-        Subject(f"{site.site.name} source {row.source}", row.path),
+        Subject(f"{site.name} source {row.source}", row.path),
         value=value,
         limit=row.capacity_w,
         unit="W",

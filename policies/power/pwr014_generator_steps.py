@@ -49,7 +49,7 @@ def _generator(site: SitePlan, row: SourceLoad, step: int, below: BelowSources) 
         f"('walk_in'), or {provide(value, 'W', 'a generator that takes a step')}"
     )
     return Measure(
-        Subject(f"{site.site.name} source {row.source}", row.path),
+        Subject(f"{site.name} source {row.source}", row.path),
         value=value,
         limit=limit,
         unit="W",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.hardware import Node
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Plan, SitePlan
 from rackwright.plan.racks.contributors import subject, unknowns
@@ -23,11 +22,7 @@ class Depth(Policy):
         for site in plan.onprem:
             for row in site.rack_classes:
                 mounted = _mounted(site, row.rack_class)
-                if mounted and not any(
-                    plan.catalogue.get(Node, device.entry).whole_rack
-                    for device in mounted
-                    if device.kind == "node"
-                ):
+                if mounted and not any(device.whole_rack for device in mounted):
                     yield _depth(site, row, mounted)
 
 

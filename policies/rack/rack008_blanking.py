@@ -32,10 +32,10 @@ class Blanking(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two findings for each class of racks: panels and containment."""
         for site in plan.onprem:
-            airs = {hall.name: hall.air for hall in site.site.halls}
+            containments = {hall.hall: hall.containment for hall in site.halls}
             for row in site.rack_classes:
-                air = airs[row.hall]
-                contained = None if air is None else air.containment != "none"
+                containment = containments[row.hall]
+                contained = None if containment is None else containment != "none"
                 said = Missing("'blanking' of the racks", (*row.path, "blanking"))
                 yield self._judge(site, row, *_PANELS, said, present=row.blanking)
                 said = Missing("'air' of the hall", (*row.path[:-4], "air"))

@@ -15,7 +15,6 @@ from rackwright.plan.reliability.failures import (
     DAY,
     GroupHosts,
     daily_rate,
-    groups_of,
     spares_needed,
 )
 from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Profile, Severity, rule
@@ -37,8 +36,8 @@ class Spares(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each compute group on bare metal; AWS replaces instances."""
-        reliability = plan.blueprint.reliability or Reliability()
-        for group in groups_of(plan):
+        reliability = plan.reliability or Reliability()
+        for group in plan.groups:
             if group.compute and group.onprem:
                 yield self._judge(group, reliability)
 

@@ -13,7 +13,6 @@ from rackwright.plan.reliability.failures import (
     daly_interval,
     effective_time,
     failures_a_day,
-    groups_of,
     reach,
 )
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
@@ -25,15 +24,13 @@ class EffectiveTime(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each job that is declared; unknown when there is none."""
-        reliability = plan.blueprint.reliability or Reliability()
+        reliability = plan.reliability or Reliability()
         for index, job in enumerate(reliability.jobs):
-            at = Subject(f"{plan.blueprint.name} job {job.name}", ("reliability", "jobs", index))
+            at = Subject(f"{plan.name} job {job.name}", ("reliability", "jobs", index))
             yield _judge(at, job, failures_a_day(job, reliability))
-        if not reliability.jobs and any(group.compute for group in groups_of(plan)):
+        if not reliability.jobs and any(group.compute for group in plan.groups):
             yield Finding(
-                Subject(
-                    plan.blueprint.name, ("reliability",) if plan.blueprint.reliability else ()
-                ),
+                Subject(plan.name, ("reliability",) if plan.reliability else ()),
                 ok=None,
                 message="how much of its time the largest job spends on steps that count",
                 missing=(Missing("'jobs' in 'reliability'", ("reliability", "jobs")),),

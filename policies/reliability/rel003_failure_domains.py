@@ -36,14 +36,13 @@ class SpreadDomains(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for each compute group, each role of controllers and each metadata service."""
         for site in plan.onprem:
-            domains = FailureDomains(site, plan.catalogue, self.ignored_sources)
-            for index, group in enumerate(site.site.node_groups):
-                if group.role == "compute":
-                    path = (*site.path, "node_groups", index)
-                    at = Subject(f"{site.site.name} {group.name}", path)
+            domains = FailureDomains(site, self.ignored_sources)
+            for index, group in enumerate(site.groups):
+                if group.group.role == "compute":
+                    at = Subject(f"{site.name} {group.name}", group.path)
                     for loss in domains.losses(index):
                         yield self._judge(at, loss)
-            yield from _controllers(site, domains)
+            yield from _controllers(plan, site, domains)
 
     def _judge(self, at: Subject, loss: Loss) -> Measure:
         noun = "ports of the group" if loss.kind == "leaf" else "the group"
@@ -79,24 +78,25 @@ def _fix(loss: Loss, limit: float) -> str:
             return f"add a CDU beside the {loss.count}, so that the others carry the loop"
 
 
-def _controllers(site: SitePlan, domains: FailureDomains) -> Iterator[Measure]:
+def _controllers(plan: Plan, site: SitePlan, domains: FailureDomains) -> Iterator[Measure]:
     """The racks of each role of which there are several nodes."""
-    groups = list(enumerate(site.site.node_groups))
+    groups = list(enumerate(site.groups))
     for role in CONTROL:
-        found = [index for index, group in groups if group.role == role]
+        found = [index for index, group in groups if group.group.role == role]
         yield from _spread(site, domains, found, f"{role} nodes")
-    for number, system in enumerate(site.site.file_systems):
-        found = metadata_groups(site.site, number)
-        yield from _spread(site, domains, found, f"metadata servers of {system.name}")
+    for system in plan.file_systems:
+        if system.site == site.name and system.lustre is not None:
+            found = metadata_groups(site, system.lustre)
+            yield from _spread(site, domains, found, f"metadata servers of {system.system}")
 
 
 def _spread(
     site: SitePlan, domains: FailureDomains, groups: list[int], noun: str
 ) -> Iterator[Measure]:
-    nodes = sum(site.site.node_groups[index].count for index in groups)
+    nodes = sum(site.groups[index].group.count for index in groups)
     if nodes > 1:
         yield Measure(
-            Subject(f"{site.site.name} {noun}", (*site.path, "node_groups", groups[0])),
+            Subject(f"{site.name} {noun}", site.groups[groups[0]].path),
             value=domains.racks_of(groups),
             limit=2,
             unit="racks",

@@ -31,11 +31,11 @@ class Controllers(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """One measure, if the blueprint has a scheduler or head nodes."""
-        scheduler = plan.blueprint.scheduler
+        scheduler = plan.scheduler
         count = count_controllers(plan)
         if scheduler is None and not count:
             return
-        fencing = (plan.blueprint.reliability or Reliability()).controller_fencing
+        fencing = (plan.reliability or Reliability()).controller_fencing
         limit: int | None = self.fenced if fencing else self.quorum
         missing: tuple[str, ...] = ()
         if fencing is None and self.fenced <= count < self.quorum:
@@ -46,7 +46,7 @@ class Controllers(Policy):
         if self.fenced < self.quorum:
             fix += f", or {self.fenced} with fencing"
         yield Measure(
-            Subject(f"{plan.blueprint.name} controllers", path),
+            Subject(f"{plan.name} controllers", path),
             value=count,
             limit=limit,
             unit="controllers",

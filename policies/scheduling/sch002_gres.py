@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.model import Plan, Subject
-from rackwright.plan.slurm.nodes import NodeSet, node_sets
+from rackwright.plan.slurm.nodes import NodeSet
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
 
@@ -16,9 +16,7 @@ class SlurmResources(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding and two measures for each group of compute nodes."""
-        if plan.blueprint.scheduler is None:
-            return
-        for nodes in node_sets(plan):
+        for nodes in plan.slurm.nodes if plan.slurm else ():
             yield _judge_gres(nodes)
             yield from _judge_numbers(nodes)
 

@@ -11,7 +11,7 @@ from rackwright.model.scheduler import Scheduler
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Plan, Subject
 from rackwright.plan.slurm.checks import blocked, divisors, right_sizes, wrong_sizes
-from rackwright.plan.slurm.nodes import NodeSet, node_sets
+from rackwright.plan.slurm.nodes import NodeSet
 from rackwright.plan.slurm.topology import TOPOLOGY, base_block
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
@@ -25,10 +25,11 @@ class SlurmBlocks(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for each group that is scheduled by blocks, and for the list of sizes."""
-        scheduler = plan.blueprint.scheduler
-        if scheduler is None:
+        slurm = plan.slurm
+        if slurm is None:
             return
-        sets = blocked(scheduler, node_sets(plan))
+        scheduler = slurm.scheduler
+        sets = blocked(scheduler, slurm.nodes)
         if not sets:
             return
         sizes = scheduler.topology.block_sizes or base_block(sets)

@@ -22,9 +22,9 @@ class ManagementNetwork(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """One finding for each bare-metal site."""
         for site in plan.onprem:
-            security = site.site.security
+            security = site.security
             yield declared(
-                Subject(f"{site.site.name} management network", (*site.path, "security")),
+                Subject(f"{site.name} management network", (*site.path, "security")),
                 value=security.management_isolated if security else None,
                 yes="management controllers are in a network that jobs and users cannot reach",
                 no="jobs or users reach the management controllers",

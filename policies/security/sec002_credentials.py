@@ -23,9 +23,9 @@ class Credentials(Policy):
         """Two findings for each bare-metal site."""
         for site in plan.onprem:
             path = (*site.path, "security")
-            security = site.site.security
+            security = site.security
             yield declared(
-                Subject(f"{site.site.name} makers' passwords", path),
+                Subject(f"{site.name} makers' passwords", path),
                 value=security.default_credentials_replaced if security else None,
                 yes="no device answers to its maker's password",
                 no="devices answer to their maker's password",
@@ -37,7 +37,7 @@ class Credentials(Policy):
                 "'default_credentials_replaced: true'",
             )
             yield declared(
-                Subject(f"{site.site.name} shared passwords", path),
+                Subject(f"{site.name} shared passwords", path),
                 value=security.credentials_per_device if security else None,
                 yes="no two devices share a password",
                 no="devices share a password: who reads one holds them all",

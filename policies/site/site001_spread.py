@@ -30,9 +30,9 @@ class Spread(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Results for each job or partition and two of its sites, and one for the loss of a site."""
-        for span in spans(plan.blueprint):
-            line = line_between(plan.blueprint, *span.sites)
-            yield from _judge_span(plan.blueprint.name, span, line)
+        for span in spans(plan):
+            line = line_between(plan, *span.sites)
+            yield from _judge_span(plan.name, span, line)
         yield from _judge_loss(plan)
 
 
@@ -99,7 +99,7 @@ def _judge_need(at: Subject, line: SiteLink, need: WanNeed) -> Iterator[Measure]
 
 def _judge_loss(plan: Plan) -> Iterator[Measure]:
     """What is left when the site with most compute hosts is lost."""
-    wanted = (plan.blueprint.reliability or Reliability()).least_after_site_loss
+    wanted = (plan.reliability or Reliability()).least_after_site_loss
     hosts = compute_hosts(plan)
     total = sum(hosts.values())
     if not total or (wanted is None and len(hosts) < 2):
@@ -115,7 +115,7 @@ def _judge_loss(plan: Plan) -> Iterator[Measure]:
             else f"place {more:,} more hosts outside '{largest}'"
         )
     yield Measure(
-        Subject(f"{plan.blueprint.name} sites", path),
+        Subject(f"{plan.name} sites", path),
         value=100 * (total - hosts[largest]) / total,
         limit=wanted,
         unit="%",

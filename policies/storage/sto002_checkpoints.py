@@ -8,7 +8,7 @@ from rackwright.model.quantities import format_quantity
 from rackwright.model.storage import Checkpoint
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.plan.storage.filesystem import FileSystem, checkpoint_size, file_systems, write_time
+from rackwright.plan.storage.filesystem import FileSystem, checkpoint_size, write_time
 from rackwright.plan.storage.filesystem import throughput_for as throughput_needed
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 from rackwright.policy.helpers.remediation import either, provide
@@ -20,7 +20,7 @@ class Checkpoints(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each file system, but for those that hold no checkpoints."""
-        for system in file_systems(plan):
+        for system in plan.file_systems:
             checkpoint = system.workload.checkpoint
             if checkpoint != "none":
                 yield _judge(system, checkpoint or Checkpoint())

@@ -11,7 +11,7 @@ from pydantic import Field
 from rackwright.model.storage import MetadataTargets
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.plan.storage.filesystem import FileSystem, file_systems, files_of_target
+from rackwright.plan.storage.filesystem import FileSystem, files_of_target
 from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
 
 
@@ -26,7 +26,7 @@ class Inodes(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each Lustre file system; FSx scales its metadata by itself."""
-        for system in file_systems(plan):
+        for system in plan.file_systems:
             if system.lustre is not None:
                 yield self._judge(system, system.lustre.metadata)
 

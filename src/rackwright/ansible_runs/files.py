@@ -93,7 +93,7 @@ def prepare(
     _check_addresses(made, connections or {})
     in_use = place.inventory.exists()  # Ansible runs only after it is written
     shared: dict[str, Any] = {}
-    if plan.blueprint.scheduler is not None:
+    if plan.scheduler is not None:
         place.slurm.mkdir(exist_ok=True)
         files = render_slurm(plan)
         for stale in {path.name for path in place.slurm.iterdir()} - set(files):

@@ -87,11 +87,10 @@ def _hosts_of(blueprint: Path) -> list[HostSpec]:
     """The bare-metal hosts of a blueprint, with as many GPUs as it says."""
     from rackwright.inventory.inventory import build_inventory, host_variables
     from rackwright.lab.lab import HostSpec
-    from rackwright.plan.host_list import list_hosts
     from rackwright.plan.load import load_plan
 
     plan = load_plan(blueprint).plan
-    names = [host.name for host in list_hosts(plan) if host.place is not None]
+    names = [host.name for host in plan.hosts if host.place is not None]
     made = build_inventory(plan)
     gpus = {
         name: (host_variables(made, name) or {}).get("rackwright_accelerators") for name in names

@@ -172,7 +172,7 @@ def choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
     """
     from rackwright.provision.engine import Site
 
-    plans = {plan.site.name: plan.site for plan in loaded.plan.aws}
+    plans = {plan.name: plan for plan in loaded.plan.aws}
     if not plans:
         raise UsageError(
             "the blueprint has no AWS site",
@@ -185,7 +185,7 @@ def choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
     return Site(
         blueprint=arguments.blueprint.resolve(),
         layers=tuple(layer.resolve() for layer in arguments.layer),
-        cluster=loaded.plan.blueprint.name,
+        cluster=loaded.plan.name,
         name=name,
         region=plans[name].region,
     )

@@ -103,11 +103,11 @@ def roll_out(
 
     plan = loaded.plan
     pace = _pace(arguments)
-    place = workspace(plan.blueprint.name)
+    place = workspace(plan.name)
     inventories = [path.resolve() for path in arguments.inventory]
     tags = parse_tags(arguments.tags)
     expected = {host.name: host for host in expect(plan, lab=arguments.lab is not None)}
-    with exclusive(place.folder / "lock", what=f"the configuration of '{plan.blueprint.name}'"):
+    with exclusive(place.folder / "lock", what=f"the configuration of '{plan.name}'"):
         inventory = prepare(plan, place, connections(arguments.lab))
         executor = AnsibleExecutor(
             place,
@@ -180,11 +180,9 @@ def _pace(arguments: argparse.Namespace) -> Pace:
 
 def _controllers(plan: Plan) -> tuple[str, ...]:
     """The hosts of the blueprint on which a controller runs, the primary first."""
-    from rackwright.plan.host_list import inventory_names
-
-    scheduler = plan.blueprint.scheduler
+    scheduler = plan.scheduler
     wanted = [] if scheduler is None else [c.host for c in scheduler.controllers]
-    known = {host.name: name for host, name in reversed(inventory_names(plan))}
+    known = {host.name: host.inventory_name for host in reversed(plan.hosts)}
     found = tuple(known[name] for name in wanted if name in known)
     if not found:
         raise UsageError(
@@ -199,7 +197,7 @@ def _limit(arguments: argparse.Namespace, plan: Plan) -> Limit:
     from rackwright.rollout.waves import Limit, parse_limit
 
     asked = Limit() if arguments.wave_limit is None else parse_limit(arguments.wave_limit)
-    operations = plan.blueprint.operations
+    operations = plan.operations
     most = operations.changes.most_nodes if operations and operations.changes else None
     if most is None:
         return asked

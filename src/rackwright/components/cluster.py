@@ -52,7 +52,7 @@ class Cluster(pulumi.ComponentResource):
         *,
         protect: bool = True,
     ) -> None:
-        props = {"kind": kind, "site": args.plan.site.name, "spec": dict(spec)}
+        props = {"kind": kind, "site": args.plan.name, "spec": dict(spec)}
         super().__init__("rackwright:cluster:Cluster", args.prefix, props)
         self._args = args
         self._lookup = lookup
@@ -68,7 +68,7 @@ class Cluster(pulumi.ComponentResource):
     def _network(self, *, protect: bool) -> dict[str, Any]:
         options = pulumi.ResourceOptions(parent=self)
         network = Network(self._args, protect=protect, opts=options)
-        site = self._args.plan.site
+        site = self._args.plan
         return {
             **network.outputs(),
             "cidr": site.network.cidr,
@@ -131,13 +131,13 @@ class Cluster(pulumi.ComponentResource):
                 "gres": None if accelerators is None else accelerators.gres,
                 "accelerators": None if accelerators is None else accelerators.count,
             }
-        if plan.site.file_systems:
+        if plan.file_systems:
             exports["file_systems"] = self._lookup("aws-storage", "file_systems")
         return exports
 
     def _subnet(self, tier: str) -> pulumi.Output[str]:
         """The id of the tier's subnet in the zone that holds the cluster."""
-        zone = self._args.plan.site.network.availability_zones[0]
+        zone = self._args.plan.network.availability_zones[0]
         name = next(
             plan.name for plan in self._args.plan.subnets if (plan.tier, plan.zone) == (tier, zone)
         )
@@ -150,7 +150,7 @@ class Cluster(pulumi.ComponentResource):
         name = args.name("parameter", what)
         aws.ssm.Parameter(
             name,
-            name=f"{parameter_path(args.cluster, args.plan.site.name)}/{what}",
+            name=f"{parameter_path(args.cluster, args.plan.name)}/{what}",
             type="String",
             tier="Intelligent-Tiering",
             description=f"{what} of {args.prefix}",

@@ -8,7 +8,7 @@ import pulumi
 import pulumi_aws as aws
 
 from rackwright.components.tags import SiteArgs, child_options
-from rackwright.plan.aws.security_groups import assume_role_policy, instance_policy, partition
+from rackwright.plan.aws.security_groups import assume_role_policy, partition
 
 
 class InstanceRole(pulumi.ComponentResource):
@@ -27,7 +27,7 @@ class InstanceRole(pulumi.ComponentResource):
         name = args.name(role)
         super().__init__("rackwright:aws:InstanceRole", name, {"role": role}, opts)
         options = child_options(self, args, name)
-        site = args.plan.site
+        site = args.plan
         identity = aws.iam.Role(
             name,
             name=name,
@@ -44,7 +44,7 @@ class InstanceRole(pulumi.ComponentResource):
             opts=child_options(self, args, f"{name}-ssm"),
         )
         document = pulumi.Output.from_input(account).apply(
-            lambda number: json.dumps(instance_policy(args.cluster, site, number))
+            lambda number: json.dumps(args.plan.instance_policy(args.cluster, number))
         )
         aws.iam.RolePolicy(
             f"{name}-parameters",

@@ -7,7 +7,6 @@ import pulumi_aws as aws
 
 from rackwright.components.efa import declare_rules, security_group
 from rackwright.components.tags import SiteArgs, child_options
-from rackwright.plan.aws.security_groups import network_rules
 from rackwright.plan.aws.subnets import SubnetPlan, has_internet
 
 
@@ -29,11 +28,9 @@ class Network(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         name = args.name("network")
-        super().__init__(
-            "rackwright:aws:Network", name, {"cidr": args.plan.site.network.cidr}, opts
-        )
+        super().__init__("rackwright:aws:Network", name, {"cidr": args.plan.network.cidr}, opts)
         self._args = args
-        site = args.plan.site
+        site = args.plan
         # Retained file systems keep standing in the VPC, the cluster's subnet and its group.
         self._ground = protect and bool(site.file_systems)
         vpc_name = args.name("vpc")
@@ -102,7 +99,7 @@ class Network(pulumi.ComponentResource):
 
     def _routes(self) -> list[pulumi.Output[str]]:
         """Route tables of the private and intra subnets; public and private ones get routes."""
-        args, network = self._args, self._args.plan.site.network
+        args, network = self._args, self._args.plan.network
         gateway: pulumi.Output[str] | None = None
         if has_internet(network):
             name = args.name("internet")
@@ -174,14 +171,14 @@ class Network(pulumi.ComponentResource):
 
     def _security_groups(self) -> dict[str, pulumi.Output[str]]:
         args = self._args
-        rules = network_rules(args.plan.site)
+        rules = args.plan.network_rules
         described = {
             "cluster": "All traffic among the nodes of the cluster, as EFA needs",
             "login": "SSH to the login nodes",
             "endpoints": "AWS services from inside the VPC",
         }
         wanted: set[str] = {rule.group for rule in rules}
-        if args.plan.site.login is not None:
+        if args.plan.has_login:
             wanted.add("login")
         groups: dict[str, pulumi.Output[str]] = {
             group: security_group(
@@ -194,7 +191,7 @@ class Network(pulumi.ComponentResource):
         return groups
 
     def _endpoints(self, tables: list[pulumi.Output[str]]) -> None:
-        args, site = self._args, self._args.plan.site
+        args, site = self._args, self._args.plan
         inner = [self.subnet_ids[plan.name] for plan in args.plan.subnets if plan.tier == "intra"]
         for service in site.network.endpoints:
             name = args.name("endpoint", service.replace(".", "-"))

@@ -37,7 +37,7 @@ class Servers(pulumi.ComponentResource):
         self.public_ips = {}
         # A parameter of an image moves with each release; the server must not be replaced by it.
         moving = ["ami"] if servers.server.image.startswith("ssm:") else None
-        zone = args.plan.site.network.dns_zone
+        zone = args.plan.network.dns_zone
         for host in servers.names:
             name = args.name(host)
             instance = aws.ec2.Instance(

@@ -14,8 +14,8 @@ import pulumi_aws as aws
 from rackwright.components.efa import declare_rules, security_group
 from rackwright.components.tags import SiteArgs, child_options
 from rackwright.model.aws import DataRepository, LustreFileSystem
-from rackwright.plan.aws.fsx import association_args, bucket_names, file_system_args
-from rackwright.plan.aws.security_groups import storage_rules, tls_only_policy
+from rackwright.plan.aws.fsx import association_args, file_system_args
+from rackwright.plan.aws.security_groups import tls_only_policy
 
 
 class Storage(pulumi.ComponentResource):
@@ -39,22 +39,22 @@ class Storage(pulumi.ComponentResource):
         super().__init__(
             "rackwright:aws:Storage",
             args.name("storage"),
-            {"names": [system.name for system in args.plan.site.file_systems]},
+            {"names": [system.name for system in args.plan.file_systems]},
             opts,
         )
         self._args = args
         self._protect = protect
         self.file_systems = {}
         self.buckets = {}
-        site = args.plan.site
+        site = args.plan
         if site.file_systems:
             lustre = security_group(
                 self, args, "lustre", vpc_id, "Lustre among clients and servers"
             )
             groups = {"lustre": lustre.id, "cluster": cluster_group_id}
-            rules = declare_rules(self, args, storage_rules(site), groups)
+            rules = declare_rules(self, args, site.storage_rules, groups)
             key = self._key()
-            made = {name: self._bucket(name) for name in bucket_names(site)}
+            made = {name: self._bucket(name) for name in site.bucket_names}
             self.buckets = {name: bucket.bucket for name, bucket in made.items()}
             for system in site.file_systems:
                 group_ids = [lustre.id, cluster_group_id] if system.efa else [lustre.id]
@@ -70,7 +70,7 @@ class Storage(pulumi.ComponentResource):
 
     def mounts(self) -> dict[str, dict[str, pulumi.Input[object]]]:
         """How to mount each file system, by name."""
-        planned = {system.name: system for system in self._args.plan.site.file_systems}
+        planned = {system.name: system for system in self._args.plan.file_systems}
         return {
             name: {
                 "id": declared.id,
@@ -179,7 +179,7 @@ class Storage(pulumi.ComponentResource):
         aws.s3.BucketPolicy(
             name,
             bucket=bucket.id,
-            policy=json.dumps(tls_only_policy(args.plan.site.region, bucket_name)),
+            policy=json.dumps(tls_only_policy(args.plan.region, bucket_name)),
             opts=self._retained(name, depends_on=[block]),
         )
         return bucket

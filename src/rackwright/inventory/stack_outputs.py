@@ -9,7 +9,7 @@ reaches another machine by an old record.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 from rackwright.inventory.inventory import Inventory, InventoryError, group_name
 from rackwright.inventory.role_variables.fsx import FileSystemAddress, address_of, fsx_variables
 from rackwright.model.names import compress_hostlist
-from rackwright.plan.host_list import Host, inventory_names
+from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
 
 SCHEMA = "rackwright.stack/v1"
@@ -126,12 +126,12 @@ def add_outputs(
     Raises:
         InventoryError: it is not clear which site they belong to, or a host is not of that site.
     """
-    sites = [planned.site.name for planned in plan.aws if site in {None, planned.site.name}]
+    sites = [planned.name for planned in plan.aws if site in {None, planned.name}]
     if len(sites) != 1:
         problem = "there are several AWS sites" if sites else "there is no AWS site"
         raise InventoryError(f"{problem} that the outputs could belong to", hint="name the site")
-    names = {host: name for host, name in inventory_names(plan) if host.site == sites[0]}
-    known = {host.name: name for host, name in names.items()}
+    hosts = [host for host in plan.hosts if host.site == sites[0]]
+    known = {host.name: host.inventory_name for host in hosts}
     found = {**outputs.servers, **(outputs.nodes or {})}
     for host, variables in found.items():
         if host not in known:
@@ -141,14 +141,11 @@ def add_outputs(
             )
         inventory["_meta"]["hostvars"][known[host]].update(variables)
     groups = {group.group.name for one in plan.aws for group in one.groups}
-    lost = {
-        host: name
-        for host, name in names.items()
-        if host.group in groups and host.name not in found
-    }
+    lost = [host for host in hosts if host.group in groups and host.name not in found]
     if outputs.nodes is not None:
-        for missing, name in lost.items():
-            inventory["_meta"]["hostvars"][name]["ansible_host"] = f"{missing.name}.{NOWHERE}"
+        for missing in lost:
+            hostvars = inventory["_meta"]["hostvars"][missing.inventory_name]
+            hostvars["ansible_host"] = f"{missing.name}.{NOWHERE}"
     _add_file_systems(inventory, plan, outputs, sites[0])
     return tuple(_missing(lost, known=outputs.nodes is not None))
 
@@ -164,14 +161,15 @@ def _add_file_systems(inventory: Inventory, plan: Plan, outputs: Outputs, site: 
         inventory[CLIENTS].setdefault("children", []).append(nodes)
 
 
-def _missing(lost: Mapping[Host, str], *, known: bool) -> Iterator[str]:
+def _missing(lost: Sequence[Host], *, known: bool) -> Iterator[str]:
+    names = compress_hostlist([host.inventory_name for host in lost])
     if lost and known:
         yield (
             f"{len(lost):,} hosts of node groups have no instance with an address and cannot be reached:"
-            f" {compress_hostlist(list(lost.values()))}; see 'rackwright hosts'"
+            f" {names}; see 'rackwright hosts'"
         )
     elif lost:
         yield (
             f"the outputs do not tell the addresses of {len(lost):,} hosts of node groups, which"
-            f" are reached by name: {compress_hostlist(list(lost.values()))}"
+            f" are reached by name: {names}"
         )

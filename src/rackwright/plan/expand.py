@@ -312,6 +312,7 @@ def _tabulate(
     return SitePlan(
         site=site,
         path=path,
+        catalogue=catalogue,
         racks=tuple(positions),
         rack_classes=tuple(rack_classes),
         devices=tuple(devices),

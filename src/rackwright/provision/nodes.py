@@ -82,13 +82,12 @@ class NothingProvisionedError(ExternalToolError):
 
 def fleet_in(plan: Plan, name: str) -> Fleet:
     """The node groups of the AWS site ``name``, which the plan has."""
-    planned = next(one for one in plan.aws if one.site.name == name)
-    site = planned.site
+    planned = next(one for one in plan.aws if one.name == name)
     return Fleet(
-        cluster=plan.blueprint.name,
-        site=site.name,
-        region=site.region,
-        zone=site.network.dns_zone,
+        cluster=plan.name,
+        site=planned.name,
+        region=planned.region,
+        zone=planned.network.dns_zone,
         groups={group.group.name: group.group.count for group in planned.groups},
         servers=tuple(host for servers in planned.servers for host in servers.names),
     )

@@ -19,7 +19,7 @@ def base_variables(plan: Plan, hosts: Iterable[Host]) -> dict[tuple[str, str], d
 
     Servers of storage, logins and heads are among them: the bill of a site is about all its hosts.
     """
-    operations = plan.blueprint.operations
+    operations = plan.operations
     memory = {one.group: one for one in (operations.memory if operations else ())}
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for host in {(host.site, host.group): host for host in hosts}.values():

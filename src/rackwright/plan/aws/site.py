@@ -8,10 +8,24 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rackwright.catalog.loader import how_to_add
-from rackwright.model.aws import AwsNodeGroup, AwsServer, AwsSite
+from rackwright.model.aws import (
+    AwsNetwork,
+    AwsNodeGroup,
+    AwsServer,
+    AwsSite,
+    Limits,
+    LustreFileSystem,
+)
 from rackwright.model.hardware import Instance, fact_value
 from rackwright.plan.aws import launch_template, nic
+from rackwright.plan.aws.fsx import bucket_names
 from rackwright.plan.aws.launch_template import PLANNED, Placement, Wiring
+from rackwright.plan.aws.security_groups import (
+    SecurityRule,
+    instance_policy,
+    network_rules,
+    storage_rules,
+)
 from rackwright.plan.aws.subnets import (
     Demand,
     SubnetError,
@@ -118,6 +132,55 @@ class AwsSitePlan:
     """Addresses of the cluster's subnet; None while a group's layout is unknown."""
     subnets: tuple[SubnetPlan, ...]
     """All subnets, the cluster's first; empty while ``demand`` is unknown."""
+
+    @property
+    def name(self) -> str:
+        """Its name, unique in the blueprint."""
+        return self.site.name
+
+    @property
+    def region(self) -> str:
+        """The AWS region, like ``us-east-1``."""
+        return self.site.region
+
+    @property
+    def network(self) -> AwsNetwork:
+        """What the blueprint says of its network."""
+        return self.site.network
+
+    @property
+    def limits(self) -> Limits | None:
+        """Quotas that the blueprint states; None where it states none."""
+        return self.site.limits
+
+    @property
+    def file_systems(self) -> tuple[LustreFileSystem, ...]:
+        """Its file systems as the blueprint has them; those of the plan have their rates."""
+        return self.site.file_systems
+
+    @property
+    def network_rules(self) -> tuple[SecurityRule, ...]:
+        """Rules of the security groups of its network: cluster, login and endpoints."""
+        return network_rules(self.site)
+
+    @property
+    def storage_rules(self) -> tuple[SecurityRule, ...]:
+        """Rules of the security groups of its file systems."""
+        return storage_rules(self.site)
+
+    @property
+    def has_login(self) -> bool:
+        """It has login nodes."""
+        return self.site.login is not None
+
+    @property
+    def bucket_names(self) -> tuple[str, ...]:
+        """The buckets that it makes for its file systems, each once, in order."""
+        return bucket_names(self.site)
+
+    def instance_policy(self, cluster: str, account: str) -> dict[str, Any]:
+        """What its instances may do: read the parameters of their own cluster, and nothing else."""
+        return instance_policy(cluster, self.site, account)
 
     @property
     def cluster_subnet(self) -> SubnetPlan | None:

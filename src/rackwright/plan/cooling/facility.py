@@ -114,7 +114,7 @@ def hall_rows(
     density = None if site.altitude is None else density_ratio(site.altitude)
     found = []
     for h, hall in enumerate(site.halls):
-        here = sums.get(hall.name, _NOTHING)
+        here, floor = sums.get(hall.name, _NOTHING), hall.floor
         row = HallLoad(
             hall=hall.name,
             path=(*path, "halls", h),
@@ -126,6 +126,9 @@ def hall_rows(
             densest_air_w=here.densest_air_w,
             power_limit_w=hall.power_limit,
             density_ratio=density,
+            floor_uniform_kgm2=None if floor is None else floor.uniform,
+            floor_concentrated_kg=None if floor is None else floor.concentrated,
+            floor_rolling_kg=None if floor is None else floor.rolling,
         )
         if hall.air is not None:
             unit = catalogue.get(AirHandler, hall.air.type)

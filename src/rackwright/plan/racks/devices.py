@@ -42,6 +42,7 @@ class PlacedDevice:
         psus_per_feed: power supplies on each feed of the rack, in feed order; empty when the
             number of power supplies is unknown.
         includes_rack: whether ``weight`` includes the rack.
+        whole_rack: it is a rack that is installed as one, with what is in it.
     """
 
     kind: DeviceKind
@@ -80,6 +81,7 @@ class PlacedDevice:
     connector: str | None = None
     psus_per_feed: tuple[int, ...] = ()
     includes_rack: bool = False
+    whole_rack: bool = False
 
 
 def describe_device(
@@ -149,6 +151,7 @@ def describe_device(
         max_supply=_warmest_supply(liquid) if liquid else None,
         connector=liquid.connector if liquid else None,
         includes_rack=isinstance(entry, Node) and entry.rack_weight_included,
+        whole_rack=isinstance(entry, Node) and entry.whole_rack,
     )
 
 

@@ -478,6 +478,7 @@ def device_rows(rack: Rack, path: Path, number: int) -> list[RackDevice]:
             water_class=d.water_class,
             max_supply_c=d.max_supply,
             connector=d.connector,
+            whole_rack=d.whole_rack,
         )
         for index, d in enumerate(rack.devices)
     ]

@@ -8,11 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rackwright.model.hardware import PowerShelf, fact_value
 from rackwright.model.power import RackShelves
+from rackwright.plan.expansion import SitePlan
 from rackwright.plan.power.electrical import spread
+from rackwright.plan.records.products import ShelfSet
+from rackwright.plan.records.racks import RackClass
 
 SHELF_INLETS = frozenset({"hardwired", "busbar"})
 """Inlets of devices whose power comes from the shelves of their rack."""
+
+
+def shelves_of(site: SitePlan, racks: RackClass) -> ShelfSet | None:
+    """The power shelves of each rack of a class; None where the blueprint declares none."""
+    group = site.rack_group(racks.path)
+    if group.shelves is None:
+        return None
+    shelf = site.catalogue.get(PowerShelf, group.shelves.type)
+    feeds = tuple(feed.name for feed in group.feeds)
+    stated = (group.shelves.backup, fact_value(shelf.backup))
+    return ShelfSet(
+        shelf=shelf.id,
+        count=group.shelves.count,
+        rating_w=shelf.rating.value,
+        rating_n1_w=fact_value(shelf.rating_n_plus_1),
+        backup_s=min((seconds for seconds in stated if seconds is not None), default=None),
+        feeds=feeds,
+        on_feeds=shelves_on_feeds(group.shelves, feeds),
+    )
 
 
 def shelves_on_feeds(shelves: RackShelves, feeds: Sequence[str]) -> tuple[int, ...]:

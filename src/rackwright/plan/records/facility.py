@@ -48,6 +48,9 @@ class HallLoad:
         densest_air_w: most heat that one rack leaves to the air, of those where it is known, in W.
         power_limit_w: most power that the hall may draw, in W; None where none is stated.
         density_ratio: density of the air at the site's altitude relative to sea level.
+        floor_uniform_kgm2: most weight that the floor carries over an area, in kg/m².
+        floor_concentrated_kg: most weight that it carries on one caster, in kg.
+        floor_rolling_kg: the same while the rack is moved, in kg.
         handler: catalogue id of the air handlers.
         handlers: number of air handlers.
         containment: ``hot-aisle``, ``cold-aisle`` or ``none``.
@@ -70,6 +73,9 @@ class HallLoad:
     densest_air_w: float | None
     power_limit_w: float | None
     density_ratio: float | None
+    floor_uniform_kgm2: float | None
+    floor_concentrated_kg: float | None
+    floor_rolling_kg: float | None
     handler: str | None = None
     handlers: int | None = None
     containment: str | None = None

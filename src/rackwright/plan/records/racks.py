@@ -155,6 +155,7 @@ class RackDevice:
         water_class: warmest class of facility water that it takes, like ``W32``.
         max_supply_c: warmest coolant that it takes, in °C.
         connector: catalogue id of its quick connector.
+        whole_rack: it is a rack that is installed as one, with what is in it.
     """
 
     rack_class: int
@@ -192,3 +193,4 @@ class RackDevice:
     water_class: str | None
     max_supply_c: float | None
     connector: str | None
+    whole_rack: bool

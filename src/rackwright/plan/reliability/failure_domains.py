@@ -10,11 +10,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Literal
 
-from rackwright.catalog.loader import Catalogue
-from rackwright.model.onprem import OnPremSite
+from rackwright.model.storage import ParallelFileSystem
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import SitePlan
-from rackwright.plan.fabric.layout import Layout, layouts_of
+from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.racks.heat_unknowns import missing_of_loop
 from rackwright.plan.racks.shelves import SHELF_INLETS
@@ -56,11 +55,10 @@ class FailureDomains:
 
     Args:
         site: the site.
-        catalogue: its products.
         ignored: kinds of power sources whose loss is not looked at.
     """
 
-    def __init__(self, site: SitePlan, catalogue: Catalogue, ignored: AbstractSet[str]) -> None:
+    def __init__(self, site: SitePlan, ignored: AbstractSet[str]) -> None:
         self._site = site
         self._ignored = ignored
         self._classes = {racks.rack_class: racks for racks in site.rack_classes}
@@ -68,12 +66,11 @@ class FailureDomains:
         for row in site.feeds:
             self._feeds.setdefault(row.rack_class, []).append(row.source)
         self._tree = site.distribution
-        self._layouts = layouts_of(site.site, catalogue)
 
     def losses(self, group: int) -> Iterator[Loss]:
         """The worst loss of each kind for a node group, by its index."""
         placed = self._placed(group)
-        of = self._site.site.node_groups[group].count
+        of = self._site.groups[group].group.count
         yield self._rack(placed, of)
         yield self._source(placed, of)
         yield from self._leaves(group)
@@ -86,7 +83,7 @@ class FailureDomains:
 
     def _placed(self, group: int) -> Mapping[int, Sequence[RackDevice]]:
         """The devices of a group in one rack of each class."""
-        path = (*self._site.path, "node_groups", group)
+        path = self._site.groups[group].path
         found = {
             number: [row for row in self._site.devices_of(number) if row.path == path]
             for number in self._classes
@@ -139,15 +136,12 @@ class FailureDomains:
         return list(found)
 
     def _leaves(self, group: int) -> Iterator[Loss]:
-        name = self._site.site.node_groups[group].name
-        for layout in self._layouts:
-            for index, hosts in enumerate(layout.hosts):
-                if hosts.group.name == name:
-                    yield _leaf(layout, index, self._place_of(layout))
-
-    def _place_of(self, layout: Layout) -> Path:
-        names = [fabric.name for fabric in self._site.site.fabrics]
-        return (*self._site.path, "fabrics", names.index(layout.fabric.name))
+        name = self._site.groups[group].name
+        for fabric in self._site.fabrics:
+            if (layout := fabric.layout) is not None:
+                for index, hosts in enumerate(layout.hosts):
+                    if hosts.group.name == name:
+                        yield _leaf(layout, index, fabric.path)
 
     def _cdus(self, placed: Mapping[int, Sequence[RackDevice]], of: int) -> Iterator[Loss]:
         """A loop dies with one of its CDUs when the others do not carry it."""
@@ -235,8 +229,7 @@ def _leaf(layout: Layout, attachment: int, path: Path) -> Loss:
     return Loss("leaf", name, name, lost, hosts.endpoints, count=sum(1 for ports in used if ports))
 
 
-def metadata_groups(site: OnPremSite, system: int) -> list[int]:
+def metadata_groups(site: SitePlan, found: ParallelFileSystem) -> list[int]:
     """Node groups, by index, that run the MGS and the metadata servers of a file system."""
-    found = site.file_systems[system]
     names = {part.servers for part in (found.management, found.metadata) if part is not None}
-    return [index for index, group in enumerate(site.node_groups) if group.name in names]
+    return [index for index, group in enumerate(site.groups) if group.name in names]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rackwright.model.fabric import Cables, Fabric
-from rackwright.model.hardware import Switch
+from rackwright.plan.fabric.fabrics import FabricPlan
 from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, SitePlan, Subject
@@ -15,22 +15,34 @@ from rackwright.policy.api import Finding
 
 @dataclass(frozen=True)
 class FabricAt:
-    """A fabric of a site.
-
-    Attributes:
-        layout: None while the blueprint attaches nothing to the fabric.
-        technology: as declared, else that of the switches; None where they differ.
-    """
+    """A fabric of a site."""
 
     site: SitePlan
-    fabric: Fabric
-    layout: Layout | None
-    technology: str | None
-    path: Path
+    planned: FabricPlan
+
+    @property
+    def fabric(self) -> Fabric:
+        """As the blueprint declares it."""
+        return self.planned.fabric
+
+    @property
+    def layout(self) -> Layout | None:
+        """Its switches and hosts, cabled; None while the blueprint attaches nothing to it."""
+        return self.planned.layout
+
+    @property
+    def technology(self) -> str | None:
+        """As declared, else that of the switches; None where they differ."""
+        return self.planned.technology
+
+    @property
+    def path(self) -> Path:
+        """Its place in the blueprint."""
+        return self.planned.path
 
     def at(self, *path: str | int) -> Subject:
         """The fabric, and the place in it that a policy is about."""
-        return Subject(f"{self.site.site.name} fabric {self.fabric.name}", (*self.path, *path))
+        return Subject(f"{self.site.name} fabric {self.fabric.name}", (*self.path, *path))
 
     def tier(self, index: int) -> Subject:
         """A tier of the fabric."""
@@ -44,8 +56,7 @@ class FabricAt:
 
     def path_of(self, layout: Layout) -> Path:
         """The place of a fabric of the same site."""
-        names = [fabric.name for fabric in self.site.site.fabrics]
-        return (*self.path[:-1], names.index(layout.fabric.name))
+        return next(one.path for one in self.site.fabrics if one.layout is layout)
 
     def lacks(self, name: str, words: str = "") -> Missing:
         """A field of the fabric that nobody has said."""
@@ -61,11 +72,8 @@ class FabricAt:
 def fabrics_of(plan: Plan) -> Iterator[FabricAt]:
     """The fabrics of all bare-metal sites."""
     for site in plan.onprem:
-        for index, fabric in enumerate(site.site.fabrics):
-            path: Path = (*site.path, "fabrics", index)
-            kinds = {plan.catalogue.get(Switch, tier.type).technology for tier in fabric.tiers}
-            technology = fabric.technology or (kinds.pop() if len(kinds) == 1 else None)
-            yield FabricAt(site, fabric, plan.layouts.get(path), technology, path)
+        for planned in site.fabrics:
+            yield FabricAt(site, planned)
 
 
 def attachments_of(

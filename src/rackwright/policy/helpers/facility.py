@@ -13,7 +13,7 @@ from rackwright.policy.helpers.remediation import either, place_fewer, provide
 
 def measure_contract(site: SitePlan, at: Subject, what: str) -> Measure:
     """What the facility draws in W: racks, cooling and losses; the limit is its contract."""
-    value, limit = site.totals.facility_w, site.site.power.contract
+    value, limit = site.totals.facility_w, site.totals.contract_w
     over = excess(value, limit)
     shares = contributors(site, "power_w", per_rack=False) if over else ()
     shares = with_overhead(shares, site.overhead)

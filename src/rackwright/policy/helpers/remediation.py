@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rackwright.model.names import expand_hostlist
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import Contributor, SitePlan
-from rackwright.plan.racks.capacity import Fewer
-from rackwright.plan.racks.placement import list_loads
+from rackwright.plan.racks.capacity import Fewer, enough_racks
 from rackwright.policy.api import Suggestion
 
 
@@ -58,12 +56,10 @@ def held_in(
     largest, stay = found
     devices = site.devices_of(rack_class)
     paths = {device.path for device in devices if device.entry == largest.name}
-    loads = [load for load in list_loads(site.site, site.path) if load.path in paths]
-    if len(paths) != 1 or len(loads) != 1:
+    if len(paths) != 1:
         return None
-    group = loads[0].group
-    enough = len(expand_hostlist(group.racks)) * stay >= group.count
-    return Suggestion((*loads[0].path, "per_rack"), stay) if enough else None
+    (path,) = paths
+    return Suggestion((*path, "per_rack"), stay) if enough_racks(site, path, stay) else None
 
 
 def provide(limit: float | None, unit: str, what: str) -> str | None:

@@ -28,6 +28,7 @@ UNITS = {
     "kg": "in kg",
     "m": "in m",
     "m2": "in m²",
+    "kgm2": "in kg/m²",
     "c": "in °C",
     "k": "in K",
     "kpa": "in kPa",
