@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Plan, SitePlan, Subject
+from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
 from rackwright.plan.racks.contributors import contributors
 from rackwright.plan.racks.heat_unknowns import missing_of_loop
 from rackwright.plan.records.facility import LoopLoad
@@ -40,10 +40,18 @@ def _classes(site: SitePlan, row: LoopLoad) -> list[int]:
     return [r.rack_class for r in site.rack_classes if r.loop == row.loop]
 
 
+def _doors(site: SitePlan, row: LoopLoad) -> Iterator[Contributor]:
+    """What the rear doors on a loop take from the air."""
+    for racks in site.rack_classes:
+        if racks.door_loop == row.loop and racks.air_into_loop_w:
+            yield Contributor("rear door", racks.count, racks.air_into_loop_w)
+
+
 def _heat(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
     value, limit = row.heat_w, row.capacity_n1_w
     over = excess(value, limit)
     shares = contributors(site, "heat_liquid_w", _classes(site, row), per_rack=False)
+    shares += tuple(_doors(site, row))
     fix = None
     if over:
         more = add_units(over, row.capacity_w, row.cdus, row.cdu)

@@ -371,7 +371,7 @@ _PLANT: Mapping[type[Model], Fields] = {
         identity=("racks",),
     ),
     cooling.RackCooling: Fields(
-        "mode loop rear_door_capacity rear_door_difference rear_door_weight",
+        "mode loop rear_door_loop rear_door_capacity rear_door_difference rear_door_weight",
         claims={"power_limit": higher(), "leak_detection": SAID, "isolation": SAID},
     ),
     cooling.AirSupply: Fields(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.names import Name
@@ -85,11 +85,14 @@ class MechanicalPlant(Model):
 class RackCooling(Model):
     """How one rack is cooled and how dense it may become."""
 
-    mode: Literal["air", "rear-door", "liquid"]
+    mode: Literal["air", "rear-door", "liquid", "liquid-rear-door"]
+    """``liquid`` brings coolant to cold plates, ``liquid-rear-door`` has a rear door beside."""
     power_limit: Watts | None = None
     """Most power this rack may draw in this mode, by the hall's design."""
     loop: Name | None = None
-    """Loop that a liquid-cooled rack or a rear door is on."""
+    """Loop of the cold plates; of the door where there is nothing but a door."""
+    rear_door_loop: Name | None = None
+    """Loop of the door of a ``liquid-rear-door``; that of the cold plates may be too warm for it."""
     rear_door_capacity: Watts | None = None
     """Heat that the door takes from the air, at ``rear_door_difference``."""
     rear_door_difference: Annotated[Kelvin, Field(gt=0)] | None = None
@@ -99,3 +102,23 @@ class RackCooling(Model):
     leak_detection: bool | None = None
     isolation: bool | None = None
     """Valves shut this rack off by themselves when a leak is found."""
+
+    @model_validator(mode="after")
+    def _loops_fit_the_mode(self) -> RackCooling:
+        if self.mode != "air" and self.loop is None:
+            raise ValueError(f"cooling mode '{self.mode}' needs a 'loop'")
+        if self.mode == "liquid-rear-door" and self.rear_door_loop is None:
+            raise ValueError("cooling mode 'liquid-rear-door' needs a 'rear_door_loop'")
+        if self.mode != "liquid-rear-door" and self.rear_door_loop is not None:
+            raise ValueError("'rear_door_loop' is of the cooling mode 'liquid-rear-door' only")
+        return self
+
+    @property
+    def has_cold_plates(self) -> bool:
+        """Whether coolant reaches the devices of the rack."""
+        return self.mode in {"liquid", "liquid-rear-door"}
+
+    @property
+    def door_loop(self) -> str | None:
+        """Loop of the rear door; None without a door."""
+        return self.loop if self.mode == "rear-door" else self.rear_door_loop

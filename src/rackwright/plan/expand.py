@@ -133,9 +133,11 @@ def _check(
                 message = f"feed {feed.name} comes from '{feed.source}', which does not exist"
                 where = (*placed.path, "feeds", index, "source")
                 problems.append(PlanProblem(where, message, did_you_mean(feed.source, sources)))
-        loop = placed.group.cooling.loop
-        if loop is not None and loop not in loops:
-            where = (*placed.path, "cooling", "loop")
+        cooling = placed.group.cooling
+        for name, loop in (("loop", cooling.loop), ("rear_door_loop", cooling.rear_door_loop)):
+            if loop is None or loop in loops:
+                continue
+            where = (*placed.path, "cooling", name)
             message = f"there is no cooling loop '{loop}' in this site"
             problems.append(PlanProblem(where, message, did_you_mean(loop, loops)))
     problems += check_file_systems(site, path)

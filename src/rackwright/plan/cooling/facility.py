@@ -41,7 +41,8 @@ class _Sums:
     heat_air_w: float | None
     heat_liquid_w: float | None
     airflow_cfm: float | None
-    flow_lpm: float | None
+    device_flow_lpm: float | None
+    door_flow_lpm: float | None
     weight_kg: float | None
     air_into_loop_w: float | None
     densest_air_w: float | None
@@ -62,7 +63,8 @@ def _add(classes: Sequence[RackClass]) -> _Sums:
         heat_air_w=_sum((racks.heat_air_w, racks.count) for racks in classes),
         heat_liquid_w=_sum((racks.heat_liquid_w, racks.count) for racks in classes),
         airflow_cfm=_sum((racks.airflow_cfm, racks.count) for racks in classes),
-        flow_lpm=_sum((racks.flow_lpm, racks.count) for racks in classes),
+        device_flow_lpm=_sum((racks.device_flow_lpm, racks.count) for racks in classes),
+        door_flow_lpm=_sum((racks.door_flow_lpm, racks.count) for racks in classes),
         weight_kg=_sum((racks.weight_kg, racks.count) for racks in classes),
         air_into_loop_w=_sum((racks.air_into_loop_w, racks.count) for racks in classes),
         densest_air_w=max(known, default=None if classes else 0.0),
@@ -155,11 +157,11 @@ def loop_rows(
 ) -> tuple[LoopLoad, ...]:
     """The loops: heat and flow against the CDUs less one."""
     sums = _sums(classes, lambda racks: racks.loop)
+    doors = _sums(classes, lambda racks: racks.door_loop)
     found = []
     for index, loop in enumerate(site.loops):
-        here = sums.get(loop.name, _NOTHING)
+        here, behind = sums.get(loop.name, _NOTHING), doors.get(loop.name, _NOTHING)
         cdu = catalogue.get(Cdu, loop.cdu)
-        liquid, captured = here.heat_liquid_w, here.air_into_loop_w
         flow = fact_value(cdu.flow)
         found.append(
             LoopLoad(
@@ -169,8 +171,8 @@ def loop_rows(
                 cdus=loop.count,
                 fluid=loop.fluid,
                 rise_k=loop.temperature_rise,
-                heat_w=None if liquid is None or captured is None else liquid + captured,
-                flow_lpm=here.flow_lpm,
+                heat_w=_sum(((here.heat_liquid_w, 1), (behind.air_into_loop_w, 1))),
+                flow_lpm=_sum(((here.device_flow_lpm, 1), (behind.door_flow_lpm, 1))),
                 capacity_w=cdu.capacity.value * loop.count,
                 capacity_n1_w=without_largest(cdu.capacity.value, loop.count),
                 cdu_flow_lpm=None if flow is None else flow * loop.count,

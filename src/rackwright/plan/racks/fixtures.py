@@ -45,7 +45,7 @@ def fixtures(
             height = weight = 0.0
         made = _passive("shelf", shelf.id, "shelves", path, height, weight)
         found += [made] * group.shelves.count
-    if group.cooling.mode == "rear-door":
+    if group.cooling.door_loop is not None:
         weight = group.cooling.rear_door_weight
         found.append(_passive("door", "rear door", "rear door", path, 0.0, weight))
     return found

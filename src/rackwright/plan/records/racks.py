@@ -7,7 +7,7 @@ from typing import Literal
 
 from rackwright.plan.base import Path
 
-CoolingMode = Literal["air", "rear-door", "liquid"]
+CoolingMode = Literal["air", "rear-door", "liquid", "liquid-rear-door"]
 DeviceKind = Literal["node", "switch", "pdu", "shelf", "cdu", "door"]
 
 
@@ -44,7 +44,9 @@ class RackClass:
         path: place of the rack group in the blueprint.
         type: catalogue id of the empty rack.
         mode: how the rack is cooled.
-        loop: name of the coolant loop; None where it is on none.
+        cold_plates: whether coolant reaches its devices.
+        loop: name of the loop of its cold plates, or of a door alone; None where it is on none.
+        door_loop: name of the loop of its rear door; None without a door.
         air_direction: direction in which air passes the rack.
         casters: number of casters that carry the rack.
         height_u: units for devices, in U.
@@ -57,6 +59,8 @@ class RackClass:
         air_into_loop_w: heat that a rear door moves from the air into the loop, in W.
         airflow_cfm: air that the devices draw, in CFM.
         flow_lpm: coolant that the rack needs, in L/min; 0 without a loop.
+        device_flow_lpm: of that, what its devices need, in L/min.
+        door_flow_lpm: of that, what its rear door needs, in L/min.
         content_kg: weight of all devices, in kg.
         weight_kg: weight of the devices and the rack, in kg.
         static_rating_kg: content that the rack carries when it stands, in kg.
@@ -84,7 +88,9 @@ class RackClass:
     path: Path
     type: str
     mode: CoolingMode
+    cold_plates: bool
     loop: str | None
+    door_loop: str | None
     air_direction: str
     casters: int
     height_u: float
@@ -97,6 +103,8 @@ class RackClass:
     air_into_loop_w: float | None
     airflow_cfm: float | None
     flow_lpm: float | None
+    device_flow_lpm: float | None
+    door_flow_lpm: float | None
     content_kg: float | None
     weight_kg: float | None
     static_rating_kg: float | None
