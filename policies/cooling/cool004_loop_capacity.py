@@ -22,7 +22,10 @@ from rackwright.policy.helpers.remediation import add_units, either, place_fewer
     since="0.1",
 )
 class LoopCapacity(Policy):
-    """Heat and flow of a loop stay inside its CDUs less one, on the basis of their rating."""
+    """Heat and flow of a loop stay inside its CDUs less one, on the basis of their rating.
+
+    Those in a rack carry it whole, and its flow without one of their pumps.
+    """
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures of heat, flow and approach for each loop that carries heat."""
@@ -48,6 +51,8 @@ def _doors(site: SitePlan, row: LoopLoad) -> Iterator[Contributor]:
 
 
 def _heat(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
+    if row.in_rack:
+        return _heat_of_rack(site, row, at)
     value, limit = row.heat_w, row.capacity_n1_w
     over = excess(value, limit)
     shares = contributors(site, "heat_liquid_w", _classes(site, row), per_rack=False)
@@ -68,7 +73,44 @@ def _heat(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
     )
 
 
+def _heat_of_rack(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
+    """The hottest rack on its own CDUs; who loses one loses this rack, as REL-003 says."""
+    over = excess(row.heat_w, row.capacity_w)
+    return Measure(
+        at,
+        value=row.heat_w,
+        limit=row.capacity_w,
+        unit="W",
+        what=f"heat of one rack into its {row.cdus} × {row.cdu}",
+        fix=add_units(over, row.capacity_w, row.cdus, row.cdu) if over else None,
+        missing=missing_of_loop(site, row),
+    )
+
+
+def _flow_of_rack(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
+    value, limit = row.flow_lpm, row.pump_lost_lpm
+    missing = missing_of_loop(site, row)
+    if row.cdus > 1 and row.cdu_flow_lpm is None:
+        missing += (of_product(row.cdu, "flow", "published flow"),)
+    if limit is None:
+        missing += (of_product(row.cdu, "flow_pump_lost", "flow with a pump lost"),)
+    fix = None
+    if is_over(value, limit):
+        fix = "choose a CDU whose other pumps carry the rack, or raise 'temperature_rise'"
+    return Measure(
+        at,
+        value=value,
+        limit=limit,
+        unit="L/min",
+        what=f"flow of one rack, a pump of its {row.cdus} × {row.cdu} lost,",
+        fix=fix,
+        missing=missing,
+    )
+
+
 def _flow(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
+    if row.in_rack:
+        return _flow_of_rack(site, row, at)
     value, limit = row.flow_lpm, row.cdu_flow_n1_lpm
     over = excess(value, limit)
     fix = None

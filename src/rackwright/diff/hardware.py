@@ -74,7 +74,8 @@ def _onprem(site: SitePlan) -> Iterator[tuple[str, str, int]]:
         for tier in fabric.tiers:
             yield "switch", tier.type, tier.count
     for loop in model.loops:
-        yield "CDU", loop.cdu, loop.count
+        standing = [racks.count for racks in site.rack_classes if racks.loop == loop.name]
+        yield "CDU", loop.cdu, loop.count * (sum(standing) if loop.in_rack else 1)
     for hall in model.halls:
         if hall.air is not None:
             yield "air handler", hall.air.type, hall.air.count

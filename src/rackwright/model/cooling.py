@@ -9,7 +9,15 @@ from pydantic import Field, model_validator
 from rackwright.model.base import Model
 from rackwright.model.names import Name
 from rackwright.model.power import StartStep
-from rackwright.model.units import Celsius, Kelvin, Kilograms, Kilopascals, LitresPerMinute, Watts
+from rackwright.model.units import (
+    Celsius,
+    Kelvin,
+    Kilograms,
+    Kilopascals,
+    LitresPerMinute,
+    RackUnits,
+    Watts,
+)
 
 WaterClass = Literal["W17", "W27", "W32", "W40", "W45", "W+"]
 AirClass = Literal["A1", "A2", "A3", "A4", "H1"]
@@ -52,6 +60,9 @@ class CoolingLoop(Model):
     facility_temperature: Celsius | None = None
     """Facility water supplied to the CDUs."""
     facility_class: WaterClass | None = None
+    in_rack: bool = False
+    """The CDUs stand in racks: each rack on the loop has ``count`` of them and a loop of its own, and
+    they draw their power from its feeds."""
     approach: Kelvin | None = None
     """Approach at which the CDU is selected; must be the basis of its catalogue capacity."""
     dew_point: Celsius | None = None
@@ -67,6 +78,13 @@ class CoolingLoop(Model):
     start_step: StartStep = 1
     """Step in which they are connected when generators start."""
 
+    @model_validator(mode="after")
+    def _hangs_on_racks(self) -> CoolingLoop:
+        if self.in_rack and (self.fed_by or self.start_step != 1):
+            name = "fed_by" if self.fed_by else "start_step"
+            raise ValueError(f"CDUs in racks hang on the feeds of their racks and have no '{name}'")
+        return self
+
 
 class MechanicalPlant(Model):
     """Equal units of what draws power beside racks, air handlers and CDUs: chillers, pumps, lights."""
@@ -80,6 +98,17 @@ class MechanicalPlant(Model):
     """Power sources. The first one that lives carries all units."""
     start_step: StartStep = 1
     """Step in which they are connected when generators start."""
+
+
+class Manifolds(Model):
+    """Equal manifolds of one rack, which bring coolant to its devices."""
+
+    count: Annotated[int, Field(ge=0, le=100)]
+    """0 where units and weight of the devices include them."""
+    height: RackUnits
+    """Of one; 0 U where it hangs beside the rails."""
+    weight: Kilograms | None = None
+    """Of one, with its coolant."""
 
 
 class RackCooling(Model):
@@ -99,6 +128,8 @@ class RackCooling(Model):
     """Air at the door minus water at the door, at which its capacity is rated."""
     rear_door_weight: Kilograms | None = None
     """Of the door with its water."""
+    manifolds: Manifolds | None = None
+    """Absent, nobody says what those of a rack with its own CDUs take up and weigh."""
     leak_detection: bool | None = None
     isolation: bool | None = None
     """Valves shut this rack off by themselves when a leak is found."""
@@ -111,6 +142,8 @@ class RackCooling(Model):
             raise ValueError("cooling mode 'liquid-rear-door' needs a 'rear_door_loop'")
         if self.mode != "liquid-rear-door" and self.rear_door_loop is not None:
             raise ValueError("'rear_door_loop' is of the cooling mode 'liquid-rear-door' only")
+        if self.manifolds is not None and not self.has_cold_plates:
+            raise ValueError(f"cooling mode '{self.mode}' has no 'manifolds'")
         return self
 
     @property

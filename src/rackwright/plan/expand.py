@@ -33,6 +33,7 @@ from rackwright.plan.power.distribution import check_sources
 from rackwright.plan.power.sources import plan_sources
 from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.plan.racks import rack as racks
+from rackwright.plan.racks.loops import check_loops
 from rackwright.plan.racks.placement import (
     AssignedRacks,
     Load,
@@ -145,6 +146,7 @@ def _check(
     unknown = _check_entries(site, path, groups, loads, catalogue)
     if not unknown:
         problems += check_consumers(consumers_of(site, path, catalogue), sources)
+        problems += check_loops(site, path, groups, catalogue)
     return problems + unknown
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from rackwright.plan.power.demand import FeedWatts
 from rackwright.plan.power.electrical import circuit_capacity, imbalance, outlet_voltage
 from rackwright.plan.racks import mechanical, outlets
 from rackwright.plan.racks.coolant import coolant_of
+from rackwright.plan.racks.cooling_fixtures import cooling_fixtures
 from rackwright.plan.racks.devices import PlacedDevice, describe_device, place_devices, total
 from rackwright.plan.racks.fixtures import fixtures
 from rackwright.plan.racks.placement import AssignedRacks, Load
@@ -38,7 +39,7 @@ from rackwright.plan.records.power import (
     DeviceState,
     FeedLoad,
 )
-from rackwright.plan.records.racks import RackClass, RackDevice
+from rackwright.plan.records.racks import POWERED, RackClass, RackDevice
 
 LostKind = Literal["feed", "pdu"]
 
@@ -119,6 +120,7 @@ def build_rack(
         (switches if load.is_switch else nodes).extend([(device, load.group.start_unit)] * count)
     whole = any(_is_whole_rack(loads[index], catalogue) for index, _ in cls.content)
     furniture = fixtures(group, pdus, catalogue, cls.group.path, shelves_included=whole)
+    furniture += _cooling_fixtures(cls, site, catalogue, rise)
     placed = place_devices(nodes, switches, furniture, rack_type.height.value)
     feeds = [feed.name for feed in group.feeds]
     devices = wire(
@@ -136,6 +138,17 @@ def build_rack(
         normal=tuple(circuit_loads(devices, circuits, plugs)),
         losses=tuple(_losses(group.feeds, circuits)),
     )
+
+
+def _cooling_fixtures(
+    cls: AssignedRacks, site: OnPremSite, catalogue: Catalogue, rise: float | None
+) -> Iterator[PlacedDevice]:
+    cooling, path = cls.group.group.cooling, cls.group.path
+    numbers = {loop.name: number for number, loop in enumerate(site.loops)}
+    number = numbers.get(cooling.loop or "")
+    loop = None if number is None else site.loops[number]
+    where = (*path[:2], "loops", number or 0)  # a site is at "sites", n
+    return cooling_fixtures(cooling, loop, where, path, catalogue, rise)
 
 
 def _describe(
@@ -246,7 +259,7 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
         height_u=kind.height.value,
         used_u=total(device.height for device in devices),
         power_w=total(device.power for device in devices),
-        peak_w=total(d.peak for d in devices if d.kind in {"node", "switch"}),
+        peak_w=total(d.peak for d in devices if d.kind in POWERED),
         heat_w=total(device.heat for device in devices),
         heat_air_w=None if heat_air is None or captured is None else heat_air - captured,
         heat_liquid_w=total(device.heat_liquid for device in devices),
@@ -385,7 +398,7 @@ def _device_losses(
             alive[plug.device] += 1
     found: dict[tuple[str, str, int, DeviceState], list[PlacedDevice]] = {}
     for device, living in zip(rack.devices, alive, strict=True):
-        if device.kind not in {"node", "switch"}:
+        if device.kind not in POWERED:
             continue
         state = "unknown" if device.psu_count is None else device_state(device, living)[0]
         found.setdefault((device.entry, device.group, living, state), []).append(device)
@@ -415,7 +428,7 @@ def device_rows(rack: Rack, path: Path, number: int) -> list[RackDevice]:
             kind=d.kind,
             entry=d.entry,
             group=d.group,
-            path=d.path if d.kind in {"node", "switch"} else path,
+            path=d.path if d.kind in POWERED else path,
             unit_low=d.unit_low,
             fits=d.fits,
             height_u=d.height,

@@ -90,15 +90,17 @@ class LoopLoad:
         loop: name, unique in the site.
         path: its place in the blueprint.
         cdu: catalogue id of the CDUs.
-        cdus: number of CDUs.
+        cdus: number of CDUs; of those in one rack where they stand in racks.
+        in_rack: whether they stand in racks, and the numbers below are those of one of these racks.
         fluid: what flows.
         rise_k: return minus supply temperature at design load, in K.
-        heat_w: heat into the loop, rear doors included, in W.
-        flow_lpm: coolant that the racks need, in L/min.
+        heat_w: heat into the loop, rear doors included, in W; with ``in_rack`` the most of a rack.
+        flow_lpm: coolant that the racks need, in L/min; with ``in_rack`` the most of a rack.
         capacity_w: heat that all CDUs carry, in W.
         capacity_n1_w: the same with one of them lost, in W.
         cdu_flow_lpm: flow of all CDUs, in L/min.
         cdu_flow_n1_lpm: the same with one of them lost, in L/min.
+        pump_lost_lpm: flow of the CDUs of a rack less one pump, in L/min; None beside racks.
         approach_k: approach at which the capacity is used, in K.
         catalogue_approach_k: approach at which the capacity is published, in K.
         supply_c: supply temperature, in °C.
@@ -113,6 +115,7 @@ class LoopLoad:
     path: Path
     cdu: str
     cdus: int
+    in_rack: bool
     fluid: Fluid
     rise_k: float
     heat_w: float | None
@@ -121,6 +124,7 @@ class LoopLoad:
     capacity_n1_w: float
     cdu_flow_lpm: float | None
     cdu_flow_n1_lpm: float | None
+    pump_lost_lpm: float | None
     approach_k: float | None
     catalogue_approach_k: float | None
     supply_c: float | None

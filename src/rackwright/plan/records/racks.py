@@ -8,7 +8,10 @@ from typing import Literal
 from rackwright.plan.base import Path
 
 CoolingMode = Literal["air", "rear-door", "liquid", "liquid-rear-door"]
-DeviceKind = Literal["node", "switch", "pdu", "shelf", "cdu", "door"]
+DeviceKind = Literal["node", "switch", "pdu", "shelf", "cdu", "manifold", "door"]
+
+POWERED: frozenset[DeviceKind] = frozenset({"node", "switch", "cdu"})
+"""Kinds of devices that draw power from the feeds of their rack."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +128,7 @@ class RackClass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RackDevice:
-    """One device in one rack of a class: a node, a switch, a PDU, a power shelf or a rear door.
+    """One device in one rack of a class: a node, a switch, or what feeds and cools the rack.
 
     Attributes:
         rack_class: number of the class of racks.
@@ -133,7 +136,7 @@ class RackDevice:
         kind: what it is.
         entry: catalogue id of the product.
         group: name of the node group or switch tier; ``feed A`` for a PDU, ``shelves`` for a shelf.
-        path: place of that group in the blueprint; of the rack group for PDUs and shelves.
+        path: place of that group in the blueprint, of the loop for a CDU, else of the rack group.
         unit_low: lowest rack unit, counted from 1; None beside the rails and without a place.
         fits: whether a free place was found.
         height_u: height, in U; 0 beside the rails.
