@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rackwright.model.quantities import format_quantity
+from rackwright.plan.cooling.loop_products import rise_within
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
 from rackwright.plan.racks.contributors import contributors
@@ -108,6 +109,16 @@ def _flow_of_rack(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
     )
 
 
+def _flows(site: SitePlan, row: LoopLoad) -> Iterator[Contributor]:
+    """What each product on a loop needs, and its rear doors, in L/min."""
+    for product in site.loop_products:
+        if product.loop == row.loop and product.flow_lpm:
+            yield Contributor(product.entry, product.devices, product.flow_lpm)
+    for racks in site.rack_classes:
+        if racks.door_loop == row.loop and racks.door_flow_lpm:
+            yield Contributor("rear door", racks.count, racks.door_flow_lpm)
+
+
 def _flow(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
     if row.in_rack:
         return _flow_of_rack(site, row, at)
@@ -116,7 +127,8 @@ def _flow(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
     fix = None
     if over:
         more = add_units(over, row.cdu_flow_lpm, row.cdus, row.cdu)
-        fix = either(more, "raise 'temperature_rise'")
+        enough = None if limit is None else rise_within(row, site.loop_products, limit)
+        fix = either(more, "raise 'temperature_rise'" if enough else None)
     missing = missing_of_loop(site, row)
     if limit is None:
         missing += (of_product(row.cdu, "flow", "published flow"),)
@@ -126,6 +138,7 @@ def _flow(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
         limit=limit,
         unit="L/min",
         what="flow of the loop, one CDU lost,",
+        contributors=tuple(_flows(site, row)) if over else (),
         fix=fix,
         missing=missing,
     )
@@ -133,9 +146,10 @@ def _flow(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
 
 def _pipes(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
     value, limit = row.flow_lpm, row.flow_limit_lpm
+    over = excess(value, limit)
     rise = None
-    if value is not None and limit and value > limit:
-        rise = row.rise_k * value / limit
+    if over and limit is not None:
+        rise = rise_within(row, site.loop_products, limit)
     missing = missing_of_loop(site, row)
     if limit is None:
         place = (*row.path, "flow_limit")
@@ -146,6 +160,7 @@ def _pipes(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
         limit=limit,
         unit="L/min",
         what="flow of the loop through its piping",
+        contributors=tuple(_flows(site, row)) if over else (),
         fix="lay larger pipes" if rise is None else f"raise 'temperature_rise' to {rise:.1f} K",
         missing=missing,
     )

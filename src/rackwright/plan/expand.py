@@ -21,6 +21,7 @@ from rackwright.plan.cooling.facility import (
     row_rows,
     totals_row,
 )
+from rackwright.plan.cooling.loop_products import loop_products
 from rackwright.plan.cost.references import find_cost_problems
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric.racks import check_shared_racks
@@ -327,6 +328,7 @@ def _tabulate(
         rows=row_rows(site, path, rack_classes),
         halls=hall_rows(site, path, rack_classes, catalogue),
         loops=loop_rows(site, path, rack_classes, catalogue),
+        loop_products=tuple(loop_products(site.loops, rack_classes, devices)),
         totals=totals_row(site, rack_classes, _count(site, catalogue), plant.overhead),
         distribution=plant.tree,
         overhead=plant.overhead,

@@ -136,6 +136,31 @@ class LoopLoad:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LoopProduct:
+    """Equal liquid-cooled devices on one coolant loop; several products may be on one.
+
+    Attributes:
+        loop: name of the loop.
+        entry: catalogue id of the product.
+        devices: number of devices.
+        heat_w: heat of one into the liquid, in W.
+        asked_lpm: coolant that its maker asks for, in L/min; None where no maker does.
+        flow_lpm: the larger of that and what its heat needs at the loop's rise, in L/min.
+        max_supply_c: warmest coolant that it takes, in °C.
+        water_class: warmest class of facility water that it takes, like ``W32``.
+    """
+
+    loop: str
+    entry: str
+    devices: int
+    heat_w: float | None
+    asked_lpm: float | None
+    flow_lpm: float | None
+    max_supply_c: float | None
+    water_class: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SiteTotals:
     """The whole site.
 
