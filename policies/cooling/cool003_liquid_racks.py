@@ -41,19 +41,19 @@ def _rack(site: SitePlan, row: RackClass) -> Iterator[Finding]:
         if device.path not in seen:
             seen.add(device.path)
             where = Subject(f"{at.name} {device.group}", device.path)
-            yield _mode(device, row.mode, where)
-            if row.mode == "liquid":
+            yield _mode(device, row, where)
+            if row.cold_plates:
                 yield _split(device, where)
 
 
-def _mode(device: RackDevice, mode: str, at: Subject) -> Finding:
+def _mode(device: RackDevice, row: RackClass, at: Subject) -> Finding:
     entry, medium = device.entry, device.medium
-    if mode == "liquid":
+    if row.cold_plates:
         return Finding(at, ok=True, message=f"{entry} ({medium}) is in a liquid-cooled rack")
     return Finding(
         at,
         ok=False,
-        message=f"{entry} needs liquid ({medium}), its rack has cooling mode '{mode}'",
+        message=f"{entry} needs liquid ({medium}), its rack has cooling mode '{row.mode}'",
         fix="put the racks on a loop: 'cooling: {mode: liquid, loop: …}'",
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Path, Plan, SitePlan
-from rackwright.plan.records.racks import RackDevice
+from rackwright.plan.records.racks import POWERED, RackDevice
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 from rackwright.policy.helpers.racks import RackNames
 
@@ -88,5 +88,5 @@ def _products(site: SitePlan) -> dict[tuple[int, str], RackDevice]:
     return {
         (row.rack_class, row.entry): row
         for row in site.devices
-        if row.kind in {"node", "switch"} and row.psu_inlet not in _NO_CORD
+        if row.kind in POWERED and row.psu_inlet not in _NO_CORD
     }

@@ -74,6 +74,8 @@ def _fix(loss: Loss, limit: float) -> str:
             return f"spread the group over {needed:,} leaves or more" if needed else "allow a loss"
         case "power source":
             return "feed the racks from more sources that do not die together"
+        case "pump":
+            return "choose CDUs whose other pumps carry a rack"
         case "CDU":
             return f"add a CDU beside the {loss.count}, so that the others carry the loop"
 

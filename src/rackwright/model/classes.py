@@ -371,9 +371,11 @@ _PLANT: Mapping[type[Model], Fields] = {
         identity=("racks",),
     ),
     cooling.RackCooling: Fields(
-        "mode loop rear_door_capacity rear_door_difference rear_door_weight",
+        "mode loop rear_door_loop rear_door_capacity rear_door_difference rear_door_weight",
+        parts="manifolds",
         claims={"power_limit": higher(), "leak_detection": SAID, "isolation": SAID},
     ),
+    cooling.Manifolds: Fields("count height weight"),
     cooling.AirSupply: Fields(
         "type count inlet_temperature containment fed_by",
         claims={
@@ -384,7 +386,7 @@ _PLANT: Mapping[type[Model], Fields] = {
         },
     ),
     cooling.CoolingLoop: Fields(
-        "name cdu count fluid flow_limit fed_by",
+        "name cdu count in_rack fluid flow_limit fed_by",
         claims={
             "power": lower(Absent.ELSEWHERE),
             "start_step": other(Absent.STRICT),

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.names import Name
 from rackwright.model.power import StartStep
-from rackwright.model.units import Celsius, Kelvin, Kilograms, Kilopascals, LitresPerMinute, Watts
+from rackwright.model.units import (
+    Celsius,
+    Kelvin,
+    Kilograms,
+    Kilopascals,
+    LitresPerMinute,
+    RackUnits,
+    Watts,
+)
 
 WaterClass = Literal["W17", "W27", "W32", "W40", "W45", "W+"]
 AirClass = Literal["A1", "A2", "A3", "A4", "H1"]
@@ -52,6 +60,9 @@ class CoolingLoop(Model):
     facility_temperature: Celsius | None = None
     """Facility water supplied to the CDUs."""
     facility_class: WaterClass | None = None
+    in_rack: bool = False
+    """The CDUs stand in racks: each rack on the loop has ``count`` of them and a loop of its own, and
+    they draw their power from its feeds."""
     approach: Kelvin | None = None
     """Approach at which the CDU is selected; must be the basis of its catalogue capacity."""
     dew_point: Celsius | None = None
@@ -66,6 +77,13 @@ class CoolingLoop(Model):
     """Power sources. The first one that lives carries all CDUs."""
     start_step: StartStep = 1
     """Step in which they are connected when generators start."""
+
+    @model_validator(mode="after")
+    def _hangs_on_racks(self) -> CoolingLoop:
+        if self.in_rack and (self.fed_by or self.start_step != 1):
+            name = "fed_by" if self.fed_by else "start_step"
+            raise ValueError(f"CDUs in racks hang on the feeds of their racks and have no '{name}'")
+        return self
 
 
 class MechanicalPlant(Model):
@@ -82,20 +100,58 @@ class MechanicalPlant(Model):
     """Step in which they are connected when generators start."""
 
 
+class Manifolds(Model):
+    """Equal manifolds of one rack, which bring coolant to its devices."""
+
+    count: Annotated[int, Field(ge=0, le=100)]
+    """0 where units and weight of the devices include them."""
+    height: RackUnits
+    """Of one; 0 U where it hangs beside the rails."""
+    weight: Kilograms | None = None
+    """Of one, with its coolant."""
+
+
 class RackCooling(Model):
     """How one rack is cooled and how dense it may become."""
 
-    mode: Literal["air", "rear-door", "liquid"]
+    mode: Literal["air", "rear-door", "liquid", "liquid-rear-door"]
+    """``liquid`` brings coolant to cold plates, ``liquid-rear-door`` has a rear door beside."""
     power_limit: Watts | None = None
     """Most power this rack may draw in this mode, by the hall's design."""
     loop: Name | None = None
-    """Loop that a liquid-cooled rack or a rear door is on."""
+    """Loop of the cold plates; of the door where there is nothing but a door."""
+    rear_door_loop: Name | None = None
+    """Loop of the door of a ``liquid-rear-door``; that of the cold plates may be too warm for it."""
     rear_door_capacity: Watts | None = None
     """Heat that the door takes from the air, at ``rear_door_difference``."""
     rear_door_difference: Annotated[Kelvin, Field(gt=0)] | None = None
     """Air at the door minus water at the door, at which its capacity is rated."""
     rear_door_weight: Kilograms | None = None
     """Of the door with its water."""
+    manifolds: Manifolds | None = None
+    """Absent, nobody says what those of a rack with its own CDUs take up and weigh."""
     leak_detection: bool | None = None
     isolation: bool | None = None
     """Valves shut this rack off by themselves when a leak is found."""
+
+    @model_validator(mode="after")
+    def _loops_fit_the_mode(self) -> RackCooling:
+        if self.mode != "air" and self.loop is None:
+            raise ValueError(f"cooling mode '{self.mode}' needs a 'loop'")
+        if self.mode == "liquid-rear-door" and self.rear_door_loop is None:
+            raise ValueError("cooling mode 'liquid-rear-door' needs a 'rear_door_loop'")
+        if self.mode != "liquid-rear-door" and self.rear_door_loop is not None:
+            raise ValueError("'rear_door_loop' is of the cooling mode 'liquid-rear-door' only")
+        if self.manifolds is not None and not self.has_cold_plates:
+            raise ValueError(f"cooling mode '{self.mode}' has no 'manifolds'")
+        return self
+
+    @property
+    def has_cold_plates(self) -> bool:
+        """Whether coolant reaches the devices of the rack."""
+        return self.mode in {"liquid", "liquid-rear-door"}
+
+    @property
+    def door_loop(self) -> str | None:
+        """Loop of the rear door; None without a door."""
+        return self.loop if self.mode == "rear-door" else self.rear_door_loop

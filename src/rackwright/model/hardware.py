@@ -354,8 +354,16 @@ class Cdu(Entry):
     flow: Fact[Annotated[LitresPerMinute, _SOME]] | None = None
     power: Fact[Watts] | None = None
     in_rack: bool = False
+    """It is mounted in the rack that it cools; what follows is of such a one."""
     height: Fact[RackUnits] | None = None
     weight: Fact[Kilograms] | None = None
+    """With its coolant."""
+    flow_pump_lost: Fact[LitresPerMinute] | None = None
+    """Flow while one of its pumps is lost; 0 where it has a single one."""
+    airflow: Fact[CubicFeetPerMinute] | None = None
+    power_supplies: PowerSupplies | None = None
+    voltage_min: Fact[Volts] | None = None
+    voltage_max: Fact[Volts] | None = None
 
 
 class AirHandler(Entry):

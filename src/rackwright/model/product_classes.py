@@ -78,7 +78,11 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
         "capacity": _MORE,
         "flow": _MORE_OR_NONE,
         "power": _LESS_OR_NONE,
-        **_either("approach", "in_rack"),
+        "flow_pump_lost": _MORE,
+        "airflow": _LESS_OR_NONE,
+        "voltage_min": _LESS_OR_NONE,
+        "voltage_max": _MORE_OR_NONE,
+        **_either("approach", "in_rack", "power_supplies"),
         **_SIZE,
     },
     hardware.AirHandler: {

@@ -21,6 +21,7 @@ from rackwright.plan.cooling.facility import (
     row_rows,
     totals_row,
 )
+from rackwright.plan.cooling.loop_products import loop_products
 from rackwright.plan.cost.references import find_cost_problems
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric.racks import check_shared_racks
@@ -33,6 +34,7 @@ from rackwright.plan.power.distribution import check_sources
 from rackwright.plan.power.sources import plan_sources
 from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.plan.racks import rack as racks
+from rackwright.plan.racks.loops import check_loops
 from rackwright.plan.racks.placement import (
     AssignedRacks,
     Load,
@@ -133,9 +135,11 @@ def _check(
                 message = f"feed {feed.name} comes from '{feed.source}', which does not exist"
                 where = (*placed.path, "feeds", index, "source")
                 problems.append(PlanProblem(where, message, did_you_mean(feed.source, sources)))
-        loop = placed.group.cooling.loop
-        if loop is not None and loop not in loops:
-            where = (*placed.path, "cooling", "loop")
+        cooling = placed.group.cooling
+        for name, loop in (("loop", cooling.loop), ("rear_door_loop", cooling.rear_door_loop)):
+            if loop is None or loop in loops:
+                continue
+            where = (*placed.path, "cooling", name)
             message = f"there is no cooling loop '{loop}' in this site"
             problems.append(PlanProblem(where, message, did_you_mean(loop, loops)))
     problems += check_file_systems(site, path)
@@ -143,6 +147,7 @@ def _check(
     unknown = _check_entries(site, path, groups, loads, catalogue)
     if not unknown:
         problems += check_consumers(consumers_of(site, path, catalogue), sources)
+        problems += check_loops(site, path, groups, catalogue)
     return problems + unknown
 
 
@@ -324,6 +329,7 @@ def _tabulate(
         rows=row_rows(site, path, rack_classes),
         halls=hall_rows(site, path, rack_classes, catalogue),
         loops=loop_rows(site, path, rack_classes, catalogue),
+        loop_products=tuple(loop_products(site.loops, rack_classes, devices)),
         totals=totals_row(site, rack_classes, _count(site, catalogue), plant.overhead),
         distribution=plant.tree,
         overhead=plant.overhead,

@@ -29,7 +29,13 @@ if TYPE_CHECKING:
     from rackwright.plan.fabric.fabrics import FabricPlan
     from rackwright.plan.power.distribution import PowerTree
     from rackwright.plan.power.overhead import Overhead
-    from rackwright.plan.records.facility import HallLoad, LoopLoad, RowLoad, SiteTotals
+    from rackwright.plan.records.facility import (
+        HallLoad,
+        LoopLoad,
+        LoopProduct,
+        RowLoad,
+        SiteTotals,
+    )
     from rackwright.plan.records.power import (
         CircuitAfterLoss,
         CircuitLoad,
@@ -64,6 +70,7 @@ class SitePlan:
     rows: tuple[RowLoad, ...] = field(repr=False)
     halls: tuple[HallLoad, ...] = field(repr=False)
     loops: tuple[LoopLoad, ...] = field(repr=False)
+    loop_products: tuple[LoopProduct, ...] = field(repr=False)
     totals: SiteTotals = field(repr=False)
     distribution: PowerTree = field(repr=False)
     """Its power sources."""

@@ -66,6 +66,14 @@ def test_the_site_of_the_factory_is_good():
             "cooling mode 'rear-door' needs a 'loop'",
         ),
         (
+            in_rows(a_rack_group(cooling={"mode": "liquid-rear-door", "loop": "tcs"})),
+            "cooling mode 'liquid-rear-door' needs a 'rear_door_loop'",
+        ),
+        (
+            in_rows(a_rack_group(cooling={"mode": "liquid", "loop": "a", "rear_door_loop": "b"})),
+            "'rear_door_loop' is of the cooling mode 'liquid-rear-door' only",
+        ),
+        (
             {
                 "power": {
                     "sources": [a_source("u", modules={"count": 2, "capacity": "1 W", "spare": 2})]

@@ -17,7 +17,6 @@ from rackwright.model.hardware import (
     Switch,
 )
 from rackwright.model.names import hostlist_size
-from rackwright.model.onprem import OnPremSite
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion, SitePlan
 
@@ -80,7 +79,7 @@ def product_counts(plan: Expansion) -> Counter[tuple[str, str, str]]:
     """Units of each product, by site, kind in words and catalogue id."""
     found: Counter[tuple[str, str, str]] = Counter()
     for site in plan.onprem:
-        for kind, product, count in _counted(site.site):
+        for kind, product, count in _counted(site):
             found[site.name, kind, product] += count
     for aws in plan.aws:
         for group in aws.groups:
@@ -90,14 +89,16 @@ def product_counts(plan: Expansion) -> Counter[tuple[str, str, str]]:
     return found
 
 
-def _counted(site: OnPremSite) -> Iterator[tuple[str, str, int]]:
+def _counted(planned: SitePlan) -> Iterator[tuple[str, str, int]]:
+    site = planned.site
     for group in site.node_groups:
         yield "node", group.type, group.count
     for fabric in site.fabrics:
         for tier in fabric.tiers:
             yield "switch", tier.type, tier.count
     for loop in site.loops:
-        yield "CDU", loop.cdu, loop.count
+        standing = [racks.count for racks in planned.rack_classes if racks.loop == loop.name]
+        yield "CDU", loop.cdu, loop.count * (sum(standing) if loop.in_rack else 1)
     for hall in site.halls:
         if hall.air is not None:
             yield "air handler", hall.air.type, hall.air.count

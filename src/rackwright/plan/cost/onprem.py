@@ -181,6 +181,8 @@ def _groups(site: SitePlan, catalogue: Catalogue) -> list[_Group]:
                 else:
                     group.power = so_far + each * racks.count
     for index, loop in enumerate(site.site.loops):
+        if loop.in_rack:  # they are among the devices
+            continue
         add("cooling", loop.cdu, (*site.path, "loops", index), loop.count)
     for index, hall in enumerate(site.site.halls):
         if hall.air is not None:
@@ -197,4 +199,4 @@ def _purpose(site: SitePlan, kind: str, path: Path) -> str:
             made = site.site.fabrics[fabric]
             return f"{made.name}/{made.tiers[tier].name}"
         case _:
-            return "racks" if kind in {"pdu", "shelf"} else kind
+            return {"pdu": "racks", "shelf": "racks", "cdu": "cooling"}.get(kind, kind)

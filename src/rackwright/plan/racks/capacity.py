@@ -104,7 +104,7 @@ def _key(described: AssignedRacks) -> Hashable:
     group = described.group.group
     feeds = tuple((feed.name, feed.pdu, feed.pdus, feed.circuit) for feed in group.feeds)
     shelves = group.shelves.key if group.shelves else None
-    return described.content, described.group.hall, group.type, shelves, feeds
+    return described.content, described.group.hall, group.type, group.cooling, shelves, feeds
 
 
 def _largest(described: AssignedRacks, loads: Sequence[Load], rack: Rack) -> tuple[int, int]:

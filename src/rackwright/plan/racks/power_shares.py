@@ -10,6 +10,7 @@ from rackwright.plan.base import Contributor
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.power.overhead import Overhead
+from rackwright.plan.records.racks import POWERED
 
 
 def circuit_contributors(
@@ -93,7 +94,7 @@ def _uncounted(site: SitePlan, rack_class: int, racks: int) -> list[Contributor]
     return [
         Contributor(device.entry, racks, device.power_w)
         for device in site.devices_of(rack_class)
-        if device.psus is None and device.kind in {"node", "switch"} and device.power_w
+        if device.psus is None and device.kind in POWERED and device.power_w
     ]
 
 

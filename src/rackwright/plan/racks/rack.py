@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -10,14 +10,14 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import Device as DeviceEntry
 from rackwright.model.hardware import Node, Outlets, Pdu, RackType, Switch, fact_value
 from rackwright.model.names import compress_hostlist
-from rackwright.model.onprem import Hall, NodeGroup, OnPremSite, RackGroup
+from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
 from rackwright.model.power import RackFeed
 from rackwright.plan.base import Path
-from rackwright.plan.cooling.rear_door import exhaust, heat_taken
-from rackwright.plan.cooling.thermal import coolant_flow
 from rackwright.plan.power.demand import FeedWatts
 from rackwright.plan.power.electrical import circuit_capacity, imbalance, outlet_voltage
 from rackwright.plan.racks import mechanical, outlets
+from rackwright.plan.racks.coolant import coolant_of
+from rackwright.plan.racks.cooling_fixtures import cooling_fixtures
 from rackwright.plan.racks.devices import PlacedDevice, describe_device, place_devices, total
 from rackwright.plan.racks.fixtures import fixtures
 from rackwright.plan.racks.placement import AssignedRacks, Load
@@ -39,7 +39,7 @@ from rackwright.plan.records.power import (
     DeviceState,
     FeedLoad,
 )
-from rackwright.plan.records.racks import RackClass, RackDevice
+from rackwright.plan.records.racks import POWERED, RackClass, RackDevice
 
 LostKind = Literal["feed", "pdu"]
 
@@ -120,6 +120,7 @@ def build_rack(
         (switches if load.is_switch else nodes).extend([(device, load.group.start_unit)] * count)
     whole = any(_is_whole_rack(loads[index], catalogue) for index, _ in cls.content)
     furniture = fixtures(group, pdus, catalogue, cls.group.path, shelves_included=whole)
+    furniture += _cooling_fixtures(cls, site, catalogue, rise)
     placed = place_devices(nodes, switches, furniture, rack_type.height.value)
     feeds = [feed.name for feed in group.feeds]
     devices = wire(
@@ -137,6 +138,17 @@ def build_rack(
         normal=tuple(circuit_loads(devices, circuits, plugs)),
         losses=tuple(_losses(group.feeds, circuits)),
     )
+
+
+def _cooling_fixtures(
+    cls: AssignedRacks, site: OnPremSite, catalogue: Catalogue, rise: float | None
+) -> Iterator[PlacedDevice]:
+    cooling, path = cls.group.group.cooling, cls.group.path
+    numbers = {loop.name: number for number, loop in enumerate(site.loops)}
+    number = numbers.get(cooling.loop or "")
+    loop = None if number is None else site.loops[number]
+    where = (*path[:2], "loops", number or 0)  # a site is at "sites", n
+    return cooling_fixtures(cooling, loop, where, path, catalogue, rise)
 
 
 def _describe(
@@ -225,7 +237,8 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
     content = total(device.weight for device in devices)
     heat_air = total(device.heat_air for device in devices)
     hall = site.halls[cls.group.hall]
-    captured = _captured(heat_air, rack, hall, site)
+    coolant = coolant_of(devices, heat_air, cooling, hall, site)
+    captured = coolant.door_heat
     footprint = None
     if group.aisle_depth is not None:
         footprint = mechanical.footprint(kind.width.value, kind.depth.value, group.aisle_depth)
@@ -240,18 +253,22 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
         path=cls.group.path,
         type=kind.id,
         mode=cooling.mode,
+        cold_plates=cooling.has_cold_plates,
         loop=cooling.loop,
+        door_loop=cooling.door_loop,
         air_direction=group.air_direction,
         height_u=kind.height.value,
         used_u=total(device.height for device in devices),
         power_w=total(device.power for device in devices),
-        peak_w=total(d.peak for d in devices if d.kind in {"node", "switch"}),
+        peak_w=total(d.peak for d in devices if d.kind in POWERED),
         heat_w=total(device.heat for device in devices),
         heat_air_w=None if heat_air is None or captured is None else heat_air - captured,
         heat_liquid_w=total(device.heat_liquid for device in devices),
         air_into_loop_w=captured,
         airflow_cfm=total(device.airflow for device in devices),
-        flow_lpm=_flow(rack, captured, site),
+        flow_lpm=total((coolant.device_flow, coolant.door_flow)),
+        device_flow_lpm=coolant.device_flow,
+        door_flow_lpm=coolant.door_flow,
         content_kg=content,
         weight_kg=None if content is None or empty is None else content + empty,
         static_rating_kg=fact_value(kind.static_rating),
@@ -269,41 +286,6 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
         blanking=group.blanking,
         has_liquid=any(device.medium != "air" for device in devices) or cooling.mode != "air",
     )
-
-
-def _captured(heat_air: float | None, rack: Rack, hall: Hall, site: OnPremSite) -> float | None:
-    """Air heat that a rear door moves into the loop."""
-    cooling = rack.group.cooling
-    if cooling.mode != "rear-door":
-        return 0.0
-    loop = next((loop for loop in site.loops if loop.name == cooling.loop), None)
-    return heat_taken(
-        heat_air,
-        cooling.rear_door_capacity,
-        rated=cooling.rear_door_difference,
-        air=exhaust(hall.air),
-        water=loop.supply_temperature if loop else None,
-    )
-
-
-def _flow(rack: Rack, captured: float | None, site: OnPremSite) -> float | None:
-    """Coolant flow of one rack: what its makers ask for, or what the heat needs; the larger."""
-    loops = {loop.name: loop for loop in site.loops}
-    loop = loops.get(rack.group.cooling.loop or "")
-    if loop is None:
-        return 0.0
-    flows: list[float | None] = []
-    for device in rack.devices:
-        if device.heat_liquid is None:
-            return None
-        if device.heat_liquid:
-            needed = coolant_flow(device.heat_liquid, loop.temperature_rise, loop.fluid)
-            flows.append(max(needed, device.flow or 0.0))
-    if captured is None:
-        return None
-    if captured:
-        flows.append(coolant_flow(captured, loop.temperature_rise, loop.fluid))
-    return total(flows)
 
 
 def feed_rows(rack: Rack, path: Path, number: int) -> list[FeedLoad]:
@@ -418,7 +400,7 @@ def _device_losses(
             alive[plug.device] += 1
     found: dict[tuple[str, str, int, DeviceState], list[PlacedDevice]] = {}
     for device, living in zip(rack.devices, alive, strict=True):
-        if device.kind not in {"node", "switch"}:
+        if device.kind not in POWERED:
             continue
         state = "unknown" if device.psu_count is None else device_state(device, living)[0]
         found.setdefault((device.entry, device.group, living, state), []).append(device)
@@ -448,7 +430,7 @@ def device_rows(rack: Rack, path: Path, number: int) -> list[RackDevice]:
             kind=d.kind,
             entry=d.entry,
             group=d.group,
-            path=d.path if d.kind in {"node", "switch"} else path,
+            path=d.path if d.kind in POWERED else path,
             unit_low=d.unit_low,
             fits=d.fits,
             height_u=d.height,

@@ -10,6 +10,7 @@ from rackwright.plan.power.electrical import Legs, line_implied_power, spread
 from rackwright.plan.racks.devices import PlacedDevice
 from rackwright.plan.racks.shelves import SHELF_INLETS
 from rackwright.plan.records.power import DeviceState
+from rackwright.plan.records.racks import POWERED
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def wire(
     start = 0
     for device in devices:
         count = device.psu_count
-        if count is None or device.kind not in {"node", "switch"} or feeds == 0:
+        if count is None or device.kind not in POWERED or feeds == 0:
             wired.append(device)
             continue
         if device.psus_per_feed:
@@ -171,7 +172,7 @@ def circuit_loads(
 def hangs_anywhere(device: PlacedDevice) -> bool:
     """Whether a device draws power through supplies that nobody has counted."""
     known = device.psu_count is not None or bool(device.psus_per_feed)
-    return device.kind in {"node", "switch"} and not known and device.power != 0
+    return device.kind in POWERED and not known and device.power != 0
 
 
 def _circuit_load(

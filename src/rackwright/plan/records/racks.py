@@ -7,8 +7,11 @@ from typing import Literal
 
 from rackwright.plan.base import Path
 
-CoolingMode = Literal["air", "rear-door", "liquid"]
-DeviceKind = Literal["node", "switch", "pdu", "shelf", "cdu", "door"]
+CoolingMode = Literal["air", "rear-door", "liquid", "liquid-rear-door"]
+DeviceKind = Literal["node", "switch", "pdu", "shelf", "cdu", "manifold", "door"]
+
+POWERED: frozenset[DeviceKind] = frozenset({"node", "switch", "cdu"})
+"""Kinds of devices that draw power from the feeds of their rack."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +47,9 @@ class RackClass:
         path: place of the rack group in the blueprint.
         type: catalogue id of the empty rack.
         mode: how the rack is cooled.
-        loop: name of the coolant loop; None where it is on none.
+        cold_plates: whether coolant reaches its devices.
+        loop: name of the loop of its cold plates, or of a door alone; None where it is on none.
+        door_loop: name of the loop of its rear door; None without a door.
         air_direction: direction in which air passes the rack.
         casters: number of casters that carry the rack.
         height_u: units for devices, in U.
@@ -57,6 +62,8 @@ class RackClass:
         air_into_loop_w: heat that a rear door moves from the air into the loop, in W.
         airflow_cfm: air that the devices draw, in CFM.
         flow_lpm: coolant that the rack needs, in L/min; 0 without a loop.
+        device_flow_lpm: of that, what its devices need, in L/min.
+        door_flow_lpm: of that, what its rear door needs, in L/min.
         content_kg: weight of all devices, in kg.
         weight_kg: weight of the devices and the rack, in kg.
         static_rating_kg: content that the rack carries when it stands, in kg.
@@ -84,7 +91,9 @@ class RackClass:
     path: Path
     type: str
     mode: CoolingMode
+    cold_plates: bool
     loop: str | None
+    door_loop: str | None
     air_direction: str
     casters: int
     height_u: float
@@ -97,6 +106,8 @@ class RackClass:
     air_into_loop_w: float | None
     airflow_cfm: float | None
     flow_lpm: float | None
+    device_flow_lpm: float | None
+    door_flow_lpm: float | None
     content_kg: float | None
     weight_kg: float | None
     static_rating_kg: float | None
@@ -117,7 +128,7 @@ class RackClass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RackDevice:
-    """One device in one rack of a class: a node, a switch, a PDU, a power shelf or a rear door.
+    """One device in one rack of a class: a node, a switch, or what feeds and cools the rack.
 
     Attributes:
         rack_class: number of the class of racks.
@@ -125,7 +136,7 @@ class RackDevice:
         kind: what it is.
         entry: catalogue id of the product.
         group: name of the node group or switch tier; ``feed A`` for a PDU, ``shelves`` for a shelf.
-        path: place of that group in the blueprint; of the rack group for PDUs and shelves.
+        path: place of that group in the blueprint, of the loop for a CDU, else of the rack group.
         unit_low: lowest rack unit, counted from 1; None beside the rails and without a place.
         fits: whether a free place was found.
         height_u: height, in U; 0 beside the rails.

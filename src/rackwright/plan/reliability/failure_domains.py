@@ -17,9 +17,10 @@ from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.racks.heat_unknowns import missing_of_loop
 from rackwright.plan.racks.shelves import SHELF_INLETS
+from rackwright.plan.records.facility import LoopLoad
 from rackwright.plan.records.racks import RackDevice
 
-Kind = Literal["rack", "power source", "leaf", "CDU"]
+Kind = Literal["rack", "power source", "leaf", "CDU", "pump"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +104,19 @@ class FailureDomains:
         for number, rows in placed.items():
             sources = self._feeds.get(number, [])
             for lost, dead in self._dead_feeds(sources).items():
-                fates = [is_off(row, dead, len(sources)) for row in rows]
+                fates = self._fates(number, rows, dead, len(sources))
                 off = sum(fate is True for fate in fates)
                 taken[lost] = taken.get(lost, 0) + off * self._classes[number].count
                 if None in fates:
-                    open_ = (r for r, fate in zip(rows, fates, strict=True) if fate is None)
-                    unsure.update(dict.fromkeys((row.entry, *_unsaid(row)) for row in open_))
+                    open_ = [r for r, fate in zip(rows, fates, strict=True) if fate is None]
+                    open_ += [r for r in self._site.devices_of(number) if r.kind == "cdu"]
+                    unsure.update(
+                        dict.fromkeys(
+                            (row.entry, *_unsaid(row))
+                            for row in open_
+                            if is_off(row, dead, len(sources)) is None
+                        )
+                    )
         if not taken:
             return Loss("power source", "power source", "power source", 0, of)
         worst = max(taken, key=lambda name: taken[name])
@@ -118,6 +126,20 @@ class FailureDomains:
             missing += self._tree.missing
         known = None if missing else taken[worst]
         return Loss("power source", "power source", worst, known, of, missing=missing)
+
+    def _fates(
+        self, number: int, rows: Sequence[RackDevice], dead: AbstractSet[int], feeds: int
+    ) -> Sequence[bool | None]:
+        """Whether each device stops when feeds die, by itself or with a CDU of its rack."""
+        cdus = [row for row in self._site.devices_of(number) if row.kind == "cdu"]
+        stopped = [is_off(row, dead, feeds) for row in cdus]
+        by_cdu = True if True in stopped else None if None in stopped else False
+        fates = []
+        for row in rows:
+            own = is_off(row, dead, feeds)
+            cooled_by = by_cdu if row.medium != "air" else False
+            fates.append(True if True in (own, cooled_by) else None if cooled_by is None else own)
+        return fates
 
     def _dead_feeds(self, sources: Sequence[str]) -> dict[str, frozenset[int]]:
         """By each source that matters to a rack: the feeds, by index, that die with it."""
@@ -146,13 +168,18 @@ class FailureDomains:
     def _cdus(self, placed: Mapping[int, Sequence[RackDevice]], of: int) -> Iterator[Loss]:
         """A loop dies with one of its CDUs when the others do not carry it."""
         on_loop: dict[str, int] = {}
+        in_rack: dict[str, int] = {}
         for number, rows in placed.items():
             loop = self._classes[number].loop
             wet = sum(row.medium != "air" for row in rows)
             if loop is not None and wet:
                 on_loop[loop] = on_loop.get(loop, 0) + wet * self._classes[number].count
+                in_rack[loop] = max(in_rack.get(loop, 0), wet)
         for row in self._site.loops:
             if row.loop not in on_loop:
+                continue
+            if row.in_rack:
+                yield from self._cdus_in_racks(row, in_rack[row.loop], of)
                 continue
             heat, flow, most = row.heat_w, row.flow_lpm, row.cdu_flow_n1_lpm
             missing: tuple[str, ...] = ()
@@ -166,6 +193,24 @@ class FailureDomains:
                 taken = 0 if carried else on_loop[row.loop]
             name = f"CDU of loop {row.loop}"
             yield Loss("CDU", name, name, taken, of, count=row.cdus, missing=missing)
+
+    def _cdus_in_racks(self, row: LoopLoad, nodes: int, of: int) -> Iterator[Loss]:
+        """A rack with ``nodes`` of the group dies with a CDU of its own, or with a pump of it."""
+        heat, flow = row.heat_w, row.flow_lpm
+        unsaid = missing_of_loop(self._site, row) if heat is None or flow is None else ()
+        kinds: tuple[tuple[Kind, float | None, str, float], ...] = (
+            ("CDU", row.cdu_flow_n1_lpm if row.cdus > 1 else 0.0, "flow", row.capacity_n1_w),
+            ("pump", row.pump_lost_lpm, "flow_pump_lost", row.capacity_w),
+        )
+        for kind, most, name, capacity in kinds:
+            missing = unsaid
+            if most is None:
+                missing += (of_product(row.cdu, name, "published flow"),)
+            taken: float | None = None
+            if heat is not None and flow is not None and most is not None:
+                taken = 0 if heat <= capacity and flow <= most else nodes
+            words = f"{kind} in a rack of loop {row.loop}"
+            yield Loss(kind, words, words, taken, of, count=row.cdus, missing=missing)
 
 
 def is_off(device: RackDevice, dead: AbstractSet[int], feeds: int) -> bool | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from rackwright.plan.missing import Missing, each_once, of_product
 from rackwright.plan.model import Path, SitePlan, Subject
 from rackwright.plan.racks.contributors import Quantity, subject, unknowns
-from rackwright.plan.records.racks import RackClass
+from rackwright.plan.records.racks import POWERED, RackClass
 
 MOST_FEEDS = 4
 """Feeds that people build to one rack at most; no fix asks for more."""
@@ -83,7 +83,7 @@ def uncounted(site: SitePlan, rack_class: int) -> Iterator[str]:
     entries = {
         device.entry
         for device in site.devices_of(rack_class)
-        if device.kind in {"node", "switch"}
+        if device.kind in POWERED
         and device.psu_count is None
         and device.psus is None
         and device.power_w != 0

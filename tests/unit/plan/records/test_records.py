@@ -153,7 +153,11 @@ def test_racks_of_a_class_are_named_twice() -> None:
 def test_quantities_are_fields_of_a_device_with_words() -> None:
     hints = get_type_hints(racks.RackDevice)
     assert {hints[quantity] for quantity in get_args(Quantity)} == {float | None}
-    lacking = types.SimpleNamespace(medium="hybrid", power_w=None, heat_liquid_w=None)
-    device = cast("racks.RackDevice", lacking)
-    fields = {name for one in get_args(Quantity) for name in fields_lacking(device, one)}
+    fields = set()
+    for kind, quantities in (("node", get_args(Quantity)), ("cdu", ("power_w", "weight_kg"))):
+        lacking = types.SimpleNamespace(
+            kind=kind, medium="hybrid", power_w=None, heat_liquid_w=None
+        )
+        device = cast("racks.RackDevice", lacking)
+        fields |= {name for one in quantities for name in fields_lacking(device, one)}
     assert fields == set(NAMES)
