@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Path, Plan, SitePlan
-from rackwright.plan.records.racks import RackDevice
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Profile,
+    RackDevice,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
 from rackwright.policy.helpers.racks import RackNames
 
 _NO_CORD = frozenset({"hardwired", "busbar"})

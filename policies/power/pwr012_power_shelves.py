@@ -4,21 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.hardware import Node, PowerShelf, fact_value
-from rackwright.model.onprem import RackGroup
-from rackwright.model.power import RackShelves
-from rackwright.plan.missing import Missing, ProductField, of_product
-from rackwright.plan.model import Path, Plan, SitePlan, Subject
-from rackwright.plan.racks.contributors import unknowns
-from rackwright.plan.racks.shelves import (
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Node,
+    Path,
+    Plan,
+    Policy,
+    PowerShelf,
+    ProductField,
+    RackGroup,
+    RackShelves,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.catalogue import fact_value
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.power import (
     SHELF_INLETS,
     carried_without,
     shelves_needed,
     shelves_on_feeds,
     worst_feed,
 )
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.racks import RackNames
+from rackwright.policy.helpers.racks import RackNames, unknowns
 from rackwright.policy.helpers.remediation import provide
 
 MARGIN_S = 10.0

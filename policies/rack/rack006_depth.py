@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.hardware import Node
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Contributor, Plan, SitePlan
-from rackwright.plan.racks.contributors import subject, unknowns
-from rackwright.plan.records.racks import RackClass, RackDevice
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.racks import excess
+from rackwright.api import (
+    Contributor,
+    Finding,
+    Measure,
+    Missing,
+    Node,
+    Plan,
+    Policy,
+    RackClass,
+    RackDevice,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.racks import excess, subject, unknowns
 from rackwright.policy.helpers.remediation import either, provide
 
 

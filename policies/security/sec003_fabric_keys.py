@@ -7,12 +7,21 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.security import SubnetManagerKeys
-from rackwright.plan.audit.protection import infiniband_fabrics
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Path, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    SubnetManagerKeys,
+    Suggestion,
+    rule,
+)
 from rackwright.policy.helpers.attestation import declared
+from rackwright.policy.helpers.protection import infiniband_fabrics
 
 SETTINGS = (
     ("congestion_key", "congestion control is set with a key only", "cc_key_enable 2"),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.audit.secrets import find_secrets
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
+from rackwright.policy.helpers.protection import find_secrets
 
 
 @rule("SEC-004", "A blueprint holds no secret", Severity.CRITICAL, since="0.2", profile=Profile.LAB)

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.quantities import format_quantity
-from rackwright.model.storage import Checkpoint
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.plan.storage.filesystem import FileSystem, checkpoint_size, file_systems, write_time
-from rackwright.plan.storage.filesystem import throughput_for as throughput_needed
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.remediation import either, provide
+from rackwright.api import (
+    Checkpoint,
+    Contributor,
+    FileSystem,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.remediation import either, format_quantity, provide
+from rackwright.policy.helpers.storage import checkpoint_size, file_systems, write_time
+from rackwright.policy.helpers.storage import throughput_for as throughput_needed
 
 
 @rule("STO-002", "A checkpoint is written in the time it may take", Severity.HIGH, since="0.2")
