@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.aws import OnDemand
-from rackwright.plan.aws.launch_template import required_group
-from rackwright.plan.aws.site import AwsSitePlan, GroupPlan
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    AwsSitePlan,
+    Finding,
+    GroupPlan,
+    Measure,
+    Missing,
+    OnDemand,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.aws import required_group
 
 
 @rule(

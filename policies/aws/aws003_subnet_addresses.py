@@ -7,11 +7,20 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.units import Percent
-from rackwright.plan.aws.site import AwsSitePlan
-from rackwright.plan.missing import of_product
-from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    AwsSitePlan,
+    Contributor,
+    Finding,
+    Measure,
+    Percent,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
 
 
 @rule(

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.aws.site import STANDARD_QUOTA, AwsSitePlan
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    AwsSitePlan,
+    Contributor,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.aws import STANDARD_QUOTA
+from rackwright.policy.helpers.missing import of_product
 
 _Row = tuple[str, str, int, int | None]
 """Name, instance type, count and vCPUs of all of them."""

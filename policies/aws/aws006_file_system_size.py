@@ -5,11 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from rackwright.model.aws import LustreFileSystem
-from rackwright.plan.aws import fsx
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion, rule
+from rackwright.api import (
+    Finding,
+    LustreFileSystem,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    Subject,
+    Suggestion,
+    rule,
+)
+from rackwright.policy.helpers.aws import fsx
 
 
 @rule(

@@ -8,9 +8,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.aws.security_groups import SecurityRule
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Profile,
+    SecurityRule,
+    Severity,
+    Subject,
+    rule,
+)
 
 
 @rule(

@@ -7,11 +7,20 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from rackwright.plan.aws.launch_template import server_args
-from rackwright.plan.aws.nic import LayoutError
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    Subject,
+    Suggestion,
+    rule,
+)
+from rackwright.policy.helpers.aws import LayoutError, server_args
+from rackwright.policy.helpers.missing import of_product
 
 ROOT_DEVICES = frozenset({"/dev/sda1", "/dev/xvda"})
 """Root devices of the images of Ubuntu, Red Hat, Debian and Amazon Linux."""

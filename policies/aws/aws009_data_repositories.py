@@ -9,9 +9,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.aws import fsx
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
+from rackwright.policy.helpers.aws import fsx
 
 
 @rule(

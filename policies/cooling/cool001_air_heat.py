@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.racks.contributors import contributors, unknowns
-from rackwright.plan.racks.heat_unknowns import missing_of_doors
-from rackwright.plan.records.facility import HallLoad
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.racks import excess
+from rackwright.api import (
+    Finding,
+    HallLoad,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.cooling import missing_of_doors
+from rackwright.policy.helpers.racks import contributors, excess, unknowns
 from rackwright.policy.helpers.remediation import add_units, either, place_fewer
 
 

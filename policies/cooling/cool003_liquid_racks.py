@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.quantities import format_quantity
-from rackwright.plan.missing import of_product
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.racks.contributors import NAMES, fields_lacking, subject
-from rackwright.plan.records.racks import RackClass, RackDevice
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Profile,
+    RackClass,
+    RackDevice,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.racks import NAMES, fields_lacking, subject
+from rackwright.policy.helpers.remediation import format_quantity
 
 
 @rule(

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.quantities import format_quantity
-from rackwright.plan.cooling.loop_products import rise_within
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
-from rackwright.plan.racks.contributors import contributors
-from rackwright.plan.racks.heat_unknowns import missing_of_loop
-from rackwright.plan.records.facility import LoopLoad
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.racks import excess, is_over
-from rackwright.policy.helpers.remediation import add_units, either, place_fewer
+from rackwright.api import (
+    Contributor,
+    Finding,
+    LoopLoad,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.cooling import missing_of_loop, rise_within
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.racks import contributors, excess, is_over
+from rackwright.policy.helpers.remediation import add_units, either, format_quantity, place_fewer
 
 
 @rule(

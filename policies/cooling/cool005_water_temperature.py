@@ -7,12 +7,23 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.units import Kelvin
-from rackwright.plan.cooling.water import WATER_CLASSES
-from rackwright.plan.missing import Missing, ProductField, of_product
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.records.facility import LoopLoad, LoopProduct
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Finding,
+    Kelvin,
+    LoopLoad,
+    LoopProduct,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    ProductField,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.cooling import WATER_CLASSES
+from rackwright.policy.helpers.missing import of_product
 from rackwright.policy.helpers.racks import is_over
 
 

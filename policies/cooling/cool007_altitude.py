@@ -7,13 +7,22 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.cooling import AirClass
-from rackwright.model.onprem import ASHRAE_ALLOWABLE
-from rackwright.model.units import Metres
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.records.facility import HallLoad
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    AirClass,
+    Enforcement,
+    Finding,
+    HallLoad,
+    Measure,
+    Metres,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.cooling import ASHRAE_ALLOWABLE
 from rackwright.policy.helpers.racks import is_over
 
 METRES_PER_KELVIN: Mapping[AirClass, float] = {

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.quantities import format_quantity
-from rackwright.plan.cooling.thermal import coolant_flow
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.racks.contributors import NAMES, fields_lacking, subject
-from rackwright.plan.records.facility import LoopLoad
-from rackwright.plan.records.racks import RackClass, RackDevice
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.racks import is_over
+from rackwright.api import (
+    Enforcement,
+    Finding,
+    LoopLoad,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    RackClass,
+    RackDevice,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.cooling import coolant_flow
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.racks import NAMES, fields_lacking, is_over, subject
+from rackwright.policy.helpers.remediation import format_quantity
 
 
 @rule(

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.quantities import format_quantity
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.records.facility import SiteTotals
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.facility import measure_contract
+from rackwright.api import (
+    Enforcement,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    SitePlan,
+    SiteTotals,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.power import measure_contract
 from rackwright.policy.helpers.racks import excess
+from rackwright.policy.helpers.remediation import format_quantity
 
 
 @rule(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import Finding, Measure, Plan, Policy, Severity, Subject, rule
 from rackwright.policy.helpers.budgets import measure_budget
 
 

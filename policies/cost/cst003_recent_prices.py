@@ -8,10 +8,18 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.prices import Price
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Contributor,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Price,
+    Severity,
+    Subject,
+    rule,
+)
 
 
 @rule("CST-003", "Prices are recent", Severity.MEDIUM, since="0.2")

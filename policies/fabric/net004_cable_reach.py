@@ -4,14 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.fabric import Cables
-from rackwright.model.hardware import Cable, fact_value
-from rackwright.plan.fabric.cables import ends, reach, reaching, routed_length
-from rackwright.plan.fabric.layout import Layout
-from rackwright.plan.missing import Missing, each_once, of_product
-from rackwright.plan.model import Path, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.fabrics import fabrics_of, unattached, uncabled
+from rackwright.api import (
+    Cable,
+    Cables,
+    Finding,
+    Layout,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.catalogue import fact_value
+from rackwright.policy.helpers.fabrics import (
+    ends,
+    fabrics_of,
+    reaching,
+    routed_length,
+    unattached,
+    uncabled,
+)
+from rackwright.policy.helpers.missing import each_once, of_product
+from rackwright.policy.helpers.reliability import reach
 
 
 @rule("NET-004", "Cables are no longer than their parts reach", Severity.HIGH, since="0.2")

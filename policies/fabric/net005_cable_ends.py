@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.fabric import Cables
-from rackwright.plan.fabric.cables import mismatches, unsaid
-from rackwright.plan.fabric.layout import Layout
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.fabrics import fabrics_of, unattached, uncabled
+from rackwright.api import Cables, Finding, Layout, Measure, Plan, Policy, Severity, Subject, rule
+from rackwright.policy.helpers.fabrics import fabrics_of, mismatches, unattached, uncabled, unsaid
 
 
 @rule(

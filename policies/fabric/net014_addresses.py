@@ -8,12 +8,25 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.fabric import Segment
-from rackwright.plan.fabric.addresses import (
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Segment,
+    Severity,
+    Subject,
+    Suggestion,
+    rule,
+)
+from rackwright.policy.helpers.fabrics import (
+    FabricAt,
     NumberRange,
     addresses_needed,
     addresses_of,
     asn_claims,
+    fabrics_of,
     free_prefix,
     next_free,
     number_claims,
@@ -21,10 +34,6 @@ from rackwright.plan.fabric.addresses import (
     prefix_claims,
     prefix_for,
 )
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
-from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of
 
 
 @rule(

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Path, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    Suggestion,
+    rule,
+)
 from rackwright.policy.helpers.attestation import declared
 
 

@@ -7,9 +7,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    Suggestion,
+    rule,
+)
 from rackwright.policy.helpers.attestation import declared
 
 Xid = Annotated[int, Field(gt=0, lt=1000)]

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.software import KernelModules, SoftwareBill
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Path, Plan, Subject
-from rackwright.plan.software.needs import (
+from rackwright.api import (
+    Finding,
+    KernelModules,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Severity,
+    SoftwareBill,
+    Subject,
+    Suggestion,
+    rule,
+)
+from rackwright.policy.helpers.software import (
     BUNDLES,
     CUDA_NEEDS,
     INSTALLER_NEEDS,
@@ -16,18 +27,15 @@ from rackwright.plan.software.needs import (
     CudaNeeds,
     InstallerNeeds,
     PluginNeeds,
+    SiteSoftware,
+    at_least,
     bundle_of,
+    numbers,
     oldest_driver,
     oldest_installer,
     plugin_need,
-)
-from rackwright.plan.software.versions import (
-    SiteSoftware,
-    at_least,
-    numbers,
     upstream,
 )
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
 
 
 @rule(

@@ -7,13 +7,22 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.hardware import Node
-from rackwright.model.operations import FirmwareBaseline, FirmwareComponent
-from rackwright.plan.audit.catalogue_usage import used_entries
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Path, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Finding,
+    FirmwareBaseline,
+    FirmwareComponent,
+    Measure,
+    Missing,
+    Node,
+    Path,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    rule,
+)
 from rackwright.policy.helpers.attestation import declared
+from rackwright.policy.helpers.catalogue import used_entries
 
 
 @rule(

@@ -7,9 +7,18 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    Subject,
+    Suggestion,
+    rule,
+)
 from rackwright.policy.helpers.attestation import declared
 
 

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.racks.capacity import CircuitRoom
-from rackwright.plan.racks.power_shares import circuit_contributors
-from rackwright.plan.records.power import CircuitAfterLoss
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    CircuitAfterLoss,
+    CircuitRoom,
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.power import circuit_contributors, circuit_room
 from rackwright.policy.helpers.racks import MOST_FEEDS, RackNames, excess, unknown_draw, unrated
 from rackwright.policy.helpers.remediation import either, held, hold, provide
 
@@ -27,7 +35,7 @@ class FeedLoss(Policy):
         """A measure for the worst loss of each circuit of each class of racks."""
         for site in plan.onprem:
             names = RackNames(site)
-            room = CircuitRoom(site, after_losses=True)
+            room = circuit_room(site, after_losses=True)
             for row in _worst(site):
                 yield _measure(site, names, room, row)
 

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import of_product
-from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.racks.shelves import SHELF_INLETS
-from rackwright.plan.records.power import DevicesAfterLoss
-from rackwright.plan.records.racks import RackDevice
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    DevicesAfterLoss,
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    RackDevice,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.power import SHELF_INLETS
 from rackwright.policy.helpers.racks import MOST_FEEDS, RackNames
 
 

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.records.power import CircuitLoad, FeedLoad
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    CircuitLoad,
+    FeedLoad,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
 from rackwright.policy.helpers.racks import RackNames, unknown_draw
 
 

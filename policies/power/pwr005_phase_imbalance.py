@@ -7,11 +7,19 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.records.power import SourceLoad
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Severity,
+    SitePlan,
+    SourceLoad,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.power import no_capacity
 from rackwright.policy.helpers.racks import BelowSources
-from rackwright.policy.helpers.sources import no_capacity
 
 
 @rule("PWR-005", "Three-phase sources are loaded evenly", Severity.MEDIUM, since="0.1")

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing, each_once
-from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
-from rackwright.plan.racks.contributors import unknowns
-from rackwright.plan.racks.power_shares import (
+from rackwright.api import (
+    Contributor,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    SitePlan,
+    SourceLoad,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.missing import each_once
+from rackwright.policy.helpers.power import (
+    measure_contract,
+    missing_of_facility,
+    missing_of_racks,
+    no_capacity,
     plant_contributors,
     source_contributors,
     with_overhead,
 )
-from rackwright.plan.records.power import SourceLoad
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.facility import measure_contract
-from rackwright.policy.helpers.racks import BelowSources, excess
+from rackwright.policy.helpers.racks import BelowSources, excess, unknowns
 from rackwright.policy.helpers.remediation import either, place_fewer, provide
-from rackwright.policy.helpers.sources import missing_of_facility, missing_of_racks, no_capacity
 
 
 @rule(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Profile, Severity, rule
+from rackwright.policy.helpers.missing import of_product
 from rackwright.policy.helpers.racks import RackNames, pdus_of, uncounted
 
 

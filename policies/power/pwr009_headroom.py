@@ -7,9 +7,19 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.records.power import CircuitAfterLoss, CircuitLoad
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    CircuitAfterLoss,
+    CircuitLoad,
+    Enforcement,
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
 from rackwright.policy.helpers.racks import RackNames, unknown_draw, unrated
 
 

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Path, Plan, SitePlan
-from rackwright.plan.records.racks import POWERED, RackDevice
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.racks import RackNames
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Profile,
+    RackDevice,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.racks import POWERED, RackNames
 
 _NO_CORD = frozenset({"hardwired", "busbar"})
 

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing, ProductField, of_product
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.racks.contributors import unknowns
-from rackwright.plan.racks.shelves import (
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    ProductField,
+    Severity,
+    ShelfSet,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.power import (
     SHELF_INLETS,
     carried_without,
     shelves_needed,
     shelves_of,
     worst_feed,
 )
-from rackwright.plan.records.products import ShelfSet
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.racks import RackNames
+from rackwright.policy.helpers.racks import RackNames, unknowns
 from rackwright.policy.helpers.remediation import provide
 
 MARGIN_S = 10.0

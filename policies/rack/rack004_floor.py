@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Contributor, Plan, SitePlan
-from rackwright.plan.racks.contributors import contributors, subject, unknowns
-from rackwright.plan.records.facility import HallLoad
-from rackwright.plan.records.racks import RackClass
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.racks import excess
+from rackwright.api import (
+    Contributor,
+    Finding,
+    HallLoad,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    RackClass,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.racks import contributors, excess, subject, unknowns
 from rackwright.policy.helpers.remediation import either, place_fewer, provide
 
 LOADS = (

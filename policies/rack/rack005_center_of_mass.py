@@ -7,12 +7,19 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.racks.contributors import contributors, subject, unknowns
-from rackwright.plan.records.racks import RackClass
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.racks import excess
+from rackwright.api import (
+    Enforcement,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    RackClass,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.racks import contributors, excess, subject, unknowns
 
 
 @rule(

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Contributor, Plan, SitePlan
-from rackwright.plan.racks.contributors import subject, unknowns
-from rackwright.plan.records.racks import RackClass, RackDevice
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.racks import excess
+from rackwright.api import (
+    Contributor,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    RackClass,
+    RackDevice,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.racks import excess, subject, unknowns
 from rackwright.policy.helpers.remediation import either, provide
 
 

@@ -7,13 +7,21 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.quantities import format_quantity
-from rackwright.model.units import Watts
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.racks.contributors import subject, unknowns
-from rackwright.plan.records.racks import RackClass
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Enforcement,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    RackClass,
+    Severity,
+    SitePlan,
+    Watts,
+    rule,
+)
+from rackwright.policy.helpers.racks import subject, unknowns
+from rackwright.policy.helpers.remediation import format_quantity
 
 
 @rule(

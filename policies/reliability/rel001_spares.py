@@ -7,17 +7,26 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.reliability import Reliability
-from rackwright.model.units import Percent
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.plan.reliability.failures import (
+from rackwright.api import (
+    Enforcement,
+    Finding,
+    Measure,
+    Missing,
+    Percent,
+    Plan,
+    Policy,
+    Profile,
+    Reliability,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.reliability import (
     DAY,
     GroupHosts,
     daily_rate,
     spares_needed,
 )
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Profile, Severity, rule
 
 
 @rule(

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.quantities import format_quantity
-from rackwright.model.reliability import JobProfile, Reliability
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.plan.reliability.failures import (
+from rackwright.api import (
+    Finding,
+    JobProfile,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Reliability,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.reliability import (
     DAY,
     daly_interval,
     effective_time,
     failures_a_day,
     reach,
 )
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.policy.helpers.remediation import format_quantity
 
 
 @rule("REL-002", "Large jobs spend their time on steps that count", Severity.HIGH, since="0.2")

@@ -8,11 +8,21 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.power import SourceKind
-from rackwright.model.units import Percent
-from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
-from rackwright.plan.reliability.failure_domains import FailureDomains, Loss, metadata_groups
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    Contributor,
+    Finding,
+    Measure,
+    Percent,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    SitePlan,
+    SourceKind,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.reliability import FailureDomains, Loss, metadata_groups
 
 CONTROL = ("head", "management")
 """Roles whose nodes stand in for each other."""

@@ -7,11 +7,20 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.reliability import Reliability
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Path, Plan, Subject
-from rackwright.plan.reliability.failures import count_controllers
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Profile,
+    Reliability,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.reliability import count_controllers
 
 
 @rule(

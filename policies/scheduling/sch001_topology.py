@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.scheduler import Scheduler
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Path, Plan, Subject
-from rackwright.plan.slurm.checks import Cabling, difference
-from rackwright.plan.slurm.cluster import SlurmCluster
-from rackwright.plan.slurm.topology import TOPOLOGY, declared_tree, members, tree_faults
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Scheduler,
+    Severity,
+    SlurmCluster,
+    Subject,
+    Suggestion,
+    rule,
+)
+from rackwright.policy.helpers.slurm import (
+    TOPOLOGY,
+    Cabling,
+    declared_tree,
+    difference,
+    members,
+    tree_faults,
+)
 
 
 @rule("SCH-001", "Slurm's topology is that of the fabric", Severity.HIGH, since="0.2")

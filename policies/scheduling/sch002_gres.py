@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing, ProductField
-from rackwright.plan.model import Plan, Subject
-from rackwright.plan.slurm.nodes import NodeSet
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    NodeSet,
+    Plan,
+    Policy,
+    ProductField,
+    Severity,
+    Subject,
+    rule,
+)
 
 
 @rule("SCH-002", "Slurm counts what the hosts have", Severity.HIGH, since="0.2")

@@ -7,13 +7,26 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.scheduler import Scheduler
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.plan.slurm.checks import blocked, divisors, right_sizes, wrong_sizes
-from rackwright.plan.slurm.nodes import NodeSet
-from rackwright.plan.slurm.topology import TOPOLOGY, base_block
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    NodeSet,
+    Plan,
+    Policy,
+    Scheduler,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.slurm import (
+    TOPOLOGY,
+    base_block,
+    blocked,
+    divisors,
+    right_sizes,
+    wrong_sizes,
+)
 
 
 @rule("SCH-003", "Block sizes divide the NVLink domains", Severity.HIGH, since="0.2")

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rackwright.model.scheduler import Scheduler
-from rackwright.plan.model import Plan, Subject
-from rackwright.plan.slurm.checks import defaults, idle_sets, job_seconds, shared_tiers
-from rackwright.plan.slurm.nodes import SCHEDULER, NodeSet, PartitionSets
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
-from rackwright.spec.suggest import did_you_mean
+from rackwright.api import (
+    Finding,
+    Measure,
+    NodeSet,
+    PartitionSets,
+    Plan,
+    Policy,
+    Scheduler,
+    Severity,
+    Subject,
+    Suggestion,
+    rule,
+)
+from rackwright.policy.helpers.remediation import did_you_mean
+from rackwright.policy.helpers.slurm import (
+    SCHEDULER,
+    defaults,
+    idle_sets,
+    job_seconds,
+    shared_tiers,
+)
 
 
 @rule("SCH-004", "Partitions cover every host", Severity.MEDIUM, since="0.2")

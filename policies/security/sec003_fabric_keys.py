@@ -7,10 +7,19 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.security import SubnetManagerKeys
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Path, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    SubnetManagerKeys,
+    Suggestion,
+    rule,
+)
 from rackwright.policy.helpers.attestation import declared
 
 SETTINGS = (

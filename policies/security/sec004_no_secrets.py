@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
 
 
 @rule("SEC-004", "A blueprint holds no secret", Severity.CRITICAL, since="0.2", profile=Profile.LAB)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Severity, Subject, rule
 from rackwright.policy.helpers.attestation import declared
 
 

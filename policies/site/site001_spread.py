@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.quantities import format_quantity
-from rackwright.model.reliability import Reliability, WanNeed
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Contributor, Path, Plan, Subject
-from rackwright.plan.reliability.interconnect import (
+from rackwright.api import (
+    Contributor,
+    Finding,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Reliability,
+    Severity,
+    Subject,
+    WanNeed,
+    rule,
+)
+from rackwright.policy.helpers.reliability import (
     SiteLink,
     SpanningWork,
     compute_hosts,
@@ -16,7 +26,7 @@ from rackwright.plan.reliability.interconnect import (
     line_between,
     spans,
 )
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.policy.helpers.remediation import format_quantity
 
 
 @rule(

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.quantities import format_quantity
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.plan.storage.filesystem import FileSystem, Rate
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.remediation import provide
+from rackwright.api import (
+    FileSystem,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.remediation import format_quantity, provide
+from rackwright.policy.helpers.storage import Rate
 
 UNIT = "MB/s"
 

@@ -8,12 +8,20 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.quantities import format_quantity
-from rackwright.model.units import Percent
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.plan.storage.filesystem import FileSystem, fsx_capacity
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    FileSystem,
+    Finding,
+    Measure,
+    Missing,
+    Percent,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.remediation import format_quantity
+from rackwright.policy.helpers.storage import fsx_capacity
 
 
 @rule(

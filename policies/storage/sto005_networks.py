@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import below
-from rackwright.plan.model import Plan, Subject
-from rackwright.plan.storage.lnet import judge_networks
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import Finding, Measure, Plan, Policy, Severity, Subject, rule
+from rackwright.policy.helpers.missing import below
+from rackwright.policy.helpers.storage import judge_networks
 
 
 @rule(

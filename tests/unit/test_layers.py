@@ -1,4 +1,4 @@
-"""The contracts of import-linter leave out no package, and rules keep to what is below them."""
+"""The contracts of import-linter leave out no package, and rules keep to the public face."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -13,8 +14,6 @@ PACKAGE = ROOT / "src/rackwright"
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"][
     "contracts"
 ]
-FOR_RULES = {"api", "catalog", "model", "plan", "policy", "spec"}
-"""Packages that a rule of the product may import from."""
 (LAYERS,) = (
     [re.split(r" [|:] ", layer) for layer in one["layers"]]
     for one in CONTRACTS
@@ -107,16 +106,38 @@ def test_what_is_imported_by_its_name_is_below_too() -> None:
     assert seen > 30
 
 
-def test_rules_import_from_nothing_above_them() -> None:
+def imports_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and module of each import of ``rackwright`` in a file, wherever it stands."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        yield from ((node.lineno, name) for name in names if name.split(".")[0] == "rackwright")
+
+
+def test_rules_import_from_the_public_face_and_its_helpers_alone() -> None:
+    """What is inside may move without any rule changing."""
     files = [path for path in (ROOT / "policies").glob("*/*.py") if "__pycache__" not in path.parts]
     assert len(files) > 80
-    for path in files:
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("rackwright"):
-                package = str(node.module).split(".")[1]
-                assert package in FOR_RULES, f"{path.name}:{node.lineno}"
-            if isinstance(node, ast.Import):
-                assert all(not alias.name.startswith("rackwright") for alias in node.names)
+    helpers = re.compile(r"rackwright\.policy\.helpers\.\w+")
+    others = [
+        f"{path.name}:{line}: {name}"
+        for path in files
+        for line, name in imports_of(path)
+        if name != "rackwright.api" and not helpers.fullmatch(name)
+    ]
+    assert others == []
+
+
+def test_the_only_other_file_of_the_pack_starts_the_analyzer() -> None:
+    """``policies`` is a native CrossGuard pack too; Pulumi runs its ``__main__.py``."""
+    others = [path.name for path in (ROOT / "policies").glob("*.py")]
+    assert others == ["__main__.py"]
+    imported = {name for _, name in imports_of(ROOT / "policies/__main__.py")}
+    assert imported == {"rackwright.crossguard.server"}
 
 
 def test_who_reads_the_plan_reads_it_from_the_plan() -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from rackwright.plan.base import Contributor
 from rackwright.plan.expansion import SitePlan
-from rackwright.plan.power.distribution import PowerTree
-from rackwright.plan.power.overhead import Overhead
 from rackwright.plan.records.racks import POWERED
+
+if TYPE_CHECKING:
+    from rackwright.plan.power.distribution import PowerTree
+    from rackwright.plan.power.overhead import Overhead
 
 
 def circuit_contributors(

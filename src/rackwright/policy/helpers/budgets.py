@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from rackwright.plan.cost.lines import Amount
-from rackwright.plan.cost.summary import CostSummary
 from rackwright.plan.missing import Missing
-from rackwright.plan.model import Contributor, Subject
+from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.policy.api import Measure
 from rackwright.policy.helpers.remediation import either, place_fewer, provide
+
+if TYPE_CHECKING:
+    from rackwright.plan.cost.comparison import RentComparison
+    from rackwright.plan.cost.lines import Amount
+    from rackwright.plan.cost.summary import CostSummary
 
 Period = Literal["year", "hour"]
 
@@ -53,6 +56,13 @@ def measure_budget(
         fix=fix,
         missing=missing,
     )
+
+
+def compare_with_rent(plan: Plan) -> tuple[RentComparison, ...]:
+    """Each bare-metal site with accelerators against the same ones on AWS, in USD a year."""
+    from rackwright.plan.cost.comparison import compare
+
+    return compare(plan, summary=plan.cost)
 
 
 def _contributors(summary: CostSummary, period: Period) -> Iterable[Contributor]:

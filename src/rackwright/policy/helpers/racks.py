@@ -6,8 +6,32 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from rackwright.plan.missing import Missing, each_once, of_product
 from rackwright.plan.model import Path, SitePlan, Subject
-from rackwright.plan.racks.contributors import Quantity, subject, unknowns
+from rackwright.plan.racks.contributors import (
+    NAMES,
+    Quantity,
+    contributors,
+    fields_lacking,
+    subject,
+    unknowns,
+)
 from rackwright.plan.records.racks import POWERED, RackClass
+
+__all__ = [
+    "MOST_FEEDS",
+    "NAMES",
+    "POWERED",
+    "BelowSources",
+    "RackNames",
+    "contributors",
+    "excess",
+    "fields_lacking",
+    "is_over",
+    "pdus_of",
+    "subject",
+    "unknown_draw",
+    "unknowns",
+    "unrated",
+]
 
 MOST_FEEDS = 4
 """Feeds that people build to one rack at most; no fix asks for more."""

@@ -4,11 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from rackwright.model.names import compress_hostlist
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import Contributor, SitePlan
-from rackwright.plan.racks.capacity import Fewer, enough_racks
+from rackwright.plan.racks.capacity import enough_racks
 from rackwright.policy.api import Suggestion
+from rackwright.spec.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from rackwright.plan.racks.capacity import Fewer
+
+__all__ = [
+    "add_units",
+    "compress_hostlist",
+    "did_you_mean",
+    "either",
+    "format_quantity",
+    "held",
+    "held_in",
+    "hold",
+    "place_fewer",
+    "provide",
+]
 
 
 def place_fewer(contributors: Sequence[Contributor], over: float) -> str | None:
