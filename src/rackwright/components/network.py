@@ -7,8 +7,9 @@ import pulumi_aws as aws
 
 from rackwright.components.efa import declare_rules, security_group
 from rackwright.components.tags import SiteArgs, child_options
+from rackwright.plan.aws.endpoints import endpoint_type
 from rackwright.plan.aws.security_groups import network_rules
-from rackwright.plan.aws.subnets import SubnetPlan, has_internet
+from rackwright.plan.aws.subnets import SubnetPlan, has_internet, nat_zones
 
 
 class Network(pulumi.ComponentResource):
@@ -118,7 +119,7 @@ class Network(pulumi.ComponentResource):
             table = self._table(plan)
             if plan.tier == "public" and gateway is not None:
                 self._route(plan, table, gateway_id=gateway)
-                if network.nat == "per-zone" or (network.nat == "single" and not nat):
+                if plan.zone in nat_zones(network):
                     nat[plan.zone] = self._nat(plan, gateway)
                 continue
             inner.append(table)
@@ -198,12 +199,13 @@ class Network(pulumi.ComponentResource):
         inner = [self.subnet_ids[plan.name] for plan in args.plan.subnets if plan.tier == "intra"]
         for service in site.network.endpoints:
             name = args.name("endpoint", service.replace(".", "-"))
-            gateway = service == "s3"
+            kind = endpoint_type(service)
+            gateway = kind == "Gateway"
             aws.ec2.VpcEndpoint(
                 name,
                 vpc_id=self.vpc_id,
                 service_name=f"com.amazonaws.{site.region}.{service}",
-                vpc_endpoint_type="Gateway" if gateway else "Interface",
+                vpc_endpoint_type=kind,
                 route_table_ids=tables if gateway else None,
                 subnet_ids=None if gateway else inner,
                 security_group_ids=None if gateway else [self.security_group_ids["endpoints"]],

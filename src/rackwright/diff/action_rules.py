@@ -165,7 +165,7 @@ _AWS = (
     *_rules("sites/aws/node_groups/*/", _REPLACE, "an instance keeps it for life",
             "type efa placement_group capacity/**"),
     *_rules("sites/aws/node_groups/*/capacity/", _IN_PLACE, _JUDGED,
-            "instances availability_zone ends"),
+            "instances availability_zone starts ends"),
     ActionRule("sites/aws/file_systems/*", "added", _IN_PLACE, "a new file system"),
     ActionRule("sites/aws/file_systems/*", "removed", _REFUSED,
          "the file system and all data in it would go; they are retained until taken out by hand"),

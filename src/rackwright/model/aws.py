@@ -24,6 +24,14 @@ Cidr = Annotated[str, AfterValidator(_check_network)]
 """An IPv4 network like ``10.20.0.0/16``, host bits zero."""
 
 
+def _in_utc(moment: dt.datetime) -> dt.datetime:
+    return (moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).astimezone(dt.UTC)
+
+
+Moment = Annotated[dt.datetime, AfterValidator(_in_utc)]
+"""A point in time, in UTC, as which one without a zone is read."""
+
+
 class OnDemand(Model):
     """Capacity bought when it is launched."""
 
@@ -41,6 +49,8 @@ class Reservation(Model):
     """Instances it reserves, as recorded; absent where unknown."""
     availability_zone: str | None = None
     """Zone it lies in, as recorded; absent where unknown."""
+    ends: Moment | Literal["never"] | None = None
+    """When it is cancelled and launches no more; ``never`` until somebody does, absent where unknown."""
 
 
 class CapacityBlock(Model):
@@ -52,8 +62,18 @@ class CapacityBlock(Model):
     """Instances in the block, as recorded; absent where unknown."""
     availability_zone: str | None = None
     """Zone it lies in, as recorded; absent where unknown."""
-    ends: dt.datetime
+    starts: Moment | None = None
+    """When its instances can be launched, as recorded."""
+    ends: Moment
     """When AWS takes the instances back; termination starts 30 minutes before."""
+
+    @model_validator(mode="after")
+    def _ends_after_its_start(self) -> CapacityBlock:
+        if self.starts is not None and self.starts >= self.ends:
+            raise ValueError(
+                f"'{self.id}' starts at {self.starts}, which is not before {self.ends}"
+            )
+        return self
 
 
 Capacity = Annotated[OnDemand | Reservation | CapacityBlock, Field(discriminator="kind")]
@@ -123,8 +143,8 @@ class AwsNetwork(Model):
     availability_zones: Annotated[tuple[str, ...], Field(min_length=1)]
     """Zones that get subnets; the first one holds the cluster."""
     nat: Literal["single", "per-zone", "none"]
-    endpoints: tuple[str, ...] = ("s3",)
-    """AWS services reached without NAT: ``s3`` is a gateway, the others are interfaces."""
+    endpoints: tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")], ...] = ("s3",)
+    """AWS services reached without NAT: ``s3`` and ``dynamodb`` by gateways, the others by interfaces."""
     dns_zone: Annotated[str, Field(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")]
     """Private DNS zone."""
     ssh_from: tuple[Cidr, ...] = ()
@@ -138,7 +158,8 @@ class Limits(Model):
 
     recorded: dt.date
     quotas: dict[str, int]
-    """Quota code to value; vCPUs for the running-instance quotas."""
+    """Quota code to value, as Service Quotas shows it: vCPUs for the running-instance quotas, TiB for gp3
+    volumes, GiB for file systems, else a number of things."""
 
 
 class AwsSite(Model):
@@ -162,6 +183,7 @@ class AwsSite(Model):
             ("file system", [system.name for system in self.file_systems]),
             ("mount point", [system.mount for system in self.file_systems]),
             ("availability zone", list(self.network.availability_zones)),
+            ("endpoint", list(self.network.endpoints)),
         ):
             twins = sorted(name for name, times in Counter(names).items() if times > 1)
             if twins:

@@ -281,11 +281,16 @@ _AWS: Mapping[type[Model], Fields] = {
         statements="workload",
     ),
     aws.DataRepository: Fields("bucket prefix path create_bucket", identity=("path",)),
-    aws.Limits: Fields(claims={"recorded": higher(), "quotas": higher()}),
+    # One that is left out is AWS's default, which may be higher.
+    aws.Limits: Fields(claims={"recorded": higher(), "quotas": higher(Absent.ELSEWHERE)}),
     aws.OnDemand: Fields("kind"),
     aws.Reservation: Fields(
         "kind id placement_group",
-        claims={"instances": higher(), "availability_zone": other(Absent.UNKNOWN)},
+        claims={
+            "instances": higher(),
+            "availability_zone": other(Absent.UNKNOWN),
+            "ends": other(Absent.UNKNOWN),
+        },
         identity=("id",),
     ),
     aws.CapacityBlock: Fields(
@@ -293,6 +298,7 @@ _AWS: Mapping[type[Model], Fields] = {
         claims={
             "instances": other(Absent.UNKNOWN),  # enough of them, and not too many
             "availability_zone": other(Absent.UNKNOWN),
+            "starts": other(Absent.UNKNOWN),
             "ends": higher(),
         },
         identity=("id",),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rackwright.model.aws import AwsSite
+from rackwright.plan.aws.endpoints import interface_endpoints
 
 ANY_PORT = -1
 LUSTRE_PORTS: tuple[tuple[int, int], ...] = ((988, 988), (1018, 1023))
@@ -59,7 +60,7 @@ def network_rules(site: AwsSite) -> tuple[SecurityRule, ...]:
             for cidr in site.network.ssh_from
         ),
     ]
-    if any(name != "s3" for name in site.network.endpoints):
+    if interface_endpoints(site.network):
         cidr = site.network.cidr
         rules.append(SecurityRule("endpoints", "ingress", "tcp", (443, 443), cidr, "AWS services"))
     return tuple(rules)
