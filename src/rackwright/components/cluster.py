@@ -15,8 +15,8 @@ from rackwright.components.nodes import NodeGroup
 from rackwright.components.servers import Servers
 from rackwright.components.storage import Storage
 from rackwright.components.tags import SiteArgs, child_options
+from rackwright.plan.aws.access import instance_roles, parameter_path
 from rackwright.plan.aws.launch_template import Wiring
-from rackwright.plan.aws.security_groups import parameter_path
 
 StackKind = Literal["aws-network", "aws-storage", "aws-cluster"]
 
@@ -93,7 +93,13 @@ class Cluster(pulumi.ComponentResource):
         groups = self._lookup("aws-network", "security_group_ids")
         zone_id = self._lookup("aws-network", "dns_zone_id")
         account = aws.get_caller_identity_output(opts=pulumi.InvokeOptions(parent=self)).account_id
-        role = InstanceRole("node", args, account, opts=options)
+        access = plan.site.access
+        roles = {
+            role: InstanceRole(
+                role, args, account, getattr(access.instance_profiles, role), opts=options
+            )
+            for role in instance_roles(plan.site)
+        }
         images = _Images(self)
         exports: dict[str, Any] = {"servers": {}, "node_groups": {}}
         for servers in plan.servers:
@@ -105,8 +111,9 @@ class Cluster(pulumi.ComponentResource):
                 zone_id,
                 Wiring(
                     image=images.resolve(servers.server.image),
-                    instance_profile=role.profile_name,
+                    instance_profile=roles[servers.role].profile,
                     security_groups=(groups["cluster"], *extra),
+                    encryption_key=access.encryption_key,
                 ),
                 opts=options,
             )
@@ -115,10 +122,13 @@ class Cluster(pulumi.ComponentResource):
                 "public_ips": declared.public_ips,
             }
         for group in plan.groups:
+            arn = roles["node"].profile_arn
             wiring = Wiring(
                 image=images.resolve(group.group.image),
-                instance_profile=role.profile_arn,
+                instance_profile=roles["node"].profile if arn is None else arn,
+                profile_by="name" if arn is None else "arn",
                 security_groups=(groups["cluster"],),
+                encryption_key=access.encryption_key,
             )
             fleet = NodeGroup(args, group, self._subnet("private"), wiring, opts=options)
             accelerators = group.instance.accelerators

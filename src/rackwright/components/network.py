@@ -7,6 +7,7 @@ import pulumi_aws as aws
 
 from rackwright.components.efa import declare_rules, security_group
 from rackwright.components.tags import SiteArgs, child_options
+from rackwright.model.aws_partitions import partition
 from rackwright.plan.aws.endpoints import endpoint_type
 from rackwright.plan.aws.security_groups import network_rules
 from rackwright.plan.aws.subnets import SubnetPlan, has_internet, nat_zones
@@ -204,7 +205,7 @@ class Network(pulumi.ComponentResource):
             aws.ec2.VpcEndpoint(
                 name,
                 vpc_id=self.vpc_id,
-                service_name=f"com.amazonaws.{site.region}.{service}",
+                service_name=self._service_name(service, kind),
                 vpc_endpoint_type=kind,
                 route_table_ids=tables if gateway else None,
                 subnet_ids=None if gateway else inner,
@@ -213,3 +214,12 @@ class Network(pulumi.ComponentResource):
                 tags=args.tags(name),
                 opts=child_options(self, args, name),
             )
+
+    def _service_name(self, service: str, kind: str) -> pulumi.Input[str]:
+        """The name of a service with endpoints, which AWS is asked for where names differ."""
+        region = self._args.plan.site.region
+        if partition(region) in {"aws", "aws-us-gov"}:
+            return f"com.amazonaws.{region}.{service}"
+        return aws.ec2.get_vpc_endpoint_service_output(
+            service=service, service_type=kind, opts=pulumi.InvokeOptions(parent=self)
+        ).service_name

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
+from rackwright.model.aws_partitions import REGION, partition, partition_of_arn
 from rackwright.model.base import MaybeEmpty, Model
 from rackwright.model.names import Name
 from rackwright.model.storage import Workload
@@ -109,10 +110,30 @@ class AwsServer(Model):
     root_volume: Gibibytes
 
 
+def _check_bucket(name: str) -> str:
+    if "{" not in name and len(name) > 63:
+        raise ValueError(
+            f"'{name}' has {len(name)} characters; the name of a bucket has 63 at most"
+        )
+    return name
+
+
+_FILLED = r"\{account\}|\{region\}"
+BucketName = Annotated[
+    str,
+    Field(
+        min_length=3, pattern=rf"^([a-z0-9]|{_FILLED})([a-z0-9.-]|{_FILLED})*([a-z0-9]|{_FILLED})$"
+    ),
+    AfterValidator(_check_bucket),
+]
+"""The name of a bucket, in which ``{account}`` and ``{region}`` stand for those of the site."""
+
+
 class DataRepository(Model):
     """An S3 prefix linked into a file system."""
 
-    bucket: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")]
+    bucket: BucketName
+    """Its name, which is nobody else's in the world, like ``datasets-{account}-{region}``."""
     prefix: MaybeEmpty = ""
     path: Annotated[str, Field(pattern=r"^/.*$")]
     """Where it appears in the file system."""
@@ -149,6 +170,9 @@ class AwsNetwork(Model):
     """Private DNS zone."""
     ssh_from: tuple[Cidr, ...] = ()
     """Networks that may reach the login nodes by SSH."""
+    on_premises: tuple[Cidr, ...] = ()
+    """Networks of other sites of the cluster, reached by a transit gateway, a VPN or Direct Connect: they may
+    reach every host by SSH and on the ports of Slurm's daemons."""
     growth: Annotated[Percent, Field(le=10_000)] = 25.0
     """Room for more nodes in the cluster's subnet, above the counts of the blueprint."""
 
@@ -162,17 +186,41 @@ class Limits(Model):
     volumes, GiB for file systems, else a number of things."""
 
 
+ProfileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9+=,.@_-]{1,128}$")]
+PolicyArn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/.+$")]
+KeyArn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/.+$")]
+
+
+class InstanceProfiles(Model):
+    """Instance profiles that exist already, by what the instances are; others are made, with a role each."""
+
+    head: ProfileName | None = None
+    login: ProfileName | None = None
+    node: ProfileName | None = None
+
+
+class AwsAccess(Model):
+    """What an account has already of roles and keys, and what holds for the roles that are made."""
+
+    permissions_boundary: PolicyArn | None = None
+    """Policy that bounds every role that is made."""
+    instance_profiles: InstanceProfiles = InstanceProfiles()
+    encryption_key: KeyArn | None = None
+    """Key of root volumes, file systems and buckets; absent, AWS's own and one that is made for file systems."""
+
+
 class AwsSite(Model):
     """A site on AWS."""
 
     provider: Literal["aws"]
     name: Name
-    region: Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
+    region: Annotated[str, Field(pattern=REGION)]
     network: AwsNetwork
     node_groups: tuple[AwsNodeGroup, ...]
     head: AwsServer
     login: AwsServer | None = None
     file_systems: tuple[LustreFileSystem, ...] = ()
+    access: AwsAccess = AwsAccess()
     limits: Limits | None = None
     tags: dict[str, MaybeEmpty] = Field(default_factory=dict)
 
@@ -191,4 +239,8 @@ class AwsSite(Model):
         for zone in self.network.availability_zones:
             if not zone.startswith(self.region):
                 raise ValueError(f"availability zone '{zone}' is not in region '{self.region}'")
+        for arn in (self.access.permissions_boundary, self.access.encryption_key):
+            if arn is not None and partition_of_arn(arn) != partition(self.region):
+                here = partition(self.region)
+                raise ValueError(f"'{arn}' is not in the partition '{here}' of '{self.region}'")
         return self

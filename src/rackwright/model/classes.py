@@ -264,12 +264,14 @@ _CLUSTER: Mapping[type[Model], Fields] = {
 _AWS: Mapping[type[Model], Fields] = {
     aws.AwsSite: Fields(
         "provider name region tags",
-        parts="network node_groups head login file_systems",
+        parts="network node_groups head login file_systems access",
         statements="limits",
     ),
     aws.AwsNetwork: Fields(
-        "cidr availability_zones nat endpoints dns_zone ssh_from growth",
+        "cidr availability_zones nat endpoints dns_zone ssh_from on_premises growth",
     ),
+    aws.AwsAccess: Fields("permissions_boundary encryption_key", parts="instance_profiles"),
+    aws.InstanceProfiles: Fields("head login node"),
     aws.AwsNodeGroup: Fields(
         "name type count image efa placement_group metadata_hops root_volume root_device",
         parts="capacity",

@@ -17,7 +17,7 @@ from typing import Any
 from rackwright.errors import ExternalToolError
 from rackwright.exit_codes import ExitCode
 from rackwright.locks import exclusive
-from rackwright.plan.aws.security_groups import parameter_path
+from rackwright.plan.aws.access import parameter_path
 from rackwright.plan.model import Plan
 from rackwright.provision.naming import (
     GROUP_TAG,

@@ -61,6 +61,10 @@ class Wiring:
 
     image: Any = "image"
     instance_profile: Any = "instance-profile"
+    """ARN or name of a group's profile, as ``profile_by`` says; of servers the name."""
+    profile_by: Literal["arn", "name"] = "arn"
+    encryption_key: str | None = None
+    """Key of root volumes; None for AWS's own."""
     security_groups: tuple[Any, ...] = ("cluster",)
     placement_group: Any = "placement-group"
 
@@ -92,13 +96,14 @@ def network_interfaces(nics: tuple[Nic, ...], security_groups: tuple[Any, ...]) 
     ]
 
 
-def root_volume(size: float) -> dict[str, Any]:
-    """An encrypted gp3 root volume of ``size`` GiB."""
+def root_volume(size: float, key: str | None = None) -> dict[str, Any]:
+    """An encrypted gp3 root volume of ``size`` GiB, with a KMS key or AWS's own."""
     return {
         "volume_size": int(-(-size // 1)),
         "volume_type": "gp3",
         "encrypted": True,
         "delete_on_termination": True,
+        **({} if key is None else {"kms_key_id": key}),
     }
 
 
@@ -127,7 +132,7 @@ def launch_template_args(
         "instance_type": group.type,
         "update_default_version": True,
         "ebs_optimized": "true",
-        "iam_instance_profile": {"arn": wiring.instance_profile},
+        "iam_instance_profile": {wiring.profile_by: wiring.instance_profile},
         "metadata_options": METADATA_OPTIONS | {"http_put_response_hop_limit": group.metadata_hops},
         "network_interfaces": network_interfaces(nics, wiring.security_groups),
         "block_device_mappings": [
@@ -135,7 +140,7 @@ def launch_template_args(
                 "device_name": group.root_device,
                 "ebs": {
                     key: str(value).lower() if isinstance(value, bool) else value
-                    for key, value in root_volume(group.root_volume).items()
+                    for key, value in root_volume(group.root_volume, wiring.encryption_key).items()
                 },
             }
         ],
@@ -183,6 +188,9 @@ def server_args(
         "associate_public_ip_address": public,
         "ebs_optimized": True,
         "metadata_options": dict(METADATA_OPTIONS),
-        "root_block_device": {**root_volume(server.root_volume), "tags": {**tags, "Name": name}},
+        "root_block_device": {
+            **root_volume(server.root_volume, wiring.encryption_key),
+            "tags": {**tags, "Name": name},
+        },
         "tags": {**tags, "Name": name},
     }

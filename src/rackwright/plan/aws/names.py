@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rackwright.model.aws import AwsSite
-from rackwright.plan.aws.fsx import bucket_names
-from rackwright.plan.aws.security_groups import network_rules, parameter_path, storage_rules
+from rackwright.plan.aws.access import instance_roles, parameter_path
+from rackwright.plan.aws.fsx import ANY_ACCOUNT, bucket_name, bucket_names
+from rackwright.plan.aws.security_groups import network_rules, storage_rules
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.base import Path
 
@@ -60,8 +61,10 @@ def resource_names(planned: AwsSitePlan, cluster: str) -> Iterator[AwsName]:
     """Every name of a site that has to be short enough; of the hosts of a group the longest."""
     site, path = planned.site, planned.path
     prefix = site_prefix(cluster, site)
-    yield AwsName("IAM role", f"{prefix}-node", path)
-    yield AwsName("instance profile", f"{prefix}-node", path)
+    for role in instance_roles(site):
+        if getattr(site.access.instance_profiles, role) is None:
+            yield AwsName("IAM role", f"{prefix}-{role}", path, f"role '{role}'")
+            yield AwsName("instance profile", f"{prefix}-{role}", path, f"role '{role}'")
     groups = {rule.group for rule in (*network_rules(site), *storage_rules(site))}
     if site.login is not None:
         groups.add("login")
@@ -78,11 +81,12 @@ def resource_names(planned: AwsSitePlan, cluster: str) -> Iterator[AwsName]:
             yield from _host(f"{name}-{plan.group.count}", site, where, of)
     for server in planned.servers:
         yield from _host(server.names[-1], site, (*path, "network", "dns_zone"), "'dns_zone'")
-    if site.file_systems:
+    if site.file_systems and site.access.encryption_key is None:
         yield AwsName("KMS alias", f"alias/{prefix}-storage", path)
     for bucket in bucket_names(site):
         where = (*path, "file_systems")
-        yield AwsName("S3 bucket", bucket, where, f"bucket '{bucket}'")
+        name = bucket_name(bucket, ANY_ACCOUNT, site.region)
+        yield AwsName("S3 bucket", name, where, f"bucket '{bucket}'")
     for what in ("network", "storage", "cluster"):
         yield AwsName("parameter", f"{parameter_path(cluster, site.name)}/{what}", path)
 

@@ -17,6 +17,7 @@ from typing import Literal
 
 from rackwright.errors import RackwrightError
 from rackwright.model.aws import AwsNetwork, LustreFileSystem
+from rackwright.model.aws_partitions import REGION
 from rackwright.plan.aws.endpoints import interface_endpoints
 
 RESERVED = 5
@@ -27,7 +28,7 @@ LARGEST_PREFIX = 16
 USUAL_SIZE = 64
 """Size of the subnets cut from the top, unless one needs more."""
 
-_REGION = re.compile(r"^[a-z]{2}(-[a-z]+)+-\d-?")
+_REGION = re.compile(REGION.rstrip("$") + "-?")
 
 Tier = Literal["private", "public", "intra"]
 
