@@ -7,9 +7,10 @@ from typing import Annotated
 
 from pydantic import Field
 
+from rackwright.model.aws import ExistingNetwork
 from rackwright.model.units import Percent
 from rackwright.plan.aws.site import AwsSitePlan
-from rackwright.plan.missing import of_product
+from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
@@ -32,6 +33,9 @@ class SubnetAddresses(Policy):
         for site in plan.aws:
             at = Subject(f"{site.site.name} cluster subnet", (*site.path, "network", "cidr"))
             subnet, demand = site.cluster_subnet, site.demand
+            if site.site.network.existing is not None:
+                yield self._existing(site, site.site.network.existing)
+                continue
             if subnet is None or demand is None:
                 yield Measure(
                     at,
@@ -52,6 +56,25 @@ class SubnetAddresses(Policy):
                 contributors=_contributors(site),
                 fix=f"raise 'growth' above {site.site.network.growth:g} %: the subnet doubles",
             )
+
+    def _existing(self, site: AwsSitePlan, existing: ExistingNetwork) -> Measure:
+        """The same of a subnet that exists, whose free addresses are recorded."""
+        path = (*site.path, "network", "existing", "addresses")
+        missing = list(_unknown_types(site))
+        if existing.addresses is None:
+            words = "free addresses, as DescribeSubnets shows them"
+            missing.append(Missing(f"{existing.private_subnet}: {words}", path))
+        free = existing.addresses
+        return Measure(
+            Subject(f"{site.site.name} cluster subnet", path),
+            value=None if site.demand is None else site.demand.present,
+            limit=None if free is None else int(free * (100 - self.headroom) / 100),
+            unit="addresses",
+            what=f"addresses in {existing.private_subnet}, keeping {self.headroom:g} % of those free",
+            contributors=_contributors(site),
+            fix="name a larger 'private_subnet'",
+            missing=tuple(missing),
+        )
 
 
 def _unknown_types(site: AwsSitePlan) -> tuple[str, ...]:

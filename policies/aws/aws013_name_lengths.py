@@ -25,8 +25,10 @@ def _measure(site: AwsSitePlan, name: AwsName) -> Measure:
     over = len(name.name) - name.longest
     parts = "the names of the blueprint and of the site"
     if name.of:
-        own = name.what in {"S3 bucket", "host name"}
-        parts = name.of if own else parts if "role" in name.of else f"{parts}, or {name.of}"
+        if name.what in {"S3 bucket", "host name"}:
+            parts = name.of
+        elif name.what not in {"IAM role", "instance profile"}:
+            parts = f"{parts}, or {name.of}"
     of = f" of {name.of}" if name.of else ""
     return Measure(
         Subject(f"{site.site.name} {name.what}{of}", name.path),

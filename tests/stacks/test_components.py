@@ -154,6 +154,45 @@ def test_endpoints(declare: Record) -> None:
     assert interface["securityGroupIds"] == ["atlas-use1-endpoints-id"]
 
 
+EXISTING = {
+    "vpc": "vpc-0123456789abcdef0",
+    "private_subnet": "subnet-0123456789abcdef0",
+    "public_subnet": "subnet-0fedcba9876543210",
+    "security_groups": ["sg-0123456789abcdef0"],
+}
+
+
+def test_in_a_vpc_that_exists_only_groups_and_names_are_made(declare: Record) -> None:
+    network = {"existing": EXISTING, "endpoints": ["s3", "ssm"], "ssh_from": ["8.8.8.0/24"]}
+    seen = declare("aws-network", a_plan(login=LOGIN, network=network))
+
+    for token in ("Vpc", "Subnet", "RouteTable", "NatGateway", "InternetGateway", "VpcEndpoint"):
+        assert seen.of(token) == [], token
+    assert seen.of("DefaultSecurityGroup") == []
+    assert {r.name: r.inputs["vpcId"] for r in seen.of("SecurityGroup")} == {
+        "atlas-use1-cluster": EXISTING["vpc"],
+        "atlas-use1-login": EXISTING["vpc"],
+    }
+    assert seen.one("Zone").inputs["vpcs"] == [{"vpcId": EXISTING["vpc"]}]
+
+
+def test_hosts_stand_in_the_subnets_and_groups_that_exist(declare: Record) -> None:
+    network = {"existing": EXISTING, "ssh_from": ["8.8.8.0/24"]}
+    plan = a_plan(login=LOGIN, network=network, file_systems=(a_file_system(),))
+    seen, storage = declare("aws-cluster", plan), declare("aws-storage", plan)
+    mine = EXISTING["security_groups"]
+
+    private, public = EXISTING["private_subnet"], EXISTING["public_subnet"]
+    assert seen.one("Group").inputs["vpcZoneIdentifiers"] == [private]
+    assert seen.one("Instance", "atlas-use1-head-1").inputs["subnetId"] == private
+    login = seen.one("Instance", "atlas-use1-login-1").inputs
+    assert (login["subnetId"], login["associatePublicIpAddress"]) == (public, True)
+    assert login["vpcSecurityGroupIds"] == ["sg-cluster", "sg-login", *mine]
+    interfaces = seen.one("LaunchTemplate").inputs["networkInterfaces"]
+    assert {tuple(one["securityGroups"]) for one in interfaces} == {("sg-cluster", *mine)}
+    assert storage.one("LustreFileSystem").inputs["subnetIds"] == private
+
+
 def test_names_of_endpoints_are_asked_for_in_partitions_that_have_others(declare: Record) -> None:
     network = {"endpoints": ["s3", "ssm"], "availability_zones": ["cn-north-1a"]}
     seen = declare("aws-network", a_plan(region="cn-north-1", network=network))

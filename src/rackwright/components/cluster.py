@@ -17,6 +17,7 @@ from rackwright.components.storage import Storage
 from rackwright.components.tags import SiteArgs, child_options
 from rackwright.plan.aws.access import instance_roles, parameter_path
 from rackwright.plan.aws.launch_template import Wiring
+from rackwright.plan.aws.user_data import node_user_data
 
 StackKind = Literal["aws-network", "aws-storage", "aws-cluster"]
 
@@ -100,6 +101,8 @@ class Cluster(pulumi.ComponentResource):
             )
             for role in instance_roles(plan.site)
         }
+        existing = plan.site.network.existing
+        more = () if existing is None else existing.security_groups
         images = _Images(self)
         exports: dict[str, Any] = {"servers": {}, "node_groups": {}}
         for servers in plan.servers:
@@ -112,23 +115,23 @@ class Cluster(pulumi.ComponentResource):
                 Wiring(
                     image=images.resolve(servers.server.image),
                     instance_profile=roles[servers.role].profile,
-                    security_groups=(groups["cluster"], *extra),
+                    security_groups=(groups["cluster"], *extra, *more),
                     encryption_key=access.encryption_key,
+                    key_pair=access.key_pair,
                 ),
                 opts=options,
             )
-            exports["servers"][servers.role] = {
-                "private_ips": declared.private_ips,
-                "public_ips": declared.public_ips,
-            }
+            exports["servers"][servers.role] = declared.addresses()
         for group in plan.groups:
             arn = roles["node"].profile_arn
             wiring = Wiring(
                 image=images.resolve(group.group.image),
                 instance_profile=roles["node"].profile if arn is None else arn,
                 profile_by="name" if arn is None else "arn",
-                security_groups=(groups["cluster"],),
+                security_groups=(groups["cluster"], *more),
                 encryption_key=access.encryption_key,
+                user_data=node_user_data(plan.site),
+                key_pair=access.key_pair,
             )
             fleet = NodeGroup(args, group, self._subnet("private"), wiring, opts=options)
             accelerators = group.instance.accelerators
@@ -147,6 +150,10 @@ class Cluster(pulumi.ComponentResource):
 
     def _subnet(self, tier: str) -> pulumi.Output[str]:
         """The id of the tier's subnet in the zone that holds the cluster."""
+        existing = self._args.plan.site.network.existing
+        if existing is not None:
+            named = existing.public_subnet if tier == "public" else existing.private_subnet
+            return pulumi.Output.from_input(named)
         zone = self._args.plan.site.network.availability_zones[0]
         name = next(
             plan.name for plan in self._args.plan.subnets if (plan.tier, plan.zone) == (tier, zone)

@@ -36,37 +36,25 @@ class Network(pulumi.ComponentResource):
         )
         self._args = args
         site = args.plan.site
+        existing = site.network.existing
         # Retained file systems keep standing in the VPC, the cluster's subnet and its group.
         self._ground = protect and bool(site.file_systems)
-        vpc_name = args.name("vpc")
-        vpc = aws.ec2.Vpc(
-            vpc_name,
-            cidr_block=site.network.cidr,
-            enable_dns_hostnames=True,
-            enable_dns_support=True,
-            tags=args.tags(vpc_name),
-            opts=child_options(self, args, vpc_name, protect=self._ground),
-        )
-        self.vpc_id = vpc.id
-        default = args.name("default")
-        aws.ec2.DefaultSecurityGroup(
-            default,
-            vpc_id=vpc.id,
-            ingress=[],
-            egress=[],
-            tags=args.tags(default),
-            opts=child_options(self, args, default),
-        )
-        self.subnet_ids = {plan.name: self._subnet(plan) for plan in args.plan.subnets}
-        tables = self._routes()
-        self.security_group_ids = self._security_groups()
-        self._endpoints(tables)
+        if existing is None:
+            self.vpc_id = self._vpc()
+            self.subnet_ids = {plan.name: self._subnet(plan) for plan in args.plan.subnets}
+            tables = self._routes()
+            self.security_group_ids = self._security_groups()
+            self._endpoints(tables)
+        else:
+            self.vpc_id = pulumi.Output.from_input(existing.vpc)
+            self.subnet_ids = {}
+            self.security_group_ids = self._security_groups()
         zone_name = args.name("zone")
         zone = aws.route53.Zone(
             zone_name,
             name=site.network.dns_zone,
             comment=f"private zone of {args.prefix}",
-            vpcs=[{"vpc_id": vpc.id}],
+            vpcs=[{"vpc_id": self.vpc_id}],
             # The names of instances are no resources of a stack; a zone that has some cannot go.
             force_destroy=True,
             tags=args.tags(zone_name),
@@ -83,6 +71,28 @@ class Network(pulumi.ComponentResource):
             "security_group_ids": self.security_group_ids,
             "dns_zone_id": self.dns_zone_id,
         }
+
+    def _vpc(self) -> pulumi.Output[str]:
+        """The VPC, whose default security group lets nothing through."""
+        args = self._args
+        name, default = args.name("vpc"), args.name("default")
+        vpc = aws.ec2.Vpc(
+            name,
+            cidr_block=args.plan.site.network.cidr,
+            enable_dns_hostnames=True,
+            enable_dns_support=True,
+            tags=args.tags(name),
+            opts=child_options(self, args, name, protect=self._ground),
+        )
+        aws.ec2.DefaultSecurityGroup(
+            default,
+            vpc_id=vpc.id,
+            ingress=[],
+            egress=[],
+            tags=args.tags(default),
+            opts=child_options(self, args, default),
+        )
+        return vpc.id
 
     def _subnet(self, plan: SubnetPlan) -> pulumi.Output[str]:
         name = self._args.name(plan.name)

@@ -157,9 +157,30 @@ class LustreFileSystem(Model):
     """What jobs ask of it."""
 
 
+SubnetId = Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]
+
+
+class ExistingNetwork(Model):
+    """A VPC that exists, with its subnets, routes, NAT gateways and endpoints: none of them is made."""
+
+    vpc: Annotated[str, Field(pattern=r"^vpc-[0-9a-f]{8,17}$")]
+    private_subnet: SubnetId
+    """Subnet of nodes, head node and file systems, in the first of the availability zones."""
+    public_subnet: SubnetId | None = None
+    """Subnet of login nodes that are reached from outside."""
+    addresses: Annotated[int, Field(ge=0)] | None = None
+    """Free addresses of the private subnet, as recorded; absent where unknown."""
+    security_groups: Annotated[
+        tuple[Annotated[str, Field(pattern=r"^sg-[0-9a-f]{8,17}$")], ...], Field(max_length=3)
+    ] = ()
+    """Groups that every host is in beside those that are made for the cluster."""
+
+
 class AwsNetwork(Model):
     """The VPC."""
 
+    existing: ExistingNetwork | None = None
+    """The VPC that is used; absent, one is made. The other fields say then what there is."""
     cidr: Cidr
     availability_zones: Annotated[tuple[str, ...], Field(min_length=1)]
     """Zones that get subnets; the first one holds the cluster."""
@@ -205,6 +226,13 @@ class AwsAccess(Model):
     permissions_boundary: PolicyArn | None = None
     """Policy that bounds every role that is made."""
     instance_profiles: InstanceProfiles = InstanceProfiles()
+    user: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_-]{0,31}$")] | None = None
+    """Account by which Ansible logs in, as the images have it: ``ubuntu``, ``ec2-user``."""
+    key_pair: Annotated[str, Field(pattern=r"^[A-Za-z0-9._@+ -]{1,255}$")] | None = None
+    """Key pair of EC2 for that account; absent, the image or Session Manager lets in."""
+    connect: Literal["direct", "jump", "session-manager", "instance-connect"] = "direct"
+    """How Ansible reaches hosts: straight, by way of a login node, through Session Manager, or through an endpoint
+    of EC2 Instance Connect that the VPC has."""
     encryption_key: KeyArn | None = None
     """Key of root volumes, file systems and buckets; absent, AWS's own and one that is made for file systems."""
 
@@ -239,6 +267,8 @@ class AwsSite(Model):
         for zone in self.network.availability_zones:
             if not zone.startswith(self.region):
                 raise ValueError(f"availability zone '{zone}' is not in region '{self.region}'")
+        if self.access.connect == "jump" and self.login is None:
+            raise ValueError("'connect: jump' needs 'login' nodes to jump from")
         for arn in (self.access.permissions_boundary, self.access.encryption_key):
             if arn is not None and partition_of_arn(arn) != partition(self.region):
                 here = partition(self.region)

@@ -269,8 +269,14 @@ _AWS: Mapping[type[Model], Fields] = {
     ),
     aws.AwsNetwork: Fields(
         "cidr availability_zones nat endpoints dns_zone ssh_from on_premises growth",
+        parts="existing",
     ),
-    aws.AwsAccess: Fields("permissions_boundary encryption_key", parts="instance_profiles"),
+    aws.ExistingNetwork: Fields(
+        "vpc private_subnet public_subnet security_groups", claims={"addresses": higher()}
+    ),
+    aws.AwsAccess: Fields(
+        "permissions_boundary user key_pair connect encryption_key", parts="instance_profiles"
+    ),
     aws.InstanceProfiles: Fields("head login node"),
     aws.AwsNodeGroup: Fields(
         "name type count image efa placement_group metadata_hops root_volume root_device",

@@ -40,7 +40,9 @@ def endpoint_type(service: str) -> Literal["Gateway", "Interface"]:
 
 
 def interface_endpoints(network: AwsNetwork) -> tuple[str, ...]:
-    """The services with an interface in each zone."""
+    """The services that get an interface in each zone; none in a VPC that exists."""
+    if network.existing is not None:
+        return ()
     return tuple(name for name in network.endpoints if endpoint_type(name) == "Interface")
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from rackwright.model.aws import AwsNodeGroup, AwsServer
 from rackwright.plan.aws.nic import Nic
+from rackwright.plan.aws.user_data import encoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,10 @@ class Wiring:
     profile_by: Literal["arn", "name"] = "arn"
     encryption_key: str | None = None
     """Key of root volumes; None for AWS's own."""
+    user_data: str | None = None
+    """What cloud-init does at the first boot."""
+    key_pair: str | None = None
+    """Key pair of EC2 with which the image's user is reached."""
     security_groups: tuple[Any, ...] = ("cluster",)
     placement_group: Any = "placement-group"
 
@@ -150,6 +155,10 @@ def launch_template_args(
         ],
         "tags": dict(tags),
     }
+    if wiring.user_data is not None:
+        template["user_data"] = encoded(wiring.user_data)
+    if wiring.key_pair is not None:
+        template["key_name"] = wiring.key_pair
     if placed.group == "cluster":
         template["placement"] = {"group_name": wiring.placement_group}
     elif placed.group == "existing":
@@ -193,4 +202,6 @@ def server_args(
             "tags": {**tags, "Name": name},
         },
         "tags": {**tags, "Name": name},
+        **({} if wiring.user_data is None else {"user_data": wiring.user_data}),
+        **({} if wiring.key_pair is None else {"key_name": wiring.key_pair}),
     }

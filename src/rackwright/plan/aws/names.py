@@ -38,7 +38,7 @@ class AwsName:
     Attributes:
         what: a key of ``LONGEST``.
         path: what of the blueprint it is made of beside the names of cluster and site.
-        of: the thing of the blueprint that ``path`` leads to, as ``node group 'train'``.
+        of: whose name it is, as ``node group 'train'``.
     """
 
     what: str
@@ -63,8 +63,8 @@ def resource_names(planned: AwsSitePlan, cluster: str) -> Iterator[AwsName]:
     prefix = site_prefix(cluster, site)
     for role in instance_roles(site):
         if getattr(site.access.instance_profiles, role) is None:
-            yield AwsName("IAM role", f"{prefix}-{role}", path, f"role '{role}'")
-            yield AwsName("instance profile", f"{prefix}-{role}", path, f"role '{role}'")
+            yield AwsName("IAM role", f"{prefix}-{role}", path, f"'{role}'")
+            yield AwsName("instance profile", f"{prefix}-{role}", path, f"'{role}'")
     groups = {rule.group for rule in (*network_rules(site), *storage_rules(site))}
     if site.login is not None:
         groups.add("login")

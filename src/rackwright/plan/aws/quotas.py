@@ -138,7 +138,7 @@ def _interfaces(planned: AwsSitePlan) -> tuple[list[Contributor], list[str]]:
 def _things(planned: AwsSitePlan, quota: Quota) -> Iterator[Contributor]:
     site = planned.site
     if quota is VPCS:
-        yield Contributor(site.name, 1, 1)
+        yield Contributor(site.name, int(site.network.existing is None), 1)
     elif quota is ADDRESSES:
         yield Contributor("NAT gateway", len(nat_zones(site.network)), 1)
     elif quota is VOLUMES:

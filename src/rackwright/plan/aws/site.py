@@ -117,11 +117,11 @@ class AwsSitePlan:
     demand: Demand | None
     """Addresses of the cluster's subnet; None while a group's layout is unknown."""
     subnets: tuple[SubnetPlan, ...]
-    """All subnets, the cluster's first; empty while ``demand`` is unknown."""
+    """All subnets that are made, the cluster's first; empty while ``demand`` is unknown."""
 
     @property
     def cluster_subnet(self) -> SubnetPlan | None:
-        """The subnet of all nodes."""
+        """The subnet of all nodes; None where it is unknown, or exists already."""
         return self.subnets[0] if self.subnets else None
 
     def tags(self, cluster: str, owner: str | None = None) -> dict[str, str]:
@@ -159,7 +159,10 @@ def plan_aws_site(site: AwsSite, path: SitePath, instances: Mapping[str, Instanc
     servers = _plan_servers(site, path, instances)
     demand = _demand(site, groups, servers)
     planned: tuple[SubnetPlan, ...] = ()
-    if demand is not None and not problems:
+    existing = site.network.existing
+    if existing is not None:
+        problems += _public_subnet(site, servers, path)
+    elif demand is not None and not problems:
         public = sum(plan.server.count for plan in servers if plan.public)
         try:
             planned = plan_subnets(site.network, demand, public_servers=public)
@@ -169,6 +172,19 @@ def plan_aws_site(site: AwsSite, path: SitePath, instances: Mapping[str, Instanc
     if problems:
         raise AwsPlanError(tuple(problems))
     return AwsSitePlan(site, path, tuple(groups), servers, demand, planned)
+
+
+def _public_subnet(
+    site: AwsSite, servers: tuple[ServerPlan, ...], path: SitePath
+) -> list[PlanProblem]:
+    """What lacks where login nodes are reached from outside a VPC that exists."""
+    existing = site.network.existing
+    public = any(plan.public for plan in servers)
+    if existing is None or existing.public_subnet is not None or not public:
+        return []
+    message = "'ssh_from' names public networks, and there is no subnet for login nodes"
+    where = (*path, "network", "existing")
+    return [PlanProblem(where, message, "name the 'public_subnet' of the VPC")]
 
 
 def _plan_group(group: AwsNodeGroup, path: SitePath, instance: Instance) -> GroupPlan:

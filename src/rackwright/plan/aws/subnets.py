@@ -108,8 +108,8 @@ def has_internet(network: AwsNetwork) -> bool:
 
 
 def nat_zones(network: AwsNetwork) -> tuple[str, ...]:
-    """The zones with a NAT gateway, which has an address of its own."""
-    if network.nat == "none":
+    """The zones that get a NAT gateway with an address of its own; none in a VPC that exists."""
+    if network.nat == "none" or network.existing is not None:
         return ()
     return (
         network.availability_zones if network.nat == "per-zone" else network.availability_zones[:1]

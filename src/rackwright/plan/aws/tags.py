@@ -16,11 +16,13 @@ LONGEST_VALUE = 256
 MOST_TAGS = 50
 """Tags of one resource."""
 OWN_PREFIX = "rackwright:"
+HOST_TAG = "rackwright:host"
+"""Tag of an instance with its host name."""
 OWN_KEYS = (
     "rackwright:cluster",
     "rackwright:site",
     "rackwright:node-group",
-    "rackwright:host",
+    HOST_TAG,
     "Name",
 )
 """Keys that an instance of a node group has beside those of the site, and beside its owner's."""
