@@ -10,8 +10,10 @@ from pydantic import Field
 from rackwright.api import (
     AwsSitePlan,
     Contributor,
+    ExistingNetwork,
     Finding,
     Measure,
+    Missing,
     Percent,
     Plan,
     Policy,
@@ -41,6 +43,9 @@ class SubnetAddresses(Policy):
         for site in plan.aws:
             at = Subject(f"{site.name} cluster subnet", (*site.path, "network", "cidr"))
             subnet, demand = site.cluster_subnet, site.demand
+            if site.network.existing is not None:
+                yield self._existing(site, site.network.existing)
+                continue
             if subnet is None or demand is None:
                 yield Measure(
                     at,
@@ -61,6 +66,25 @@ class SubnetAddresses(Policy):
                 contributors=_contributors(site),
                 fix=f"raise 'growth' above {site.network.growth:g} %: the subnet doubles",
             )
+
+    def _existing(self, site: AwsSitePlan, existing: ExistingNetwork) -> Measure:
+        """The same of a subnet that exists, whose free addresses are recorded."""
+        path = (*site.path, "network", "existing", "addresses")
+        missing = list(_unknown_types(site))
+        if existing.addresses is None:
+            words = "free addresses, as DescribeSubnets shows them"
+            missing.append(Missing(f"{existing.private_subnet}: {words}", path))
+        free = existing.addresses
+        return Measure(
+            Subject(f"{site.name} cluster subnet", path),
+            value=None if site.demand is None else site.demand.present,
+            limit=None if free is None else int(free * (100 - self.headroom) / 100),
+            unit="addresses",
+            what=f"addresses in {existing.private_subnet}, keeping {self.headroom:g} % of those free",
+            contributors=_contributors(site),
+            fix="name a larger 'private_subnet'",
+            missing=tuple(missing),
+        )
 
 
 def _unknown_types(site: AwsSitePlan) -> tuple[str, ...]:

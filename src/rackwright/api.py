@@ -25,7 +25,13 @@ if TYPE_CHECKING:
         UsageError,
     )
     from rackwright.exit_codes import ExitCode
-    from rackwright.model.aws import CapacityBlock, LustreFileSystem, OnDemand, Reservation
+    from rackwright.model.aws import (
+        CapacityBlock,
+        ExistingNetwork,
+        LustreFileSystem,
+        OnDemand,
+        Reservation,
+    )
     from rackwright.model.cluster import Blueprint
     from rackwright.model.cooling import AirClass
     from rackwright.model.fabric import Cables, Fabric, Role, Segment
@@ -101,7 +107,7 @@ _PLACES = {
     "rackwright.catalog.loader": "Catalogue",
     "rackwright.errors": "Location PolicyLoadError RackwrightError SpecError SpecErrors UsageError",
     "rackwright.exit_codes": "ExitCode",
-    "rackwright.model.aws": "CapacityBlock LustreFileSystem OnDemand Reservation",
+    "rackwright.model.aws": "CapacityBlock ExistingNetwork LustreFileSystem OnDemand Reservation",
     "rackwright.model.cluster": "Blueprint",
     "rackwright.model.cooling": "AirClass",
     "rackwright.model.fabric": "Cables Fabric Role Segment",
@@ -164,6 +170,7 @@ __all__ = [
     "DevicesAfterLoss",
     "Enforcement",
     "Entry",
+    "ExistingNetwork",
     "ExitCode",
     "Fabric",
     "FeedLoad",

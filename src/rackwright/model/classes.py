@@ -264,12 +264,20 @@ _CLUSTER: Mapping[type[Model], Fields] = {
 _AWS: Mapping[type[Model], Fields] = {
     aws.AwsSite: Fields(
         "provider name region tags",
-        parts="network node_groups head login file_systems",
+        parts="network node_groups head login file_systems access",
         statements="limits",
     ),
     aws.AwsNetwork: Fields(
-        "cidr availability_zones nat endpoints dns_zone ssh_from growth",
+        "cidr availability_zones nat endpoints dns_zone ssh_from on_premises growth",
+        parts="existing",
     ),
+    aws.ExistingNetwork: Fields(
+        "vpc private_subnet public_subnet security_groups", claims={"addresses": higher()}
+    ),
+    aws.AwsAccess: Fields(
+        "permissions_boundary user key_pair connect encryption_key", parts="instance_profiles"
+    ),
+    aws.InstanceProfiles: Fields("head login node"),
     aws.AwsNodeGroup: Fields(
         "name type count image efa placement_group metadata_hops root_volume root_device",
         parts="capacity",
@@ -281,11 +289,16 @@ _AWS: Mapping[type[Model], Fields] = {
         statements="workload",
     ),
     aws.DataRepository: Fields("bucket prefix path create_bucket", identity=("path",)),
-    aws.Limits: Fields(claims={"recorded": higher(), "quotas": higher()}),
+    # One that is left out is AWS's default, which may be higher.
+    aws.Limits: Fields(claims={"recorded": higher(), "quotas": higher(Absent.ELSEWHERE)}),
     aws.OnDemand: Fields("kind"),
     aws.Reservation: Fields(
         "kind id placement_group",
-        claims={"instances": higher(), "availability_zone": other(Absent.UNKNOWN)},
+        claims={
+            "instances": higher(),
+            "availability_zone": other(Absent.UNKNOWN),
+            "ends": other(Absent.UNKNOWN),
+        },
         identity=("id",),
     ),
     aws.CapacityBlock: Fields(
@@ -293,6 +306,7 @@ _AWS: Mapping[type[Model], Fields] = {
         claims={
             "instances": other(Absent.UNKNOWN),  # enough of them, and not too many
             "availability_zone": other(Absent.UNKNOWN),
+            "starts": other(Absent.UNKNOWN),
             "ends": higher(),
         },
         identity=("id",),

@@ -82,6 +82,7 @@ def check_plan(
         lenient: pass over settings that do not fit the policies, as those of an older revision may.
     """
     blueprint = loaded.plan.blueprint
+    today = datetime.now(UTC).date() if exceptions is None else exceptions.today
     if not lenient:
         check_reasons(blueprint, loaded.tree)
     judged, told = loaded, tuple[Notice, ...]()
@@ -113,7 +114,8 @@ def check_plan(
         disabled = Enforcement.DISABLED
         silent = {name for name, one in standings.items() if one.enforcement is disabled}
         data, catalogue = judged.tree.data, judged.plan.catalogue
-        looked = judged_apart(policies, silent, data, catalogue)
+        dated = [policy.on(today) for policy in policies]
+        looked = judged_apart(dated, silent, data, catalogue)
         return evaluate(judged.plan, looked, standings, locate, held.regime)
 
     if approval is not None and approval.edited:
@@ -129,7 +131,7 @@ def check_plan(
             renamed += more
         report = apply_exceptions(report, exceptions, severities, only)
     if notices := (*held.notices, *told, *renamed, *stated_facts(judged)):
-        hygiene = report.hygiene or ExceptionReport(datetime.now(UTC).date())
+        hygiene = report.hygiene or ExceptionReport(today)
         hygiene = replace(hygiene, notices=(*notices, *hygiene.notices))
         report = replace(report, hygiene=hygiene)
     return report
