@@ -22,13 +22,13 @@ from rackwright.policy.helpers.catalogue import fact_value
 from rackwright.policy.helpers.fabrics import (
     ends,
     fabrics_of,
+    reach,
     reaching,
     routed_length,
     unattached,
     uncabled,
 )
 from rackwright.policy.helpers.missing import each_once, of_product
-from rackwright.policy.helpers.reliability import reach
 
 
 @rule("NET-004", "Cables are no longer than their parts reach", Severity.HIGH, since="0.2")

@@ -152,6 +152,8 @@ class Cluster(pulumi.ComponentResource):
         existing = self._args.plan.network.existing
         if existing is not None:
             named = existing.public_subnet if tier == "public" else existing.private_subnet
+            if named is None:
+                raise ValueError(f"'{existing.vpc}' has no {tier} subnet, which the plan refuses")
             return pulumi.Output.from_input(named)
         zone = self._args.plan.network.availability_zones[0]
         name = next(
