@@ -10,9 +10,8 @@ from rackwright.plan.records.products import ConnectorLimits, ShelfSet
 
 
 def shelves_in(shelves: dict[str, Any] | None, **entry: Any) -> ShelfSet | None:
-    group = a_rack_group(
-        feeds=some_feeds("AB", pdu=None), **({"shelves": shelves} if shelves else {})
-    )
+    more: dict[str, Any] = {} if shelves is None else {"shelves": shelves}
+    group = a_rack_group(feeds=some_feeds("AB", pdu=None), **more)
     site = a_site_plan(
         CATALOGUE.patched({"mgx-33kw": entry}), halls=[a_hall(rows=[a_row(group)])], node_groups=[]
     )
