@@ -354,7 +354,8 @@ _PLANT: Mapping[type[Model], Fields] = {
     ),
     power.Modules: Fields("count capacity", claims={"spare": lower()}),
     power.Circuit: Fields("voltage current phases", claims={"continuous_rated": GRANTED}),
-    power.RackFeed: Fields("name source pdu pdus", parts="circuit"),
+    power.RackFeed: Fields("name source pdu pdus", parts="circuit tap_off"),
+    power.TapOff: Fields("current racks", claims={"continuous_rated": GRANTED}),
     power.RackShelves: Fields("type count per_feed", claims={"backup": higher(Absent.ELSEWHERE)}),
     onprem.Hall: Fields(
         "name",

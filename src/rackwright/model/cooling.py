@@ -24,6 +24,10 @@ AirClass = Literal["A1", "A2", "A3", "A4", "H1"]
 Fluid = Literal["water", "pg25"]
 
 
+MOST_IN_RACK = 20
+"""CDUs of one rack; two of the smallest would fill a third of it."""
+
+
 class AirSupply(Model):
     """The air handlers of one hall."""
 
@@ -83,6 +87,8 @@ class CoolingLoop(Model):
         if self.in_rack and (self.fed_by or self.start_step != 1):
             name = "fed_by" if self.fed_by else "start_step"
             raise ValueError(f"CDUs in racks hang on the feeds of their racks and have no '{name}'")
+        if self.in_rack and self.count > MOST_IN_RACK:
+            raise ValueError(f"a rack has at most {MOST_IN_RACK} CDUs, not {self.count:,}")
         return self
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         DevicesAfterLoss,
         FeedLoad,
         SourceLoad,
+        TapOffLoad,
     )
     from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
 
@@ -48,6 +49,7 @@ class SitePlan:
     devices: tuple[RackDevice, ...] = field(repr=False)
     feeds: tuple[FeedLoad, ...] = field(repr=False)
     circuits: tuple[CircuitLoad, ...] = field(repr=False)
+    tap_offs: tuple[TapOffLoad, ...] = field(repr=False)
     losses: tuple[CircuitAfterLoss, ...] = field(repr=False)
     device_losses: tuple[DevicesAfterLoss, ...] = field(repr=False)
     sources: tuple[SourceLoad, ...] = field(repr=False)
