@@ -34,6 +34,8 @@ class Blanking(Policy):
         for site in plan.onprem:
             airs = {hall.name: hall.air for hall in site.site.halls}
             for row in site.rack_classes:
+                if row.mode == "immersion":  # no air passes a tank
+                    continue
                 air = airs[row.hall]
                 contained = None if air is None else air.containment != "none"
                 said = Missing("'blanking' of the racks", (*row.path, "blanking"))

@@ -361,6 +361,7 @@ _PLANT: Mapping[type[Model], Fields] = {
         "name",
         parts="air rows",
         statements="floor",
+        claims={"clear_height": higher()},
         settings={"power_limit": higher(Absent.MILD)},
     ),
     onprem.Floor: Fields(claims=dict.fromkeys(("uniform", "concentrated", "rolling"), higher())),
@@ -374,7 +375,12 @@ _PLANT: Mapping[type[Model], Fields] = {
     cooling.RackCooling: Fields(
         "mode loop rear_door_loop rear_door_capacity rear_door_difference rear_door_weight",
         parts="manifolds",
-        claims={"power_limit": higher(), "leak_detection": SAID, "isolation": SAID},
+        claims={
+            "lift_allowance": lower(),
+            "power_limit": higher(),
+            "leak_detection": SAID,
+            "isolation": SAID,
+        },
     ),
     cooling.Manifolds: Fields("count height weight"),
     cooling.AirSupply: Fields(
@@ -397,6 +403,7 @@ _PLANT: Mapping[type[Model], Fields] = {
             "facility_class": ordered("W+", "W45", "W40", "W32", "W27", "W17"),
             "approach": other(Absent.UNKNOWN),
             "dew_point": lower(),
+            "heat_capacity": higher(),
             "pressure": other(Absent.UNKNOWN),
         },
     ),

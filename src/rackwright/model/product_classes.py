@@ -72,8 +72,9 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
         "weight": _LESS,
         "static_rating": _MORE,
         "dynamic_rating": _MORE,
-        **_either("height", "width", "depth", "casters"),
+        **_either("height", "width", "depth", "casters", "immersion"),
     },
+    hardware.Immersion: dict.fromkeys(("fluid_weight", "top"), _LESS),
     hardware.Cdu: {
         "capacity": _MORE,
         "flow": _MORE_OR_NONE,

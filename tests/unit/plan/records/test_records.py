@@ -169,7 +169,11 @@ def test_quantities_are_fields_of_a_device_with_words() -> None:
     hints = get_type_hints(racks.RackDevice)
     assert {hints[quantity] for quantity in get_args(Quantity)} == {float | None}
     fields = set()
-    for kind, quantities in (("node", get_args(Quantity)), ("cdu", ("power_w", "weight_kg"))):
+    for kind, quantities in (
+        ("node", get_args(Quantity)),
+        ("cdu", ("power_w", "weight_kg")),
+        ("fluid", ("weight_kg",)),
+    ):
         lacking = types.SimpleNamespace(
             kind=kind, medium="hybrid", power_w=None, heat_liquid_w=None
         )
