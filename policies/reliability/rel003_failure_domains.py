@@ -12,6 +12,7 @@ from rackwright.model.power import SourceKind
 from rackwright.model.units import Percent
 from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
 from rackwright.plan.reliability.failure_domains import FailureDomains, Loss, metadata_groups
+from rackwright.plan.slurm.domains import TrayLoss, tray_losses
 from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
 
 CONTROL = ("head", "management")
@@ -44,6 +45,8 @@ class SpreadDomains(Policy):
                     for loss in domains.losses(index):
                         yield self._judge(at, loss)
             yield from _controllers(site, domains)
+        for tray in tray_losses(plan):
+            yield self._judge_tray(tray)
 
     def _judge(self, at: Subject, loss: Loss) -> Measure:
         noun = "ports of the group" if loss.kind == "leaf" else "the group"
@@ -60,6 +63,24 @@ class SpreadDomains(Policy):
             contributors=shares,
             fix=_fix(loss, self.most_lost),
             missing=loss.missing,
+        )
+
+    def _judge_tray(self, tray: TrayLoss) -> Measure:
+        taken, trays = tray.taken, tray.domains.trays
+        what = "hosts with a compute tray"
+        if tray.block is not None:
+            what = f"hosts of a block of {tray.block} with one tray of {trays}"
+        return Measure(
+            Subject(f"{tray.site} {tray.domains.group}", tray.domains.path),
+            value=None if taken is None else 100 * taken / tray.of,
+            limit=self.most_lost,
+            unit="%",
+            what="share of the group that goes with one compute tray",
+            contributors=(Contributor(what, taken, 100 / tray.of),) if taken else (),
+            fix="use more trays"
+            if tray.block is None
+            else f"use smaller blocks, or blocks of {trays - 1}, which leave a spare tray",
+            missing=tray.missing,
         )
 
 

@@ -108,6 +108,8 @@ class Accelerators(Model):
     vendor: Literal["nvidia", "amd", "aws", "intel"]
     tdp: Fact[Watts] | None = None
     memory: Fact[Gibibytes] | None = None
+    domain: Fact[int] | None = None
+    """Most that one NVLink domain of the product joins, 72 in an NVL72; with fewer it is a partial one."""
     gres: str
     """Type name in Slurm's GRES, like ``h100``."""
     all_reduce: Fact[MegabytesPerSecond] | None = None

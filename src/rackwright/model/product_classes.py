@@ -102,7 +102,9 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
         "provider", "instance_type", "accelerators", "hosts", "vcpus", "memory", "efa_interfaces",
         "cards", "bandwidth", "local_storage", "quota", "architecture",
     ),
-    hardware.Accelerators: _either("count", "model", "vendor", "tdp", "memory", "gres", "all_reduce"),
+    hardware.Accelerators: _either(
+        "count", "model", "vendor", "tdp", "memory", "domain", "gres", "all_reduce",
+    ),
     hardware.PowerSupplies: {
         "full_performance": _LESS_OR_NONE,
         "degraded": _LESS_OR_NONE,

@@ -36,6 +36,7 @@ from rackwright.plan.power.sources import plan_sources
 from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.plan.racks import rack as racks
 from rackwright.plan.racks.loops import check_loops
+from rackwright.plan.racks.nvlink import nvlink_domains
 from rackwright.plan.racks.placement import (
     AssignedRacks,
     Load,
@@ -329,6 +330,7 @@ def _tabulate(
         racks=tuple(positions),
         rack_classes=tuple(rack_classes),
         devices=tuple(devices),
+        nvlink_domains=tuple(nvlink_domains(site, path, catalogue)),
         feeds=tuple(feeds),
         circuits=tuple(circuits),
         tap_offs=tuple(tap_offs),

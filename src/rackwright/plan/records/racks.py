@@ -131,6 +131,37 @@ class RackClass:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NvlinkDomains:
+    """The NVLink domains of one node group; each lies in one unit, and so in one rack.
+
+    Attributes:
+        group: name of the node group.
+        entry: catalogue id of the product.
+        path: place of the group in the blueprint.
+        domains: number of domains.
+        racks: number of racks that hold them.
+        trays: compute trays of one domain, each of which is a host.
+        accelerators: accelerators of one domain.
+        most: accelerators that it has room for.
+        partial: whether it has fewer than that.
+        tray_accelerators: accelerators of one tray; None where trays differ.
+        left: accelerators that the domain joins while one tray is lost.
+    """
+
+    group: str
+    entry: str
+    path: Path
+    domains: int
+    racks: int
+    trays: int
+    accelerators: int
+    most: int | None
+    partial: bool | None
+    tray_accelerators: int | None
+    left: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RackDevice:
     """One device in one rack of a class: a node, a switch, or what feeds and cools the rack.
 
