@@ -14,12 +14,13 @@ from rackwright.plan.expand import expand
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.policy.engine import Result, evaluate
 from rackwright.policy.packs.loader import builtin_pack
-from rackwright.spec.tree import Path
 
 GONE = object()
 """In the place of a value: the key is left out."""
-Changes = Mapping[Path, Any]
-Patches = Mapping[str, Mapping[str, Any]]
+Changes = Mapping[Any, Any]
+"""A value, or ``GONE``, by its path."""
+Patches = Mapping[str, Any]
+"""Fields of catalogue entries by product."""
 
 
 def said(value: str | int) -> dict[str, Any]:
@@ -41,10 +42,10 @@ class Design:
         self._patches = dict(patches or {})
 
     def plan(self, changes: Changes | None = None, patches: Patches | None = None) -> Plan:
-        """The plan with changes, whose paths begin at the site."""
+        """The plan with changes, whose paths begin at the site, or after a ``/`` at the top."""
         data = self._data
         for path, value in (changes or {}).items():
-            place = ("sites", 0, *path)
+            place = path[1:] if path[0] == "/" else ("sites", 0, *path)
             data = without(data, place) if value is GONE else changed(data, place, value)
         merged = {**self._patches}
         for product, patch in (patches or {}).items():
@@ -57,8 +58,14 @@ class Design:
         return site
 
     def judged(
-        self, rule: str, changes: Changes | None = None, patches: Patches | None = None
+        self,
+        rule: str,
+        changes: Changes | None = None,
+        patches: Patches | None = None,
+        **parameters: Any,
     ) -> Sequence[Result]:
-        """What a rule finds."""
+        """What a rule finds, with parameters of its own."""
         (policy,) = (policy for policy in POLICIES if policy.id == rule)
-        return evaluate(self.plan(changes, patches), [policy()], {}, lambda _: None).results
+        return evaluate(
+            self.plan(changes, patches), [policy(**parameters)], {}, lambda _: None
+        ).results

@@ -52,7 +52,7 @@ def _liquid(site: SitePlan, row: RackClass) -> Iterator[tuple[RackDevice, Subjec
     seen = set()
     name = subject(site, row).name
     for device in site.devices:
-        if device.rack_class != row.rack_class or device.medium == "air":
+        if device.rack_class != row.rack_class or device.medium in {"air", "immersion"}:
             continue
         if device.path not in seen:
             seen.add(device.path)
@@ -74,12 +74,14 @@ def _device(
     part = site.connectors[device.connector]
     flow, heat = device.flow_lpm, device.heat_liquid_w
     if heat is not None:
-        needed = coolant_flow(heat, loop.rise_k, loop.fluid)
-        flow = max(needed, flow or 0.0)
+        needed = coolant_flow(heat, loop.rise_k, loop.heat_capacity)
+        flow = None if needed is None else max(needed, flow or 0.0)
     supply, rise = loop.supply_c, loop.rise_k
     warm = None if supply is None else supply + rise
     lacks = fields_lacking(device, "heat_liquid_w")
     unsaid = tuple(of_product(entry, name, NAMES[name]) for name in lacks)
+    if loop.heat_capacity is None:
+        unsaid = (_of_loop(loop, "heat_capacity"),)
     yield _measure(at, part.connector, "flow", flow, part.flow_lpm, "L/min", unsaid)
     lacking = (_of_loop(loop, "supply_temperature"),)
     yield _measure(at, part.connector, "temperature", warm, part.fluid_max_c, "°C", lacking)

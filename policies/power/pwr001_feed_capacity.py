@@ -34,7 +34,7 @@ class FeedCapacity(Policy):
                 if limit is None:
                     missing += (unrated(row.path),)
                 yield Measure(
-                    names.subject(number, f"feed {row.feed}", path=row.path),
+                    names.circuit(row),
                     value=value,
                     limit=limit,
                     unit="W",

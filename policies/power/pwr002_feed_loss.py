@@ -67,7 +67,7 @@ def _measure(site: SitePlan, names: RackNames, room: CircuitRoom, row: CircuitAf
     if limit is None:
         missing += (unrated(row.path),)
     return Measure(
-        names.subject(number, f"feed {row.feed}", path=row.path),
+        names.circuit(row),
         value=value,
         limit=limit,
         unit="W",

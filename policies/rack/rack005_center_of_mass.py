@@ -39,6 +39,8 @@ class CenterOfMass(Policy):
         """A measure for each class of racks."""
         for site in plan.onprem:
             for row in site.rack_classes:
+                if row.mode == "immersion":  # devices hang beside each other
+                    continue
                 number, value = row.rack_class, row.center_of_mass_u
                 limit = self.share * row.height_u
                 over = excess(value, limit)

@@ -29,6 +29,8 @@ class Depth(Policy):
         """A measure for each class of racks that is not a product of its own."""
         for site in plan.onprem:
             for row in site.rack_classes:
+                if row.mode == "immersion":  # devices hang; RACK-009 judges how long they are
+                    continue
                 mounted = _mounted(site, row.rack_class)
                 if mounted and not any(device.whole_rack for device in mounted):
                     yield _depth(site, row, mounted)

@@ -42,6 +42,8 @@ class Blanking(Policy):
         for site in plan.onprem:
             containments = {hall.hall: hall.containment for hall in site.halls}
             for row in site.rack_classes:
+                if row.mode == "immersion":  # no air passes a tank
+                    continue
                 containment = containments[row.hall]
                 contained = None if containment is None else containment != "none"
                 said = Missing("'blanking' of the racks", (*row.path, "blanking"))

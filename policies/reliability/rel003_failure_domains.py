@@ -22,7 +22,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.reliability import FailureDomains, Loss, metadata_groups
+from rackwright.policy.helpers.reliability import FailureDomains, Loss, TrayLoss, metadata_groups, tray_losses
 
 CONTROL = ("head", "management")
 """Roles whose nodes stand in for each other."""
@@ -53,6 +53,8 @@ class SpreadDomains(Policy):
                     for loss in domains.losses(index):
                         yield self._judge(at, loss)
             yield from _controllers(plan, site, domains)
+        for tray in tray_losses(plan):
+            yield self._judge_tray(tray)
 
     def _judge(self, at: Subject, loss: Loss) -> Measure:
         noun = "ports of the group" if loss.kind == "leaf" else "the group"
@@ -69,6 +71,24 @@ class SpreadDomains(Policy):
             contributors=shares,
             fix=_fix(loss, self.most_lost),
             missing=loss.missing,
+        )
+
+    def _judge_tray(self, tray: TrayLoss) -> Measure:
+        taken, trays = tray.taken, tray.domains.trays
+        what = "hosts with a compute tray"
+        if tray.block is not None:
+            what = f"hosts of a block of {tray.block} with one tray of {trays}"
+        return Measure(
+            Subject(f"{tray.site} {tray.domains.group}", tray.domains.path),
+            value=None if taken is None else 100 * taken / tray.of,
+            limit=self.most_lost,
+            unit="%",
+            what="share of the group that goes with one compute tray",
+            contributors=(Contributor(what, taken, 100 / tray.of),) if taken else (),
+            fix="use more trays"
+            if tray.block is None
+            else f"use smaller blocks, or blocks of {trays - 1}, which leave a spare tray",
+            missing=tray.missing,
         )
 
 

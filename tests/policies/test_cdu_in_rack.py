@@ -143,6 +143,14 @@ def test_a_cdu_with_one_supply_goes_down_with_its_feed_and_takes_the_rack() -> N
     assert losses(patches=one)["power source"] == 100
 
 
+def test_the_other_cdu_of_a_rack_carries_it_when_one_goes_down_with_its_feed() -> None:
+    """One supply each, dealt over A and B: 64 kW and 95.3 L/min on the one that lives, of 100 and 200."""
+    two = {(*LOOP, "count"): 2}
+    one = {"power_supplies": {"count": 1, "inlet": "C20", "full_performance": said(1)}}
+    assert losses(two, one)["power source"] == 0
+    assert losses(two, {**one, "capacity": said("60 kW")})["power source"] == 100
+
+
 def test_a_cdu_whose_supplies_nobody_counted_may_hang_anywhere() -> None:
     found = DESIGN.judged("PWR-003", patches={CDU: {"power_supplies": None}})
     unknown = [r for r in found if r.outcome is UNKNOWN]

@@ -217,7 +217,7 @@ _ONPREM = (
             "altitude pue pue_budget allow_estimates security/** power/contract "
             "power/continuous_derate power/power_factor power/oversubscription power/capping "
             "power/generator_acceptance halls/*/floor/** halls/*/power_limit "
-            "halls/*/rows/*/power_limit"),
+            "halls/*/rows/*/power_limit halls/*/clear_height"),
     *_rules("sites/onprem/", _REVIEW, _PLANT, "power/sources/** loops/** halls/*/air/**"),
     ActionRule("sites/onprem/halls/*", "added", _IN_PLACE, "a new hall"),
     ActionRule("sites/onprem/halls/*", "removed", _DRAIN, "its racks are given up"),
@@ -233,7 +233,7 @@ _ONPREM = (
             "mode loop rear_door_loop rear_door_capacity rear_door_difference rear_door_weight "
             "manifolds/**"),
     *_rules(f"{_RACKS}/", _IN_PLACE, _JUDGED,
-            "cooling/power_limit cooling/leak_detection cooling/isolation blanking aisle_depth "
+            "cooling/power_limit cooling/lift_allowance cooling/leak_detection cooling/isolation blanking aisle_depth "
             "cable_allowance"),
     ActionRule(f"{_RACKS}/air_direction", "any", _DRAIN, "fans or devices are turned round"),
     ActionRule(_NODES, "added", _IN_PLACE, "new nodes"),

@@ -368,12 +368,14 @@ _PLANT: Mapping[type[Model], Fields] = {
     ),
     power.Modules: Fields("count capacity", claims={"spare": lower()}),
     power.Circuit: Fields("voltage current phases", claims={"continuous_rated": GRANTED}),
-    power.RackFeed: Fields("name source pdu pdus", parts="circuit"),
+    power.RackFeed: Fields("name source pdu pdus", parts="circuit tap_off"),
+    power.TapOff: Fields("current racks", claims={"continuous_rated": GRANTED}),
     power.RackShelves: Fields("type count per_feed", claims={"backup": higher(Absent.ELSEWHERE)}),
     onprem.Hall: Fields(
         "name",
         parts="air rows",
         statements="floor",
+        claims={"clear_height": higher()},
         settings={"power_limit": higher(Absent.MILD)},
     ),
     onprem.Floor: Fields(claims=dict.fromkeys(("uniform", "concentrated", "rolling"), higher())),
@@ -387,7 +389,12 @@ _PLANT: Mapping[type[Model], Fields] = {
     cooling.RackCooling: Fields(
         "mode loop rear_door_loop rear_door_capacity rear_door_difference rear_door_weight",
         parts="manifolds",
-        claims={"power_limit": higher(), "leak_detection": SAID, "isolation": SAID},
+        claims={
+            "lift_allowance": lower(),
+            "power_limit": higher(),
+            "leak_detection": SAID,
+            "isolation": SAID,
+        },
     ),
     cooling.Manifolds: Fields("count height weight"),
     cooling.AirSupply: Fields(
@@ -410,6 +417,7 @@ _PLANT: Mapping[type[Model], Fields] = {
             "facility_class": ordered("W+", "W45", "W40", "W32", "W27", "W17"),
             "approach": other(Absent.UNKNOWN),
             "dew_point": lower(),
+            "heat_capacity": higher(),
             "pressure": other(Absent.UNKNOWN),
         },
     ),

@@ -13,15 +13,21 @@ from rackwright.model.units import (
     Celsius,
     Kelvin,
     Kilograms,
+    KilojoulesPerLitreKelvin,
     Kilopascals,
     LitresPerMinute,
+    Metres,
     RackUnits,
     Watts,
 )
 
 WaterClass = Literal["W17", "W27", "W32", "W40", "W45", "W+"]
 AirClass = Literal["A1", "A2", "A3", "A4", "H1"]
-Fluid = Literal["water", "pg25"]
+Fluid = Literal["water", "pg25", "dielectric"]
+
+
+MOST_IN_RACK = 20
+"""CDUs of one rack; two of the smallest would fill a third of it."""
 
 
 class AirSupply(Model):
@@ -54,6 +60,8 @@ class CoolingLoop(Model):
     """Catalogue id."""
     count: Annotated[int, Field(gt=0)]
     fluid: Fluid
+    heat_capacity: Annotated[KilojoulesPerLitreKelvin, Field(gt=0)] | None = None
+    """Of a dielectric fluid, by its data sheet: density times specific heat."""
     temperature_rise: Annotated[Kelvin, Field(gt=0)]
     """Return minus supply at design load."""
     supply_temperature: Celsius | None = None
@@ -79,10 +87,16 @@ class CoolingLoop(Model):
     """Step in which they are connected when generators start."""
 
     @model_validator(mode="after")
-    def _hangs_on_racks(self) -> CoolingLoop:
+    def _fits_together(self) -> CoolingLoop:
         if self.in_rack and (self.fed_by or self.start_step != 1):
             name = "fed_by" if self.fed_by else "start_step"
             raise ValueError(f"CDUs in racks hang on the feeds of their racks and have no '{name}'")
+        if self.heat_capacity is not None and self.fluid != "dielectric":
+            raise ValueError(
+                f"'heat_capacity' is of a dielectric fluid; that of {self.fluid} is known"
+            )
+        if self.in_rack and self.count > MOST_IN_RACK:
+            raise ValueError(f"a rack has at most {MOST_IN_RACK} CDUs, not {self.count:,}")
         return self
 
 
@@ -114,8 +128,9 @@ class Manifolds(Model):
 class RackCooling(Model):
     """How one rack is cooled and how dense it may become."""
 
-    mode: Literal["air", "rear-door", "liquid", "liquid-rear-door"]
-    """``liquid`` brings coolant to cold plates, ``liquid-rear-door`` has a rear door beside."""
+    mode: Literal["air", "rear-door", "liquid", "liquid-rear-door", "immersion"]
+    """``liquid`` brings coolant to cold plates, ``liquid-rear-door`` has a rear door beside; racks with
+    ``immersion`` are tanks, whose fluid is in the loop."""
     power_limit: Watts | None = None
     """Most power this rack may draw in this mode, by the hall's design."""
     loop: Name | None = None
@@ -128,6 +143,8 @@ class RackCooling(Model):
     """Air at the door minus water at the door, at which its capacity is rated."""
     rear_door_weight: Kilograms | None = None
     """Of the door with its water."""
+    lift_allowance: Metres | None = None
+    """Height of hoist and hook above a device that is lifted out of a tank."""
     manifolds: Manifolds | None = None
     """Absent, nobody says what those of a rack with its own CDUs take up and weigh."""
     leak_detection: bool | None = None
@@ -142,6 +159,8 @@ class RackCooling(Model):
             raise ValueError("cooling mode 'liquid-rear-door' needs a 'rear_door_loop'")
         if self.mode != "liquid-rear-door" and self.rear_door_loop is not None:
             raise ValueError("'rear_door_loop' is of the cooling mode 'liquid-rear-door' only")
+        if self.lift_allowance is not None and self.mode != "immersion":
+            raise ValueError("'lift_allowance' is of the cooling mode 'immersion' only")
         if self.manifolds is not None and not self.has_cold_plates:
             raise ValueError(f"cooling mode '{self.mode}' has no 'manifolds'")
         return self

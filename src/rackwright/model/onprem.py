@@ -107,6 +107,8 @@ class Hall(Model):
     floor: Floor | None = None
     rows: tuple[Row, ...]
     power_limit: Watts | None = None
+    clear_height: Metres | None = None
+    """From the floor to the lowest thing above it."""
 
 
 class NodeGroup(Model):

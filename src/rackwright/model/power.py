@@ -139,6 +139,17 @@ class SitePower(Model):
     """Time until the generators among the sources carry the load; battery backup must outlast it."""
 
 
+class TapOff(Model):
+    """The box by which racks take a feed from a busway, with the breakers of their circuits in it."""
+
+    current: Amperes
+    """Rating of the box, per line."""
+    racks: Annotated[int, Field(gt=0, le=100)]
+    """Racks beside each other that share one box."""
+    continuous_rated: bool = False
+    """The box is rated for 100 % continuous load, so no derating applies."""
+
+
 class RackFeed(Model):
     """One electrical feed of a rack: a source, the circuit from it and the PDU at its end."""
 
@@ -150,6 +161,8 @@ class RackFeed(Model):
     """Equal PDUs on this feed, each on its own circuit."""
     circuit: Circuit | None = None
     """The branch circuit of each PDU; absent, what it may carry is unknown."""
+    tap_off: TapOff | None = None
+    """Absent from a feed of a busway, what its box carries is unknown."""
 
 
 class RackShelves(Model):

@@ -42,8 +42,14 @@ if TYPE_CHECKING:
         DevicesAfterLoss,
         FeedLoad,
         SourceLoad,
+        TapOffLoad,
     )
-    from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
+    from rackwright.plan.records.racks import (
+        NvlinkDomains,
+        RackClass,
+        RackDevice,
+        RackPosition,
+    )
 
 
 @dataclass(frozen=True)
@@ -62,8 +68,10 @@ class SitePlan:
     racks: tuple[RackPosition, ...] = field(repr=False)
     rack_classes: tuple[RackClass, ...] = field(repr=False)
     devices: tuple[RackDevice, ...] = field(repr=False)
+    nvlink_domains: tuple[NvlinkDomains, ...] = field(repr=False)
     feeds: tuple[FeedLoad, ...] = field(repr=False)
     circuits: tuple[CircuitLoad, ...] = field(repr=False)
+    tap_offs: tuple[TapOffLoad, ...] = field(repr=False)
     losses: tuple[CircuitAfterLoss, ...] = field(repr=False)
     device_losses: tuple[DevicesAfterLoss, ...] = field(repr=False)
     sources: tuple[SourceLoad, ...] = field(repr=False)

@@ -11,7 +11,13 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import AirHandler, Cdu, fact_value
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.base import Path
-from rackwright.plan.cooling.thermal import LEAKAGE, at_density, density_ratio, without_largest
+from rackwright.plan.cooling.thermal import (
+    LEAKAGE,
+    at_density,
+    density_ratio,
+    volumetric_heat,
+    without_largest,
+)
 from rackwright.plan.power.overhead import Overhead
 from rackwright.plan.records.facility import HallLoad, LoopLoad, RowLoad, SiteTotals
 from rackwright.plan.records.racks import RackClass
@@ -127,6 +133,7 @@ def hall_rows(
             weight_kg=here.weight_kg,
             densest_air_w=here.densest_air_w,
             power_limit_w=hall.power_limit,
+            clear_height_m=hall.clear_height,
             density_ratio=density,
             floor_uniform_kgm2=None if floor is None else floor.uniform,
             floor_concentrated_kg=None if floor is None else floor.concentrated,
@@ -178,6 +185,7 @@ def loop_rows(
                 cdus=loop.count,
                 in_rack=loop.in_rack,
                 fluid=loop.fluid,
+                heat_capacity=volumetric_heat(loop.fluid, loop.heat_capacity),
                 rise_k=loop.temperature_rise,
                 heat_w=heat,
                 flow_lpm=needed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rackwright.model.cooling import CoolingLoop
-from rackwright.plan.cooling.thermal import coolant_flow
+from rackwright.plan.cooling.thermal import coolant_flow, volumetric_heat
 from rackwright.plan.records.facility import LoopLoad, LoopProduct
 from rackwright.plan.records.racks import RackClass, RackDevice
 
@@ -37,9 +37,10 @@ def loop_products(
 def _of(
     loop: CoolingLoop, found: Mapping[tuple[object, ...], tuple[RackDevice, int]]
 ) -> Iterator[LoopProduct]:
+    capacity = volumetric_heat(loop.fluid, loop.heat_capacity)
     for device, count in found.values():
         heat = device.heat_liquid_w
-        needed = None if heat is None else coolant_flow(heat, loop.temperature_rise, loop.fluid)
+        needed = None if heat is None else coolant_flow(heat, loop.temperature_rise, capacity)
         asked = device.flow_lpm if heat else None  # what gives no heat needs no flow
         yield LoopProduct(
             loop=loop.name,
@@ -67,7 +68,7 @@ def rise_within(row: LoopLoad, products: Iterable[LoopProduct], limit: float) ->
         if product.loop != row.loop or product.flow_lpm is None or product.heat_w is None:
             continue
         by_rise -= product.devices * product.flow_lpm
-        needed = coolant_flow(product.heat_w, rise, row.fluid)
+        needed = coolant_flow(product.heat_w, rise, row.heat_capacity) or 0.0
         flow += product.devices * max(needed, product.asked_lpm or 0.0)
     flow += by_rise * row.rise_k / rise  # of rear doors
     return rise if flow <= limit * (1 + 1e-9) else None

@@ -34,6 +34,7 @@ NAMES: Mapping[str, str] = {
     "liquid.flow": "published coolant flow",
     "liquid.heat": "published heat into the liquid",
     "height": "published height",
+    "immersion.fluid_weight": "published weight of its fluid",
     "inlet_max": "published warmest inlet",
     "inlet_min": "published coldest inlet",
     "max_power": "published power",
@@ -101,9 +102,10 @@ def unknowns(
             quantity in _SIZES or device.kind in {"node", "switch"} or _is_of_cdu(device, quantity)
         )
     ]
+    types = {racks.rack_class: racks.type for racks in site.rack_classes}
     products = sorted(
         {
-            (device.entry, name)
+            (types[device.rack_class] if device.kind == "fluid" else device.entry, name)
             for device in lacking
             if device.kind not in _OF_SITES
             for name in fields_lacking(device, quantity)
@@ -142,6 +144,8 @@ def fields_lacking(device: RackDevice, quantity: Quantity) -> tuple[str, ...]:
     """The fields of a device's catalogue entry that keep a quantity from being known."""
     if device.kind == "cdu":
         return (_OF_CDUS[quantity],)
+    if device.kind == "fluid":
+        return ("immersion.fluid_weight",)
     if quantity not in {"heat_air_w", "heat_liquid_w"}:
         return (_FIELDS[quantity],)
     power = ("max_power",) if device.power_w is None else ()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rackwright.model.cooling import CoolingLoop, RackCooling
 from rackwright.model.onprem import Hall, OnPremSite
 from rackwright.plan.cooling.rear_door import exhaust, heat_taken
-from rackwright.plan.cooling.thermal import coolant_flow
+from rackwright.plan.cooling.thermal import coolant_flow, volumetric_heat
 from rackwright.plan.racks.devices import PlacedDevice, total
 
 
@@ -66,12 +66,17 @@ def _device_flow(devices: Iterable[PlacedDevice], loop: CoolingLoop | None) -> f
         if device.heat_liquid is None:
             return None
         if device.heat_liquid:
-            needed = coolant_flow(device.heat_liquid, loop.temperature_rise, loop.fluid)
-            flows.append(max(needed, device.flow or 0.0))
+            needed = _flow(device.heat_liquid, loop)
+            flows.append(None if needed is None else max(needed, device.flow or 0.0))
     return total(flows)
 
 
 def _door_flow(heat: float | None, loop: CoolingLoop | None) -> float | None:
     if loop is None or heat is None:
         return 0.0 if loop is None else None
-    return coolant_flow(heat, loop.temperature_rise, loop.fluid)
+    return _flow(heat, loop)
+
+
+def _flow(heat: float, loop: CoolingLoop) -> float | None:
+    capacity = volumetric_heat(loop.fluid, loop.heat_capacity)
+    return coolant_flow(heat, loop.temperature_rise, capacity)

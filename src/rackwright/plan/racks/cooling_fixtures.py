@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.cooling import CoolingLoop, RackCooling
-from rackwright.model.hardware import Cdu, fact_value
+from rackwright.model.hardware import Cdu, RackType, fact_value
 from rackwright.plan.base import Path
 from rackwright.plan.cooling.thermal import airflow_for
 from rackwright.plan.racks.devices import PlacedDevice
@@ -39,11 +39,20 @@ def cooling_fixtures(
     if manifolds is not None:
         one = passive("manifold", "manifold", "manifolds", path, manifolds.height, manifolds.weight)
         yield from [one] * manifolds.count
-    elif in_rack:  # what stands in the rack is told, and nobody told of these
+    elif (
+        in_rack and cooling.has_cold_plates
+    ):  # what stands in the rack is told, and nobody told of these
         yield passive("manifold", "manifold", "manifolds", path, None, None)
     if cooling.door_loop is not None:
         weight = cooling.rear_door_weight
         yield passive("door", "rear door", "rear door", path, 0.0, weight)
+
+
+def fluid_of(rack: RackType, path: Path) -> Iterator[PlacedDevice]:
+    """The fluid of a tank, all of it: what devices displace is not taken off."""
+    if rack.immersion is not None:
+        weight = fact_value(rack.immersion.fluid_weight)
+        yield passive("fluid", "immersion fluid", "fluid", path, 0.0, weight)
 
 
 def _cdu(entry: Cdu, loop: CoolingLoop, path: Path, rise: float | None) -> PlacedDevice:

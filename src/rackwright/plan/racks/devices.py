@@ -93,10 +93,12 @@ def describe_device(
     power_cap: float | None,
     temperature_rise: float | None,
     on_liquid: bool = True,
+    in_fluid: bool = False,
 ) -> PlacedDevice:
     """The device that ``entry`` makes in a rack, not placed yet.
 
-    Without ``on_liquid`` the rack has no coolant, so that all heat is left to the air.
+    Without ``on_liquid`` the rack has no coolant, so that all heat is left to the air; ``in_fluid`` it
+    is in a tank, whose fluid takes all heat.
     """
     nameplate = fact_value(entry.max_power)
     power_cap = _as_far_as_it_goes(entry, power_cap)
@@ -108,8 +110,10 @@ def describe_device(
         heat = None
     liquid = entry.liquid
     heat_liquid = _liquid_heat(entry, heat, share) if on_liquid else 0.0
+    if in_fluid:
+        heat_liquid = heat
     heat_air = None if heat is None or heat_liquid is None else max(0.0, heat - heat_liquid)
-    airflow = fact_value(entry.airflow)
+    airflow = 0.0 if in_fluid else fact_value(entry.airflow)
     if airflow is None and heat_air is not None:
         if heat_air == 0:
             airflow = 0.0
@@ -192,7 +196,7 @@ def _peak(entry: DeviceEntry, power_cap: float | None) -> float | None:
 def _liquid_heat(entry: DeviceEntry, heat: float | None, share: float) -> float | None:
     if entry.medium is HeatMedium.AIR:
         return 0.0
-    if entry.medium is HeatMedium.LIQUID:
+    if entry.medium in {HeatMedium.LIQUID, HeatMedium.IMMERSION}:
         return heat
     published = fact_value(entry.liquid.heat) if entry.liquid else None
     return None if published is None else published * share

@@ -26,7 +26,11 @@ def missing_of_loop(site: SitePlan, row: LoopLoad) -> tuple[str, ...]:
     classes = [racks.rack_class for racks in site.rack_classes if racks.loop == row.loop]
     behind = [racks.rack_class for racks in site.rack_classes if racks.door_loop == row.loop]
     doors = missing_of_doors(site, behind) if row.heat_w is None else ()
-    return (*unknowns(site, "heat_liquid_w", classes), *doors)
+    fluid: tuple[str, ...] = ()
+    if row.heat_capacity is None:
+        words = f"'heat_capacity' of the fluid of the loop '{row.loop}'"
+        fluid = (Missing(words, (*row.path, "heat_capacity")),)
+    return (*unknowns(site, "heat_liquid_w", classes), *doors, *fluid)
 
 
 def _place(site: SitePlan, where: Path) -> tuple[Hall, RackGroup]:

@@ -1,11 +1,11 @@
-"""Loops that cannot be: CDUs in racks that are made for the floor, doors on what is another rack's."""
+"""Cooling that cannot be: CDUs in racks that are made for the floor, tanks that are none."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from rackwright.catalog.loader import Catalogue
-from rackwright.model.hardware import Cdu
+from rackwright.model.hardware import Cdu, RackType
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.base import Path
 from rackwright.plan.problems import PlanProblem
@@ -30,6 +30,12 @@ def check_loops(
     in_racks = {loop.name for loop in site.loops if loop.in_rack}
     for placed in groups:
         cooling = placed.group.cooling
+        tank = catalogue.get(RackType, placed.group.type).immersion is not None
+        if tank is not (cooling.mode == "immersion"):
+            where = (*placed.path, "cooling", "mode")
+            noun = "a tank, which needs" if tank else "no tank for"
+            text = f"a {placed.group.type} is {noun} the cooling mode 'immersion'"
+            yield PlanProblem(where, text)
         if cooling.rear_door_loop in in_racks and cooling.rear_door_loop != cooling.loop:
             where = (*placed.path, "cooling", "rear_door_loop")
             text = f"the CDUs of '{cooling.rear_door_loop}' stand in racks, and in none of these"

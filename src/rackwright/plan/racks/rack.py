@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from rackwright.plan.power.demand import FeedWatts
 from rackwright.plan.power.electrical import circuit_capacity, imbalance, outlet_voltage
 from rackwright.plan.racks import mechanical, outlets
 from rackwright.plan.racks.coolant import coolant_of
-from rackwright.plan.racks.cooling_fixtures import cooling_fixtures
+from rackwright.plan.racks.cooling_fixtures import cooling_fixtures, fluid_of
 from rackwright.plan.racks.devices import PlacedDevice, describe_device, place_devices, total
 from rackwright.plan.racks.fixtures import fixtures
 from rackwright.plan.racks.placement import AssignedRacks, Load
@@ -39,7 +39,7 @@ from rackwright.plan.records.power import (
     DeviceState,
     FeedLoad,
 )
-from rackwright.plan.records.racks import POWERED, RackClass, RackDevice
+from rackwright.plan.records.racks import POWERED, CoolingMode, RackClass, RackDevice
 
 LostKind = Literal["feed", "pdu"]
 
@@ -115,7 +115,7 @@ def build_rack(
     switches: list[tuple[PlacedDevice, float | None]] = []
     for index, count in cls.content:
         load = loads[index]
-        device = _describe(load, catalogue, rise, on_liquid=group.cooling.mode != "air")
+        device = _describe(load, catalogue, rise, group.cooling.mode)
         device = _override_psus(device, load.group, group)
         (switches if load.is_switch else nodes).extend([(device, load.group.start_unit)] * count)
     whole = any(_is_whole_rack(loads[index], catalogue) for index, _ in cls.content)
@@ -142,17 +142,18 @@ def build_rack(
 
 def _cooling_fixtures(
     cls: AssignedRacks, site: OnPremSite, catalogue: Catalogue, rise: float | None
-) -> Iterator[PlacedDevice]:
+) -> Sequence[PlacedDevice]:
     cooling, path = cls.group.group.cooling, cls.group.path
     numbers = {loop.name: number for number, loop in enumerate(site.loops)}
     number = numbers.get(cooling.loop or "")
     loop = None if number is None else site.loops[number]
     where = (*path[:2], "loops", number or 0)  # a site is at "sites", n
-    return cooling_fixtures(cooling, loop, where, path, catalogue, rise)
+    found = cooling_fixtures(cooling, loop, where, path, catalogue, rise)
+    return (*found, *fluid_of(catalogue.get(RackType, cls.group.group.type), path))
 
 
 def _describe(
-    load: Load, catalogue: Catalogue, rise: float | None, *, on_liquid: bool
+    load: Load, catalogue: Catalogue, rise: float | None, mode: CoolingMode
 ) -> PlacedDevice:
     entry: DeviceEntry
     if isinstance(load.group, NodeGroup):
@@ -168,7 +169,8 @@ def _describe(
         kind="switch" if load.is_switch else "node",
         power_cap=cap,
         temperature_rise=rise,
-        on_liquid=on_liquid,
+        on_liquid=mode != "air",
+        in_fluid=mode == "immersion",
     )
 
 
@@ -278,6 +280,8 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
         heaviest_top_u=mechanical.highest_heavy_unit(devices),
         rack_depth_m=kind.depth.value,
         deepest_m=mechanical.deepest(devices),
+        lift_allowance_m=cooling.lift_allowance,
+        service_height_m=_service_height(rack),
         cable_allowance_m=group.cable_allowance,
         power_limit_w=cooling.power_limit,
         rear_door_capacity_w=cooling.rear_door_capacity,
@@ -286,6 +290,14 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
         blanking=group.blanking,
         has_liquid=any(device.medium != "air" for device in devices) or cooling.mode != "air",
     )
+
+
+def _service_height(rack: Rack) -> float | None:
+    """Height in m that the longest device of a tank needs to be lifted out; 0 of what is no tank."""
+    if rack.type.immersion is None:
+        return 0.0
+    top, longest = fact_value(rack.type.immersion.top), mechanical.deepest(rack.devices)
+    return total((top, longest, rack.group.cooling.lift_allowance)) if longest != 0 else 0.0
 
 
 def feed_rows(rack: Rack, path: Path, number: int) -> list[FeedLoad]:

@@ -47,6 +47,7 @@ class HallLoad:
         weight_kg: weight of all racks with their content, in kg.
         densest_air_w: most heat that one rack leaves to the air, of those where it is known, in W.
         power_limit_w: most power that the hall may draw, in W; None where none is stated.
+        clear_height_m: from the floor to the lowest thing above it, in m.
         density_ratio: density of the air at the site's altitude relative to sea level.
         floor_uniform_kgm2: most weight that the floor carries over an area, in kg/m².
         floor_concentrated_kg: most weight that it carries on one caster, in kg.
@@ -72,6 +73,7 @@ class HallLoad:
     weight_kg: float | None
     densest_air_w: float | None
     power_limit_w: float | None
+    clear_height_m: float | None
     density_ratio: float | None
     floor_uniform_kgm2: float | None
     floor_concentrated_kg: float | None
@@ -99,6 +101,7 @@ class LoopLoad:
         cdus: number of CDUs; of those in one rack where they stand in racks.
         in_rack: whether they stand in racks, and the numbers below are those of one of these racks.
         fluid: what flows.
+        heat_capacity: heat that a litre of it takes for each K, in kJ/L/K.
         rise_k: return minus supply temperature at design load, in K.
         heat_w: heat into the loop, rear doors included, in W; with ``in_rack`` the most of a rack.
         flow_lpm: coolant that the racks need, in L/min; with ``in_rack`` the most of a rack.
@@ -123,6 +126,7 @@ class LoopLoad:
     cdus: int
     in_rack: bool
     fluid: Fluid
+    heat_capacity: float | None
     rise_k: float
     heat_w: float | None
     flow_lpm: float | None

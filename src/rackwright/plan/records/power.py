@@ -162,6 +162,41 @@ class DevicesAfterLoss:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TapOffLoad:
+    """The tap-off box of one feed of a class, with what all racks that share it draw through it.
+
+    Attributes:
+        rack_class: number of the class of racks.
+        feed: name of the feed.
+        source: name of the busway.
+        path: its place in the blueprint.
+        racks: number of racks that share it, all taken to be like those of the class.
+        breakers: number of circuits that leave it.
+        current_a: its rating for each line, in A.
+        breaker_a: breaker of each of its circuits, in A.
+        usable_w: continuous capacity, in W.
+        load_w: load, in W.
+        implied_w: load if every line carried what the busiest one does, in W.
+        worst_w: the highest of that over the normal state and the loss of a feed or PDU, in W.
+        worst_lost: name of the feed or PDU whose loss causes that; None for the normal state.
+    """
+
+    rack_class: int
+    feed: str
+    source: str
+    path: Path
+    racks: int
+    breakers: int
+    current_a: float
+    breaker_a: float | None
+    usable_w: float | None
+    load_w: float | None
+    implied_w: float | None
+    worst_w: float | None
+    worst_lost: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceLoad:
     """One power source above the racks.
 

@@ -7,8 +7,8 @@ from typing import Literal
 
 from rackwright.plan.base import Path
 
-CoolingMode = Literal["air", "rear-door", "liquid", "liquid-rear-door"]
-DeviceKind = Literal["node", "switch", "pdu", "shelf", "cdu", "manifold", "door"]
+CoolingMode = Literal["air", "rear-door", "liquid", "liquid-rear-door", "immersion"]
+DeviceKind = Literal["node", "switch", "pdu", "shelf", "cdu", "manifold", "door", "fluid"]
 
 POWERED: frozenset[DeviceKind] = frozenset({"node", "switch", "cdu"})
 """Kinds of devices that draw power from the feeds of their rack."""
@@ -73,6 +73,8 @@ class RackClass:
         heaviest_top_u: highest unit that a heavy device reaches, in U; 0 without one.
         rack_depth_m: depth of the rack, in m.
         deepest_m: depth of the deepest node or switch, in m; 0 without one.
+        lift_allowance_m: height of hoist and hook above a device that is lifted out of a tank, in m.
+        service_height_m: height to lift its longest device out of a tank, in m; 0 where it is none.
         cable_allowance_m: space behind the devices for cable bends, in m.
         power_limit_w: most power that the rack may draw by the design of the hall, in W.
         rear_door_capacity_w: heat that the rear door can move, in W.
@@ -117,6 +119,8 @@ class RackClass:
     heaviest_top_u: float | None
     rack_depth_m: float
     deepest_m: float | None
+    lift_allowance_m: float | None
+    service_height_m: float | None
     cable_allowance_m: float | None
     power_limit_w: float | None
     rear_door_capacity_w: float | None
@@ -124,6 +128,37 @@ class RackClass:
     isolation: bool | None
     blanking: bool | None
     has_liquid: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NvlinkDomains:
+    """The NVLink domains of one node group; each lies in one unit, and so in one rack.
+
+    Attributes:
+        group: name of the node group.
+        entry: catalogue id of the product.
+        path: place of the group in the blueprint.
+        domains: number of domains.
+        racks: number of racks that hold them.
+        trays: compute trays of one domain, each of which is a host.
+        accelerators: accelerators of one domain.
+        most: accelerators that it has room for.
+        partial: whether it has fewer than that.
+        tray_accelerators: accelerators of one tray; None where trays differ.
+        left: accelerators that the domain joins while one tray is lost.
+    """
+
+    group: str
+    entry: str
+    path: Path
+    domains: int
+    racks: int
+    trays: int
+    accelerators: int
+    most: int | None
+    partial: bool | None
+    tray_accelerators: int | None
+    left: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

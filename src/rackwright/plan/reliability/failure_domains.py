@@ -67,6 +67,11 @@ class FailureDomains:
         for row in site.feeds:
             self._feeds.setdefault(row.rack_class, []).append(row.source)
         self._tree = site.distribution
+        self._loops = {row.loop: row for row in site.loops}
+        self._own_cdus = {
+            number: [row for row in site.devices_of(number) if row.kind == "cdu"]
+            for number in self._classes
+        }
 
     def losses(self, group: int) -> Iterator[Loss]:
         """The worst loss of each kind for a node group, by its index."""
@@ -109,7 +114,7 @@ class FailureDomains:
                 taken[lost] = taken.get(lost, 0) + off * self._classes[number].count
                 if None in fates:
                     open_ = [r for r, fate in zip(rows, fates, strict=True) if fate is None]
-                    open_ += [r for r in self._site.devices_of(number) if r.kind == "cdu"]
+                    open_ += self._own_cdus[number]
                     unsure.update(
                         dict.fromkeys(
                             (row.entry, *_unsaid(row))
@@ -131,15 +136,19 @@ class FailureDomains:
         self, number: int, rows: Sequence[RackDevice], dead: AbstractSet[int], feeds: int
     ) -> Sequence[bool | None]:
         """Whether each device stops when feeds die, by itself or with a CDU of its rack."""
-        cdus = [row for row in self._site.devices_of(number) if row.kind == "cdu"]
-        stopped = [is_off(row, dead, feeds) for row in cdus]
-        by_cdu = True if True in stopped else None if None in stopped else False
-        fates = []
-        for row in rows:
-            own = is_off(row, dead, feeds)
-            cooled_by = by_cdu if row.medium != "air" else False
-            fates.append(True if True in (own, cooled_by) else None if cooled_by is None else own)
-        return fates
+        fates = [is_off(row, dead, feeds) for row in rows]
+        stopped = [is_off(row, dead, feeds) for row in self._own_cdus[number]]
+        off = stopped.count(True)
+        loop = self._loops.get(self._classes[number].loop or "")
+        if off == 1 and len(stopped) > 1 and loop is not None and _carries_less_one(loop):
+            off = 0
+        if not off and None not in stopped:
+            return fates
+        by_cdu = True if off else None
+        return [
+            fate if row.medium == "air" or fate else by_cdu
+            for row, fate in zip(rows, fates, strict=True)
+        ]
 
     def _dead_feeds(self, sources: Sequence[str]) -> dict[str, frozenset[int]]:
         """By each source that matters to a rack: the feeds, by index, that die with it."""
@@ -211,6 +220,14 @@ class FailureDomains:
                 taken = 0 if heat <= capacity and flow <= most else nodes
             words = f"{kind} in a rack of loop {row.loop}"
             yield Loss(kind, words, words, taken, of, count=row.cdus, missing=missing)
+
+
+def _carries_less_one(row: LoopLoad) -> bool:
+    """Whether the other CDUs of a loop, or of a rack, are known to carry it when one is lost."""
+    heat, flow, most = row.heat_w, row.flow_lpm, row.cdu_flow_n1_lpm
+    if heat is None or flow is None or most is None:
+        return False
+    return heat <= row.capacity_n1_w and flow <= most
 
 
 def is_off(device: RackDevice, dead: AbstractSet[int], feeds: int) -> bool | None:

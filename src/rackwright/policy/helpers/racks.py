@@ -14,6 +14,7 @@ from rackwright.plan.racks.contributors import (
     subject,
     unknowns,
 )
+from rackwright.plan.records.power import CircuitAfterLoss, CircuitLoad
 from rackwright.plan.records.racks import POWERED, RackClass
 
 __all__ = [
@@ -43,6 +44,7 @@ class RackNames:
     def __init__(self, site: SitePlan) -> None:
         self._site = site
         self._classes = {racks.rack_class: racks for racks in site.rack_classes}
+        self._pdus = {(row.rack_class, row.feed): row.pdus for row in site.feeds}
 
     def row(self, rack_class: int) -> RackClass:
         """The record of a class."""
@@ -52,6 +54,12 @@ class RackNames:
         """The subject of a class, like ``sjc1 racks c[01-08] feed A``."""
         found = subject(self._site, self._classes[rack_class], suffix)
         return found if path is None else Subject(found.name, path)
+
+    def circuit(self, row: CircuitLoad | CircuitAfterLoss) -> Subject:
+        """The subject of a circuit, like ``sjc1 racks c[01-08] feed A``, with its PDU if of several."""
+        several = self._pdus[row.rack_class, row.feed] > 1
+        suffix = f"feed {row.feed} PDU {row.pdu + 1}" if several else f"feed {row.feed}"
+        return self.subject(row.rack_class, suffix, path=row.path)
 
 
 def is_over(value: float | None, limit: float | None) -> bool:
