@@ -15,6 +15,7 @@ from rackwright.cli.packs import add_isolated, refuse_outside
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.harmless import COLOURS, harmless
 from rackwright.streams import show
+from rackwright.terminal import wants_colour
 
 if TYPE_CHECKING:
     from rackwright.diff.compare import Comparison
@@ -78,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise
     for output_form, path in outputs:
         _write(path, _render(comparison, output_form, arguments, colour=False))
-    colour = _wants_colour(arguments.color)
+    colour = wants_colour(arguments.color, sys.stdout, os.environ)
     show(_render(comparison, form, arguments, colour=colour), COLOURS if colour else None)
     if comparison.refused:
         sys.stderr.write("hint: '--accept FIELD' lets a change destroy data\n")
@@ -160,11 +161,3 @@ def _render(
 
     text = render_text(comparison, verbose=arguments.verbose, colour=colour)
     return harmless(text, COLOURS if colour else None)
-
-
-def _wants_colour(choice: str) -> bool:
-    if choice != "auto":
-        return choice == "always"
-    if os.environ.get("NO_COLOR"):
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
