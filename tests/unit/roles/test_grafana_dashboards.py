@@ -18,9 +18,7 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard as TheirDashboard
 
-from promql import metrics_of
-from rackwright.render.dashboards import DASHBOARDS
-from rackwright.render.grafana import (
+from grafana_dashboards.build import (
     COLUMNS,
     SOURCE_UID,
     Dashboard,
@@ -29,6 +27,8 @@ from rackwright.render.grafana import (
     Query,
     render_dashboard,
 )
+from grafana_dashboards.cluster import DASHBOARDS
+from promql import metrics_of
 from rackwright.resources import bundled
 
 ROLES = bundled("roles")
