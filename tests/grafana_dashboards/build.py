@@ -1,11 +1,24 @@
-"""Dashboards of Grafana as JSON, made from short descriptions: the same ones give the same bytes."""
+"""Dashboards of Grafana, made by its own SDK from short descriptions: the same give the same bytes."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
+
+from grafana_foundation_sdk.builders import (
+    bargauge,
+    common,
+    dashboard,
+    prometheus,
+    stat,
+    table,
+    timeseries,
+)
+from grafana_foundation_sdk.cog.encoder import JSONEncoder
+from grafana_foundation_sdk.models import common as kinds
+from grafana_foundation_sdk.models import dashboard as models
+from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
 Kind = Literal["stat", "timeseries", "bargauge", "table"]
 Unit = Literal[
@@ -154,156 +167,145 @@ def stack(title: str, *queries: Query) -> Panel:
     return Panel(title, queries, stacked=True, least=0)
 
 
-def render_dashboard(dashboard: Dashboard) -> str:
+Picture = stat.Panel | timeseries.Panel | bargauge.Panel | table.Panel
+
+
+def render_dashboard(page: Dashboard) -> str:
     """The text of the file from which Grafana provisions a dashboard."""
-    return json.dumps(_dashboard(dashboard), indent=2, sort_keys=True) + "\n"
+    link = dashboard.DashboardLink("Dashboards").type(models.DashboardLinkType.DASHBOARDS)
+    made = (
+        dashboard.Dashboard(page.title)
+        .uid(page.uid)
+        .description(page.note)
+        .tags([TAG])
+        .version(1)
+        .readonly()
+        .tooltip(models.DashboardCursorSync.CROSSHAIR)  # through all panels
+        .refresh("1m")
+        .time("now-6h", "now")
+        .timezone("browser")
+        .link(link.tags([TAG]).keep_time(keep_time=True))
+        .annotations([])
+        .variables([_choice(choice) for choice in page.choices])
+    )
+    _place(made, page.rows)
+    document = made.build()
+    document.schema_version = SCHEMA
+    return f"{JSONEncoder(indent=2, sort_keys=True).encode(document)}\n"
 
 
-def _dashboard(dashboard: Dashboard) -> dict[str, Any]:
-    link = {
-        "type": "dashboards",
-        "title": "Dashboards",
-        "tags": [TAG],
-        "asDropdown": False,
-        "includeVars": False,
-        "keepTime": True,
-        "targetBlank": False,
-        "icon": "",
-        "tooltip": "",
-        "url": "",
-    }
-    return {
-        "uid": dashboard.uid,
-        "title": dashboard.title,
-        "description": dashboard.note,
-        "tags": [TAG],
-        "schemaVersion": SCHEMA,
-        "version": 1,
-        "editable": False,
-        "graphTooltip": 1,  # one crosshair through all panels
-        "refresh": "1m",
-        "time": {"from": "now-6h", "to": "now"},
-        "timezone": "browser",
-        "links": [link],
-        "annotations": {"list": []},
-        "templating": {"list": [_choice(choice) for choice in dashboard.choices]},
-        "panels": _place(dashboard.rows),
-    }
+def _source() -> models.DataSourceRef:
+    return models.DataSourceRef("prometheus", SOURCE_UID)
 
 
-def _source() -> dict[str, str]:
-    return {"type": "prometheus", "uid": SOURCE_UID}
-
-
-def _choice(choice: LabelChoice) -> dict[str, Any]:
-    every = {"text": "All", "value": "$__all", "selected": True}
-    return {
-        "type": "query",
-        "name": choice.name,
-        "label": choice.title,
-        "datasource": _source(),
-        "query": choice.values,
-        "refresh": 2,  # whenever the time range changes, so that new hosts are found
-        "sort": 1,
-        "multi": True,
-        "includeAll": True,
+def _choice(choice: LabelChoice) -> dashboard.QueryVariable:
+    return (
+        dashboard.QueryVariable(choice.name)
+        .label(choice.title)
+        .datasource(_source())
+        .query(choice.values)
+        # So that new hosts are found.
+        .refresh(models.VariableRefresh.ON_TIME_RANGE_CHANGED)
+        .sort(models.VariableSort.ALPHABETICAL_ASC)
+        .multi(multi=True)
+        .include_all(include_all=True)
         # Short, where a list of every host would be too long for a query.
-        "allValue": ".*",
-        "current": every,
-    }
+        .all_value(".*")
+        .current(models.VariableOption(selected=True, text="All", value="$__all"))
+    )
 
 
-def _place(rows: Sequence[PanelRow]) -> list[dict[str, Any]]:
-    """The panels from left to right and from top to bottom, with numbers from 1 on."""
-    made: list[dict[str, Any]] = []
-    top = 0
+def _place(made: dashboard.Dashboard, rows: Sequence[PanelRow]) -> None:
+    """Put the panels from left to right and from top to bottom, with numbers from 1 on.
+
+    Left to itself, the SDK lets a panel that does not fit any more reach over the edge.
+    """
+    number, top = 0, 0
     for row in rows:
-        at = {"x": 0, "y": top, "w": COLUMNS, "h": 1}
-        heading = {"type": "row", "title": row.title, "collapsed": False, "panels": []}
-        made.append({"id": len(made) + 1, "gridPos": at, **heading})
+        number += 1
+        at = models.GridPos(x=0, y=top, w=COLUMNS, h=1)
+        made.with_row(dashboard.Row(row.title).collapsed(collapsed=False).id(number).grid_pos(at))
         top, left, tallest = top + 1, 0, 0
         for panel in row.panels:
             if left + panel.width > COLUMNS:
                 top, left, tallest = top + tallest, 0, 0
-            at = {"x": left, "y": top, "w": panel.width, "h": panel.height}
-            made.append({"id": len(made) + 1, "gridPos": at, **_panel(panel)})
+            number += 1
+            at = models.GridPos(x=left, y=top, w=panel.width, h=panel.height)
+            made.with_panel(_panel(panel).id(number).grid_pos(at))
             left, tallest = left + panel.width, max(tallest, panel.height)
         top += tallest
-    return made
 
 
-def _panel(panel: Panel) -> dict[str, Any]:
-    defaults: dict[str, Any] = {"unit": panel.unit, "custom": _custom(panel)}
+def _panel(panel: Panel) -> Picture:
+    made = _picture(panel).title(panel.title).description(panel.note).unit(panel.unit)
+    made.datasource(_source()).targets(
+        [_target(panel, index) for index in range(len(panel.queries))]
+    )
     if panel.least is not None:
-        defaults["min"] = panel.least
+        made.min(panel.least)
     if panel.most is not None:
-        defaults["max"] = panel.most
+        made.max(panel.most)
     if panel.steps:
-        steps: list[dict[str, Any]] = [{"color": "green", "value": None}]
-        steps += [{"color": color, "value": value} for value, color in panel.steps]
-        defaults["thresholds"] = {"mode": "absolute", "steps": steps}
-    made: dict[str, Any] = {
-        "type": panel.kind,
-        "title": panel.title,
-        "description": panel.note,
-        "datasource": _source(),
-        "targets": [_target(panel, index) for index in range(len(panel.queries))],
-        "fieldConfig": {"defaults": defaults, "overrides": []},
-        "options": dict(_OPTIONS[panel.kind]),
-    }
-    if panel.kind == "table":
-        made["transformations"] = [_columns(panel)]
+        steps = [models.Threshold(color="green")]
+        steps += [models.Threshold(value=value, color=color) for value, color in panel.steps]
+        mode = models.ThresholdsMode.ABSOLUTE
+        made.thresholds(dashboard.ThresholdsConfig().mode(mode).steps(steps))
     return made
 
 
-def _custom(panel: Panel) -> dict[str, Any]:
-    """Settings of the kind of panel."""
-    if panel.kind != "timeseries":
-        return {}
-    stacking = {"mode": "normal" if panel.stacked else "none", "group": "A"}
-    # A gap tells that nothing was measured.
-    return {"fillOpacity": 40 if panel.stacked else 0, "spanNulls": False, "stacking": stacking}
+def _picture(panel: Panel) -> Picture:
+    """A panel of its kind: what it shows, and how."""
+    last = common.ReduceDataOptions().calcs(["lastNotNull"]).fields("").values(values=False)
+    match panel.kind:
+        case "stat":
+            return (
+                stat.Panel()
+                .reduce_options(last)
+                .color_mode(kinds.BigValueColorMode.VALUE)
+                .graph_mode(kinds.BigValueGraphMode.NONE)
+                .text_mode(kinds.BigValueTextMode.AUTO)
+            )
+        case "bargauge":
+            return (
+                bargauge.Panel()
+                .reduce_options(last)
+                .orientation(kinds.VizOrientation.HORIZONTAL)
+                .display_mode(kinds.BarGaugeDisplayMode.BASIC)
+                .show_unfilled(show_unfilled=True)
+            )
+        case "table":
+            made = table.Panel().show_header(show_header=True)
+            made.cell_height(kinds.TableCellHeight.SM)
+            return made.with_transformation(_columns(panel))
+        case "timeseries":
+            return _over_time(stacked=panel.stacked)
 
 
-def _target(panel: Panel, index: int) -> dict[str, Any]:
-    query, now = panel.queries[index], panel.kind != "timeseries"
-    return {
-        "refId": "ABCDEFGH"[index],
-        "datasource": _source(),
-        "expr": query.expression,
-        "legendFormat": query.legend or "__auto",
-        "instant": now,
-        "range": not now,
-        "format": "table" if panel.kind == "table" else "time_series",
-    }
+def _over_time(*, stacked: bool) -> timeseries.Panel:
+    mode = kinds.StackingMode.NORMAL if stacked else kinds.StackingMode.NONE
+    legend = common.VizLegendOptions().display_mode(kinds.LegendDisplayMode.LIST).calcs([])
+    legend.placement(kinds.LegendPlacement.BOTTOM).show_legend(show_legend=True)
+    tooltip = common.VizTooltipOptions().mode(kinds.TooltipDisplayMode.MULTI)
+    return (
+        timeseries.Panel()
+        .fill_opacity(40 if stacked else 0)
+        .span_nulls(span_nulls=False)  # a gap tells that nothing was measured
+        .stacking(common.StackingConfig().mode(mode).group("A"))
+        .legend(legend)
+        .tooltip(tooltip.sort(kinds.SortOrder.DESCENDING))
+    )
 
 
-def _columns(panel: Panel) -> dict[str, Any]:
+def _target(panel: Panel, index: int) -> prometheus.Dataquery:
+    query = panel.queries[index]
+    form = PromQueryFormat.TABLE if panel.kind == "table" else PromQueryFormat.TIME_SERIES
+    made = prometheus.Dataquery().expr(query.expression).format(form).datasource(_source())
+    made.ref_id("ABCDEFGH"[index]).legend_format(query.legend or "__auto")
+    return made.range() if panel.kind == "timeseries" else made.instant()
+
+
+def _columns(panel: Panel) -> models.DataTransformerConfig:
     hidden = {name: True for name in NO_COLUMNS if not (panel.value and name == "Value")}
     names = {"Value": panel.value} if panel.value else {}
     options = {"excludeByName": hidden, "indexByName": {}, "renameByName": names}
-    return {"id": "organize", "options": options}
-
-
-_REDUCE = {"calcs": ["lastNotNull"], "fields": "", "values": False}
-
-_OPTIONS: Mapping[Kind, Mapping[str, Any]] = {
-    "stat": {
-        "reduceOptions": _REDUCE,
-        "colorMode": "value",
-        "graphMode": "none",
-        "textMode": "auto",
-    },
-    "bargauge": {
-        "reduceOptions": _REDUCE,
-        "orientation": "horizontal",
-        "displayMode": "basic",
-        "showUnfilled": True,
-    },
-    "table": {"showHeader": True, "cellHeight": "sm"},
-    "timeseries": {
-        "legend": {"calcs": [], "displayMode": "list", "placement": "bottom", "showLegend": True},
-        "tooltip": {"mode": "multi", "sort": "desc"},
-    },
-}
-"""What each kind shows, and how."""
+    return models.DataTransformerConfig(id_val="organize", options=options)
