@@ -146,18 +146,18 @@ def _render(
     comparison: Comparison, form: str, arguments: argparse.Namespace, *, colour: bool
 ) -> str:
     if form == "json":
-        from rackwright.diff.json import render_json
+        from rackwright.diff.forms.json import render_json
 
         return render_json(comparison)
     if form == "md":
-        from rackwright.diff.markdown import render_markdown
+        from rackwright.diff.forms.markdown import render_markdown
 
         return harmless(render_markdown(comparison))
     if form == "comment":
-        from rackwright.diff.markdown import render_comment
+        from rackwright.diff.forms.markdown import render_comment
 
         return harmless(render_comment(comparison))
-    from rackwright.diff.text import render_text
+    from rackwright.diff.forms.text import render_text
 
     text = render_text(comparison, verbose=arguments.verbose, colour=colour)
     return harmless(text, COLOURS if colour else None)
