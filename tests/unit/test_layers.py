@@ -24,10 +24,8 @@ MOST = 15
 """Modules of one package, those of its own packages not counted."""
 LARGE = {
     "cli": "one for each verb",
-    "diff": "one for each kind of change, and for each form in which it is told",
     "model": "one for each part of a blueprint",
     "provision/embedded": "one for each service of AWS",
-    "report": "one for each form of a report",
 }
 """Packages that hold more, and of what."""
 READERS_OF_THE_BLUEPRINT = {

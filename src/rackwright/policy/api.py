@@ -214,6 +214,9 @@ def rule(
     """What names a policy, as a decorator of its class; ``Policy`` says what each word means.
 
     What is not given stays as the class has it. The family is the folder that its file is in.
+
+    Returns:
+        The decorator, which gives back the class that it has named.
     """
     given = {
         "id": policy_id,

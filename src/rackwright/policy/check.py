@@ -42,6 +42,16 @@ def check_blueprint(
 ) -> Report:
     """The report about the blueprint in ``path``.
 
+    Args:
+        path: the file.
+        layers: files over it, the last one on top.
+        packs: folders of more policies.
+        only: ids of the policies that judge; empty means all.
+        exceptions: waivers and baseline; None judges without.
+
+    Returns:
+        Every result, and the exit code that follows from them.
+
     Raises:
         SpecErrors: the blueprint is not valid.
         PolicyLoadError: a policy cannot be loaded.

@@ -23,6 +23,9 @@ def judged_value(amount: Amount, limit: Decimal | None, period: Period) -> float
     """Dollars to hold against ``limit``: the cost, or its lower bound where that is over already.
 
     A cost whose known part is beyond the limit fails whatever the missing part turns out to be.
+
+    Returns:
+        USD in the period; None where the missing part decides.
     """
     known = amount.at_least_per_year if period == "year" else amount.at_least_per_hour
     if amount.missing and (limit is None or known <= limit):
@@ -33,7 +36,17 @@ def judged_value(amount: Amount, limit: Decimal | None, period: Period) -> float
 def measure_budget(
     summary: CostSummary, limit: Decimal | None, at: Subject, period: Period
 ) -> Measure:
-    """The cost of all sites against a budget."""
+    """The cost of all sites against a budget.
+
+    Args:
+        summary: what the plan costs.
+        limit: the budget in USD for the period; None where the blueprint has none, which is unknown.
+        at: the subject of the measure.
+        period: of the budget.
+
+    Returns:
+        The measure in USD/year or USD/h, with the groups of nodes that cost most.
+    """
     value = judged_value(summary.total, limit, period)
     unit = f"USD/{'year' if period == 'year' else 'h'}"
     shares = tuple(_contributors(summary, period))
@@ -59,7 +72,11 @@ def measure_budget(
 
 
 def compare_with_rent(plan: Plan) -> tuple[RentComparison, ...]:
-    """Each bare-metal site with accelerators against the same ones on AWS, in USD a year."""
+    """Each bare-metal site with accelerators against the same ones on AWS.
+
+    Returns:
+        One for each of them, with the costs of a year in USD, owned and rented.
+    """
     from rackwright.plan.cost.comparison import compare
 
     return compare(plan, summary=plan.cost)

@@ -158,7 +158,11 @@ class FabricAt:
 
 
 def fabrics_of(plan: Plan) -> Iterator[FabricAt]:
-    """The fabrics of all bare-metal sites."""
+    """The fabrics of all bare-metal sites.
+
+    Returns:
+        Each with its layout, in the order of the blueprint.
+    """
     for site in plan.onprem:
         for planned in site.fabrics:
             yield FabricAt(site, planned)
@@ -170,6 +174,9 @@ def attachments_of(
     """Where ``group`` is attached on fabrics of the site that have the role of ``found``.
 
     A rail may be a fabric of its own: what goes with one switch is to be seen among all of them.
+
+    Returns:
+        Layouts, each with the number of the attachment in it.
     """
     return [
         (other.layout, index)
@@ -183,13 +190,21 @@ def attachments_of(
 
 
 def unattached(found: FabricAt, message: str) -> Finding:
-    """The finding that ``message`` cannot be judged, since nobody says who is on the fabric."""
+    """The finding that ``message`` cannot be judged, since nobody says who is on the fabric.
+
+    Returns:
+        A finding that is unknown.
+    """
     missing = (found.lacks("attached", ": which nodes are on the fabric"),)
     return Finding(found.at(), ok=None, message=message, missing=missing)
 
 
 def uncabled(layout: Layout, path: Path) -> tuple[str, ...]:
-    """What the fabric at ``path`` has no cables for: attached groups, and tiers below the top."""
+    """What the fabric at ``path`` has no cables for: attached groups, and tiers below the top.
+
+    Returns:
+        What is missing for each; empty where everything has cables.
+    """
     lowers = {link.lower for link in layout.fabric.links}
     wanted = [hosts.group.name for hosts in layout.hosts]
     wanted += [tier.name for tier in layout.tiers[:-1]]
@@ -201,7 +216,11 @@ def _no_links(name: str, path: Path) -> Missing:
 
 
 def unknown_ports(layout: Layout, path: Path) -> tuple[str, ...]:
-    """What keeps the use of ports of the fabric at ``path`` from being known."""
+    """What keeps the use of ports of the fabric at ``path`` from being known.
+
+    Returns:
+        What is missing; empty where the use of ports is known.
+    """
     found = [
         Missing(
             f"ports of {hosts.group.type} for this fabric, or 'interfaces'",
@@ -219,7 +238,11 @@ def unknown_ports(layout: Layout, path: Path) -> tuple[str, ...]:
 
 
 def uncabled_hosts(layout: Layout, path: Path) -> tuple[str, ...]:
-    """Hosts of which it is not known where they are cabled, since they find no port."""
+    """Hosts of which it is not known where they are cabled, since they find no port.
+
+    Returns:
+        What is missing for each attachment with such hosts; empty where every host finds its ports.
+    """
     place = (*path, "tiers", 0, "count")
     return tuple(
         Missing(
@@ -231,7 +254,11 @@ def uncabled_hosts(layout: Layout, path: Path) -> tuple[str, ...]:
 
 
 def unknown_uplinks(layout: Layout, path: Path, tier: int) -> tuple[str, ...]:
-    """What keeps the cables above a tier of the fabric at ``path`` from being known."""
+    """What keeps the cables above a tier of the fabric at ``path`` from being known.
+
+    Returns:
+        What is missing; empty where the cables are known.
+    """
     above = [link for link in layout.links if link.lower == tier]
     if not above:
         return (_no_links(layout.tiers[tier].name, path),)
@@ -247,7 +274,11 @@ def unknown_uplinks(layout: Layout, path: Path, tier: int) -> tuple[str, ...]:
 
 
 def missing_run(found: FabricAt, now: str) -> tuple[str, ...]:
-    """What keeps the recorded routing run from speaking for the fabric with the digest ``now``."""
+    """What keeps the recorded routing run from speaking for the fabric with the digest ``now``.
+
+    Returns:
+        What is missing; empty where the run is of the fabric as it is.
+    """
     run = found.fabric.routing_run
     if run is None:
         words = ": route the fabric in a simulator and record what came of it"

@@ -57,6 +57,9 @@ def circuit_room(site: SitePlan, *, after_losses: bool) -> CircuitRoom:
     Args:
         site: with the racks.
         after_losses: whether the other circuits carry them after any feed or PDU is lost, too.
+
+    Returns:
+        What says for a class of racks how many units fit; each is worked out when it is asked for.
     """
     from rackwright.plan.racks.capacity import CircuitRoom
 
@@ -64,7 +67,11 @@ def circuit_room(site: SitePlan, *, after_losses: bool) -> CircuitRoom:
 
 
 def missing_of_racks(site: SitePlan, row: SourceLoad, below: BelowSources) -> tuple[str, ...]:
-    """What keeps the load of the racks on a source from being known, by its redundancy."""
+    """What keeps the load of the racks on a source from being known, by its redundancy.
+
+    Returns:
+        What is missing; empty where the load is known.
+    """
     racks = row.worst_w if row.redundancy == "N-1" else row.load_w
     if racks is not None:
         return ()
@@ -75,6 +82,9 @@ def missing_of_facility(site: SitePlan, row: SourceLoad, below: BelowSources) ->
     """What keeps the machines and losses on a source from being known.
 
     What the PUE says beyond the entries follows from the power of all racks, not of those below it.
+
+    Returns:
+        What is missing, one by one; nothing where the load is known.
     """
     if row.carries_facility and site.overhead.beyond is None:
         yield from site.overhead.missing or site.distribution.missing or below.anywhere()
@@ -83,7 +93,11 @@ def missing_of_facility(site: SitePlan, row: SourceLoad, below: BelowSources) ->
 
 
 def missing_of_charging(site: SitePlan, batteries: Iterable[str]) -> tuple[str, ...]:
-    """The UPSs among ``batteries`` that do not say what charging takes."""
+    """The UPSs among ``batteries`` that do not say what charging takes.
+
+    Returns:
+        What is missing: the first few by name, the others counted.
+    """
     tree = site.distribution
     found = [
         Missing(f"'recharge' of '{name}'", tree.place(name, "recharge"))
@@ -94,7 +108,11 @@ def missing_of_charging(site: SitePlan, batteries: Iterable[str]) -> tuple[str, 
 
 
 def no_capacity(site: SitePlan, name: str) -> Missing:
-    """What is missing of the capacity of a source."""
+    """What is missing of the capacity of a source.
+
+    Returns:
+        The field of the source, or of its modules, that would say it in W.
+    """
     tree = site.distribution
     modules = tree.sources[name].modules
     if modules is None or modules.spare is not None:
@@ -104,7 +122,16 @@ def no_capacity(site: SitePlan, name: str) -> Missing:
 
 
 def measure_contract(site: SitePlan, at: Subject, what: str) -> Measure:
-    """What the facility draws in W: racks, cooling and losses; the limit is its contract."""
+    """What the facility draws in W: racks, cooling and losses; the limit is its contract.
+
+    Args:
+        site: whose power is measured.
+        at: the subject of the measure.
+        what: what is measured, in the words of the measure.
+
+    Returns:
+        The measure in W, with what draws most where it is over the contract.
+    """
     value, limit = site.totals.facility_w, site.totals.contract_w
     over = excess(value, limit)
     shares = contributors(site, "power_w", per_rack=False) if over else ()

@@ -63,19 +63,31 @@ class RackNames:
 
 
 def is_over(value: float | None, limit: float | None) -> bool:
-    """Whether a fix is worth computing."""
+    """Whether a fix is worth computing.
+
+    Returns:
+        False as well where one of them is unknown.
+    """
     return excess(value, limit) is not None
 
 
 def excess(value: float | None, limit: float | None) -> float | None:
-    """By how much a value is over its limit; None where it is not, or where one is unknown."""
+    """By how much a value is over its limit; None where it is not, or where one is unknown.
+
+    Returns:
+        The difference in the unit of both.
+    """
     if value is not None and limit is not None and value > limit:
         return value - limit
     return None
 
 
 def unknown_draw(site: SitePlan, rack_class: int) -> tuple[str, ...]:
-    """What keeps the draw of a rack's devices from its feeds from being known."""
+    """What keeps the draw of a rack's devices from its feeds from being known.
+
+    Returns:
+        What is missing of each product; empty where the draw is known.
+    """
     return (*unknowns(site, "power_w", [rack_class]), *uncounted(site, rack_class))
 
 
@@ -125,10 +137,18 @@ def uncounted(site: SitePlan, rack_class: int) -> Iterator[str]:
 
 
 def unrated(path: Path) -> Missing:
-    """The rating of the circuit of a feed at ``path``, which nobody says."""
+    """The rating of the circuit of a feed at ``path``, which nobody says.
+
+    Returns:
+        The fields that would say it: the circuit in A and V, or the PDU.
+    """
     return Missing("rating of the circuit", (*path, "circuit"), (*path, "pdu"))
 
 
 def pdus_of(site: SitePlan) -> Mapping[tuple[int, str], str | None]:
-    """The PDUs of each feed, by class of racks and name of the feed."""
+    """The PDUs of each feed, by class of racks and name of the feed.
+
+    Returns:
+        Catalogue ids; None for a feed without a PDU.
+    """
     return {(row.rack_class, row.feed): row.pdu_entry for row in site.feeds}

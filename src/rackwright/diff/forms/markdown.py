@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rackwright.diff import wording
 from rackwright.diff.budgets import Budget
 from rackwright.diff.compare import Comparison
+from rackwright.diff.forms import wording
 from rackwright.diff.generated import TOO_LONG, FileChange
 from rackwright.diff.results import Pair
 from rackwright.harmless import visible

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rackwright.policy.engine import Report
+from rackwright.report.ci.github import MOST_OF_A_KIND, render_github
 from rackwright.report.formats import Context
-from rackwright.report.github import MOST_OF_A_KIND, render_github
 from report_factories import CLEAN, EXCEPTED, FAIL, GOLDEN, HOSTILE, MIXED
 
 CONTEXT = Context(file="site/atlas.yaml")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from rackwright.policy.engine import Report
+from rackwright.report.ci.junit import render_junit
 from rackwright.report.formats import Context
-from rackwright.report.junit import render_junit
 from report_factories import CLEAN, EXCEPTED, GOLDEN, HOSTILE, LAPSED, MIXED
 
 CONTEXT = Context(file="site/atlas.yaml")

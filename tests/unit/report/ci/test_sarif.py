@@ -14,7 +14,7 @@ from rackwright.errors import Location
 from rackwright.policy.api import Severity
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.exception_report import BaselineState
-from rackwright.report import sarif
+from rackwright.report.ci import sarif
 from rackwright.report.formats import Context
 from rackwright.report.rules import RuleText, first_paragraph
 from report_factories import (

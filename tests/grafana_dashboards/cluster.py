@@ -5,8 +5,7 @@ Only what the exporters of this collection measure is asked for.
 
 from __future__ import annotations
 
-from rackwright.render.dashboards_hosts import GPUS, HOSTS
-from rackwright.render.grafana import (
+from grafana_dashboards.build import (
     BAD,
     DOUBTFUL,
     Dashboard,
@@ -18,6 +17,7 @@ from rackwright.render.grafana import (
     share,
     stack,
 )
+from grafana_dashboards.hosts import GPUS, HOSTS
 
 # Several controllers measure the same Slurm, so that the largest value of each series counts.
 NODES = "max by (state) (slurm_nodes)"

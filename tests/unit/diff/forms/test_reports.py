@@ -16,25 +16,25 @@ import pytest
 from diff_factories import a_cloud, changed, updates_of
 from factories import some_nodes
 from policy_factories import a_measure, a_policy, report_of
-from rackwright.diff import wording
 from rackwright.diff.budgets import budget_changes
 from rackwright.diff.compare import Comparison, updates
 from rackwright.diff.costs import Cost, CostChange
 from rackwright.diff.findings import sort_findings
+from rackwright.diff.forms import wording
+from rackwright.diff.forms.json import SCHEMA, render_json
+from rackwright.diff.forms.markdown import render_comment, render_markdown
+from rackwright.diff.forms.text import render_text
 from rackwright.diff.generated import FileChanges, compare_files
 from rackwright.diff.hardware import compare_hosts, compare_products
-from rackwright.diff.json import SCHEMA, render_json
-from rackwright.diff.markdown import render_comment, render_markdown
 from rackwright.diff.results import pair
 from rackwright.diff.revisions import Revision
-from rackwright.diff.text import render_text
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.model import Plan, Subject
 from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.engine import Report
 from rackwright.policy.exception_report import BaselineState, Permission
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "diff"
+GOLDEN = Path(__file__).parents[3] / "golden" / "diff"
 BASE = Revision(Path("/repo"), "main", "a" * 40)
 HEAD = Revision(Path("/repo"), "topic", "b" * 40)
 

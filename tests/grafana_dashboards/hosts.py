@@ -6,7 +6,7 @@ shown, and readers choose others.
 
 from __future__ import annotations
 
-from rackwright.render.grafana import (
+from grafana_dashboards.build import (
     BAD,
     DOUBTFUL,
     Dashboard,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rackwright.diff.document import ComparisonDocument
+from rackwright.diff.forms.document import ComparisonDocument
 from rackwright.spec.schema import export_document
 
 

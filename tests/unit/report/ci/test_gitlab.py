@@ -8,8 +8,8 @@ from typing import Any
 
 from rackwright.policy.api import Outcome, Severity
 from rackwright.policy.engine import Report, Result
+from rackwright.report.ci.gitlab import render_gitlab
 from rackwright.report.formats import Context
-from rackwright.report.gitlab import render_gitlab
 from report_factories import ADVISORY, CLEAN, EXCEPTED, FAIL, GOLDEN, HOSTILE, MIXED
 
 CONTEXT = Context(file="site/atlas.yaml")

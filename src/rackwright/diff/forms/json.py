@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from rackwright.diff import wording
 from rackwright.diff.actions import FieldUpdate
 from rackwright.diff.budgets import Budget
 from rackwright.diff.compare import Comparison
 from rackwright.diff.costs import Cost, CostChange
-from rackwright.diff.document import (
+from rackwright.diff.forms import wording
+from rackwright.diff.forms.document import (
     BudgetDocument,
     ComparedResultDocument,
     ComparisonDocument,

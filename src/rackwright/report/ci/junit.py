@@ -8,8 +8,8 @@ from itertools import groupby
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.exception_report import ExceptionReport
+from rackwright.report.ci.junit_xml import Case, render_suites
 from rackwright.report.formats import Context
-from rackwright.report.junit_xml import Case, render_suites
 from rackwright.report.wording import explanation, printable, standing
 
 

@@ -11,11 +11,11 @@ import jsonschema
 import pytest
 
 from rackwright.cli import main
-from rackwright.diff.schema import comparison_schema
+from rackwright.diff.forms.schema import comparison_schema
 
 SCHEMA = comparison_schema()
 VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
-GOLDEN = sorted((Path(__file__).parents[2] / "golden" / "diff").glob("*.json"))
+GOLDEN = sorted((Path(__file__).parents[3] / "golden" / "diff").glob("*.json"))
 
 
 def validate(document: Any) -> None:

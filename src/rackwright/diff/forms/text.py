@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rackwright.diff import wording
 from rackwright.diff.actions import Action, FieldUpdate
 from rackwright.diff.budgets import Budget
 from rackwright.diff.compare import Comparison
+from rackwright.diff.forms import wording
 from rackwright.diff.generated import TOO_LONG
 from rackwright.diff.results import Pair
 from rackwright.harmless import visible
