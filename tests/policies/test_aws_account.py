@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from cli_support import run_here
+from rackwright.policy.base_approval.claims import hold_claims
 from rackwright.policy.packs.loader import builtin_pack
 
 AWS = builtin_pack() / "fixtures" / "aws.yaml"
@@ -50,6 +52,19 @@ def test_two_thousand_p5_without_quota(tmp_path: Path) -> None:
     assert "5,000 interfaces" in text
     granted = f"{nodes}, limits: {{quotas: {{L-DF5E4CA3: 70000, L-7A658B76: 1000}}}}"
     assert check(tmp_path, "AWS-010", granted).told("fail") == []
+
+
+@pytest.mark.parametrize("now", [None, 70_000])
+def test_a_change_does_not_grant_itself_a_quota(now: int | None) -> None:
+    """One that is left out would be AWS's default, which is more than the base has recorded."""
+    base, head = (yaml.safe_load(AWS.read_text()) for _ in range(2))
+    base["sites"][0]["limits"]["quotas"]["L-DF5E4CA3"] = 100
+    if now is not None:
+        head["sites"][0]["limits"]["quotas"]["L-DF5E4CA3"] = now
+    held = hold_claims(head, base)
+    assert held.data["sites"][0]["limits"]["quotas"]["L-DF5E4CA3"] == 100
+    (kept,) = held.kept
+    assert kept.path == ("sites", 0, "limits", "quotas")
 
 
 def test_quotas_are_of_an_account_in_a_region(tmp_path: Path) -> None:

@@ -85,7 +85,9 @@ ASKED = {
 GONE = {
     "operations.drain_on_xids[]": "the XID that drained for no reason drains no more",
     "sites[].fabrics[].links[].fibre": "a fibre was stated for copper",
-    "sites[].tags*": "a password that stood there stands there no more",
+    "owner": "it is a tag of everything, of which there was one too many",
+    "sites[].network.endpoints*": "a service without endpoints was named",
+    "sites[].tags*": "a password, or a tag that no service takes, stands there no more",
 }
 """Fields that are themselves what is refused."""
 
