@@ -282,6 +282,7 @@ def _device(product: Product) -> dict[str, Any]:
             count=supplies.count, inlet=supplies.inlet,
             full_performance=supplies.full and {"value": supplies.full, "source": "made"},
             degraded=supplies.degraded and {"value": supplies.degraded, "source": "made"},
+            degraded_power=fact(supplies.degraded_power, "W"),
         ),
     )  # fmt: skip
 

@@ -73,24 +73,16 @@ def _site(site: Site, plan: SitePlan) -> Pairs:
                     done.add(planned.rack_class)
                     yield from _rack(rack, devices, group, hall, site, plan, planned)
     yield from _facility(site, plan, sums)
-    for planned_source in plan.sources:
-        yield from _source(site, planned_source)
-    carried = sources.carried(site)
+    carried, named = sources.carried(site), {source.name: source for source in site.sources}
     for one in plan.sources:
-        wanted = carried[one.source]
-        where = f"source {one.source}"
+        wanted, where = carried[one.source], f"source {one.source}"
+        capacity = sources.capacity(named[one.source], site)
+        yield from _pair(where, "capacity_w", capacity, one.capacity_w)
         yield from _pair(where, "load_w", wanted.racks, one.load_w)
         yield from _pair(where, "worst_w", wanted.racks_worst, one.worst_w)
-        if sources.is_described(site):
+        if sources.is_described(site) and plan.totals.it_power_w is not None:
             yield from _pair(where, "facility_w", wanted.facility, one.facility_w)
             yield from _pair(where, "facility_worst_w", wanted.facility_worst, one.facility_worst_w)
-
-
-def _source(site: Site, planned: Any) -> Pairs:
-    source = next(one for one in site.sources if one.name == planned.source)
-    yield from _pair(
-        f"source {source.name}", "capacity_w", sources.capacity(source, site), planned.capacity_w
-    )
 
 
 def _rack(

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 
-from calculator.things import Attached, Cables, Fabric, Site, Tier, placed
+from calculator.things import Attached, Cables, Fabric, Site, placed
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +276,20 @@ def divisor(number: int, least: float) -> int:
     return next((n for n in range(1, number + 1) if number % n == 0 and n >= least), ceil(least))
 
 
+def with_room(lower: int, up: int, radix: int, room: int) -> int:
+    """The fewest upper switches of ``radix`` ports above ``lower`` ones.
+
+    Each lower switch needs ``up`` cables and has ports for ``room``; it may take more of them than it needs
+    so that all upper switches get the same number.
+    """
+    least = ceil(lower * up / radix)
+    for count in range(max(1, least), up + 1):
+        each = ceil(up / count)
+        if each * count <= room and lower * each <= radix:
+            return count
+    return max(least, 1)
+
+
 def needed(wiring: Wiring) -> tuple[int, ...]:
     """Switches of each tier that a fabric needs."""
     fabric, tiers = wiring.fabric, wiring.fabric.tiers
@@ -283,22 +297,37 @@ def needed(wiring: Wiring) -> tuple[int, ...]:
     endpoints = sum(group.count * group.interfaces for group in wiring.groups)
     if len(tiers) == 1:
         return (ceil(endpoints / radix),)
-    up = radix - wiring.down
     leaves = _leaves(wiring, endpoints)
-    built = max(leaves, tiers[0].count)
-    link = wiring.between(0)
+    up = radix - wiring.down
+    blocks, size = _blocks(wiring, 0, max(leaves, tiers[0].count))
+    if wiring.top_of_rack:
+        busiest = max(wiring.taken.values())
+        asked = ceil(busiest / fabric.oversubscription - 1e-9)
+        up = max(wiring.up(0), asked)
+        return leaves, blocks * with_room(size, up, tiers[1].radix, radix - busiest)
+    if len(tiers) == 2:
+        return leaves, blocks * divisor(up, size * up / tiers[1].radix)
+    ratio, radix = tiers[1].oversubscription, tiers[1].radix
+    above = ceil(radix / (1 + (ratio or 1.0)))
+    if ratio is None:
+        spines = blocks * ceil(size * up / (radix - above))
+    else:
+        spines = blocks * divisor(up, size * up / (radix - above))
+    blocks, size = _blocks(wiring, 1, max(spines, tiers[1].count))
+    core = tiers[2].radix
+    if ratio is None:
+        return leaves, spines, blocks * ceil(size * above / core)
+    below = wiring.below(1)
+    asked = max(ceil(below / ratio - 1e-9), wiring.up(1))
+    return leaves, spines, blocks * with_room(size, asked, core, radix - below)
+
+
+def _blocks(wiring: Wiring, tier: int, switches: int) -> tuple[int, int]:
+    """The blocks that a tier is cut into, and its switches in the largest of them."""
+    link = wiring.between(tier)
     assert link is not None
     blocks = link.pods * link.planes
-    size = link.pod_switches or ceil(built / blocks)
-    if wiring.top_of_rack:
-        up = max(wiring.up(0), ceil(max(wiring.taken.values()) / fabric.oversubscription))
-    spine = tiers[1]
-    if len(tiers) == 2:
-        return leaves, divisor(up, size * up / spine.radix) * blocks
-    ratio = spine.oversubscription or 1.0
-    spine_up = ceil(spine.radix / (1 + ratio))
-    spines = divisor(up, size * up / (spine.radix - spine_up)) * blocks
-    return leaves, spines, _cores(wiring, max(spines, spine.count), spine_up, ratio)
+    return blocks, link.pod_switches or ceil(switches / blocks)
 
 
 def _leaves(wiring: Wiring, endpoints: int) -> int:
@@ -313,16 +342,6 @@ def _leaves(wiring: Wiring, endpoints: int) -> int:
     last = fabric.last_unit_hosts or wiring.unit
     whole = (units - 1) * wiring.leaves_of_unit(wiring.unit)
     return rails * (whole + wiring.leaves_of_unit(last))
-
-
-def _cores(wiring: Wiring, spines: int, spine_up: int, ratio: float) -> int:
-    core = wiring.fabric.tiers[2]
-    link = wiring.between(1)
-    assert link is not None
-    blocks = link.pods * link.planes
-    carried = ceil(wiring.below(1) / ratio)
-    up = max(carried, 1)
-    return divisor(spine_up, ceil(spines / blocks) * up / core.radix) * blocks
 
 
 def ratios(wiring: Wiring) -> tuple[float | None, ...]:
@@ -355,8 +374,3 @@ def counted(site: Site, fabric: Fabric) -> Counted:
         number=len(cables),
         homeless=wiring.homeless,
     )
-
-
-def tier_of(fabric: Fabric, name: str) -> Tier:
-    """The tier called ``name``."""
-    return next(tier for tier in fabric.tiers if tier.name == name)

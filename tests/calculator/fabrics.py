@@ -89,10 +89,12 @@ def _two_tiers(made: Maker, leaves: int, radix: int, up: int, split: int = 1, ra
                planes: int = 1) -> tuple[tuple[Tier, ...], Cables]:  # fmt: skip
     """Leaves with ``up`` cables each, and spines that have ports for them; at times more than needed."""
     spine_radix = radix * made.random.choice((1, 1, 2))
+    while spine_radix * planes < leaves:  # a leaf has a cable to each spine at least
+        spine_radix *= 2
     least = ceil(leaves / planes) * up / spine_radix
     spines = divisor(up, least)
-    if made.random.random() < 0.2:
-        spines = divisor(up, spines + 1)
+    if made.random.random() < 0.2 and up % (more := divisor(up, spines + 1)) == 0:
+        spines = more
     parallel = max(1, up // spines)
     if spines * parallel * leaves > spines * planes * spine_radix:
         parallel = max(1, spine_radix * planes // leaves)

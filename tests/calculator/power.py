@@ -43,10 +43,10 @@ def drawn(group: NodeGroup) -> Number:
 
 
 def peaks(group: NodeGroup) -> Number:
-    """Short-time peak of one device: what is capped peaks at its cap, what has no accelerators at its rating."""
-    if group.cap is not None or not group.product.accelerators:
+    """Short-time peak of one device: at its rating without accelerators, else as published, or at its cap."""
+    if not group.product.accelerators:
         return drawn(group)
-    return group.product.peak
+    return drawn(group) if group.cap is not None and group.product.peak is not None else group.product.peak
 
 
 def devices_in(site: Site, rack: str, rack_group: RackGroup) -> list[Device]:
@@ -197,8 +197,7 @@ def loaded(
         else:
             own = [plug for plug in hung if plug.device == number]
             alive.append(len(own))
-            if state(device, len(own)) == "off":
-                continue
+            watts = left(device, watts, len(own)) if not peak else watts
             for plug in own:
                 lines[plug.feed, plug.pdu][plug.line].append(times(watts, 1 / len(own)))
     load = {one: total(watt for line in lines[one] for watt in line) for one in living}
@@ -273,3 +272,13 @@ def state(device: Device, alive: int | None) -> str:
     if supplies.degraded is None:
         return "unknown"
     return "degraded" if alive >= supplies.degraded else "off"
+
+
+def left(device: Device, watts: Number, alive: int) -> Number:
+    """What a device draws with so many living supplies: what it may while degraded, nothing where it is off."""
+    supplies, is_full = device.product.supplies, state(device, alive) == "full"
+    if state(device, alive) == "off":
+        return 0.0
+    if is_full or supplies is None or supplies.full is None or watts is None:
+        return watts
+    return watts if supplies.degraded_power is None else min(watts, supplies.degraded_power)

@@ -6,6 +6,7 @@ The numbers of products are made up, so that no two terms of a sum are alike and
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 from calculator.fabrics import FABRICS, with_fabric
@@ -66,6 +67,7 @@ class Maker:
         return Supplies(
             count=count, inlet=inlet, full=self.random.choice((full, full, full, None)),
             degraded=None if degraded is None else min(degraded, full),
+            degraded_power=self.random.choice((None, None, self.number(1500, 8000))),
         )  # fmt: skip
 
     def server(self, name: str, medium: str = "air", inlet: str | None = None) -> Product:
@@ -144,11 +146,21 @@ class Maker:
                     name="ups-r", kind="ups", fed_by=parents, capacity=2e5, efficiency=efficiency
                 )
             )
+        own = self.random.random() < 0.3
         for lane in "abcd"[:count]:
+            above = parents
+            if own:
+                above = (f"transformer-{lane}",)
+                made.append(
+                    Source(
+                        name=above[0], kind="transformer", fed_by=parents, capacity=3e5,
+                        efficiency=0.98 if losses else None,
+                    )  # fmt: skip
+                )
             modules = (self.random.randint(2, 5), self.number(5e4, 2e5), 1)
             made.append(
                 Source(
-                    name=f"ups-{lane}", kind="ups", fed_by=parents, modules=modules,
+                    name=f"ups-{lane}", kind="ups", fed_by=above, modules=modules,
                     efficiency=efficiency,
                 )  # fmt: skip
             )
@@ -195,7 +207,6 @@ class Maker:
         lanes = max(len(group.feeds) for group in groups)
         air, plant = self.air(), None
         if described == "entries":
-            from dataclasses import replace
 
             air = replace(air, fed_by=("panel-a", "panel-b"))
             loops = tuple(replace(loop, fed_by=("panel-b", "panel-a")) for loop in loops)
@@ -259,7 +270,6 @@ def several_pdus(made: Maker) -> Site:
 
 def stated_supplies(made: Maker) -> Site:
     """The blueprint says which supplies are on which feed."""
-    from dataclasses import replace
 
     site = corded(made, "stated supplies", made.random.choice((2, 3)))
     feeds = len(site.rack_groups()[0].feeds)
@@ -274,7 +284,6 @@ def stated_supplies(made: Maker) -> Site:
 
 def capped(made: Maker) -> Site:
     """Servers are capped below their plates, some lower than they can be."""
-    from dataclasses import replace
 
     site = corded(made, "capped nodes", made.random.choice((2, 3)))
     group = site.groups[0]
@@ -318,6 +327,9 @@ def cold_plates(made: Maker) -> Site:
     )  # fmt: skip
     medium = made.random.choice(("liquid", "hybrid"))
     nodes = _filled(made, racks, made.server("plate", medium))
+    if made.random.random() < 0.4:
+        cap = (nodes[0].product.power or 5000.0) * made.number(0.5, 0.98)
+        nodes = (replace(nodes[0], cap=round(cap, 1)),)
     return made.site("cold plates", (group,), nodes, (loop,))
 
 

@@ -84,37 +84,38 @@ class _Tree:
                 for pdu in range(feed.pdus)
                 if at not in living
             )
-            counted = [device for device in devices if device.supplies is not None]
+            counted = [d for d in devices if d.supplies is not None or d.watts is None]
             load = loaded(counted, feeds, dead).load
-            open_: dict[str, float] = {}
             for at in living:
                 watts = total(one for (feed, _), one in load.items() if feed == at)
                 for name, factor in self.chain(feeds[at].source):
                     part = times(watts, count * (factor if losses else 1.0))
                     made[name] = total((made[name], part))
-                    open_[name] = max(open_.get(name, 0.0), factor if losses else 1.0)
-            for device in devices:
-                if device.supplies is None:  # it may hang on any of the feeds
-                    for name, factor in open_.items():
-                        made[name] = total((made[name], times(device.watts, count * factor)))
+        for name, watts in self.uncounted(losses=losses).items():
+            made[name] = total((made[name], watts))
         return made
 
-    def drawn(self) -> Number:
-        """W of all racks that live."""
-        made: Number = 0.0
+    def uncounted(self, *, losses: bool) -> dict[str, Number]:
+        """W of devices whose supplies nobody has counted: in full on each source that may carry one of them.
+
+        So in every state, and with the losses of the way on which most is lost (PWR-006).
+        """
+        made: dict[str, Number] = dict.fromkeys(self.by_name, 0.0)
         for count, devices, feeds in self.racks:
-            lost = frozenset(
-                (at, pdu)
-                for at, feed in enumerate(feeds)
-                for pdu in range(feed.pdus)
-                if not self.lives(feed.source)
-            )
-            if len(lost) < sum(feed.pdus for feed in feeds):
-                counted = [device for device in devices if device.supplies is not None]
-                watts = [*loaded(counted, feeds, lost).load.values()]
-                watts += [device.watts for device in devices if device.supplies is None]
-                made = total((made, times(total(watts), count)))
+            factors: dict[str, float] = {}
+            for feed in feeds:
+                self._climb(feed.source, 1.0, factors)
+            for device in devices:
+                if device.supplies is None and device.watts is not None:
+                    for name, factor in factors.items():
+                        part = times(device.watts, count * (factor if losses else 1.0))
+                        made[name] = total((made[name], part))
         return made
+
+    def _climb(self, name: str, factor: float, factors: dict[str, float]) -> None:
+        factors[name] = max(factor, factors.get(name, 0.0))
+        for parent in self.by_name[name].fed_by:
+            self._climb(parent, factor / (self.by_name[name].efficiency or 1.0), factors)
 
     def behind_ups(self, name: str) -> bool:
         """Whether a UPS may carry what a source carries, or it is one."""
@@ -157,8 +158,7 @@ def in_state(
         for name, factor in () if at is None else tree.chain(at):
             watts = times(machine.power, machine.count * factor)
             facility[name] = total((facility[name], watts))
-    whole = tree.drawn()
-    if site.pue is not None and whole != 0:
+    if site.pue is not None:
         for source in site.sources:
             if source.kind in CARRY_PUE and not tree.behind_ups(source.name):
                 share = times(hanging[source.name], site.pue - 1)

@@ -37,6 +37,7 @@ class Supplies:
     inlet: str
     full: int | None = None
     degraded: int | None = None
+    degraded_power: Number = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
