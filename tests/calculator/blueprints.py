@@ -94,11 +94,10 @@ def model_of(site: Site) -> Blueprint:
 def _circuit(circuit: Circuit | None) -> dict[str, Any] | None:
     if circuit is None:
         return None
-    made = {
+    return {
         "voltage": quantity(circuit.voltage, "V"), "current": quantity(circuit.current, "A"),
         "phases": circuit.phases, "continuous_rated": circuit.continuous,
     }  # fmt: skip
-    return made
 
 
 def _source(source: Source) -> dict[str, Any]:

@@ -178,11 +178,15 @@ def _losses(
         )
         told: Counter[tuple[str, int | None, str]] = Counter()
         for one in plan.device_losses:
-            if (one.rack_class, one.lost) == (number, name) and one.entry in {e for e, _, _ in fates}:
+            if (one.rack_class, one.lost) == (number, name) and one.entry in {
+                e for e, _, _ in fates
+            }:
                 told[one.entry, one.alive, one.state] += one.devices
         yield from _pair(f"{where} without {name}", "fates of devices", dict(fates), dict(told))
     for lost, feed, pdu in sorted(set(planned) - seen):
-        yield Difference(f"{where} feed {feed} PDU {pdu + 1} without {lost}", "is judged", False, True)
+        yield Difference(
+            f"{where} feed {feed} PDU {pdu + 1} without {lost}", "is judged", False, True
+        )
 
 
 def _collect(
@@ -269,9 +273,13 @@ def _fabrics(site: Site, plan: Plan) -> Pairs:
             yield from _pair(where, "ports in use", wanted.used[index], ports[at][0].value)
             if index < len(wanted.ratio):
                 yield from _pair(where, "down over up", wanted.ratio[index], ratios[at][0].value)
-        cables = {(w.lower, w.lower_port, w.upper, w.upper_port) for w in wires(layout, plan.catalogue)}
+        cables = {
+            (w.lower, w.lower_port, w.upper, w.upper_port) for w in wires(layout, plan.catalogue)
+        }
         mine = {(c.lower, c.lower_port, c.upper, c.upper_port) for c in wanted.cables}
         yield from _pair(f"fabric {one.name}", "number of cables", wanted.number, len(cables))
         if mine != cables:
             first, second = sorted(mine - cables)[:3], sorted(cables - mine)[:3]
-            yield Difference(f"fabric {one.name}", f"cables ({len(mine - cables)} differ)", first, second)
+            yield Difference(
+                f"fabric {one.name}", f"cables ({len(mine - cables)} differ)", first, second
+            )

@@ -89,7 +89,9 @@ def is_top_of_rack(site: Site, fabric: Fabric) -> bool:
         return fabric.top_of_rack
     groups = hosts_of(site, fabric)
     leaf = fabric.tiers[0]
-    leaves = {rack for rack, count in placed(leaf.count, leaf.racks, leaf.per_rack).items() if count}
+    leaves = {
+        rack for rack, count in placed(leaf.count, leaf.racks, leaf.per_rack).items() if count
+    }
     hosts = {rack for group in groups for rack in group.racks}
     return not any(group.rails for group in groups) and len(hosts) > 1 and leaves == hosts
 
@@ -138,7 +140,9 @@ class Wiring:
                 block, port = divmod(place, self.down)
                 first = unit * rails * self.leaves_of_unit(self.unit)
                 hosts = self.fabric.last_unit_hosts if unit == last else None
-                each = self.leaves_of_unit(hosts or self.unit)  # leaves of a rail stand side by side
+                each = self.leaves_of_unit(
+                    hosts or self.unit
+                )  # leaves of a rail stand side by side
                 wanted = [first + rail * each + block for rail in range(group.interfaces)]
                 if block >= each or max(wanted) >= leaves:
                     self.homeless += 1
@@ -150,7 +154,9 @@ class Wiring:
             if not group.rails:
                 self._fill(group, range(group.count), range(leaves), self.down)
 
-    def _fill(self, group: _Hosts, hosts: range | list[int], leaves: range | list[int], most: int) -> None:
+    def _fill(
+        self, group: _Hosts, hosts: range | list[int], leaves: range | list[int], most: int
+    ) -> None:
         """Each host on the first leaf with ports for all of its interfaces."""
         waiting = list(leaves)
         for index in hosts:
@@ -236,7 +242,9 @@ class Wiring:
         """Cables of the busiest switch of a tier to the one below it."""
         link = self.between(tier - 1)
         assert link is not None
-        return max(Counter(other for _, other in self.pairs(tier - 1)).values()) * (link.parallel or 0)
+        return max(Counter(other for _, other in self.pairs(tier - 1)).values()) * (
+            link.parallel or 0
+        )
 
     def all_cables(self) -> Iterator[Cable]:
         for group, index, interface, leaf, port in self.plugged:

@@ -72,7 +72,9 @@ def _switch(made: Maker, radix: int, name: str, rate: float = 400.0) -> Product:
     )  # fmt: skip
 
 
-def _group(made: Maker, product: Product, hosts: int, name: str = "server", letter: str = "c") -> NodeGroup:
+def _group(
+    made: Maker, product: Product, hosts: int, name: str = "server", letter: str = "c"
+) -> NodeGroup:
     """So many hosts, or one more where two are in a box, four boxes to a rack."""
     count = ceil(hosts / product.hosts)
     racks = tuple(f"{letter}{n:02d}" for n in range(1, ceil(count / 4) + 1))
@@ -100,7 +102,12 @@ def _two_tiers(made: Maker, leaves: int, radix: int, up: int, split: int = 1, ra
         parallel = max(1, spine_radix * planes // leaves)
     tiers = (
         _tier("leaf", _switch(made, radix // split, "leaf-switch", rate), leaves, split),
-        _tier("spine", _switch(made, spine_radix // split, "spine-switch", rate), spines * planes, split),
+        _tier(
+            "spine",
+            _switch(made, spine_radix // split, "spine-switch", rate),
+            spines * planes,
+            split,
+        ),
     )
     link = Cables(name="spines", lower="leaf", upper="spine", parallel=parallel, planes=planes)
     return tiers, link
@@ -268,9 +275,7 @@ def split_planes(made: Maker) -> Drawn:
     down = radix // 2
     units = made.random.randint(1, 2)
     hosts = made.random.randint((units - 1) * down + 1, units * down)
-    tiers, link = _two_tiers(
-        made, units * ports * 2, radix, down, split=2, rate=800.0, planes=2
-    )
+    tiers, link = _two_tiers(made, units * ports * 2, radix, down, split=2, rate=800.0, planes=2)
     group = _group(made, replace(_host(made, ports, rate=800.0), hosts=1, ports=ports), hosts)
     fabric = Fabric(
         name="compute", tiers=tiers, attached=(Attached(group="server", split=2),), links=(link,),
@@ -293,9 +298,12 @@ def planes_apart(made: Maker) -> Drawn:
         )
         fabrics.append(
             Fabric(
-                name=name, tiers=named, links=(link,), rails=True,
+                name=name,
+                tiers=named,
+                links=(link,),
+                rails=True,
                 attached=(Attached(group="server", split=2, interfaces=ports),),
-            )  # fmt: skip
+            )
         )
     return Drawn(tuple(fabrics), (group,))
 

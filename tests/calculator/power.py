@@ -46,7 +46,11 @@ def peaks(group: NodeGroup) -> Number:
     """Short-time peak of one device: at its rating without accelerators, else as published, or at its cap."""
     if not group.product.accelerators:
         return drawn(group)
-    return drawn(group) if group.cap is not None and group.product.peak is not None else group.product.peak
+    return (
+        drawn(group)
+        if group.cap is not None and group.product.peak is not None
+        else group.product.peak
+    )
 
 
 def devices_in(site: Site, rack: str, rack_group: RackGroup) -> list[Device]:
@@ -77,7 +81,12 @@ def devices_in(site: Site, rack: str, rack_group: RackGroup) -> list[Device]:
             turn += product.supplies.count
         made.append(
             Device(
-                owner=owner, product=product, watts=watts, peak=peak, supplies=supplies, on_bus=on_bus
+                owner=owner,
+                product=product,
+                watts=watts,
+                peak=peak,
+                supplies=supplies,
+                on_bus=on_bus,
             )
         )
     return made
@@ -201,9 +210,7 @@ def loaded(
             for plug in own:
                 lines[plug.feed, plug.pdu][plug.line].append(times(watts, 1 / len(own)))
     load = {one: total(watt for line in lines[one] for watt in line) for one in living}
-    return Loaded(
-        load, {one: _implied(lines[one], feeds[one[0]]) for one in living}, tuple(alive)
-    )
+    return Loaded(load, {one: _implied(lines[one], feeds[one[0]]) for one in living}, tuple(alive))
 
 
 def _share_bus(

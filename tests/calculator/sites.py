@@ -40,7 +40,7 @@ class Maker:
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self.random = Random(seed)  # noqa: S311 - no secret
+        self.random = Random(seed)
 
     def number(self, low: float, high: float) -> float:
         """With three digits after the point."""
@@ -134,9 +134,12 @@ class Maker:
         if self.random.random() < 0.4:
             made.append(
                 Source(
-                    name="transformer", kind="transformer", fed_by=top,
-                    capacity=self.number(1e5, 1e6), efficiency=0.985 if losses else None,
-                )  # fmt: skip
+                    name="transformer",
+                    kind="transformer",
+                    fed_by=top,
+                    capacity=self.number(1e5, 1e6),
+                    efficiency=0.985 if losses else None,
+                )
             )
             parents = ("transformer",)
         reserve = self.random.random() < 0.3
@@ -153,16 +156,22 @@ class Maker:
                 above = (f"transformer-{lane}",)
                 made.append(
                     Source(
-                        name=above[0], kind="transformer", fed_by=parents, capacity=3e5,
+                        name=above[0],
+                        kind="transformer",
+                        fed_by=parents,
+                        capacity=3e5,
                         efficiency=0.98 if losses else None,
-                    )  # fmt: skip
+                    )
                 )
             modules = (self.random.randint(2, 5), self.number(5e4, 2e5), 1)
             made.append(
                 Source(
-                    name=f"ups-{lane}", kind="ups", fed_by=above, modules=modules,
+                    name=f"ups-{lane}",
+                    kind="ups",
+                    fed_by=above,
+                    modules=modules,
                     efficiency=efficiency,
-                )  # fmt: skip
+                )
             )
             circuit = Circuit(
                 voltage=415.0, current=self.number(200, 800), phases=3,
@@ -207,7 +216,6 @@ class Maker:
         lanes = max(len(group.feeds) for group in groups)
         air, plant = self.air(), None
         if described == "entries":
-
             air = replace(air, fed_by=("panel-a", "panel-b"))
             loops = tuple(replace(loop, fed_by=("panel-b", "panel-a")) for loop in loops)
             plant = (
@@ -265,7 +273,9 @@ def three_feeds(made: Maker) -> Site:
 
 
 def several_pdus(made: Maker) -> Site:
-    return corded(made, "several PDUs a feed", made.random.choice((2, 3)), made.random.choice((2, 3)))
+    return corded(
+        made, "several PDUs a feed", made.random.choice((2, 3)), made.random.choice((2, 3))
+    )
 
 
 def stated_supplies(made: Maker) -> Site:
@@ -303,7 +313,9 @@ def mixed(made: Maker) -> Site:
         racks=racks, frame=made.frame(), feeds=made.feeds(made.random.choice((2, 3)), pdu),
         mode="liquid" if liquid else "air", loop=loop.name if liquid else None, aisle=made.aisle(),
     )  # fmt: skip
-    return made.site("mixed racks", (group,), _filled(made, racks, *products), (loop,) if liquid else ())
+    return made.site(
+        "mixed racks", (group,), _filled(made, racks, *products), (loop,) if liquid else ()
+    )
 
 
 def rear_doors(made: Maker) -> Site:
@@ -371,7 +383,9 @@ def bus_bars(made: Maker) -> Site:
         racks=racks, frame=made.frame(), feeds=made.feeds(feeds, None), mode="air",
         shelves=_shelves(made, feeds), aisle=made.aisle(),
     )  # fmt: skip
-    return made.site("bus bars", (group,), _filled(made, racks, made.server("clip", inlet="busbar")))
+    return made.site(
+        "bus bars", (group,), _filled(made, racks, made.server("clip", inlet="busbar"))
+    )
 
 
 DESIGNS: tuple[Callable[[Maker], Site], ...] = (

@@ -129,7 +129,9 @@ def machines(site: Site) -> list[Machine]:
     for hall in site.halls:
         if hall.air is not None and hall.air.fed_by:
             air = hall.air
-            made.append(Machine(name=hall.name, count=air.count, power=air.unit.power, fed_by=air.fed_by))
+            made.append(
+                Machine(name=hall.name, count=air.count, power=air.unit.power, fed_by=air.fed_by)
+            )
     made += [
         Machine(name=loop.name, count=loop.count, power=loop.unit.power, fed_by=loop.fed_by)
         for loop in site.loops

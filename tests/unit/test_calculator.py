@@ -9,6 +9,8 @@ import pytest
 from calculator.compare import Difference, differences, plan_of
 from calculator.fabrics import FABRICS
 from calculator.mutations import MUTATIONS, Mutation, mutated
+from calculator.published import DESIGNS as DESIGNS_PUBLISHED
+from calculator.published import EXAMPLES, Design, Example, site_of
 from calculator.sites import DESIGNS, a_site
 from calculator.smaller import described, smallest
 from calculator.things import Site
@@ -94,3 +96,21 @@ def test_a_failure_shows_the_smallest_site() -> None:
     assert f"seed {site.seed} " in text
     assert "footprint_m2" in text
     assert "count: 1" in text
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: f"{one.source[:40]}: {one.inputs}")
+def test_the_calculator_has_the_numbers_of_public_documents(example: Example) -> None:
+    assert len(example.computed) == len(example.published)
+    assert example.computed == pytest.approx(example.published, rel=0, abs=example.within)
+
+
+def test_there_are_thirty_public_examples() -> None:
+    assert len(EXAMPLES) >= 30
+    assert len({example.source for example in EXAMPLES}) >= 10
+
+
+@pytest.mark.parametrize(
+    "design", DESIGNS_PUBLISHED if MANY else DESIGNS_PUBLISHED[::6], ids=lambda one: f"{one.nodes}"
+)
+def test_the_plan_has_published_fabrics_cable_by_cable(design: Design) -> None:
+    assert differences(site_of(design)) == []
