@@ -252,16 +252,30 @@ def three_tiers_over(made: Maker) -> Drawn:
     return _pods(made, float(made.random.choice((2, 3, 7))))
 
 
-def _pods(made: Maker, ratio: float | None) -> Drawn:
-    radix, ports = made.random.choice((8, 16)), made.random.choice((2, 4))
+def smaller_pod(made: Maker) -> Drawn:
+    """Three tiers of which the last pod is smaller."""
+    return _pods(made, made.random.choice((None, 2.0)), units=2)
+
+
+def _pods(made: Maker, ratio: float | None, units: int = 1) -> Drawn:
+    """Pods of so many units each; with several, the last pod has one less."""
+    radix, ports = (
+        made.random.choice((8, 16) if units == 1 else (16, 32)),
+        made.random.choice((2, 4)),
+    )
     pods, down = made.random.randint(2, 4), radix // 2
-    spines = divisor(down, ports * down / down)
+    each = ports * units
     pair = (
-        _tier("leaf", _switch(made, radix, "leaf-switch"), ports),
-        _tier("spine", _switch(made, radix, "spine-switch"), spines),
+        _tier("leaf", _switch(made, radix, "leaf-switch"), each),
+        _tier("spine", _switch(made, radix, "spine-switch"), divisor(down, each)),
     )
     tiers, links = _above(made, pair, pods, ratio)
-    hosts = made.random.randint((pods - 1) * down + 1, pods * down)
+    whole = pods * units
+    if units > 1:
+        whole -= 1
+        tiers = (replace(tiers[0], count=whole * ports), *tiers[1:])
+        links = (replace(links[0], pod_switches=each), *links[1:])
+    hosts = made.random.randint((whole - 1) * down + 1, whole * down)
     group = _group(made, replace(_host(made, ports), hosts=1, ports=ports), hosts)
     fabric = Fabric(
         name="compute", tiers=tiers, attached=(Attached(group="server"),), links=links, rails=True
@@ -371,5 +385,5 @@ def _in_racks(made: Maker, leaves: int, shared: int | None) -> Drawn:
 
 FABRICS: tuple[Callable[[Maker], Drawn], ...] = (
     rails, last_unit, two_groups, uneven, in_order, one_tier, three_tiers, three_tiers_over,
-    split_planes, planes_apart, nvl72, top_of_rack, leaves_of_racks, shared_leaves,
+    smaller_pod, split_planes, planes_apart, nvl72, top_of_rack, leaves_of_racks, shared_leaves,
 )  # fmt: skip
