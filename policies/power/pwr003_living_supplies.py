@@ -58,6 +58,8 @@ class LivingSupplies(Policy):
             words = "number of power supplies"
             missing.append(of_product(row.entry, "power_supplies.count", words))
         verdict = {"off": "goes down", "degraded": "is degraded"}.get(row.state, "")
+        if row.state == "unknown" and alive is not None and needed is not None and alive < needed:
+            verdict = "is degraded or goes down"
         note = f" ({row.entry} {verdict})" if verdict else ""
         return Measure(
             at,

@@ -8,8 +8,8 @@ CFM_PER_WATT_KELVIN = 1.756
 """Airflow in CFM that carries 1 W at a rise of 1 K, at sea level (3.16 with °F)."""
 _LAPSE_OVER_SEA_LEVEL = 0.0065 / 288.15
 """Fall of the temperature in K/m over 288.15 K: International Standard Atmosphere, ISO 2533:1975."""
-_DENSITY_EXPONENT = 9.80665 * 0.0289644 / (8.31446 * 0.0065) - 1
-"""g₀·M / (R·L) - 1 = 4.2559 of the same standard."""
+_DENSITY_EXPONENT = 9.80665 * 0.0289644 / (8.31432 * 0.0065) - 1
+"""g₀·M / (R·L) - 1 = 4.25588 of the same standard, whose R is 8,314.32 J/(kmol·K)."""
 _TROPOPAUSE = 11_000.0
 """Altitude in m up to which they hold."""
 LEAKAGE = {"hot-aisle": 1.1, "cold-aisle": 1.1, "none": 1.3}

@@ -114,9 +114,11 @@ def device_state(device: PlacedDevice, alive: int) -> tuple[DeviceState, float |
         return "full", device.power
     if device.degraded is not None and alive < device.degraded:
         return "off", 0.0
-    if device.degraded_power is not None and device.power is not None:
-        return "degraded", min(device.power, device.degraded_power)
-    return "degraded", device.power
+    power = device.power
+    if device.degraded_power is not None and power is not None:
+        power = min(power, device.degraded_power)
+    # With too few for full performance it runs degraded or not at all: no more than that either way.
+    return "unknown" if device.degraded is None else "degraded", power
 
 
 def circuit_loads(
