@@ -24,7 +24,7 @@ class Tags(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each tag of a site and for its owner, and a measure of their number."""
-        owner = plan.blueprint.owner
+        owner = plan.owner
         for site in plan.aws:
             tags = site.stated_tags
             where = (*site.path, "tags")
@@ -36,7 +36,7 @@ class Tags(Policy):
             if tags:
                 yield Measure(
                     Subject(f"{site.name} tags", where),
-                    value=len({*tags, *OWN_KEYS, *site.tags(plan.blueprint.name, owner)}),
+                    value=len({*tags, *OWN_KEYS, *site.tags(plan.name, owner)}),
                     limit=MOST_TAGS,
                     unit="tags",
                     what="tags of an instance of a node group",

@@ -25,7 +25,7 @@ class NameLengths(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each name."""
         for site in plan.aws:
-            for name in resource_names(site, plan.blueprint.name):
+            for name in resource_names(site, plan.name):
                 yield _measure(site, name)
 
 

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Path, Plan, SitePlan
-from rackwright.plan.racks.power_shares import circuit_contributors
-from rackwright.plan.records.power import TapOffLoad
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    SitePlan,
+    TapOffLoad,
+    rule,
+)
+from rackwright.policy.helpers.power import circuit_contributors
 from rackwright.policy.helpers.racks import RackNames, excess, unknown_draw
 from rackwright.policy.helpers.remediation import either, provide
 

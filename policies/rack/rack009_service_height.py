@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.hardware import RackType
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.racks.contributors import subject, unknowns
-from rackwright.plan.records.racks import RackClass
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.racks import is_over
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    RackClass,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.racks import is_over, subject, unknowns
 from rackwright.policy.helpers.remediation import provide
 
 
@@ -24,15 +30,14 @@ class ServiceHeight(Policy):
             heights = {row.hall: row.clear_height_m for row in site.halls}
             for row in site.rack_classes:
                 if row.mode == "immersion" and row.service_height_m != 0:
-                    yield _lift(plan, site, row, heights[row.hall])
+                    yield _lift(site, row, heights[row.hall])
 
 
-def _lift(plan: Plan, site: SitePlan, row: RackClass, limit: float | None) -> Measure:
+def _lift(site: SitePlan, row: RackClass, limit: float | None) -> Measure:
     value = row.service_height_m
     missing: list[str] = []
     if value is None:
-        tank = plan.catalogue.get(RackType, row.type).immersion
-        if tank is not None and tank.top is None:
+        if row.tank_edge_m is None:
             missing.append(of_product(row.type, "immersion.top", "published height of its edge"))
         missing += unknowns(site, "depth_m", [row.rack_class])
         if row.lift_allowance_m is None:

@@ -22,7 +22,13 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.reliability import FailureDomains, Loss, TrayLoss, metadata_groups, tray_losses
+from rackwright.policy.helpers.reliability import (
+    FailureDomains,
+    Loss,
+    TrayLoss,
+    metadata_groups,
+    tray_losses,
+)
 
 CONTROL = ("head", "management")
 """Roles whose nodes stand in for each other."""

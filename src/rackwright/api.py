@@ -81,6 +81,7 @@ if TYPE_CHECKING:
         DevicesAfterLoss,
         FeedLoad,
         SourceLoad,
+        TapOffLoad,
     )
     from rackwright.plan.records.products import ShelfSet
     from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
@@ -136,7 +137,7 @@ _PLACES = {
     "rackwright.plan.racks.capacity": "CircuitRoom",
     "rackwright.plan.records.facility": "HallLoad LoopLoad RowLoad SiteTotals LoopProduct",
     "rackwright.plan.records.power": (
-        "CircuitAfterLoss CircuitLoad DevicesAfterLoss FeedLoad SourceLoad"
+        "CircuitAfterLoss CircuitLoad DevicesAfterLoss FeedLoad SourceLoad TapOffLoad"
     ),
     "rackwright.plan.records.racks": "RackClass RackDevice RackPosition",
     "rackwright.plan.slurm.nodes": "NodeSet PartitionSets",
@@ -242,6 +243,7 @@ __all__ = [
     "SubnetManagerKeys",
     "Suggestion",
     "Switch",
+    "TapOffLoad",
     "TierLink",
     "UsageError",
     "WanNeed",

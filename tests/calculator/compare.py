@@ -273,9 +273,7 @@ def _fabrics(site: Site, plan: Plan) -> Pairs:
             yield from _pair(where, "ports in use", wanted.used[index], ports[at][0].value)
             if index < len(wanted.ratio):
                 yield from _pair(where, "down over up", wanted.ratio[index], ratios[at][0].value)
-        cables = {
-            (w.lower, w.lower_port, w.upper, w.upper_port) for w in wires(layout, plan.catalogue)
-        }
+        cables = {(w.lower, w.lower_port, w.upper, w.upper_port) for w in wires(layout)}
         mine = {(c.lower, c.lower_port, c.upper, c.upper_port) for c in wanted.cables}
         yield from _pair(f"fabric {one.name}", "number of cables", wanted.number, len(cables))
         if mine != cables:

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.provision.targets import open_target
 
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
-    if arguments.topology is not None and loaded.plan.blueprint.scheduler is None:
+    if arguments.topology is not None and loaded.plan.scheduler is None:
         raise UsageError("'--topology' needs a blueprint with a 'scheduler'")
     site = choose_site(arguments, loaded)
     fleet = nodes.fleet_in(loaded.plan, site.name)

@@ -256,7 +256,7 @@ def test_the_command_lists_one_site_with_addresses(
     assert "there is no site 'aws-3'" in capsys.readouterr().err
 
 
-def reached(folder: Path, servers: Any, **access: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+def reached(folder: Path, servers: Any, **access: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The variables of hosts with these outputs and this way to them, and what is missing."""
     plan = a_plan(folder, **access)
     made = build_inventory(plan)

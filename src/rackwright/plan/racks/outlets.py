@@ -114,6 +114,8 @@ def outlet_currents(
     if pdu is None or feed.circuit is None or any(hangs_anywhere(device) for device in devices):
         return _UNKNOWN
     volts = outlet_voltage(feed.circuit.voltage, pdu.phases, pdu.wiring) * power_factor
+    if not volts:
+        return _UNKNOWN
     amperes = []
     for plug in plugs:
         current = _supply_current(devices[plug.device], shares[plug.device], volts)

@@ -281,6 +281,7 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
         rack_depth_m=kind.depth.value,
         deepest_m=mechanical.deepest(devices),
         lift_allowance_m=cooling.lift_allowance,
+        tank_edge_m=_tank_edge(rack),
         service_height_m=_service_height(rack),
         cable_allowance_m=group.cable_allowance,
         power_limit_w=cooling.power_limit,
@@ -296,8 +297,14 @@ def _service_height(rack: Rack) -> float | None:
     """Height in m that the longest device of a tank needs to be lifted out; 0 of what is no tank."""
     if rack.type.immersion is None:
         return 0.0
-    top, longest = fact_value(rack.type.immersion.top), mechanical.deepest(rack.devices)
-    return total((top, longest, rack.group.cooling.lift_allowance)) if longest != 0 else 0.0
+    longest = mechanical.deepest(rack.devices)
+    heights = (_tank_edge(rack), longest, rack.group.cooling.lift_allowance)
+    return total(heights) if longest != 0 else 0.0
+
+
+def _tank_edge(rack: Rack) -> float | None:
+    """Height in m of the edge that devices are lifted over; None as well of what is no tank."""
+    return None if rack.type.immersion is None else fact_value(rack.type.immersion.top)
 
 
 def feed_rows(rack: Rack, path: Path, number: int) -> list[FeedLoad]:

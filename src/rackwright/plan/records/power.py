@@ -22,8 +22,7 @@ class FeedLoad:
         path: its place in the blueprint.
         pdu_entry: catalogue id of its PDUs; None where the circuit ends in the product itself.
         pdus: number of equal PDUs or circuits.
-        voltage_v: voltage of the circuit, line to line for three phases, in V; None where none is
-            stated.
+        voltage_v: voltage of the stated circuit, line to line for three phases, in V.
         pdu_voltage_v: voltage that the PDU is rated for, in V; None without a PDU.
         current_a: rating of the PDU's plug and breaker for each line, in A.
         circuit_current_a: breaker of the branch circuit, in A; None where none is stated.
@@ -31,8 +30,7 @@ class FeedLoad:
         phases: 1 or 3.
         wiring: how outlets see the lines, ``wye`` or ``delta``; None without a PDU.
         outlet_voltage_v: voltage at an outlet, in V.
-        usable_w: continuous capacity of one PDU with its circuit, in W; None where no circuit is
-            stated, since a plug does not tell the breaker behind its socket.
+        usable_w: continuous capacity of one PDU with its stated circuit, in W.
         load_w: load of all PDUs, in W.
         peak_w: load of all PDUs when every device peaks, in W.
     """

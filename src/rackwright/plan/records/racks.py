@@ -74,6 +74,7 @@ class RackClass:
         rack_depth_m: depth of the rack, in m.
         deepest_m: depth of the deepest node or switch, in m; 0 without one.
         lift_allowance_m: height of hoist and hook above a device that is lifted out of a tank, in m.
+        tank_edge_m: height of the edge of a tank above the floor, in m.
         service_height_m: height to lift its longest device out of a tank, in m; 0 where it is none.
         cable_allowance_m: space behind the devices for cable bends, in m.
         power_limit_w: most power that the rack may draw by the design of the hall, in W.
@@ -120,6 +121,7 @@ class RackClass:
     rack_depth_m: float
     deepest_m: float | None
     lift_allowance_m: float | None
+    tank_edge_m: float | None
     service_height_m: float | None
     cable_allowance_m: float | None
     power_limit_w: float | None

@@ -23,6 +23,7 @@ from rackwright.plan.reliability.interconnect import (
     line_between,
     spans,
 )
+from rackwright.plan.slurm.domains import TrayLoss, tray_losses
 
 __all__ = [
     "DAY",
@@ -31,6 +32,7 @@ __all__ = [
     "Loss",
     "SiteLink",
     "SpanningWork",
+    "TrayLoss",
     "compute_hosts",
     "count_controllers",
     "daily_rate",
@@ -44,4 +46,5 @@ __all__ = [
     "reach",
     "spans",
     "spares_needed",
+    "tray_losses",
 ]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from rackwright.model.names import compress_hostlist
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import Contributor, SitePlan
-from rackwright.plan.racks.capacity import enough_racks
 from rackwright.policy.api import Suggestion
 from rackwright.spec.suggest import did_you_mean
 
@@ -102,6 +101,8 @@ def held_in(
     paths = {device.path for device in devices if device.entry == largest.name}
     if len(paths) != 1:
         return None
+    from rackwright.plan.racks.capacity import enough_racks
+
     (path,) = paths
     return Suggestion((*path, "per_rack"), stay) if enough_racks(site, path, stay) else None
 
