@@ -15,14 +15,13 @@ from rackwright.model.power import RackFeed
 from rackwright.plan.base import Path
 from rackwright.plan.power.demand import FeedWatts
 from rackwright.plan.power.electrical import circuit_capacity, imbalance, outlet_voltage
-from rackwright.plan.racks import mechanical, outlets
+from rackwright.plan.racks import mechanical
 from rackwright.plan.racks.coolant import coolant_of
 from rackwright.plan.racks.cooling_fixtures import cooling_fixtures, fluid_of
 from rackwright.plan.racks.devices import PlacedDevice, describe_device, place_devices, total
-from rackwright.plan.racks.fixtures import fixtures
-from rackwright.plan.racks.placement import AssignedRacks, Load
-from rackwright.plan.racks.shelves import shelves_on_feeds
-from rackwright.plan.racks.wiring import (
+from rackwright.plan.racks.feeds import outlets
+from rackwright.plan.racks.feeds.shelves import shelves_on_feeds
+from rackwright.plan.racks.feeds.wiring import (
     CircuitDraw,
     Plug,
     WiredCircuit,
@@ -32,6 +31,8 @@ from rackwright.plan.racks.wiring import (
     plug_in,
     wire,
 )
+from rackwright.plan.racks.fixtures import fixtures
+from rackwright.plan.racks.placement import AssignedRacks, Load
 from rackwright.plan.records.power import (
     CircuitAfterLoss,
     CircuitLoad,

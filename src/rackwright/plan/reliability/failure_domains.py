@@ -15,8 +15,8 @@ from rackwright.plan.base import Path
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.missing import Missing, of_product
+from rackwright.plan.racks.feeds.shelves import SHELF_INLETS
 from rackwright.plan.racks.heat_unknowns import missing_of_loop
-from rackwright.plan.racks.shelves import SHELF_INLETS
 from rackwright.plan.records.facility import LoopLoad
 from rackwright.plan.records.racks import RackDevice
 

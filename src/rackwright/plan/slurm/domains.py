@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from rackwright.plan.expansion import Expansion
 from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan
 from rackwright.plan.records.racks import NvlinkDomains
 from rackwright.plan.slurm.checks import blocked
 from rackwright.plan.slurm.nodes import node_sets
@@ -32,7 +32,7 @@ class TrayLoss:
     missing: tuple[str, ...] = ()
 
 
-def tray_losses(plan: Plan) -> Iterator[TrayLoss]:
+def tray_losses(plan: Expansion) -> Iterator[TrayLoss]:
     """What each compute group with NVLink domains loses with one tray.
 
     A job that asks for blocks gets whole ones alone (manual of topology.conf, block plugin): with the
@@ -40,7 +40,7 @@ def tray_losses(plan: Plan) -> Iterator[TrayLoss]:
     """
     if not any(site.nvlink_domains for site in plan.onprem):
         return
-    scheduler = plan.blueprint.scheduler
+    scheduler = plan.scheduler
     sets = blocked(scheduler, node_sets(plan)) if scheduler is not None else ()
     in_blocks = {(nodes.site, nodes.group) for nodes in sets}
     sizes = () if scheduler is None else scheduler.topology.block_sizes or base_block(sets)

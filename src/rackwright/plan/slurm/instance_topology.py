@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from rackwright.model.names import compress_hostlist
-from rackwright.plan.model import Plan
+from rackwright.plan.expansion import Expansion
 from rackwright.plan.slurm.nodes import node_sets
 from rackwright.plan.slurm.topology import TreeSwitch, plan_tree
 
@@ -18,7 +18,7 @@ Above = Mapping[str, Sequence[str]]
 """Network nodes above each host, the highest first."""
 
 
-def told_tree(plan: Plan, site: str, above: Above) -> tuple[TreeSwitch, ...]:
+def told_tree(plan: Expansion, site: str, above: Above) -> tuple[TreeSwitch, ...]:
     """The tree of all sites, with what AWS tells of the hosts of ``site``.
 
     Args:

@@ -9,13 +9,13 @@ from rackwright.plan.listing import first_of
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import SitePlan, Subject
 from rackwright.plan.racks.contributors import contributors, unknowns
-from rackwright.plan.racks.power_shares import (
+from rackwright.plan.racks.feeds.power_shares import (
     circuit_contributors,
     plant_contributors,
     source_contributors,
     with_overhead,
 )
-from rackwright.plan.racks.shelves import (
+from rackwright.plan.racks.feeds.shelves import (
     SHELF_INLETS,
     carried_without,
     shelves_needed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from factories import CATALOGUE, a_hall, a_rack_group, a_row, a_site_plan, some_feeds, some_nodes
-from rackwright.plan.racks.shelves import shelves_of
+from rackwright.plan.racks.feeds.shelves import shelves_of
 from rackwright.plan.records.products import ConnectorLimits, ShelfSet
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from known import known
 from rackwright.plan.racks.devices import PlacedDevice
-from rackwright.plan.racks.wiring import (
+from rackwright.plan.racks.feeds.wiring import (
     CircuitDraw,
     WiredCircuit,
     circuit_loads,

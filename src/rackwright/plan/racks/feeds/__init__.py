@@ -1,1 +1,1 @@
-"""How racks hang on their feeds: circuits, outlets, shelves, tap-off boxes, and who draws what."""
+"""How devices hang on the feeds of a rack: shelves, wiring, outlets, and who draws what."""

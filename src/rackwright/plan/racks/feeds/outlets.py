@@ -10,7 +10,7 @@ from rackwright.model.hardware import Outlets, Pdu, fact_value
 from rackwright.model.power import RackFeed
 from rackwright.plan.power.electrical import outlet_voltage
 from rackwright.plan.racks.devices import PlacedDevice
-from rackwright.plan.racks.wiring import Plug, device_state, hangs_anywhere
+from rackwright.plan.racks.feeds.wiring import Plug, device_state, hangs_anywhere
 
 
 class OutletCurrents(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Literal
 
 from rackwright.plan.power.electrical import Legs, line_implied_power, spread
 from rackwright.plan.racks.devices import PlacedDevice
-from rackwright.plan.racks.shelves import SHELF_INLETS
+from rackwright.plan.racks.feeds.shelves import SHELF_INLETS
 from rackwright.plan.records.power import DeviceState
 from rackwright.plan.records.racks import POWERED
 

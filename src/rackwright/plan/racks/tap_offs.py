@@ -10,9 +10,9 @@ from rackwright.plan.base import Path
 from rackwright.plan.power.electrical import circuit_capacity, line_implied_power
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.racks.devices import total
+from rackwright.plan.racks.feeds.wiring import CircuitDraw
 from rackwright.plan.racks.placement import PlacedGroup
 from rackwright.plan.racks.rack import Rack
-from rackwright.plan.racks.wiring import CircuitDraw
 from rackwright.plan.records.power import TapOffLoad
 
 
