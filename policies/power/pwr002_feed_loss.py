@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from rackwright.api import (
     CircuitAfterLoss,
-    CircuitRoom,
     Finding,
     Measure,
     Plan,
@@ -19,6 +19,9 @@ from rackwright.api import (
 from rackwright.policy.helpers.power import circuit_contributors, circuit_room
 from rackwright.policy.helpers.racks import MOST_FEEDS, RackNames, excess, unknown_draw, unrated
 from rackwright.policy.helpers.remediation import either, held, hold, provide
+
+if TYPE_CHECKING:
+    from rackwright.api import CircuitRoom
 
 
 @rule(

@@ -34,7 +34,7 @@ class Mutation:
         return f"{self.module}.{self.function}: '{self.right}' becomes '{self.wrong}'"
 
 
-_ELECTRICAL, _WIRING, _DEVICES = "power.electrical", "racks.wiring", "racks.devices"
+_ELECTRICAL, _WIRING, _DEVICES = "power.electrical", "racks.feeds.wiring", "racks.devices"
 _THERMAL, _DOOR = "cooling.thermal", "cooling.rear_door"
 _TREE, _LOSS = "power.distribution", "power.source_loss"
 _SIZING, _PORTS, _LINKS, _LAYOUT = "fabric.sizing", "fabric.ports", "fabric.links", "fabric.layout"
@@ -54,13 +54,13 @@ MUTATIONS = (
     Mutation(_DEVICES, "_as_far_as_it_goes", "max(power_cap,", "min(power_cap,"),
     Mutation(_DEVICES, "_liquid_heat", "published * share", "published"),
     Mutation(_DEVICES, "describe_device", "max(power or 0.0, published * share)", "power"),
-    Mutation("racks.shelves", "shelves_on_feeds", "shelves.per_feed.get(feed, 0)", "1"),
+    Mutation("racks.feeds.shelves", "shelves_on_feeds", "shelves.per_feed.get(feed, 0)", "1"),
     Mutation("racks.mechanical", "footprint", "2 * aisle_depth", "aisle_depth"),
     Mutation("racks.rack", "class_row", "0.0 if included else fact_value(kind.weight)", "fact_value(kind.weight)"),
     Mutation("racks.rack", "class_row", "heat_air - captured", "heat_air"),
-    Mutation("racks.rack", "_flow", "max(needed, device.flow or 0.0)", "needed"),
+    Mutation("racks.coolant", "_device_flow", "max(needed, device.flow or 0.0)", "needed"),
     Mutation(_THERMAL, "airflow_for", "CFM_PER_WATT_KELVIN", "3.16"),
-    Mutation(_THERMAL, "coolant_flow", "density * heat_capacity", "heat_capacity"),
+    Mutation(_THERMAL, "volumetric_heat", "density * heat_capacity", "heat_capacity"),
     Mutation(_THERMAL, "density_ratio", "** _DENSITY_EXPONENT", "** (_DENSITY_EXPONENT + 1)"),
     Mutation(_THERMAL, "at_density", "capacity * density", "capacity"),
     Mutation(_THERMAL, "without_largest", "(count - 1)", "count"),

@@ -123,7 +123,11 @@ class BelowSources:
 
 
 def uncounted(site: SitePlan, rack_class: int) -> Iterator[str]:
-    """Products that may hang on any circuit, for nobody says how many power supplies they have."""
+    """What nobody says of products that may hang on any circuit: how many power supplies they have.
+
+    Returns:
+        The number of power supplies of each such product of a rack.
+    """
     entries = {
         device.entry
         for device in site.devices_of(rack_class)
