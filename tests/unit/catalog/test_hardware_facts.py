@@ -289,6 +289,7 @@ def test_racks():
         "rack-48u": (48, 0.6, 1.2),
         "rack-52u": (52, 0.7, 1.2),
         "rack-mgx-48u": (48, 0.6, 1.2),
+        "tank-spec-24u": (24, 1.5, 0.9),
     }
     assert [fact_value(found[f"rack-{u}u"].static_rating) for u in (42, 48, 52)] == [1360] * 3
     assert {fact_value(rack.dynamic_rating) for rack in found.values()} == {None}
