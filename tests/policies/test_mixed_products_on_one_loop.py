@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import pytest
 
-from designs import GONE, Design, Patches
+from designs import GONE, Design, Patches, said
 from rackwright.policy.api import Outcome
 
 PASS, FAIL, UNKNOWN = Outcome.PASS, Outcome.FAIL, Outcome.UNKNOWN
-DESIGN = Design("mixed-loop")
 LOOP = ("loops", 0)
 NVL72, HGX = "gb200-nvl72", "hgx-h100-4u-liquid"
+DESIGN = Design("mixed-loop", {HGX: {"liquid": {"flow": said("15 L/min")}}})
 KW = 60 / (1.02 * 3.95 * 10)
 """L/min of PG25 for each kW at 10 K: 1.489."""
 

@@ -36,8 +36,8 @@ class Modules(Model):
 class Circuit(Model):
     """An overcurrent device."""
 
-    voltage: Volts
-    """Line to line for three phases."""
+    voltage: Annotated[Volts, Field(ge=1)]
+    """Line to line for three phases; currents are worked out by dividing by it."""
     current: Amperes
     phases: Literal[1, 3]
     continuous_rated: bool = False

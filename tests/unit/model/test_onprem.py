@@ -95,6 +95,14 @@ def test_the_site_of_the_factory_is_good():
         ({"node_groups": [some_nodes(racks="c[2-1]")]}, "runs backwards"),
         (in_rows(a_rack_group(feeds=[{"name": "a", "source": "u"}])), "should match pattern"),
         (in_rows(a_rack_group(feeds=some_feeds("A", pdus=0))), "greater than 0"),
+        (
+            in_rows(
+                a_rack_group(
+                    feeds=some_feeds("A", circuit={"voltage": "0 V", "current": "1 A", "phases": 3})
+                )
+            ),
+            "greater than or equal to 1",
+        ),
         ({"altitude": "-10 m"}, "cannot be below 0 m"),
         ({"pue": float("nan")}, "finite number"),
         ({"racks": 5}, "Extra inputs are not permitted"),
