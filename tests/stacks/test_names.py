@@ -51,7 +51,8 @@ def test_planned_names_are_those_of_the_stacks(
     )
     args = SiteArgs(plan=plan, cluster="atlas", owner="ops")
 
-    def lookup(_kind: StackKind, name: str) -> pulumi.Output[Any]:
+    def lookup(kind: StackKind, name: str) -> pulumi.Output[Any]:
+        assert kind in KINDS
         return pulumi.Output.from_input(OUTPUTS[name])
 
     declared: list[tuple[str, str]] = []

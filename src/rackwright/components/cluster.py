@@ -152,8 +152,8 @@ class Cluster(pulumi.ComponentResource):
         """The id of the tier's subnet in the zone that holds the cluster."""
         existing = self._args.plan.site.network.existing
         if existing is not None:
-            named = existing.public_subnet if tier == "public" else existing.private_subnet
-            return pulumi.Output.from_input(named)
+            public = existing.public_subnet if tier == "public" else None
+            return pulumi.Output.from_input(public or existing.private_subnet)
         zone = self._args.plan.site.network.availability_zones[0]
         name = next(
             plan.name for plan in self._args.plan.subnets if (plan.tier, plan.zone) == (tier, zone)

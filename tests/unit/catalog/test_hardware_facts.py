@@ -52,8 +52,10 @@ def test_official_numbers_are_claimed_only_for_documents_that_were_read():
         "NVIDIA QM97X0 1U NDR switch systems user manual",
         "NVIDIA GB200 NVL72 documentation",
         "EC2 DescribeInstanceTypes, as generated into Karpenter's tables",
-        "EC2 DescribeInstanceTypes, as recorded in moto 5.2.5 "
-        "(moto/ec2/resources/instance_types.json.gz)",
+        (
+            "EC2 DescribeInstanceTypes, as recorded in moto 5.2.5 "
+            "(moto/ec2/resources/instance_types.json.gz)"
+        ),
     }
 
 

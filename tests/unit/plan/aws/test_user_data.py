@@ -49,7 +49,7 @@ def test_the_script_takes_names_only_and_is_a_shell_s(tmp_path) -> None:
     (tools / "curl").write_text(
         f"#!/bin/sh\ncase $* in *api/token*) echo token; exit;; esac\n"
         f"n=$(cat {tmp_path}/n 2>/dev/null || echo 0); echo $((n + 1)) > {tmp_path}/n\n"
-         "case $n in\n"
+        "case $n in\n"
         + "".join(f"{n}) printf '%s' '{text}';;\n" for n, text in enumerate(answers))
         + "esac\n"
     )
