@@ -35,12 +35,12 @@ def write(folder: Path, servers: Any, **changes: Any) -> Path:
     return path
 
 
-def a_plan(folder: Path, *, sites: int = 1, **access: str) -> Plan:
+def a_plan(folder: Path, *, sites: int = 1, access: dict[str, str] | None = None) -> Plan:
     """A cluster with a head and a login node in each of its AWS sites."""
     document = yaml.safe_load((FIXTURES / "aws.yaml").read_text())
     (site,) = document["sites"]
     site["login"] = {**site["head"], "count": 1}
-    site["access"] = access
+    site["access"] = access or {}
     names = [f"aws-{number}" for number in range(1, sites + 1)]
     document["sites"] = [{**site, "name": name} for name in names]
     path = folder / "blueprint.yaml"
@@ -258,7 +258,7 @@ def test_the_command_lists_one_site_with_addresses(
 
 def reached(folder: Path, servers: Any, **access: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The variables of hosts with these outputs and this way to them, and what is missing."""
-    plan = a_plan(folder, **access)
+    plan = a_plan(folder, access=access)
     made = build_inventory(plan)
     nodes = some_nodes("train-01", instance_ids={"train-01": "i-0123456789abcdef1"})
     told = add_outputs(made, plan, read_outputs(write(folder, servers, **nodes)))

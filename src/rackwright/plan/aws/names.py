@@ -68,8 +68,8 @@ def resource_names(planned: AwsSitePlan, cluster: str) -> Iterator[AwsName]:
     groups: set[str] = {rule.group for rule in (*network_rules(site), *storage_rules(site))}
     if site.login is not None:
         groups.add("login")
-    for name in sorted(groups):
-        yield AwsName("security group", f"{prefix}-{name}", path)
+    for group in sorted(groups):
+        yield AwsName("security group", f"{prefix}-{group}", path)
     for plan in planned.groups:
         name, of = plan.group.name, f"node group '{plan.group.name}'"
         where = (*plan.path, "name")
