@@ -241,6 +241,10 @@ def _facility(site: Site, plan: SitePlan, sums: dict[str, list[Any]]) -> Pairs:
     for name in ("heat_air_w", "heat_liquid_w", "weight_kg"):
         yield from _pair("site", name, total(sums[f"site {name}"]), getattr(plan.totals, name))
     yield from _pair("site", "it_power_w", total(sums["site power_w"]), plan.totals.it_power_w)
+    counted = all(group.product.supplies is not None for group in site.groups)
+    if counted and sources.is_described(site):
+        facility = sources.drawn_by_facility(site)
+        yield from _pair("site", "facility_w", facility, plan.totals.facility_w)
 
 
 RULES = {rule.id: rule for rule in builtin_rules() if rule.id in {"NET-001", "NET-002", "NET-010"}}

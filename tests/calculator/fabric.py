@@ -1,6 +1,6 @@
 """Switches, ports and cables of fabrics.
 
-A folded Clos (fat tree) of switches with R ports: a leaf has d ports down and u up, d/u its oversubscription
+A fat tree of switches with R ports: a leaf has d ports down and u up, d/u its oversubscription
 (Leiserson 1985; Al-Fares, Loukissas and Vahdat, SIGCOMM 2008). All leaves have as many cables to each spine
 as to any other, so that the number of spines divides u.
 """

@@ -71,6 +71,8 @@ MUTATIONS = (
     Mutation("power.draws", "Draws.more", "change * self.gain.get(name, 1.0)", "change"),
     Mutation("power.overhead", "losses_of", "100 / source.efficiency", "source.efficiency / 100"),
     Mutation("power.overhead", "Overhead.of", "declared + racks * self.beyond", "declared"),
+    Mutation("power.overhead", "Overhead.of_site", "self.declared_w + racks", "racks"),
+    Mutation("racks.fixtures", "fixtures", "[made] * feed.pdus", "[made]"),
     Mutation(_SIZING, "spines_for", "if up % s == 0", "if s"),
     Mutation(_SIZING, "down_ports", "radix * ratio / (1 + ratio)", "radix / 2"),
     Mutation(_PORTS, "_needed_uplinks", "layout.fabric.oversubscription * ", ""),

@@ -55,6 +55,8 @@ RPU = "OCP Reservoir and Pumping Unit specification, flow for a rack of 100 kW"
 OAI = "OCP OAI Liquid Cooling Guidelines 1.0, section 3.2, flow for each kW at 10 K"
 TILES = "Innovative Research, Calculation of Airflow Required for a Given Heat Load (20 °F)"
 
+NET = tuple(f"n{number:02d}" for number in range(1, 10))
+"""Racks of switches."""
 EARTH = 6_356_766.0
 """Radius in m by which ISO 2533 makes geopotential altitudes of geometric ones, which tables list."""
 
@@ -151,8 +153,8 @@ def site_of(design: Design) -> Site:
             name=name,
             product=switch,
             count=count,
-            racks=("n01",),
-            per_rack=count,
+            racks=NET,
+            per_rack=64,
             split=design.split,
         )
         for name, count in zip(("leaf", "spine", "core"), design.switches, strict=False)
@@ -188,7 +190,7 @@ def site_of(design: Design) -> Site:
         Feed(name=name, source="utility", pdu=pdu, pdus=1, circuit=circuit) for name in "AB"
     )
     frame = Frame(id="frame", height=42.0, width=0.6, depth=1.2, weight=100.0)
-    racks = RackGroup(racks=(*nodes, "n01"), frame=frame, feeds=feeds, mode="air")
+    racks = RackGroup(racks=(*nodes, *NET), frame=frame, feeds=feeds, mode="air")
     return Site(
         seed=0, design=design.source, derate=0.8, power_factor=1.0,
         sources=(Source(name="utility", kind="utility"),),

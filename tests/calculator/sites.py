@@ -106,7 +106,7 @@ class Maker:
         return Pdu(
             id="pdu", voltage=voltage, current=float(self.random.choice((30, 32, 60, 63, 100))),
             phases=phases, wiring=wiring, c13=self.random.choice((6, 12, 24)),
-            c19=self.random.choice((6, 12, 24)), height=self.random.choice((0.0, 0.0, 2.0)),
+            c19=self.random.choice((6, 12, 24)), height=self.maybe(self.random.choice((0.0, 0.0, 2.0))),
             weight=self.maybe(self.number(5, 20)),
         )  # fmt: skip
 

@@ -197,3 +197,18 @@ def is_described(site: Site) -> bool:
     """Whether all that draws power is said: by entries, or by a PUE where there are none."""
     entries = site.plant is not None
     return entries != (site.pue is not None)
+
+
+def drawn_by_facility(site: Site) -> Number:
+    """W of all racks with machines and losses: by the PUE, or by the entries where there is none."""
+    racks = racks_of(site)
+    watts = total(times(device.watts, count) for count, devices, _ in racks for device in devices)
+    if site.pue is not None:
+        return times(watts, site.pue)
+    _, carried_by = in_state(site, None, racks)
+    lost = [
+        times(carried_by[source.name], 1 / source.efficiency - 1)
+        for source in site.sources
+        if source.efficiency is not None
+    ]
+    return total((watts, *lost, *(times(one.power, one.count) for one in machines(site))))

@@ -80,7 +80,7 @@ class Pdu:
     wiring: str
     c13: int
     c19: int
-    height: float
+    height: Number
     weight: Number
 
 

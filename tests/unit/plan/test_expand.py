@@ -93,6 +93,12 @@ def test_weight_is_nodes_pdus_and_rack():
     assert row.weight_kg == pytest.approx(4 * 130.45 + 3 * 12 + 150)
 
 
+def test_a_pdu_of_which_nobody_says_the_height_took_no_units():
+    plan = a_site_plan(CATALOGUE.patched({"pdu-415v-60a-24c19": {"height": None}}))
+    assert plan.rack_classes[0].used_u is None
+    assert {row.fits for row in where(plan.devices, kind="pdu")} == {False}
+
+
 def test_nodes_stand_from_the_bottom_and_switches_hang_from_the_top():
     tier = {"name": "leaf", "type": "qm9700", "count": 2, "racks": "c01", "per_rack": 2}
     fabric = {"name": "compute", "role": "compute", "tiers": [tier]}

@@ -33,8 +33,8 @@ def fixtures(
     found: list[PlacedDevice] = []
     for feed, pdu in zip(group.feeds, pdus, strict=True):
         if pdu is not None:
-            height = fact_value(pdu.height) if pdu.height else 0.0
-            made = passive("pdu", pdu.id, f"feed {feed.name}", path, height, fact_value(pdu.weight))
+            height, weight = fact_value(pdu.height), fact_value(pdu.weight)
+            made = passive("pdu", pdu.id, f"feed {feed.name}", path, height, weight)
             found += [made] * feed.pdus
     if group.shelves:
         shelf = catalogue.get(PowerShelf, group.shelves.type)
