@@ -77,10 +77,23 @@ def kernel_of(plan: Plan, site: str, group: str) -> str | None:
     bill, _ = bill_of(plan.blueprint.operations, site)
     if bill is None:
         return None
-    serves = any(
+    own = bill.server_kernel if _serves_lustre(plan, site, group) else None
+    return own or bill.kernel
+
+
+def system_of(plan: Plan, site: str, group: str) -> str | None:
+    """The operating system that the bill states for the hosts of a group, by its id in ``SYSTEMS``."""
+    bill, _ = bill_of(plan.blueprint.operations, site)
+    if bill is None:
+        return None
+    own = bill.server_system if _serves_lustre(plan, site, group) else None
+    return own or bill.system
+
+
+def _serves_lustre(plan: Plan, site: str, group: str) -> bool:
+    return any(
         planned.site.name == site and serves_lustre(planned.site, group) for planned in plan.onprem
     )
-    return bill.server_kernel if serves and bill.server_kernel else bill.kernel
 
 
 def _onprem(
