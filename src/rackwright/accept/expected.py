@@ -267,6 +267,7 @@ def _billed(plan: Plan, bill: SoftwareBill, host: Host) -> Iterator[tuple[str, s
         ("lustre_client", _module(bill.lustre_client), _mounts_lustre(plan, host)),
         ("lustre_server", _module(bill.lustre_server), serves),
         ("enroot", bill.enroot, role == "compute"),
+        ("container_toolkit", bill.container_toolkit, nvidia and role == "compute"),
         ("pyxis", bill.pyxis, role in {"compute", "login"}),
     )
     for component, version, applies in carried:
@@ -282,6 +283,8 @@ def _services(scheduler: Scheduler | None, host: Host) -> Iterator[Expectation]:
     if scheduler is None or not covers(scheduler, host.site):
         return
     wanted = ["munge"] if scheduler.auth == "munge" else []
+    if host.role == "login" and scheduler.auth == "slurm":
+        wanted.append("sackd")
     if host.role == "compute":
         wanted.append("slurmd")
     if host.name in {controller.host for controller in scheduler.controllers}:

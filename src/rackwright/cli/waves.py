@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from rackwright.cli.hosts import connections, say
+from rackwright.cli.hosts import connections, controllers, say
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text
@@ -111,7 +111,7 @@ def roll_out(
         inventory = prepare(plan, place, connections(arguments.lab))
         executor = AnsibleExecutor(
             place,
-            _controllers(plan),
+            controllers(plan),
             expected,
             arguments.forks,
             inventories,
@@ -176,20 +176,6 @@ def _pace(arguments: argparse.Namespace) -> Pace:
         return Pace(drain=DURATION.parse(arguments.drain_timeout), max_failures=most)
     except ValueError as error:
         raise UsageError(f"--drain-timeout: {error}", hint="for example '90 min'") from None
-
-
-def _controllers(plan: Plan) -> tuple[str, ...]:
-    """The hosts of the blueprint on which a controller runs, the primary first."""
-    scheduler = plan.scheduler
-    wanted = [] if scheduler is None else [c.host for c in scheduler.controllers]
-    known = {host.name: host.inventory_name for host in reversed(plan.hosts)}
-    found = tuple(known[name] for name in wanted if name in known)
-    if not found:
-        raise UsageError(
-            "no controller of the scheduler is a host of the blueprint",
-            hint="nodes are drained on a controller; without --waves none is needed",
-        )
-    return found
 
 
 def _limit(arguments: argparse.Namespace, plan: Plan) -> Limit:

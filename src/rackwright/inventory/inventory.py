@@ -17,6 +17,7 @@ from rackwright.inventory.role_variables.base import base_variables, name_variab
 from rackwright.inventory.role_variables.containers import container_variables, mpi_variables
 from rackwright.inventory.role_variables.fabric import rdma_ports, subnet_managers
 from rackwright.inventory.role_variables.filesystems import lustre_variables, scratch_variables
+from rackwright.inventory.role_variables.health import health_variables
 from rackwright.inventory.role_variables.monitoring import monitoring_variables, rack_limits
 from rackwright.inventory.role_variables.nfs import nfs_clients, nfs_servers
 from rackwright.inventory.role_variables.slurm_database import database_variables
@@ -77,6 +78,7 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
         gpu_software(plan),
         rdma_ports(plan),
         nfs_clients(plan),
+        health_variables(plan),
     ):
         for (where, group), variables in of_groups.items():
             if site in {None, where}:
@@ -312,6 +314,8 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     accounting = scheduler.accounting
     if accounting is not None:
         groups.vars("slurm_database", **database_variables(scheduler, accounting))
+    if scheduler.auth == "slurm":
+        groups.vars("slurm_login", slurm_login_sackd=True)
     groups.vars("slurm_compute", slurm_compute_spool_folder=scheduler.folders.spool)
     groups.vars("slurm_compute", **health_programs(plan), **compute_variables(plan))
     for nodes in slurm.nodes:

@@ -163,7 +163,7 @@ _CLUSTER: Mapping[type[Model], Fields] = {
     operations.Operations: Fields(
         # Rackwright sets hosts up by these; a digest is the catalogue's own or is refused.
         "drain_on_xids catalogue_digest",
-        parts="software firmware memory",
+        parts="software firmware memory hosts",
         statements="burn_in changes all_reduce",
         claims={"health_checks": SAID},
     ),
@@ -178,10 +178,11 @@ _CLUSTER: Mapping[type[Model], Fields] = {
     operations.HostMemory: Fields(
         "group transparent_huge_pages", parts="huge_pages", identity=("group",)
     ),
+    operations.HostSettings: Fields("name sites time_servers kernel_parameters"),
     operations.HugePages: Fields("size count", identity=("size",)),
     software.SoftwareBill: Fields(
-        "name sites kernel server_kernel driver fabric_manager imex cuda dcgm nccl nccl_tests "
-        "ofi_plugin libfabric efa_installer enroot pyxis grafana slurm",
+        "name sites system server_system kernel server_kernel driver fabric_manager imex cuda dcgm nccl nccl_tests "
+        "ofi_plugin libfabric efa_installer enroot container_toolkit pyxis grafana slurm",
         parts="ofed lustre_client lustre_server",
     ),
     software.KernelModules: Fields("version kernel ofed"),

@@ -43,6 +43,7 @@ def gpu_software(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
             "nccl_settings": settings.get((board.site, board.group)) if bill.nccl else None,
             **_dcgm(bill, board),
             **_efa(bill, board, needs),
+            "enroot_toolkit_version": bill.container_toolkit if bill.enroot else None,
         }
         given = {key: value for key, value in known.items() if value is not None}
         found[board.site, board.group] = given

@@ -75,8 +75,17 @@ def kernel_of(plan: Expansion, site: str, group: str) -> str | None:
     bill, _ = bill_of(plan.operations, site)
     if bill is None:
         return None
-    serves = serves_lustre(plan, site, group)
-    return bill.server_kernel if serves and bill.server_kernel else bill.kernel
+    own = bill.server_kernel if serves_lustre(plan, site, group) else None
+    return own or bill.kernel
+
+
+def system_of(plan: Expansion, site: str, group: str) -> str | None:
+    """The operating system that the bill states for the hosts of a group, by its id in ``SYSTEMS``."""
+    bill, _ = bill_of(plan.operations, site)
+    if bill is None:
+        return None
+    own = bill.server_system if serves_lustre(plan, site, group) else None
+    return own or bill.system
 
 
 def _onprem(site: SitePlan, bill: SoftwareBill | None, path: Path) -> SiteSoftware:
