@@ -325,7 +325,7 @@ def test_a_lost_database_and_a_lost_state_are_as_they_were(machine: Machine) -> 
     ).strip()
     machine.on("systemctl restart slurmctld")  # which writes its state when it ends
     for kind, of in COPIES.items():
-        given = {"slurm_backup_kind": kind, "slurm_backup_of": of}
+        given: dict[str, Any] = {"slurm_backup_kind": kind, "slurm_backup_of": of}
         assert machine.play("slurm_backup", **given).changed > 0
         assert machine.play("slurm_backup", **given).changed == 0
         foreseen = machine.play("slurm_backup", arguments=["--check", "--diff"], **given)

@@ -113,7 +113,7 @@ def prepare(
         for name, text in files.items():
             write_changed(place.slurm / name, text)
         shared["slurm_config_source"] = str(place.slurm)
-        shared |= _cluster_key(place, plan.blueprint.scheduler.auth, in_use=in_use)
+        shared |= _cluster_key(place, plan.scheduler.auth, in_use=in_use)
     if "grafana_version" in made.get("monitoring", {}).get("vars", {}):
         shared["grafana_admin_password_file"] = str(
             keep_secret(
