@@ -82,7 +82,7 @@ def test_slurm_has_a_key_of_its_own_in_the_place_of_munges(
     layer = tmp_path / "layer.yaml"
     layer.write_text(json.dumps({"scheduler": scheduler}))
     write_blueprint(find_template("lab"), tmp_path, {})
-    prepare(load_plan(tmp_path / "blueprint.yaml", (layer,)).plan, place)
+    made = prepare(load_plan(tmp_path / "blueprint.yaml", (layer,)).plan, place)
     assert not place.munge_key.exists()
     key = place.slurm_key.read_bytes()
     assert len(key) == 1024
@@ -90,8 +90,8 @@ def test_slurm_has_a_key_of_its_own_in_the_place_of_munges(
     listed = json.loads(place.inventory.read_text())
     assert listed["all"]["vars"]["slurm_config_key_file"] == str(place.slurm_key)
     assert "munge_key_file" not in listed["all"]["vars"]
-    assert listed["slurm_database"]["vars"]["slurm_database_auth"] == "slurm"
-    assert listed["slurm_login"]["vars"]["slurm_login_sackd"] is True
+    assert made["slurm_database"]["vars"]["slurm_database_auth"] == "slurm"
+    assert made["slurm_login"]["vars"]["slurm_login_sackd"] is True
 
 
 def test_grafana_has_a_password_where_the_blueprint_wants_grafana(
