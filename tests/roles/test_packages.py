@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from rackwright.systems import SYSTEMS
+from rackwright.model.systems import SYSTEMS
 from role_packages import DEBIAN, OTHERS, UNREAD, elsewhere, kept, names_of, read_debian
 
 
@@ -35,8 +35,9 @@ def test_what_is_kept_is_what_is_asked_for(asked: set[str]) -> None:
 
 
 def test_what_is_kept_has_its_source_and_its_date() -> None:
+    assert kept()
+    assert all(found["sources"] for found in kept().values())
     for found in kept().values():
-        assert found["sources"]
         suites = {source.split()[1] for source in found["sources"]}
         assert set(found["dates"]) == suites
         for date in found["dates"].values():

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from rackwright.model.base import Model
 from rackwright.model.names import Name
-from rackwright.systems import SYSTEMS, known_system
+from rackwright.model.systems import SYSTEMS, known_system
 
 Version = Annotated[
     str, Field(pattern=r"^\d{1,9}(\.\d{1,9}){0,5}([-+~a-z][A-Za-z0-9.+~-]{0,60})?$")

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from rackwright.accept.compare import Acceptance
 from rackwright.harmless import json_text
-from rackwright.model.names import compress_hostlist, expand_hostlist
+from rackwright.model.names import compress_hostlist
 from rackwright.plan.host_list import Host, list_hosts
 from rackwright.plan.model import Plan
 from rackwright.plan.slurm.nodes import node_sets
@@ -86,14 +86,17 @@ def parts_of(plan: Plan) -> Mapping[Part, frozenset[str]]:
         if host.place is not None:
             found.setdefault(Part(host.site, "rack", host.place.rack), set()).add(host.name)
     for planned in plan.onprem:
-        rows = (row for hall in planned.site.halls for row in hall.rows)
-        for group in (group for row in rows for group in row.rack_groups):
-            on: list[tuple[PartKind, str]] = [("feed", feed.source) for feed in group.feeds]
-            on += [("loop", group.cooling.loop)] if group.cooling.loop is not None else []
-            for rack in expand_hostlist(group.racks):
-                nodes = found.get(Part(planned.site.name, "rack", rack), set())
-                for kind, name in on if nodes else ():
-                    found.setdefault(Part(planned.site.name, kind, name), set()).update(nodes)
+        on: dict[int, set[tuple[PartKind, str]]] = {}
+        for feed in planned.feeds:
+            on.setdefault(feed.rack_class, set()).add(("feed", feed.source))
+        for racks in planned.rack_classes:
+            loops = (racks.loop, racks.door_loop)
+            parts: set[tuple[PartKind, str]] = {("loop", one) for one in loops if one}
+            parts |= on.get(racks.rack_class, set())
+            for rack in racks.racks:
+                nodes = found.get(Part(planned.name, "rack", rack), set())
+                for kind, name in parts if nodes else ():
+                    found.setdefault(Part(planned.name, kind, name), set()).update(nodes)
     sets = node_sets(plan)
     own = topologies(plan, sets)[0] if sets else ()
     for switch in (switch for topology in own for switch in topology.switches):

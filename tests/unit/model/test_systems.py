@@ -9,12 +9,12 @@ import pytest
 import yaml
 
 from rackwright.errors import SpecErrors
+from rackwright.model.systems import SYSTEMS, Evidence, document_table, known_system, role_table
 from rackwright.plan.load import load_plan
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.resources import bundled
-from rackwright.systems import SYSTEMS, Evidence, document_table, known_system, role_table
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 BEGIN, END = "<!-- systems -->\n", "<!-- end -->\n"
 ROLE_BEGIN = "# BEGIN systems that the roles are written for, by 'make systems-docs'\n"
 ROLE_END = "# END systems\n"
