@@ -77,6 +77,9 @@ receptor: $(STAMP) ## Build Receptor into the user's cache, for runs of Ansible 
 roles-docs: $(STAMP) ## Write the README of each role anew
 	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_role_documents.py
 
+systems-docs: $(STAMP) ## Write the table of supported systems into the documents and the role base
+	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_systems.py
+
 suites-docs: $(STAMP) ## Write the table of suites in tests/README.md anew
 	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_suites.py
 

@@ -16,6 +16,7 @@ from rackwright.plan.expand import expand
 from rackwright.plan.model import Plan, SitePlan
 
 PDU = "pdu-415v-60a-24c19"
+CIRCUIT = {"voltage": "415 V", "current": "60 A", "phases": 3}
 CATALOGUE = load_catalogue()
 R = TypeVar("R")
 
@@ -38,10 +39,8 @@ def three_lanes(**utility: Any) -> list[dict[str, Any]]:
 
 
 def some_feeds(names: str = "ABC", *, pdu: str | None = PDU, **more: Any) -> list[dict[str, Any]]:
-    return [
-        {"name": name, "source": f"rpp-{name.lower()}", **({"pdu": pdu} if pdu else {}), **more}
-        for name in names
-    ]
+    ends = {"pdu": pdu, "circuit": CIRCUIT} if pdu else {}
+    return [{"name": name, "source": f"rpp-{name.lower()}", **ends, **more} for name in names]
 
 
 def a_rack_group(racks: str = "c01", **more: Any) -> dict[str, Any]:

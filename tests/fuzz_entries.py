@@ -22,8 +22,8 @@ from rackwright.catalog.netbox import import_device
 from rackwright.catalog.netbox import render as render_product
 from rackwright.catalog.prices import load_prices
 from rackwright.diff.compare import compare_plans
-from rackwright.diff.json import render_json
-from rackwright.diff.markdown import render_comment
+from rackwright.diff.forms.json import render_json
+from rackwright.diff.forms.markdown import render_comment
 from rackwright.diff.revisions import WorkingTree
 from rackwright.errors import RackwrightError, SpecErrors
 from rackwright.plan.load import LoadedPlan, load_plan, plan_tree

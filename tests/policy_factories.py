@@ -48,7 +48,7 @@ def report_of(
     *policies: Policy, settings: Any = None, name: str = "atlas", regime: Regime = STRICTEST
 ) -> Report:
     """The report of ``policies`` about a plan without sites."""
-    plan: Any = SimpleNamespace(blueprint=SimpleNamespace(name=name))
+    plan: Any = SimpleNamespace(name=name)
     here = Location("atlas.yaml", 42, 9)
     standings = {policy.id: standing_with(policy, settings or {}, regime) for policy in policies}
     return evaluate(plan, policies, standings, lambda _: here, regime)

@@ -88,6 +88,8 @@ class Engine(mocks.Mocks):
             return {"accountId": account, "id": account, "arn": "a", "userId": "u"}, []
         if args.token == "aws:ssm/getParameter:getParameter":
             return {"value": "ami-00000000000000001", "name": args.args["name"]}, []
+        if args.token == "aws:ec2/getVpcEndpointService:getVpcEndpointService":
+            return {"serviceName": f"{args.args['serviceType']} of {args.args['service']}"}, []
         raise AssertionError(f"unexpected call of '{args.token}'")
 
 

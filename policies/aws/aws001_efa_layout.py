@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.hardware import fact_value
-from rackwright.plan.aws.nic import UnknownLayoutError
-from rackwright.plan.aws.site import GroupPlan
-from rackwright.plan.missing import of_product
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion, rule
+from rackwright.api import (
+    Finding,
+    GroupPlan,
+    Measure,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    Subject,
+    Suggestion,
+    rule,
+)
+from rackwright.policy.helpers.aws import UnknownLayoutError
+from rackwright.policy.helpers.catalogue import fact_value
+from rackwright.policy.helpers.missing import of_product
 
 
 @rule(
@@ -26,7 +35,7 @@ class EfaLayout(Policy):
         """A measure for each node group whose type may have EFA."""
         for site in plan.aws:
             for group in site.groups:
-                at = Subject(f"{site.site.name} {group.group.name}", group.path)
+                at = Subject(f"{site.name} {group.group.name}", group.path)
                 yield from _judge(group, at)
 
 

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.aws import OnDemand
-from rackwright.plan.aws.launch_template import required_group
-from rackwright.plan.aws.site import AwsSitePlan, GroupPlan
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    AwsSitePlan,
+    Finding,
+    GroupPlan,
+    Measure,
+    Missing,
+    OnDemand,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.aws import required_group
 
 
 @rule(
@@ -26,7 +35,7 @@ class PlacementRule(Policy):
         """A finding for the placement group and one for the zone of each node group."""
         for site in plan.aws:
             for group in site.groups:
-                name = f"{site.site.name} {group.group.name}"
+                name = f"{site.name} {group.group.name}"
                 yield _judge_group(group, Subject(name, (*group.path, "capacity")))
                 zone = _judge_zone(site, group, Subject(name, (*group.path, "capacity")))
                 if zone is not None:
@@ -71,7 +80,7 @@ def _judge_zone(site: AwsSitePlan, plan: GroupPlan, at: Subject) -> Finding | No
     capacity = plan.group.capacity
     if isinstance(capacity, OnDemand):
         return None
-    cluster_zone = site.site.network.availability_zones[0]
+    cluster_zone = site.network.availability_zones[0]
     zone = capacity.availability_zone
     if zone is None:
         return Finding(

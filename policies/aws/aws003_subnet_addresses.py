@@ -7,11 +7,22 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.units import Percent
-from rackwright.plan.aws.site import AwsSitePlan
-from rackwright.plan.missing import of_product
-from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    AwsSitePlan,
+    Contributor,
+    ExistingNetwork,
+    Finding,
+    Measure,
+    Missing,
+    Percent,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
 
 
 @rule(
@@ -30,8 +41,11 @@ class SubnetAddresses(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each site."""
         for site in plan.aws:
-            at = Subject(f"{site.site.name} cluster subnet", (*site.path, "network", "cidr"))
+            at = Subject(f"{site.name} cluster subnet", (*site.path, "network", "cidr"))
             subnet, demand = site.cluster_subnet, site.demand
+            if site.network.existing is not None:
+                yield self._existing(site, site.network.existing)
+                continue
             if subnet is None or demand is None:
                 yield Measure(
                     at,
@@ -50,8 +64,27 @@ class SubnetAddresses(Policy):
                 unit="addresses",
                 what=f"addresses in {subnet.cidr}, keeping {self.headroom:g} % of {subnet.usable}",
                 contributors=_contributors(site),
-                fix=f"raise 'growth' above {site.site.network.growth:g} %: the subnet doubles",
+                fix=f"raise 'growth' above {site.network.growth:g} %: the subnet doubles",
             )
+
+    def _existing(self, site: AwsSitePlan, existing: ExistingNetwork) -> Measure:
+        """The same of a subnet that exists, whose free addresses are recorded."""
+        path = (*site.path, "network", "existing", "addresses")
+        missing = list(_unknown_types(site))
+        if existing.addresses is None:
+            words = "free addresses, as DescribeSubnets shows them"
+            missing.append(Missing(f"{existing.private_subnet}: {words}", path))
+        free = existing.addresses
+        return Measure(
+            Subject(f"{site.name} cluster subnet", path),
+            value=None if site.demand is None else site.demand.present,
+            limit=None if free is None else int(free * (100 - self.headroom) / 100),
+            unit="addresses",
+            what=f"addresses in {existing.private_subnet}, keeping {self.headroom:g} % of those free",
+            contributors=_contributors(site),
+            fix="name a larger 'private_subnet'",
+            missing=tuple(missing),
+        )
 
 
 def _unknown_types(site: AwsSitePlan) -> tuple[str, ...]:
@@ -73,7 +106,7 @@ def _contributors(site: AwsSitePlan) -> tuple[Contributor, ...]:
         if group.addresses_per_node is not None
     ]
     if site.demand is not None and site.demand.file_systems:
-        count = len(site.site.file_systems)
+        count = len(site.file_systems)
         each = site.demand.file_systems / count
         rows.append(Contributor("file system", count, each))
     if site.demand is not None and site.demand.servers:

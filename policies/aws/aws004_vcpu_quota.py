@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.aws.site import STANDARD_QUOTA, AwsSitePlan
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    AwsSitePlan,
+    Contributor,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.aws import STANDARD_QUOTA
+from rackwright.policy.helpers.missing import of_product
 
 _Row = tuple[str, str, int, int | None]
 """Name, instance type, count and vCPUs of all of them."""
@@ -42,7 +53,7 @@ def _usage(site: AwsSitePlan) -> dict[str, list[_Row]]:
 
 
 def _measure(site: AwsSitePlan, code: str, rows: list[_Row]) -> Measure:
-    limits = site.site.limits
+    limits = site.limits
     limit = None if limits is None else limits.quotas.get(code)
     unknown = {kind: None for _, kind, _, vcpus in rows if vcpus is None}
     missing = [of_product(kind, "vcpus", "number of vCPUs") for kind in unknown]
@@ -56,12 +67,12 @@ def _measure(site: AwsSitePlan, code: str, rows: list[_Row]) -> Measure:
         if vcpus is not None
     ]
     return Measure(
-        Subject(f"{site.site.name} quota {code}", (*site.path, "limits")),
+        Subject(f"{site.name} quota {code}", (*site.path, "limits")),
         value=sum(known) if len(known) == len(rows) else None,
         limit=limit,
         unit="vCPU",
         what="running vCPUs",
         contributors=tuple(sorted(contributors, key=lambda row: (-row.total, row.name))),
-        fix=f"ask for a higher quota {code} in {site.site.region} and record it in 'limits'",
+        fix=f"ask for a higher quota {code} in {site.region} and record it in 'limits'",
         missing=tuple(missing),
     )

@@ -7,11 +7,22 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.aws import CapacityBlock, Reservation
-from rackwright.plan.aws.site import AwsSitePlan, GroupPlan
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    AwsSitePlan,
+    CapacityBlock,
+    Contributor,
+    Finding,
+    GroupPlan,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    Reservation,
+    Severity,
+    Subject,
+    rule,
+)
 
 
 @rule(
@@ -29,7 +40,7 @@ class ReservedCapacity(Policy):
             for identity, groups in _by_capacity(site).items():
                 capacity = groups[0].group.capacity
                 if isinstance(capacity, (Reservation, CapacityBlock)):
-                    at = Subject(f"{site.site.name} {identity}", (*groups[0].path, "capacity"))
+                    at = Subject(f"{site.name} {identity}", (*groups[0].path, "capacity"))
                     yield from self._judge(capacity, groups, at)
 
     def _judge(

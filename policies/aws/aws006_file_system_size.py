@@ -5,11 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from rackwright.model.aws import LustreFileSystem
-from rackwright.plan.aws import fsx
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion, rule
+from rackwright.api import (
+    Finding,
+    LustreFileSystem,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    Subject,
+    Suggestion,
+    rule,
+)
+from rackwright.policy.helpers.aws import fsx
 
 
 @rule(
@@ -28,9 +37,9 @@ class FileSystemSize(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Findings for the steps, and a measure for the EFA minimum, of each file system."""
         for site in plan.aws:
-            for index, system in enumerate(site.site.file_systems):
+            for index, system in enumerate(site.file_systems):
                 path = (*site.path, "file_systems", index)
-                name = f"{site.site.name} {system.name}"
+                name = f"{site.name} {system.name}"
                 throughput = Subject(name, (*path, "throughput"))
                 offered = system.throughput in fsx.THROUGHPUTS
                 yield _judge_throughput(system, throughput, offered=offered)

@@ -8,9 +8,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.aws.security_groups import SecurityRule, network_rules, storage_rules
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Profile,
+    SecurityRule,
+    Severity,
+    Subject,
+    rule,
+)
 
 
 @rule(
@@ -29,15 +37,15 @@ class OpenPorts(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each planned ingress rule that names a network."""
         for site in plan.aws:
-            sources = site.site.network.ssh_from
-            for opening in (*network_rules(site.site), *storage_rules(site.site)):
+            sources = site.network.ssh_from
+            for opening in (*site.network_rules, *site.storage_rules):
                 if opening.direction != "ingress" or opening.peer_group is not None:
                     continue
                 path: tuple[str | int, ...] = (*site.path, "network")
                 if opening.group == "login":
                     path = (*path, "ssh_from", sources.index(opening.peer))
                 yield Measure(
-                    Subject(f"{site.site.name} {opening.group} from {opening.peer}", path),
+                    Subject(f"{site.name} {opening.group} from {opening.peer}", path),
                     value=_public_addresses(opening),
                     limit=self.most_addresses,
                     unit="addresses",

@@ -7,11 +7,20 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from rackwright.plan.aws.launch_template import server_args
-from rackwright.plan.aws.nic import LayoutError
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    Subject,
+    Suggestion,
+    rule,
+)
+from rackwright.policy.helpers.aws import LayoutError, server_args
+from rackwright.policy.helpers.missing import of_product
 
 ROOT_DEVICES = frozenset({"/dev/sda1", "/dev/xvda"})
 """Root devices of the images of Ubuntu, Red Hat, Debian and Amazon Linux."""
@@ -37,7 +46,7 @@ class HardenedInstances(Policy):
         """Findings for the launch template or arguments of each group and server, as planned."""
         for site in plan.aws:
             for group in site.groups:
-                at = Subject(f"{site.site.name} {group.group.name}", group.path)
+                at = Subject(f"{site.name} {group.group.name}", group.path)
                 try:
                     template = group.launch_template(group.group.name, {})
                 except LayoutError as error:
@@ -47,7 +56,7 @@ class HardenedInstances(Policy):
                 yield from self._judge(template["metadata_options"], at)
                 yield _judge_volumes(template["block_device_mappings"], at)
             for servers in site.servers:
-                at = Subject(f"{site.site.name} {servers.role}", servers.path)
+                at = Subject(f"{site.name} {servers.role}", servers.path)
                 arguments = server_args(servers.server, name=servers.role, tags={})
                 yield from self._judge(arguments["metadata_options"], at)
                 encrypted = arguments["root_block_device"]["encrypted"] is True

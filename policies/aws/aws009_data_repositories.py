@@ -9,9 +9,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.aws import fsx
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
+from rackwright.policy.helpers.aws import fsx
 
 
 @rule(
@@ -30,12 +29,12 @@ class DataRepositories(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each file system with data repositories, and a finding for each overlap."""
         for site in plan.aws:
-            for index, system in enumerate(site.site.file_systems):
+            for index, system in enumerate(site.file_systems):
                 repositories = system.data_repositories
                 if not repositories:
                     continue
                 path = (*site.path, "file_systems", index, "data_repositories")
-                name = f"{site.site.name} {system.name}"
+                name = f"{site.name} {system.name}"
                 yield Measure(
                     Subject(name, path),
                     value=len(repositories),

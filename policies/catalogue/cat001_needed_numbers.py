@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.hardware import Device, Entry, Instance, Pdu, RackType
-from rackwright.plan.audit.catalogue_usage import used_entries
-from rackwright.plan.missing import Missing, ProductField
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    Device,
+    Entry,
+    Finding,
+    Instance,
+    Measure,
+    Missing,
+    Pdu,
+    Plan,
+    Policy,
+    ProductField,
+    Profile,
+    RackType,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.catalogue import used_entries
 
 _NEEDED: dict[type[Entry], tuple[str, ...]] = {
     Device: ("max_power", "height", "weight"),

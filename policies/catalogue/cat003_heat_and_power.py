@@ -7,11 +7,19 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.hardware import Device, fact_value
-from rackwright.plan.audit.catalogue_usage import used_entries
-from rackwright.plan.missing import of_product
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Device,
+    Enforcement,
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.catalogue import fact_value, used_entries
+from rackwright.policy.helpers.missing import of_product
 
 
 @rule(

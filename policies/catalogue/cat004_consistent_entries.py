@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.hardware import Device, Switch, fact_value
-from rackwright.plan.audit.catalogue_usage import Use, used_entries
-from rackwright.plan.missing import of_product
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    Device,
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    Subject,
+    Switch,
+    rule,
+)
+from rackwright.policy.helpers.catalogue import Use, fact_value, used_entries
+from rackwright.policy.helpers.missing import of_product
 
 _CORDLESS = frozenset({"hardwired", "busbar"})
 

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.racks.contributors import contributors, unknowns
-from rackwright.plan.racks.heat_unknowns import missing_of_doors
-from rackwright.plan.records.facility import HallLoad
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.racks import excess
+from rackwright.api import (
+    Finding,
+    HallLoad,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.cooling import missing_of_doors
+from rackwright.policy.helpers.racks import contributors, excess, unknowns
 from rackwright.policy.helpers.remediation import add_units, either, place_fewer
 
 
@@ -49,11 +56,11 @@ def _hall(site: SitePlan, row: HallLoad) -> Measure:
     if row.handler is None:
         missing += (Missing(f"'air' of the hall '{row.hall}'", (*row.path, "air")),)
     elif row.density_ratio is None:
-        missing += (Missing(f"'altitude' of the site '{site.site.name}'", altitude),)
+        missing += (Missing(f"'altitude' of the site '{site.name}'", altitude),)
     elif limit is None:
-        missing += (Missing(f"density of the air at {site.site.altitude:g} m", altitude),)
+        missing += (Missing(f"density of the air at {site.altitude:g} m", altitude),)
     return Measure(
-        Subject(f"{site.site.name} hall {row.hall}", row.path),
+        Subject(f"{site.name} hall {row.hall}", row.path),
         value=value,
         limit=limit,
         unit="W",

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.racks.contributors import contributors, unknowns
-from rackwright.plan.records.facility import HallLoad
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.racks import excess
+from rackwright.api import (
+    Finding,
+    HallLoad,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.racks import contributors, excess, unknowns
 from rackwright.policy.helpers.remediation import add_units, either, place_fewer
 
 
@@ -40,13 +48,13 @@ def _hall(site: SitePlan, row: HallLoad) -> Measure:
     altitude = (*site.path, "altitude")
     missing = unknowns(site, "airflow_cfm", classes)
     if density is None:
-        missing += (Missing(f"'altitude' of the site '{site.site.name}'", altitude),)
+        missing += (Missing(f"'altitude' of the site '{site.name}'", altitude),)
     elif not density:
-        missing += (Missing(f"density of the air at {site.site.altitude:g} m", altitude),)
+        missing += (Missing(f"density of the air at {site.altitude:g} m", altitude),)
     if limit is None and row.handler is not None:
         missing += (of_product(row.handler, "airflow", "published airflow"),)
     return Measure(
-        Subject(f"{site.site.name} hall {row.hall}", row.path),
+        Subject(f"{site.name} hall {row.hall}", row.path),
         value=value,
         limit=limit,
         unit="CFM",

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.quantities import format_quantity
-from rackwright.plan.missing import of_product
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.racks.contributors import NAMES, fields_lacking, subject
-from rackwright.plan.records.racks import RackClass, RackDevice
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Profile,
+    RackClass,
+    RackDevice,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.racks import NAMES, fields_lacking, subject
+from rackwright.policy.helpers.remediation import format_quantity
 
 
 @rule(
@@ -36,26 +46,49 @@ def _rack(site: SitePlan, row: RackClass) -> Iterator[Finding]:
     at = subject(site, row)
     seen = set()
     for device in site.devices_of(row.rack_class):
-        if device.medium == "air":
+        if device.kind not in {"node", "switch"}:
+            continue
+        if device.medium == "air" and row.mode != "immersion":
             continue
         if device.path not in seen:
             seen.add(device.path)
             where = Subject(f"{at.name} {device.group}", device.path)
-            yield _mode(device, row.mode, where)
-            if row.mode == "liquid":
+            yield _mode(device, row, where)
+            if row.cold_plates and device.medium != "immersion":
                 yield _split(device, where)
 
 
-def _mode(device: RackDevice, mode: str, at: Subject) -> Finding:
+def _mode(device: RackDevice, row: RackClass, at: Subject) -> Finding:
     entry, medium = device.entry, device.medium
-    if mode == "liquid":
+    if row.mode == "immersion" or medium == "immersion":
+        return _immersed(device, row, at)
+    if row.cold_plates:
         return Finding(at, ok=True, message=f"{entry} ({medium}) is in a liquid-cooled rack")
     return Finding(
         at,
         ok=False,
-        message=f"{entry} needs liquid ({medium}), its rack has cooling mode '{mode}'",
+        message=f"{entry} needs liquid ({medium}), its rack has cooling mode '{row.mode}'",
         fix="put the racks on a loop: 'cooling: {mode: liquid, loop: …}'",
     )
+
+
+def _immersed(device: RackDevice, row: RackClass, at: Subject) -> Finding:
+    entry = device.entry
+    if device.medium != "immersion":
+        return Finding(
+            at,
+            ok=False,
+            message=f"{entry} ({device.medium}) is not made for immersion, its rack is a tank",
+            fix="choose a product whose maker allows it ('medium: immersion'), or put it in a rack",
+        )
+    if row.mode != "immersion":
+        return Finding(
+            at,
+            ok=False,
+            message=f"{entry} needs immersion, its rack has cooling mode '{row.mode}'",
+            fix="put it in a tank: 'cooling: {mode: immersion, loop: …}'",
+        )
+    return Finding(at, ok=True, message=f"{entry} is made for immersion and is in a tank")
 
 
 _SPLIT = "split of the heat"

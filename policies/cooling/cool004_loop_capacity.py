@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.quantities import format_quantity
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.racks.contributors import contributors
-from rackwright.plan.racks.heat_unknowns import missing_of_loop
-from rackwright.plan.records.facility import LoopLoad
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.racks import excess, is_over
-from rackwright.policy.helpers.remediation import add_units, either, place_fewer
+from rackwright.api import (
+    Contributor,
+    Finding,
+    LoopLoad,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.cooling import missing_of_loop, rise_within
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.racks import contributors, excess, is_over
+from rackwright.policy.helpers.remediation import add_units, either, format_quantity, place_fewer
 
 
 @rule(
@@ -22,14 +30,17 @@ from rackwright.policy.helpers.remediation import add_units, either, place_fewer
     since="0.1",
 )
 class LoopCapacity(Policy):
-    """Heat and flow of a loop stay inside its CDUs less one, on the basis of their rating."""
+    """Heat and flow of a loop stay inside its CDUs less one, on the basis of their rating.
+
+    Those in a rack carry it whole, and its flow without one of their pumps.
+    """
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures of heat, flow and approach for each loop that carries heat."""
         for site in plan.onprem:
             for row in site.loops:
                 if row.heat_w != 0:
-                    at = Subject(f"{site.site.name} loop {row.loop}", row.path)
+                    at = Subject(f"{site.name} loop {row.loop}", row.path)
                     yield _heat(site, row, at)
                     yield _flow(site, row, at)
                     yield _pipes(site, row, at)
@@ -40,10 +51,20 @@ def _classes(site: SitePlan, row: LoopLoad) -> list[int]:
     return [r.rack_class for r in site.rack_classes if r.loop == row.loop]
 
 
+def _doors(site: SitePlan, row: LoopLoad) -> Iterator[Contributor]:
+    """What the rear doors on a loop take from the air."""
+    for racks in site.rack_classes:
+        if racks.door_loop == row.loop and racks.air_into_loop_w:
+            yield Contributor("rear door", racks.count, racks.air_into_loop_w)
+
+
 def _heat(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
+    if row.in_rack:
+        return _heat_of_rack(site, row, at)
     value, limit = row.heat_w, row.capacity_n1_w
     over = excess(value, limit)
     shares = contributors(site, "heat_liquid_w", _classes(site, row), per_rack=False)
+    shares += tuple(_doors(site, row))
     fix = None
     if over:
         more = add_units(over, row.capacity_w, row.cdus, row.cdu)
@@ -60,13 +81,61 @@ def _heat(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
     )
 
 
+def _heat_of_rack(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
+    """The hottest rack on its own CDUs; who loses one loses this rack, as REL-003 says."""
+    over = excess(row.heat_w, row.capacity_w)
+    return Measure(
+        at,
+        value=row.heat_w,
+        limit=row.capacity_w,
+        unit="W",
+        what=f"heat of one rack into its {row.cdus} × {row.cdu}",
+        fix=add_units(over, row.capacity_w, row.cdus, row.cdu) if over else None,
+        missing=missing_of_loop(site, row),
+    )
+
+
+def _flow_of_rack(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
+    value, limit = row.flow_lpm, row.pump_lost_lpm
+    missing = missing_of_loop(site, row)
+    if row.cdus > 1 and row.cdu_flow_lpm is None:
+        missing += (of_product(row.cdu, "flow", "published flow"),)
+    if limit is None:
+        missing += (of_product(row.cdu, "flow_pump_lost", "flow with a pump lost"),)
+    fix = None
+    if is_over(value, limit):
+        fix = "choose a CDU whose other pumps carry the rack, or raise 'temperature_rise'"
+    return Measure(
+        at,
+        value=value,
+        limit=limit,
+        unit="L/min",
+        what=f"flow of one rack, a pump of its {row.cdus} × {row.cdu} lost,",
+        fix=fix,
+        missing=missing,
+    )
+
+
+def _flows(site: SitePlan, row: LoopLoad) -> Iterator[Contributor]:
+    """What each product on a loop needs, and its rear doors, in L/min."""
+    for product in site.loop_products:
+        if product.loop == row.loop and product.flow_lpm:
+            yield Contributor(product.entry, product.devices, product.flow_lpm)
+    for racks in site.rack_classes:
+        if racks.door_loop == row.loop and racks.door_flow_lpm:
+            yield Contributor("rear door", racks.count, racks.door_flow_lpm)
+
+
 def _flow(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
+    if row.in_rack:
+        return _flow_of_rack(site, row, at)
     value, limit = row.flow_lpm, row.cdu_flow_n1_lpm
     over = excess(value, limit)
     fix = None
     if over:
         more = add_units(over, row.cdu_flow_lpm, row.cdus, row.cdu)
-        fix = either(more, "raise 'temperature_rise'")
+        enough = None if limit is None else rise_within(row, site.loop_products, limit)
+        fix = either(more, "raise 'temperature_rise'" if enough else None)
     missing = missing_of_loop(site, row)
     if limit is None:
         missing += (of_product(row.cdu, "flow", "published flow"),)
@@ -76,6 +145,7 @@ def _flow(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
         limit=limit,
         unit="L/min",
         what="flow of the loop, one CDU lost,",
+        contributors=tuple(_flows(site, row)) if over else (),
         fix=fix,
         missing=missing,
     )
@@ -83,9 +153,10 @@ def _flow(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
 
 def _pipes(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
     value, limit = row.flow_lpm, row.flow_limit_lpm
+    over = excess(value, limit)
     rise = None
-    if value is not None and limit and value > limit:
-        rise = row.rise_k * value / limit
+    if over and limit is not None:
+        rise = rise_within(row, site.loop_products, limit)
     missing = missing_of_loop(site, row)
     if limit is None:
         place = (*row.path, "flow_limit")
@@ -96,6 +167,7 @@ def _pipes(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
         limit=limit,
         unit="L/min",
         what="flow of the loop through its piping",
+        contributors=tuple(_flows(site, row)) if over else (),
         fix="lay larger pipes" if rise is None else f"raise 'temperature_rise' to {rise:.1f} K",
         missing=missing,
     )

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.units import Kelvin
-from rackwright.plan.cooling.water import WATER_CLASSES
-from rackwright.plan.missing import Missing, ProductField, of_product
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.records.facility import LoopLoad
-from rackwright.plan.records.racks import RackDevice
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Finding,
+    Kelvin,
+    LoopLoad,
+    LoopProduct,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    ProductField,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.cooling import WATER_CLASSES
+from rackwright.policy.helpers.missing import of_product
 from rackwright.policy.helpers.racks import is_over
 
 
@@ -37,32 +47,30 @@ class WaterTemperature(Policy):
                     yield from self._loop(site, row)
 
     def _loop(self, site: SitePlan, row: LoopLoad) -> Iterator[Measure | Finding]:
-        name = f"{site.site.name} loop {row.loop}"
+        name = f"{site.name} loop {row.loop}"
         at = Subject(name, row.path)
-        for device in _products(site, row.loop):
-            where = Subject(f"{name} {device.entry}", at.path)
-            if device.water_class is not None or device.max_supply_c is None:
-                yield _water_class(row, device, where)
-            yield _warmest(row, device, where)
+        for product in _products(site, row.loop):
+            where = Subject(f"{name} {product.entry}", at.path)
+            if product.water_class is not None or product.max_supply_c is None:
+                yield _water_class(row, product, where)
+            yield _warmest(row, product, where)
         if row.facility_class is not None and WATER_CLASSES[row.facility_class] is not None:
             yield _declared(at, row, row.facility_class)
         yield _above(at, row, "facility_temperature", row.facility_c, row.approach_k)
         yield _above(at, row, "dew_point", row.dew_point_c, self.dew_point_margin)
 
 
-def _products(site: SitePlan, loop: str) -> Iterator[RackDevice]:
+def _products(site: SitePlan, loop: str) -> Iterable[LoopProduct]:
     """The liquid-cooled products on a loop, each once."""
-    classes = {r.rack_class for r in site.rack_classes if r.loop == loop}
-    seen = set()
-    for device in site.devices:
-        on_loop = device.rack_class in classes and device.medium != "air"
-        if on_loop and device.entry not in seen:
-            seen.add(device.entry)
-            yield device
+    found: dict[str, LoopProduct] = {}
+    for product in site.loop_products:
+        if product.loop == loop:
+            found.setdefault(product.entry, product)
+    return found.values()
 
 
-def _water_class(row: LoopLoad, device: RackDevice, at: Subject) -> Finding:
-    facility, own, entry = row.facility_class, device.water_class, device.entry
+def _water_class(row: LoopLoad, product: LoopProduct, at: Subject) -> Finding:
+    facility, own, entry = row.facility_class, product.water_class, product.entry
     missing = []
     if facility is None:
         place = (*row.path, "facility_class")
@@ -84,13 +92,13 @@ def _water_class(row: LoopLoad, device: RackDevice, at: Subject) -> Finding:
     )
 
 
-def _warmest(row: LoopLoad, device: RackDevice, at: Subject) -> Measure:
-    value, limit = row.supply_c, device.max_supply_c
+def _warmest(row: LoopLoad, product: LoopProduct, at: Subject) -> Measure:
+    value, limit = row.supply_c, product.max_supply_c
     missing = [] if value is not None else [_of_loop(row, "supply_temperature")]
     if limit is None:
         names = ("liquid.max_supply", "liquid.coolant_class", "liquid.water_class")
-        ways = (ProductField(device.entry, name) for name in names)
-        missing.append(Missing(f"{device.entry}: warmest coolant, or its class", *ways))
+        ways = (ProductField(product.entry, name) for name in names)
+        missing.append(Missing(f"{product.entry}: warmest coolant, or its class", *ways))
     return Measure(
         at,
         value=value,

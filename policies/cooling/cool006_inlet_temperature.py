@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from rackwright.model.cooling import AirClass
-from rackwright.model.onprem import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.records.facility import HallLoad
-from rackwright.plan.records.racks import RackDevice
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
+from rackwright.api import (
+    AirClass,
+    Finding,
+    HallLoad,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    RackDevice,
+    Severity,
+    SitePlan,
+    Subject,
+    Suggestion,
+    rule,
+)
+from rackwright.policy.helpers.cooling import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
+from rackwright.policy.helpers.missing import of_product
 
 
 @rule("COOL-006", "Inlet temperature suits devices and ASHRAE class", Severity.HIGH, since="0.1")
@@ -27,7 +37,7 @@ class InletTemperature(Policy):
 
 
 def _hall(site: SitePlan, row: HallLoad, inlet: float, ashrae: AirClass) -> Iterator[Measure]:
-    name, path = f"{site.site.name} hall {row.hall}", (*row.path, "air")
+    name, path = f"{site.name} hall {row.hall}", (*row.path, "air")
     at = Subject(name, path)
     ranges = (
         (f"allowable of {ashrae}", ASHRAE_ALLOWABLE[ashrae], False),

@@ -7,13 +7,22 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.cooling import AirClass
-from rackwright.model.onprem import ASHRAE_ALLOWABLE
-from rackwright.model.units import Metres
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.records.facility import HallLoad
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    AirClass,
+    Enforcement,
+    Finding,
+    HallLoad,
+    Measure,
+    Metres,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.cooling import ASHRAE_ALLOWABLE
 from rackwright.policy.helpers.racks import is_over
 
 METRES_PER_KELVIN: Mapping[AirClass, float] = {
@@ -49,7 +58,7 @@ class Altitude(Policy):
                     yield self._hall(site, row, row.inlet_c, row.ashrae_class)
 
     def _hall(self, site: SitePlan, row: HallLoad, value: float, ashrae: AirClass) -> Measure:
-        altitude = site.site.altitude
+        altitude = site.altitude
         limit = None
         if altitude is not None:
             climb = {**METRES_PER_KELVIN, **self.metres_per_kelvin}[ashrae]
@@ -60,10 +69,10 @@ class Altitude(Policy):
         missing: tuple[str, ...] = ()
         if altitude is None:
             place = (*site.path, "altitude")
-            missing = (Missing(f"'altitude' of the site '{site.site.name}'", place),)
+            missing = (Missing(f"'altitude' of the site '{site.name}'", place),)
         where = "this altitude" if altitude is None else f"{altitude:,.0f} m"
         return Measure(
-            Subject(f"{site.site.name} hall {row.hall}", (*row.path, "air")),
+            Subject(f"{site.name} hall {row.hall}", (*row.path, "air")),
             value=value,
             limit=limit,
             unit="°C",

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.hardware import Connector, fact_value
-from rackwright.model.quantities import format_quantity
-from rackwright.plan.cooling.thermal import coolant_flow
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.racks.contributors import NAMES, fields_lacking, subject
-from rackwright.plan.records.facility import LoopLoad
-from rackwright.plan.records.racks import RackClass, RackDevice
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.racks import is_over
+from rackwright.api import (
+    Enforcement,
+    Finding,
+    LoopLoad,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    RackClass,
+    RackDevice,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.cooling import coolant_flow
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.racks import NAMES, fields_lacking, is_over, subject
+from rackwright.policy.helpers.remediation import format_quantity
 
 
 @rule(
@@ -35,7 +44,7 @@ class Connectors(Policy):
                 if loop is None:
                     continue
                 for device, at in _liquid(site, row):
-                    yield from _device(plan, loop, device, at)
+                    yield from _device(site, loop, device, at)
 
 
 def _liquid(site: SitePlan, row: RackClass) -> Iterator[tuple[RackDevice, Subject]]:
@@ -43,7 +52,7 @@ def _liquid(site: SitePlan, row: RackClass) -> Iterator[tuple[RackDevice, Subjec
     seen = set()
     name = subject(site, row).name
     for device in site.devices:
-        if device.rack_class != row.rack_class or device.medium == "air":
+        if device.rack_class != row.rack_class or device.medium in {"air", "immersion"}:
             continue
         if device.path not in seen:
             seen.add(device.path)
@@ -51,7 +60,7 @@ def _liquid(site: SitePlan, row: RackClass) -> Iterator[tuple[RackDevice, Subjec
 
 
 def _device(
-    plan: Plan, loop: LoopLoad, device: RackDevice, at: Subject
+    site: SitePlan, loop: LoopLoad, device: RackDevice, at: Subject
 ) -> Iterator[Measure | Finding]:
     entry = device.entry
     if device.connector is None:
@@ -62,21 +71,23 @@ def _device(
             missing=(of_product(entry, "liquid.connector", "connector"),),
         )
         return
-    part = plan.catalogue.get(Connector, device.connector)
+    part = site.connectors[device.connector]
     flow, heat = device.flow_lpm, device.heat_liquid_w
     if heat is not None:
-        needed = coolant_flow(heat, loop.rise_k, loop.fluid)
-        flow = max(needed, flow or 0.0)
+        needed = coolant_flow(heat, loop.rise_k, loop.heat_capacity)
+        flow = None if needed is None else max(needed, flow or 0.0)
     supply, rise = loop.supply_c, loop.rise_k
     warm = None if supply is None else supply + rise
     lacks = fields_lacking(device, "heat_liquid_w")
     unsaid = tuple(of_product(entry, name, NAMES[name]) for name in lacks)
-    yield _measure(at, part.id, "flow", flow, fact_value(part.flow), "L/min", unsaid)
+    if loop.heat_capacity is None:
+        unsaid = (_of_loop(loop, "heat_capacity"),)
+    yield _measure(at, part.connector, "flow", flow, part.flow_lpm, "L/min", unsaid)
     lacking = (_of_loop(loop, "supply_temperature"),)
-    yield _measure(at, part.id, "temperature", warm, fact_value(part.max_fluid), "°C", lacking)
-    pressure, most = loop.pressure_kpa, fact_value(part.max_pressure)
+    yield _measure(at, part.connector, "temperature", warm, part.fluid_max_c, "°C", lacking)
+    pressure, most = loop.pressure_kpa, part.pressure_kpa
     lacking = (_of_loop(loop, "pressure"),)
-    yield _measure(at, part.id, "pressure", pressure, most, "kPa", lacking)
+    yield _measure(at, part.connector, "pressure", pressure, most, "kPa", lacking)
 
 
 _REMEDIES = {

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.plan.racks.contributors import subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Profile, Severity, Subject, rule
+from rackwright.policy.helpers.racks import subject
 
 
 @rule(

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.quantities import format_quantity
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.records.facility import SiteTotals
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.facility import measure_contract
+from rackwright.api import (
+    Enforcement,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    SitePlan,
+    SiteTotals,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.power import measure_contract
 from rackwright.policy.helpers.racks import excess
+from rackwright.policy.helpers.remediation import format_quantity
 
 
 @rule(
@@ -27,12 +36,12 @@ class Efficiency(Policy):
         """Two measures for each site: PUE and facility power."""
         for site in plan.onprem:
             yield _pue(site, site.totals)
-            at = Subject(f"site {site.site.name}", site.path)
+            at = Subject(f"site {site.name}", site.path)
             yield measure_contract(site, at, "power of the facility (IT power × PUE)")
 
 
 def _pue(site: SitePlan, row: SiteTotals) -> Measure:
-    value, limit, power = row.pue, site.site.pue_budget, row.it_power_w
+    value, limit, power = row.pue, site.pue_budget, row.it_power_w
     fix = None
     over = excess(value, limit)
     if over:
@@ -41,7 +50,7 @@ def _pue(site: SitePlan, row: SiteTotals) -> Measure:
             fix += f" by {format_quantity(over * power, 'W')}"
     lacking = [n for n, found in (("pue", value), ("pue_budget", limit)) if found is None]
     return Measure(
-        Subject(f"site {site.site.name}", site.path),
+        Subject(f"site {site.name}", site.path),
         value=value,
         limit=limit,
         unit="",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import Finding, Measure, Plan, Policy, Severity, Subject, rule
 from rackwright.policy.helpers.budgets import measure_budget
 
 
@@ -15,7 +14,7 @@ class BudgetOfAYear(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """One measure, unless the costs have a budget of an hour only."""
-        costs = plan.blueprint.costs
+        costs = plan.costs
         if costs is None or (costs.budget_per_year is None and costs.budget_per_hour is not None):
             return
         at = Subject("budget of a year", ("costs", "budget_per_year"))

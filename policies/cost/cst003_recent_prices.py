@@ -8,10 +8,18 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.prices import Price
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Contributor,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Price,
+    Severity,
+    Subject,
+    rule,
+)
 
 
 @rule("CST-003", "Prices are recent", Severity.MEDIUM, since="0.2")
@@ -23,7 +31,7 @@ class RecentPrices(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for the prices of each offer, region and date."""
-        costs = plan.blueprint.costs
+        costs = plan.costs
         if costs is None:
             return
         for prices in _by_date(plan.cost.listed_prices):

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from rackwright.model.quantities import format_quantity
-from rackwright.plan.cost.comparison import RentComparison, compare
-from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.budgets import judged_value
+from rackwright.api import (
+    Contributor,
+    Enforcement,
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.budgets import compare_with_rent, judged_value
+from rackwright.policy.helpers.remediation import format_quantity
+
+if TYPE_CHECKING:
+    from rackwright.api import RentComparison
 
 
 @rule(
@@ -23,9 +35,9 @@ class OwnedOrRented(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each bare-metal site with accelerators."""
-        if plan.blueprint.costs is None:
+        if plan.costs is None:
             return
-        for comparison in compare(plan, summary=plan.cost):
+        for comparison in compare_with_rent(plan):
             yield _judge(comparison)
 
 

@@ -7,19 +7,28 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.fabric import Fabric
-from rackwright.plan.fabric.layout import Layout, port_rate
-from rackwright.plan.fabric.ports import oversubscription, uplinks_for
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Path, Plan
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Fabric,
+    Finding,
+    Layout,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Severity,
+    rule,
+)
 from rackwright.policy.helpers.fabrics import (
     FabricAt,
     fabrics_of,
+    oversubscription,
+    port_rate,
     unattached,
     uncabled_hosts,
     unknown_ports,
     unknown_uplinks,
+    uplinks_for,
 )
 
 

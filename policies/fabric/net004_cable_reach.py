@@ -4,15 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.catalog.loader import Catalogue
-from rackwright.model.fabric import Cables
-from rackwright.model.hardware import Cable, fact_value
-from rackwright.plan.fabric.cables import ends, reach, reaching, routed_length
-from rackwright.plan.fabric.layout import Layout
-from rackwright.plan.missing import Missing, each_once, of_product
-from rackwright.plan.model import Path, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.fabrics import fabrics_of, unattached, uncabled
+from rackwright.api import (
+    Cable,
+    Cables,
+    Finding,
+    Layout,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.catalogue import fact_value
+from rackwright.policy.helpers.fabrics import (
+    ends,
+    fabrics_of,
+    reach,
+    reaching,
+    routed_length,
+    unattached,
+    uncabled,
+)
+from rackwright.policy.helpers.missing import each_once, of_product
 
 
 @rule("NET-004", "Cables are no longer than their parts reach", Severity.HIGH, since="0.2")
@@ -26,20 +42,20 @@ class CableReach(Policy):
                 yield unattached(found, "how far the cables reach")
                 continue
             for at, link in found.links():
-                yield _measure(at, found.layout, link, plan.catalogue)
+                yield _measure(at, found.layout, link)
             if missing := uncabled(found.layout, found.path):
                 yield Finding(found.at(), ok=None, message="cables", missing=missing)
 
 
-def _measure(at: Subject, layout: Layout, link: Cables, catalogue: Catalogue) -> Measure:
-    lower, upper = ends(layout, link, catalogue)
+def _measure(at: Subject, layout: Layout, link: Cables) -> Measure:
+    lower, upper = ends(layout, link)
     length, parts = routed_length(link), [end.cable for end in (lower, upper) if end.cable]
     reaches = [reach(part, link.fibre) for part in parts]
     limit = None if not parts or None in reaches else min(r for r in reaches if r is not None)
     fix = None
     if length is not None and limit is not None and length > limit:
         rate = fact_value(parts[0].rate)
-        better = reaching(layout, link, length, rate, catalogue)
+        better = reaching(layout, link, length, rate)
         fix = f"use {better}, or" if better else "bring both ends closer:"
         fix += f" route the cables in {limit:g} m"
     return Measure(

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.catalog.loader import Catalogue
-from rackwright.model.fabric import Cables
-from rackwright.plan.fabric.cables import mismatches, unsaid
-from rackwright.plan.fabric.layout import Layout
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.fabrics import fabrics_of, unattached, uncabled
+from rackwright.api import Cables, Finding, Layout, Measure, Plan, Policy, Severity, Subject, rule
+from rackwright.policy.helpers.fabrics import fabrics_of, mismatches, unattached, uncabled, unsaid
 
 
 @rule(
@@ -29,14 +24,14 @@ class CableEnds(Policy):
                 yield unattached(found, "whether the cables fit")
                 continue
             for at, link in found.links():
-                yield from _judge(at, found.layout, link, plan.catalogue)
+                yield from _judge(at, found.layout, link)
             if missing := uncabled(found.layout, found.path):
                 yield Finding(found.at(), ok=None, message="cables", missing=missing)
 
 
-def _judge(at: Subject, layout: Layout, link: Cables, catalogue: Catalogue) -> Iterator[Finding]:
-    wrong = mismatches(layout, link, catalogue)
-    missing = unsaid(layout, link, catalogue, at.path)
+def _judge(at: Subject, layout: Layout, link: Cables) -> Iterator[Finding]:
+    wrong = mismatches(layout, link)
+    missing = unsaid(layout, link, at.path)
     for message, fix in wrong:
         yield Finding(at, ok=False, message=message, fix=fix)
     if missing:

@@ -7,8 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, rule
 from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of
 
 _ROOTED = frozenset({"updn", "ar_updn"})

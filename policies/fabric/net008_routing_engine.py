@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.fabric.cables import digest
-from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of, missing_run, unattached
+from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, rule
+from rackwright.policy.helpers.fabrics import FabricAt, digest, fabrics_of, missing_run, unattached
 
 
 @rule(

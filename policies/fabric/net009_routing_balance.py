@@ -7,11 +7,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.fabric.cables import digest
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of, missing_run, unattached
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Profile, Severity, rule
+from rackwright.policy.helpers.fabrics import FabricAt, digest, fabrics_of, missing_run, unattached
 
 
 @rule(

@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
-from rackwright.plan.fabric.cables import host_wires, node_ports
-from rackwright.plan.fabric.layout import Layout
-from rackwright.plan.fabric.ports import collisions, racks_without_leaves, ratio_for_racks, tier_use
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import Finding, Layout, Measure, Missing, Plan, Policy, Severity, Subject, rule
 from rackwright.policy.helpers.fabrics import (
     FabricAt,
+    collisions,
     fabrics_of,
+    host_wires,
+    racks_without_leaves,
+    ratio_for_racks,
+    tier_use,
     unattached,
     unknown_ports,
     unknown_uplinks,
@@ -35,7 +35,7 @@ class Ports(Policy):
                 yield unattached(found, "what the ports are used for")
                 continue
             yield from _tiers(found, found.layout)
-            yield from _hosts(found, found.layout, plan)
+            yield from _hosts(found, found.layout)
             yield _patches(found, found.layout)
 
 
@@ -70,7 +70,7 @@ def _tiers(found: FabricAt, layout: Layout) -> Iterator[Measure | Finding]:
             )
 
 
-def _hosts(found: FabricAt, layout: Layout, plan: Plan) -> Iterator[Measure | Finding]:
+def _hosts(found: FabricAt, layout: Layout) -> Iterator[Measure | Finding]:
     missing = unknown_ports(layout, found.path)
     for index, hosts in enumerate(layout.hosts):
         at, without = found.attached(index), layout.unplaced[index]
@@ -85,7 +85,7 @@ def _hosts(found: FabricAt, layout: Layout, plan: Plan) -> Iterator[Measure | Fi
             missing=missing,
         )
         claimed = _claimed(found, index)
-        ports = node_ports(layout, index, plan.catalogue)
+        ports = hosts.role_ports
         if claimed is not None and ports is not None:
             yield Measure(
                 at,
@@ -95,7 +95,7 @@ def _hosts(found: FabricAt, layout: Layout, plan: Plan) -> Iterator[Measure | Fi
                 what=f"number of ports of each host that the fabrics of the site use ({_role(found, index)})",
                 fix=f"set 'interfaces' so that they add up to {ports}" if claimed > ports else None,
             )
-        yield from _counted(found, layout, index, plan)
+        yield from _counted(found, layout, index)
 
 
 def _place_them(layout: Layout, index: int, placed: int) -> str:
@@ -131,7 +131,7 @@ def _claimed(found: FabricAt, index: int) -> int | None:
     """
     group, role = found.fabric.attached[index].group, _role(found, index)
     total = Fraction(0)
-    for fabric in found.site.site.fabrics:
+    for fabric in (one.fabric for one in found.site.fabrics):
         for attachment in fabric.attached:
             if attachment.group == group and (attachment.ports or fabric.role) == role:
                 if attachment.interfaces is None:
@@ -140,7 +140,7 @@ def _claimed(found: FabricAt, index: int) -> int | None:
     return math.ceil(total)
 
 
-def _counted(found: FabricAt, layout: Layout, index: int, plan: Plan) -> Iterator[Finding]:
+def _counted(found: FabricAt, layout: Layout, index: int) -> Iterator[Finding]:
     """Whether counted cables are as many as there are ports to connect."""
     hosts = layout.hosts[index]
     kinds = [
@@ -150,7 +150,7 @@ def _counted(found: FabricAt, layout: Layout, index: int, plan: Plan) -> Iterato
     ]
     at = found.attached(index)
     if any(link.same_rack is not None for _, link in kinds):
-        yield _of_some_kind(at, layout, index, plan)
+        yield _of_some_kind(at, layout, index)
         return
     if len(kinds) < 2 and all(link.count is None for _, link in kinds):
         return
@@ -175,9 +175,9 @@ def _counted(found: FabricAt, layout: Layout, index: int, plan: Plan) -> Iterato
     )
 
 
-def _of_some_kind(at: Subject, layout: Layout, index: int, plan: Plan) -> Finding:
+def _of_some_kind(at: Subject, layout: Layout, index: int) -> Finding:
     """Whether there is a kind for the cable of each port, where kinds are for some racks only."""
-    kinds = Counter(wire.kind for wire in host_wires(layout, plan.catalogue, index))
+    kinds = Counter(wire.kind for wire in host_wires(layout, index))
     bare, total = kinds[""], kinds.total()
     return Finding(
         at,

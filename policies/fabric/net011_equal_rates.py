@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.catalog.loader import Catalogue
-from rackwright.model.fabric import Cables
-from rackwright.model.hardware import fact_value
-from rackwright.plan.fabric.cables import End, ends
-from rackwright.plan.fabric.layout import Layout
-from rackwright.plan.missing import Missing, each_once, of_product
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of, unattached, uncabled
+from rackwright.api import (
+    Cables,
+    Finding,
+    Layout,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.catalogue import fact_value
+from rackwright.policy.helpers.fabrics import End, FabricAt, ends, fabrics_of, unattached, uncabled
+from rackwright.policy.helpers.missing import each_once, of_product
 
 
 @rule(
@@ -28,15 +34,13 @@ class EqualRates(Policy):
                 yield unattached(found, "at which rate the links run")
                 continue
             for at, link in found.links():
-                yield _judge(found, at, found.layout, link, plan.catalogue)
+                yield _judge(found, at, found.layout, link)
             if missing := uncabled(found.layout, found.path):
                 yield Finding(found.at(), ok=None, message="cables", missing=missing)
 
 
-def _judge(
-    found: FabricAt, at: Subject, layout: Layout, link: Cables, catalogue: Catalogue
-) -> Finding:
-    lower, upper = ends(layout, link, catalogue)
+def _judge(found: FabricAt, at: Subject, layout: Layout, link: Cables) -> Finding:
+    lower, upper = ends(layout, link)
     from_hosts = link.lower in {hosts.group.name for hosts in layout.hosts}
     expected = found.fabric.rate
     missing = _missing(found, at, (lower, upper))

@@ -8,12 +8,25 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.fabric import Segment
-from rackwright.plan.fabric.addresses import (
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Segment,
+    Severity,
+    Subject,
+    Suggestion,
+    rule,
+)
+from rackwright.policy.helpers.fabrics import (
+    FabricAt,
     NumberRange,
     addresses_needed,
     addresses_of,
     asn_claims,
+    fabrics_of,
     free_prefix,
     next_free,
     number_claims,
@@ -21,10 +34,6 @@ from rackwright.plan.fabric.addresses import (
     prefix_claims,
     prefix_for,
 )
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
-from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of
 
 
 @rule(
@@ -46,7 +55,7 @@ class Addresses(Policy):
         found = list(fabrics_of(plan))
         if not found:
             return
-        yield from _ranges(found, plan)
+        yield from _ranges(found)
         for one in found:
             yield from _numbers(one)
             yield from _room(one)
@@ -92,7 +101,7 @@ def _switched_on(found: FabricAt, key: str, noun: str) -> Finding:
     )
 
 
-def _ranges(found: Sequence[FabricAt], plan: Plan) -> Iterator[Finding]:
+def _ranges(found: Sequence[FabricAt]) -> Iterator[Finding]:
     """Addresses and BGP numbers, which are unique among all fabrics."""
     by_version: dict[int, list[NumberRange]] = {4: [], 6: []}
     asns: list[NumberRange] = []
@@ -100,7 +109,7 @@ def _ranges(found: Sequence[FabricAt], plan: Plan) -> Iterator[Finding]:
         owner = one.at().name
         for version, claims in prefix_claims(one.fabric, owner).items():
             by_version[version] += claims
-        asns += asn_claims(one.fabric, owner, plan.catalogue)
+        asns += asn_claims(one.planned, owner)
     at = Subject("all fabrics", ())
     for version, claims in by_version.items():
         if claims:

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Path, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    Suggestion,
+    rule,
+)
 from rackwright.policy.helpers.attestation import declared
 
 
@@ -17,12 +26,12 @@ class ProtectedStorage(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """One finding for each file system."""
-        operations = plan.blueprint.operations
+        operations = plan.operations
         changes = operations.changes if operations else None
-        for site, name in _file_systems(plan):
+        for system in plan.file_systems:
             path: Path = ("operations", "changes", "protect_storage")
             found = declared(
-                Subject(f"{site} file system {name}", path),
+                Subject(f"{system.site} file system {system.system}", path),
                 value=changes.protect_storage if changes else None,
                 yes="no change destroys or replaces the file system",
                 no="a change may destroy or replace the file system",
@@ -30,10 +39,3 @@ class ProtectedStorage(Policy):
                 fix="set 'protect_storage: true'; take a file system away in a step of its own",
             )
             yield replace(found, suggest=Suggestion(path, value=True))
-
-
-def _file_systems(plan: Plan) -> Iterator[tuple[str, str]]:
-    for site in plan.onprem:
-        yield from ((site.site.name, system.name) for system in site.site.file_systems)
-    for aws in plan.aws:
-        yield from ((aws.site.name, system.name) for system in aws.site.file_systems)

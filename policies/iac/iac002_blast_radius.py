@@ -7,9 +7,19 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Path, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    Subject,
+    Suggestion,
+    rule,
+)
 
 
 @rule(
@@ -27,11 +37,11 @@ class BlastRadius(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """One measure for the blueprint."""
-        operations = plan.blueprint.operations
+        operations = plan.operations
         share = operations.changes.most_nodes if operations and operations.changes else None
         path: Path = ("operations", "changes", "most_nodes")
         yield Measure(
-            Subject(f"{plan.blueprint.name} changes", path),
+            Subject(f"{plan.name} changes", path),
             value=share,
             limit=self.most,
             unit="%",

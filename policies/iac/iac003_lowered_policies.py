@@ -7,8 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
 
 LOWERED = ("advisory", "disabled")
 
@@ -28,11 +27,10 @@ class LoweredPolicies(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure and a finding for each lowered policy."""
-        blueprint = plan.blueprint
-        for policy, setting in blueprint.policies.items():
+        for policy, setting in plan.policies.items():
             if setting.enforcement not in LOWERED:
                 continue
-            at = Subject(f"{blueprint.name} {policy}", ("policies", policy))
+            at = Subject(f"{plan.name} {policy}", ("policies", policy))
             yield Measure(
                 at,
                 value=len((setting.reason or "").strip()),
@@ -42,7 +40,7 @@ class LoweredPolicies(Policy):
                 sense="at_least",
                 fix="say what is accepted, why, and until when",
             )
-            owner = (setting.owner or blueprint.owner or "").strip()
+            owner = (setting.owner or plan.owner or "").strip()
             yield Finding(
                 at,
                 ok=bool(owner),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.audit.catalogue_digest import catalogue_digest
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
+from rackwright.policy.helpers.catalogue import catalogue_digest
 
 
 @rule(
@@ -21,10 +20,10 @@ class PinnedCatalogue(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """One finding for the blueprint."""
-        operations = plan.blueprint.operations
+        operations = plan.operations
         pinned = operations.catalogue_digest if operations else None
         actual = catalogue_digest(plan)
-        at = Subject(f"{plan.blueprint.name} catalogue", ("operations", "catalogue_digest"))
+        at = Subject(f"{plan.name} catalogue", ("operations", "catalogue_digest"))
         if pinned is None:
             message = "the catalogue is not pinned"
         elif pinned != actual:

@@ -7,10 +7,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.plan.software.versions import site_software
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    Suggestion,
+    rule,
+)
 from rackwright.policy.helpers.attestation import declared
 
 Xid = Annotated[int, Field(gt=0, lt=1000)]
@@ -45,10 +52,10 @@ class HealthChecks(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Findings about the cluster, where it has GPUs, and about its scheduler."""
-        operations = plan.blueprint.operations
+        operations = plan.operations
         path = ("operations",)
-        if any(site.gpu for site in site_software(plan)):
-            at = Subject(f"{plan.blueprint.name} health checks", path)
+        if any(site.gpu for site in plan.software.values()):
+            at = Subject(f"{plan.name} health checks", path)
             yield declared(
                 at,
                 value=operations.health_checks if operations else None,
@@ -59,13 +66,13 @@ class HealthChecks(Policy):
                 "'health_checks: true'",
             )
             yield from self._judge_xids(
-                Subject(f"{plan.blueprint.name} drained Xids", (*path, "drain_on_xids")),
+                Subject(f"{plan.name} drained Xids", (*path, "drain_on_xids")),
                 operations.drain_on_xids if operations else None,
             )
-        if plan.blueprint.scheduler is not None:
-            health = plan.blueprint.scheduler.health_check
+        if plan.scheduler is not None:
+            health = plan.scheduler.health_check
             yield Measure(
-                Subject(f"{plan.blueprint.name} scheduler", ("scheduler", "health_check")),
+                Subject(f"{plan.name} scheduler", ("scheduler", "health_check")),
                 value=health.interval if health else None,
                 limit=self.longest_interval,
                 unit="s",

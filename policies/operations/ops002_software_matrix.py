@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.software import KernelModules, SoftwareBill
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Path, Plan, Subject
-from rackwright.plan.software.needs import (
+from rackwright.api import (
+    Finding,
+    KernelModules,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Severity,
+    SoftwareBill,
+    Subject,
+    Suggestion,
+    rule,
+)
+from rackwright.policy.helpers.software import (
     BUNDLES,
     CUDA_NEEDS,
     INSTALLER_NEEDS,
@@ -16,19 +27,15 @@ from rackwright.plan.software.needs import (
     CudaNeeds,
     InstallerNeeds,
     PluginNeeds,
+    SiteSoftware,
+    at_least,
     bundle_of,
+    numbers,
     oldest_driver,
     oldest_installer,
     plugin_need,
-)
-from rackwright.plan.software.versions import (
-    SiteSoftware,
-    at_least,
-    numbers,
-    site_software,
     upstream,
 )
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
 
 
 @rule(
@@ -51,19 +58,19 @@ class SoftwareMatrix(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Findings for each site with GPUs, RDMA or Lustre."""
-        scheduler = plan.blueprint.scheduler
-        for site in site_software(plan):
+        scheduler = plan.scheduler
+        for name, site in plan.software.items():
             if not (site.gpu or site.ofed or site.lustre_client):
                 continue
             bill = site.bill
             if bill is None:
                 yield Finding(
-                    Subject(f"{site.site} software", site.path),
+                    Subject(f"{name} software", site.path),
                     ok=None,
                     message="whether versions fit together",
                     missing=(
                         Missing(
-                            f"a bill for '{site.site}' in 'operations.software'",
+                            f"a bill for '{name}' in 'operations.software'",
                             ("operations", "software"),
                         ),
                     ),
@@ -244,8 +251,8 @@ def _minimum(site: SiteSoftware, noun: str, given: str, least: str, who: str) ->
     )
 
 
-def _subject(site: SiteSoftware, noun: str) -> Subject:
-    return Subject(f"{site.site} {noun}", site.path)
+def _subject(software: SiteSoftware, noun: str) -> Subject:
+    return Subject(f"{software.site} {noun}", software.path)
 
 
 def _field(site: SiteSoftware, bill: SoftwareBill, field: str) -> Missing:

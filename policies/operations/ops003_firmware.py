@@ -7,13 +7,22 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.hardware import Node
-from rackwright.model.operations import FirmwareBaseline, FirmwareComponent
-from rackwright.plan.audit.catalogue_usage import used_entries
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Path, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Finding,
+    FirmwareBaseline,
+    FirmwareComponent,
+    Measure,
+    Missing,
+    Node,
+    Path,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    rule,
+)
 from rackwright.policy.helpers.attestation import declared
+from rackwright.policy.helpers.catalogue import used_entries
 
 
 @rule(
@@ -36,7 +45,7 @@ class Firmware(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two findings for each product of bare-metal nodes."""
-        operations = plan.blueprint.operations
+        operations = plan.operations
         found = {
             baseline.type: (baseline, index)
             for index, baseline in enumerate(operations.firmware if operations else ())
@@ -49,7 +58,7 @@ class Firmware(Policy):
             judged.add(node.id)
             if node.id not in found:
                 yield Finding(
-                    Subject(f"{plan.blueprint.name} firmware of {node.id}", use.path),
+                    Subject(f"{plan.name} firmware of {node.id}", use.path),
                     ok=None,
                     message="which firmware the nodes have",
                     missing=(
@@ -61,9 +70,7 @@ class Firmware(Policy):
                 )
                 continue
             baseline, index = found[node.id]
-            yield from self._judge(
-                plan.blueprint.name, node, baseline, ("operations", "firmware", index)
-            )
+            yield from self._judge(plan.name, node, baseline, ("operations", "firmware", index))
 
     def _judge(
         self, name: str, node: Node, baseline: FirmwareBaseline, path: Path

@@ -7,10 +7,18 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.audit.protection import has_accelerators
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, Suggestion, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    Subject,
+    Suggestion,
+    rule,
+)
 from rackwright.policy.helpers.attestation import declared
 
 
@@ -29,14 +37,14 @@ class BurnIn(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure and a finding for each bare-metal site with accelerators."""
-        operations = plan.blueprint.operations
+        operations = plan.operations
         burn_in = operations.burn_in if operations else None
         duration = burn_in.duration if burn_in else None
         path = ("operations", "burn_in")
         for site in plan.onprem:
-            if not has_accelerators(site, plan.catalogue):
+            if not site.totals.accelerators:
                 continue
-            at = Subject(f"{site.site.name} burn-in", path)
+            at = Subject(f"{site.name} burn-in", path)
             yield Measure(
                 at,
                 value=None if duration is None else duration / 3600,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.model import Plan
-from rackwright.plan.racks.capacity import CircuitRoom
-from rackwright.plan.racks.power_shares import circuit_contributors
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, rule
+from rackwright.policy.helpers.power import circuit_contributors, circuit_room
 from rackwright.policy.helpers.racks import RackNames, excess, unknown_draw, unrated
 from rackwright.policy.helpers.remediation import either, held, hold, provide
 
@@ -26,7 +24,7 @@ class FeedCapacity(Policy):
         """A measure for each circuit of each class of racks."""
         for site in plan.onprem:
             names = RackNames(site)
-            room = CircuitRoom(site, plan.catalogue, after_losses=False)
+            room = circuit_room(site, after_losses=False)
             for row in site.circuits:
                 number, value, limit = row.rack_class, row.implied_w, row.usable_w
                 over = excess(value, limit)
@@ -36,7 +34,7 @@ class FeedCapacity(Policy):
                 if limit is None:
                     missing += (unrated(row.path),)
                 yield Measure(
-                    names.subject(number, f"feed {row.feed}", path=row.path),
+                    names.circuit(row),
                     value=value,
                     limit=limit,
                     unit="W",

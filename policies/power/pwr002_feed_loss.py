@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.racks.capacity import CircuitRoom
-from rackwright.plan.racks.power_shares import circuit_contributors
-from rackwright.plan.records.power import CircuitAfterLoss
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    CircuitAfterLoss,
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.power import circuit_contributors, circuit_room
 from rackwright.policy.helpers.racks import MOST_FEEDS, RackNames, excess, unknown_draw, unrated
 from rackwright.policy.helpers.remediation import either, held, hold, provide
+
+if TYPE_CHECKING:
+    from rackwright.api import CircuitRoom
 
 
 @rule(
@@ -27,7 +38,7 @@ class FeedLoss(Policy):
         """A measure for the worst loss of each circuit of each class of racks."""
         for site in plan.onprem:
             names = RackNames(site)
-            room = CircuitRoom(site, plan.catalogue, after_losses=True)
+            room = circuit_room(site, after_losses=True)
             for row in _worst(site):
                 yield _measure(site, names, room, row)
 
@@ -59,7 +70,7 @@ def _measure(site: SitePlan, names: RackNames, room: CircuitRoom, row: CircuitAf
     if limit is None:
         missing += (unrated(row.path),)
     return Measure(
-        names.subject(number, f"feed {row.feed}", path=row.path),
+        names.circuit(row),
         value=value,
         limit=limit,
         unit="W",

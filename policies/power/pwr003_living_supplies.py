@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import of_product
-from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.racks.shelves import SHELF_INLETS
-from rackwright.plan.records.power import DevicesAfterLoss
-from rackwright.plan.records.racks import RackDevice
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    DevicesAfterLoss,
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    RackDevice,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.power import SHELF_INLETS
 from rackwright.policy.helpers.racks import MOST_FEEDS, RackNames
 
 
@@ -51,6 +58,8 @@ class LivingSupplies(Policy):
             words = "number of power supplies"
             missing.append(of_product(row.entry, "power_supplies.count", words))
         verdict = {"off": "goes down", "degraded": "is degraded"}.get(row.state, "")
+        if row.state == "unknown" and alive is not None and needed is not None and alive < needed:
+            verdict = "is degraded or goes down"
         note = f" ({row.entry} {verdict})" if verdict else ""
         return Measure(
             at,

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.records.power import CircuitLoad
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.racks import RackNames, pdus_of, unknown_draw
+from rackwright.api import (
+    CircuitLoad,
+    FeedLoad,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.racks import RackNames, unknown_draw
 
 
 @rule(
@@ -26,14 +36,14 @@ class BreakersAndCords(Policy):
         for site in plan.onprem:
             names = RackNames(site)
             yield from _feed_breakers(site, names)
-            pdus = pdus_of(site)
+            feeds = {(row.rack_class, row.feed): row for row in site.feeds}
             for row in site.circuits:
-                yield from _outlets(site, names, row, pdus[row.rack_class, row.feed])
+                yield from _outlets(site, names, row, feeds[row.rack_class, row.feed])
 
 
 def _feed_breakers(site: SitePlan, names: RackNames) -> Iterator[Measure]:
     for row in site.feeds:
-        if row.circuit_current_a is None or row.current_a is None:
+        if row.current_a is None:
             continue
         yield Measure(
             names.subject(row.rack_class, f"feed {row.feed}", path=row.path),
@@ -42,13 +52,14 @@ def _feed_breakers(site: SitePlan, names: RackNames) -> Iterator[Measure]:
             unit="A",
             what=f"breaker of the circuit that feeds a {row.pdu_entry}",
             fix=f"protect the PDU with a breaker of {row.current_a:g} A at most",
+            missing=(Missing("breaker of the circuit", (*row.path, "circuit")),),
         )
 
 
 def _outlets(
-    site: SitePlan, names: RackNames, row: CircuitLoad, pdu: str | None
+    site: SitePlan, names: RackNames, row: CircuitLoad, feed: FeedLoad
 ) -> Iterator[Measure]:
-    derate = site.site.power.continuous_derate / 100
+    derate = site.power.continuous_derate / 100
     at = names.subject(row.rack_class, f"feed {row.feed} PDU {row.pdu + 1}", path=row.path)
     parts = [
         (f"current at a {kind} outlet", worst, rating, "outlets")
@@ -56,7 +67,7 @@ def _outlets(
             ("C13", row.c13_used, row.c13_worst_a, row.c13_rating_a),
             ("C19", row.c19_used, row.c19_worst_a, row.c19_rating_a),
         )
-        if used
+        if used != 0
     ]
     if row.branches is not None:
         what = "current of the busiest branch breaker"
@@ -64,12 +75,14 @@ def _outlets(
     for what, value, rating, field in parts:
         limit = None if rating is None else rating * derate
         missing: list[str] = []
-        if value is None:
+        if feed.voltage_v is None:
+            missing.append(Missing("voltage of the circuit", (*row.path, "circuit")))
+        elif value is None:
             missing += unknown_draw(site, row.rack_class)
-        if pdu is None:
+        if feed.pdu_entry is None:
             missing.append(Missing("PDU of the feed", (*row.path, "pdu")))
         elif rating is None:
-            missing.append(of_product(pdu, field, "rating of the outlets"))
+            missing.append(of_product(feed.pdu_entry, field, "rating of the outlets"))
         yield Measure(
             at,
             value=value,

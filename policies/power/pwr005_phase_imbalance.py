@@ -7,11 +7,19 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.records.power import SourceLoad
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Severity,
+    SitePlan,
+    SourceLoad,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.power import no_capacity
 from rackwright.policy.helpers.racks import BelowSources
-from rackwright.policy.helpers.sources import no_capacity
 
 
 @rule("PWR-005", "Three-phase sources are loaded evenly", Severity.MEDIUM, since="0.1")
@@ -53,7 +61,7 @@ class PhaseImbalance(Policy):
         unknown = value is None
         worst = value is not None and value > self.fail_percent
         return Measure(
-            Subject(f"{site.site.name} source {row.source}", row.path),
+            Subject(f"{site.name} source {row.source}", row.path),
             value=value,
             limit=self.fail_percent if worst or unknown else self.warn_percent,
             unit="%",

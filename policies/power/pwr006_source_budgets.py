@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing, each_once
-from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
-from rackwright.plan.racks.contributors import unknowns
-from rackwright.plan.racks.power_shares import (
+from rackwright.api import (
+    Contributor,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    SitePlan,
+    SourceLoad,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.missing import each_once
+from rackwright.policy.helpers.power import (
+    measure_contract,
+    missing_of_facility,
+    missing_of_racks,
+    no_capacity,
     plant_contributors,
     source_contributors,
     with_overhead,
 )
-from rackwright.plan.records.power import SourceLoad
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.facility import measure_contract
-from rackwright.policy.helpers.racks import BelowSources, excess
+from rackwright.policy.helpers.racks import BelowSources, excess, unknowns
 from rackwright.policy.helpers.remediation import either, place_fewer, provide
-from rackwright.policy.helpers.sources import missing_of_facility, missing_of_racks, no_capacity
 
 
 @rule(
@@ -35,7 +47,7 @@ class SourceBudgets(Policy):
         for site in plan.onprem:
             below = BelowSources(site)
             for row in site.sources:
-                at = Subject(f"{site.site.name} source {row.source}", row.path)
+                at = Subject(f"{site.name} source {row.source}", row.path)
                 yield _source(site, row, at, below)
                 if row.missing_parents:
                     yield _parents(row, at)
@@ -44,7 +56,7 @@ class SourceBudgets(Policy):
             yield from _areas(site)
             yield measure_contract(
                 site,
-                Subject(f"{site.site.name} contract", (*site.path, "power", "contract")),
+                Subject(f"{site.name} contract", (*site.path, "power", "contract")),
                 "power of the facility (IT power × PUE), of what the utility has contracted",
             )
 
@@ -118,7 +130,7 @@ def _areas(site: SitePlan) -> Iterator[Measure]:
                 if name == (racks.row if noun == "row" else racks.hall)
             ]
             yield Measure(
-                Subject(f"{site.site.name} {noun} {name}", area.path),
+                Subject(f"{site.name} {noun} {name}", area.path),
                 value=value,
                 limit=limit,
                 unit="W",

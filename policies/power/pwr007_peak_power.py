@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Enforcement,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.power import missing_of_facility
 from rackwright.policy.helpers.racks import BelowSources
 from rackwright.policy.helpers.remediation import provide
-from rackwright.policy.helpers.sources import missing_of_facility
 
 
 @rule(
@@ -40,7 +48,7 @@ class PeakPower(Policy):
                 if row.overload_w is None:
                     missing.append(Missing("its overload window", (*row.path, "overload")))
                 yield Measure(
-                    Subject(f"{site.site.name} source {row.source}", row.path),
+                    Subject(f"{site.name} source {row.source}", row.path),
                     value=value,
                     limit=row.overload_w,
                     unit="W",

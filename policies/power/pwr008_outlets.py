@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.racks import RackNames, pdus_of
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Profile, Severity, rule
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.racks import RackNames, pdus_of, uncounted
 
 
 @rule(
@@ -35,8 +34,11 @@ class OutletCount(Policy):
                     ("C13", row.c13_used, row.c13_available),
                     ("C19", row.c19_used, row.c19_available),
                 ):
-                    if not used:
+                    if used == 0:
                         continue
+                    missing = () if used is not None else (*uncounted(site, row.rack_class),)
+                    if available is None:
+                        missing += (unlisted,)
                     yield Measure(
                         at,
                         value=used,
@@ -45,5 +47,5 @@ class OutletCount(Policy):
                         what=f"{kind} outlets in use",
                         fix=f"choose a PDU with at least {used} {kind} outlets, "
                         "or a second PDU on the feed",
-                        missing=() if available is not None else (unlisted,),
+                        missing=missing,
                     )

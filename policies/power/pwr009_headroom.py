@@ -7,9 +7,19 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.records.power import CircuitAfterLoss, CircuitLoad
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    CircuitAfterLoss,
+    CircuitLoad,
+    Enforcement,
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
 from rackwright.policy.helpers.racks import RackNames, unknown_draw, unrated
 
 
@@ -44,10 +54,10 @@ class Headroom(Policy):
                 )
 
     def _oversubscription(self, site: SitePlan) -> Iterator[Finding]:
-        power = site.site.power
+        power = site.power
         if power.oversubscription > 1:
             yield Finding(
-                Subject(f"{site.site.name} power", (*site.path, "power")),
+                Subject(f"{site.name} power", (*site.path, "power")),
                 ok=power.capping,
                 message=f"power is oversubscribed {power.oversubscription:g} times "
                 f"{'under' if power.capping else 'without'} a capping controller",

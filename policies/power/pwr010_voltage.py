@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Path, Plan, SitePlan
-from rackwright.plan.records.racks import RackDevice
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.racks import RackNames
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Profile,
+    RackDevice,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.racks import POWERED, RackNames
 
 _NO_CORD = frozenset({"hardwired", "busbar"})
 
@@ -24,9 +34,10 @@ class OutletVoltage(Policy):
     """Every device gets a voltage inside its range."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """Two measures, lowest and highest voltage, for each product in each class of racks."""
+        """The voltage of each PDU's circuit, and the lowest and highest at each product's inlet."""
         for site in plan.onprem:
             names = RackNames(site)
+            yield from _circuits_of_pdus(site, names)
             voltages = _voltages(site)
             for (number, entry), device in _products(site).items():
                 found = voltages.get(number, [])
@@ -60,6 +71,20 @@ class OutletVoltage(Policy):
                 )
 
 
+def _circuits_of_pdus(site: SitePlan, names: RackNames) -> Iterator[Measure]:
+    for row in site.feeds:
+        if row.pdu_voltage_v is None:
+            continue
+        yield Measure(
+            names.subject(row.rack_class, f"feed {row.feed}", path=row.path),
+            value=row.voltage_v,
+            limit=row.pdu_voltage_v,
+            unit="V",
+            what=f"voltage of the circuit that feeds a {row.pdu_entry}",
+            fix="choose a PDU for the voltage of the circuit",
+        )
+
+
 def _voltages(site: SitePlan) -> dict[int, list[tuple[float | None, Path]]]:
     """The voltage at the outlets of each feed of a class of racks, and the feed's place."""
     found: dict[int, list[tuple[float | None, Path]]] = {}
@@ -73,5 +98,5 @@ def _products(site: SitePlan) -> dict[tuple[int, str], RackDevice]:
     return {
         (row.rack_class, row.entry): row
         for row in site.devices
-        if row.kind in {"node", "switch"} and row.psu_inlet not in _NO_CORD
+        if row.kind in POWERED and row.psu_inlet not in _NO_CORD
     }

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
-from rackwright.model.power import SourceKind
-from rackwright.plan.model import Plan
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, SourceKind, rule
 from rackwright.policy.helpers.racks import RackNames
 
 

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.hardware import Node, PowerShelf, fact_value
-from rackwright.model.onprem import RackGroup
-from rackwright.model.power import RackShelves
-from rackwright.plan.missing import Missing, ProductField, of_product
-from rackwright.plan.model import Path, Plan, SitePlan, Subject
-from rackwright.plan.racks.contributors import unknowns
-from rackwright.plan.racks.shelves import (
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    ProductField,
+    Severity,
+    ShelfSet,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.power import (
     SHELF_INLETS,
     carried_without,
     shelves_needed,
-    shelves_on_feeds,
+    shelves_of,
     worst_feed,
 )
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.racks import RackNames
+from rackwright.policy.helpers.racks import RackNames, unknowns
 from rackwright.policy.helpers.remediation import provide
 
 MARGIN_S = 10.0
@@ -36,37 +43,24 @@ class PowerShelves(Policy):
         for site in plan.onprem:
             names = RackNames(site)
             for row in site.rack_classes:
-                group = _group(plan, row.path)
-                if group.shelves is None:
-                    if _hangs_on_shelves(plan, site, row.rack_class):
+                shelves = shelves_of(site, row)
+                if shelves is None:
+                    if _hangs_on_shelves(site, row.rack_class):
                         yield _undeclared(names.subject(row.rack_class))
                     continue
-                yield _capacity(plan, site, names, row.rack_class, group)
-                if group.feeds:
-                    yield _after_loss(plan, site, names, row.rack_class, group)
+                yield _capacity(site, names, row.rack_class, shelves)
+                if shelves.feeds:
+                    yield _after_loss(site, names, row.rack_class, shelves)
                 if _has_generator(site):
-                    yield _backup(plan, site, names, row.rack_class, group.shelves)
+                    yield _backup(site, names, row.rack_class, shelves)
 
 
-def _group(plan: Plan, path: Path) -> RackGroup:
-    found: object = plan.blueprint
-    for part in path:
-        found = getattr(found, part) if isinstance(part, str) else found[part]  # type: ignore[index]
-    assert isinstance(found, RackGroup)  # noqa: S101 - the plan made the path
-    return found
-
-
-def _hangs_on_shelves(plan: Plan, site: SitePlan, number: int) -> bool:
+def _hangs_on_shelves(site: SitePlan, number: int) -> bool:
     """Whether a device of the rack draws from a bus bar, or is a rack with shelves of its own."""
     return any(
-        row.psu_inlet == "busbar"
-        or (row.psu_inlet in SHELF_INLETS and _is_rack(plan, row.kind, row.entry))
+        row.psu_inlet == "busbar" or (row.psu_inlet in SHELF_INLETS and row.whole_rack)
         for row in site.devices_of(number)
     )
-
-
-def _is_rack(plan: Plan, kind: str, entry: str) -> bool:
-    return kind == "node" and plan.catalogue.get(Node, entry).whole_rack
 
 
 def _undeclared(at: Subject) -> Finding:
@@ -78,24 +72,18 @@ def _undeclared(at: Subject) -> Finding:
     )
 
 
-def _after_loss(
-    plan: Plan, site: SitePlan, names: RackNames, number: int, group: RackGroup
-) -> Measure:
+def _after_loss(site: SitePlan, names: RackNames, number: int, shelves: ShelfSet) -> Measure:
     """What is left when the feed with most shelves is dead."""
-    shelves = group.shelves
-    assert shelves is not None  # noqa: S101 - the caller looked
-    entry = plan.catalogue.get(PowerShelf, shelves.type)
-    on_feeds = shelves_on_feeds(shelves, [feed.name for feed in group.feeds])
-    lost = worst_feed(on_feeds)
-    rating, power = entry.rating.value, names.row(number).power_w
-    needed = None if power is None else shelves_needed(power, rating, len(group.feeds))
+    on_feeds, rating = shelves.on_feeds, shelves.rating_w
+    lost, power = worst_feed(on_feeds), names.row(number).power_w
+    needed = None if power is None else shelves_needed(power, rating, len(shelves.feeds))
     left = sum(on_feeds) - on_feeds[lost]
     return Measure(
-        names.subject(number, f"feed {group.feeds[lost].name}"),
+        names.subject(number, f"feed {shelves.feeds[lost]}"),
         value=power,
         limit=carried_without(rating, on_feeds, lost),
         unit="W",
-        what=f"power on {left} × {entry.id} with feed {group.feeds[lost].name} lost",
+        what=f"power on {left} × {shelves.shelf} with feed {shelves.feeds[lost]} lost",
         fix="hang the shelves on two feeds or more"
         if needed is None
         else f"install {needed} shelves of this type, as many on each feed",
@@ -103,24 +91,18 @@ def _after_loss(
     )
 
 
-def _capacity(
-    plan: Plan, site: SitePlan, names: RackNames, number: int, group: RackGroup
-) -> Measure:
-    shelves = group.shelves
-    assert shelves is not None  # noqa: S101 - the caller looked
-    entry = plan.catalogue.get(PowerShelf, shelves.type)
-    each = fact_value(entry.rating_n_plus_1)
-    power = names.row(number).power_w
+def _capacity(site: SitePlan, names: RackNames, number: int, shelves: ShelfSet) -> Measure:
+    each, power = shelves.rating_n1_w, names.row(number).power_w
     missing = [] if power is not None else [*unknowns(site, "power_w", [number])]
     if each is None:
         words = "rating with one supply lost"
-        missing.append(of_product(entry.id, "rating_n_plus_1", words))
+        missing.append(of_product(shelves.shelf, "rating_n_plus_1", words))
     return Measure(
         names.subject(number),
         value=power,
         limit=None if each is None else each * shelves.count,
         unit="W",
-        what=f"power on {shelves.count} × {entry.id} with one supply of each lost",
+        what=f"power on {shelves.count} × {shelves.shelf} with one supply of each lost",
         fix=None
         if power is None or not each
         else f"install {-(-power // each):.0f} shelves of this type",
@@ -129,22 +111,18 @@ def _capacity(
 
 
 def _has_generator(site: SitePlan) -> bool:
-    return any(source.kind == "generator" for source in site.site.power.sources)
+    return any(source.kind == "generator" for source in site.power.sources)
 
 
-def _backup(
-    plan: Plan, site: SitePlan, names: RackNames, number: int, shelves: RackShelves
-) -> Measure:
-    """The battery as the blueprint states it, but not beyond what the catalogue does."""
-    acceptance = site.site.power.generator_acceptance
-    stated = (shelves.backup, fact_value(plan.catalogue.get(PowerShelf, shelves.type).backup))
-    backup = min((seconds for seconds in stated if seconds is not None), default=None)
+def _backup(site: SitePlan, names: RackNames, number: int, shelves: ShelfSet) -> Measure:
+    acceptance = site.power.generator_acceptance
+    backup = shelves.backup_s
     needed = None if acceptance is None else acceptance + MARGIN_S
     missing = []
     if backup is None:
         place = (*names.row(number).path, "shelves", "backup")
-        words = f"'backup' of the shelves, or of {shelves.type}"
-        missing.append(Missing(words, place, ProductField(shelves.type, "backup")))
+        words = f"'backup' of the shelves, or of {shelves.shelf}"
+        missing.append(Missing(words, place, ProductField(shelves.shelf, "backup")))
     if acceptance is None:
         place = (*site.path, "power", "generator_acceptance")
         missing.append(Missing("'generator_acceptance' of the site", place))

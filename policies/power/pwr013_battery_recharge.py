@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import each_once
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.records.power import SourceLoad
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.racks import BelowSources, is_over
-from rackwright.policy.helpers.remediation import provide
-from rackwright.policy.helpers.sources import (
+from rackwright.api import (
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    SitePlan,
+    SourceLoad,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.missing import each_once
+from rackwright.policy.helpers.power import (
     missing_of_charging,
     missing_of_facility,
     missing_of_racks,
     no_capacity,
 )
+from rackwright.policy.helpers.racks import BelowSources, is_over
+from rackwright.policy.helpers.remediation import provide
 
 
 @rule(
@@ -50,7 +59,7 @@ def _source(site: SitePlan, row: SourceLoad, below: BelowSources) -> Measure:
         missing.append(no_capacity(site, row.source))
     over = is_over(value, row.capacity_w)
     return Measure(
-        Subject(f"{site.site.name} source {row.source}", row.path),
+        Subject(f"{site.name} source {row.source}", row.path),
         value=value,
         limit=row.capacity_w,
         unit="W",

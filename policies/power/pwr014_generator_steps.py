@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
-from rackwright.plan.missing import Missing, each_once
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.power.distribution import PowerTree
-from rackwright.plan.records.power import SourceLoad
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    SitePlan,
+    SourceLoad,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.missing import each_once
+from rackwright.policy.helpers.power import missing_of_charging, missing_of_facility
 from rackwright.policy.helpers.racks import BelowSources, is_over
 from rackwright.policy.helpers.remediation import provide
-from rackwright.policy.helpers.sources import missing_of_charging, missing_of_facility
 
 
 @rule(
@@ -49,7 +58,7 @@ def _generator(site: SitePlan, row: SourceLoad, step: int, below: BelowSources) 
         f"('walk_in'), or {provide(value, 'W', 'a generator that takes a step')}"
     )
     return Measure(
-        Subject(f"{site.site.name} source {row.source}", row.path),
+        Subject(f"{site.name} source {row.source}", row.path),
         value=value,
         limit=limit,
         unit="W",
@@ -62,15 +71,15 @@ def _generator(site: SitePlan, row: SourceLoad, step: int, below: BelowSources) 
 
 def _missing_below(site: SitePlan, generator: str) -> Iterator[str]:
     """Numbers of what a generator carries at once that nobody says."""
-    reached = _at_once(site.distribution, generator)
+    reached = _at_once(site, generator)
     rows = [row for row in site.sources if row.source in reached]
     yield from missing_of_charging(site, [row.source for row in rows if row.kind == "ups"])
     yield from each_once(row.lacks for row in rows if row.lacks is not None)
 
 
-def _at_once(tree: PowerTree, generator: str) -> AbstractSet[str]:
+def _at_once(site: SitePlan, generator: str) -> AbstractSet[str]:
     """The sources below a generator whose load is in its steps: none behind a UPS that walks in."""
-    reached = {generator}
+    tree, reached = site.distribution, {generator}
     for name in reversed(tree.order):  # parents before children
         source = tree.sources.get(name)
         if source is not None and not source.walk_in and reached.intersection(tree.parents[name]):

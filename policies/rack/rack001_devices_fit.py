@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.model import Path, Plan, SitePlan, Subject
-from rackwright.plan.racks.contributors import contributors, subject, unknowns
-from rackwright.plan.records.racks import RackClass
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.racks import excess
+from rackwright.api import (
+    Finding,
+    Measure,
+    Path,
+    Plan,
+    Policy,
+    Profile,
+    RackClass,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.racks import contributors, excess, subject, unknowns
 from rackwright.policy.helpers.remediation import place_fewer
 
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan
-from rackwright.plan.racks.contributors import contributors, subject, unknowns
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.racks import excess
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Profile, Severity, rule
+from rackwright.policy.helpers.racks import contributors, excess, subject, unknowns
 from rackwright.policy.helpers.remediation import either, held_in, place_fewer, provide
 
 

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import of_product
-from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.racks.contributors import contributors, subject, unknowns
-from rackwright.plan.records.racks import RackClass
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.racks import excess
+from rackwright.api import (
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Profile,
+    RackClass,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.racks import contributors, excess, subject, unknowns
 from rackwright.policy.helpers.remediation import either, held_in, place_fewer, provide
 
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
-from rackwright.model.onprem import Floor
-from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.model import Contributor, Plan, SitePlan
-from rackwright.plan.racks.contributors import contributors, subject, unknowns
-from rackwright.plan.records.racks import RackClass
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.racks import excess
+from rackwright.api import (
+    Contributor,
+    Finding,
+    HallLoad,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    RackClass,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.racks import contributors, excess, subject, unknowns
 from rackwright.policy.helpers.remediation import either, place_fewer, provide
 
 LOADS = (
@@ -36,24 +45,27 @@ class FloorLoad(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Three measures for each class of racks: on a caster, rolled, and over the footprint."""
         for site in plan.onprem:
-            floors = {hall.name: hall.floor for hall in site.site.halls}
+            halls = {row.hall: row for row in site.halls}
             for row in site.rack_classes:
                 for load in LOADS:
-                    yield _load(site, row, floors, *load)
+                    yield _load(site, row, halls[row.hall], *load)
 
 
 def _load(
     site: SitePlan,
     row: RackClass,
-    floors: Mapping[str, Floor | None],
+    hall: HallLoad,
     kind: str,
     unit: str,
     what: str,
 ) -> Measure:
     weight = row.weight_kg
     share = row.footprint_m2 if kind == "uniform" else row.casters
-    floor = floors[row.hall]
-    limit: float | None = getattr(floor, kind) if floor else None
+    limit = {
+        "concentrated": hall.floor_concentrated_kg,
+        "rolling": hall.floor_rolling_kg,
+        "uniform": hall.floor_uniform_kgm2,
+    }[kind]
     value = None if weight is None or share is None else weight / share
     shares: tuple[Contributor, ...] = ()
     fix = None

@@ -7,12 +7,19 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.racks.contributors import contributors, subject, unknowns
-from rackwright.plan.records.racks import RackClass
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.racks import excess
+from rackwright.api import (
+    Enforcement,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    RackClass,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.racks import contributors, excess, subject, unknowns
 
 
 @rule(
@@ -32,6 +39,8 @@ class CenterOfMass(Policy):
         """A measure for each class of racks."""
         for site in plan.onprem:
             for row in site.rack_classes:
+                if row.mode == "immersion":  # devices hang beside each other
+                    continue
                 number, value = row.rack_class, row.center_of_mass_u
                 limit = self.share * row.height_u
                 over = excess(value, limit)

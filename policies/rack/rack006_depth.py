@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.hardware import Node
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Contributor, Plan, SitePlan
-from rackwright.plan.racks.contributors import subject, unknowns
-from rackwright.plan.records.racks import RackClass, RackDevice
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.racks import excess
+from rackwright.api import (
+    Contributor,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    RackClass,
+    RackDevice,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.racks import excess, subject, unknowns
 from rackwright.policy.helpers.remediation import either, provide
 
 
@@ -22,12 +29,10 @@ class Depth(Policy):
         """A measure for each class of racks that is not a product of its own."""
         for site in plan.onprem:
             for row in site.rack_classes:
+                if row.mode == "immersion":  # devices hang; RACK-009 judges how long they are
+                    continue
                 mounted = _mounted(site, row.rack_class)
-                if mounted and not any(
-                    plan.catalogue.get(Node, device.entry).whole_rack
-                    for device in mounted
-                    if device.kind == "node"
-                ):
+                if mounted and not any(device.whole_rack for device in mounted):
                     yield _depth(site, row, mounted)
 
 

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Field, Missing, ProductField
-from rackwright.plan.model import Plan, SitePlan, Subject
-from rackwright.plan.racks.contributors import subject
-from rackwright.plan.records.racks import RackClass, RackDevice
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Enforcement,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    ProductField,
+    RackClass,
+    RackDevice,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.missing import Field
+from rackwright.policy.helpers.racks import subject
 
 
 @rule(

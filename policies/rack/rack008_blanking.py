@@ -7,13 +7,21 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.quantities import format_quantity
-from rackwright.model.units import Watts
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.racks.contributors import subject, unknowns
-from rackwright.plan.records.racks import RackClass
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Enforcement,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    RackClass,
+    Severity,
+    SitePlan,
+    Watts,
+    rule,
+)
+from rackwright.policy.helpers.racks import subject, unknowns
+from rackwright.policy.helpers.remediation import format_quantity
 
 
 @rule(
@@ -32,10 +40,12 @@ class Blanking(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Two findings for each class of racks: panels and containment."""
         for site in plan.onprem:
-            airs = {hall.name: hall.air for hall in site.site.halls}
+            containments = {hall.hall: hall.containment for hall in site.halls}
             for row in site.rack_classes:
-                air = airs[row.hall]
-                contained = None if air is None else air.containment != "none"
+                if row.mode == "immersion":  # no air passes a tank
+                    continue
+                containment = containments[row.hall]
+                contained = None if containment is None else containment != "none"
                 said = Missing("'blanking' of the racks", (*row.path, "blanking"))
                 yield self._judge(site, row, *_PANELS, said, present=row.blanking)
                 said = Missing("'air' of the hall", (*row.path[:-4], "air"))

@@ -7,18 +7,26 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.reliability import Reliability
-from rackwright.model.units import Percent
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.plan.reliability.failures import (
+from rackwright.api import (
+    Enforcement,
+    Finding,
+    Measure,
+    Missing,
+    Percent,
+    Plan,
+    Policy,
+    Profile,
+    Reliability,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.reliability import (
     DAY,
     GroupHosts,
     daily_rate,
-    groups_of,
     spares_needed,
 )
-from rackwright.policy.api import Enforcement, Finding, Measure, Policy, Profile, Severity, rule
 
 
 @rule(
@@ -37,8 +45,8 @@ class Spares(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each compute group on bare metal; AWS replaces instances."""
-        reliability = plan.blueprint.reliability or Reliability()
-        for group in groups_of(plan):
+        reliability = plan.reliability or Reliability()
+        for group in plan.groups:
             if group.compute and group.onprem:
                 yield self._judge(group, reliability)
 

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.quantities import format_quantity
-from rackwright.model.reliability import JobProfile, Reliability
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.plan.reliability.failures import (
+from rackwright.api import (
+    Finding,
+    JobProfile,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Reliability,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.reliability import (
     DAY,
     daly_interval,
     effective_time,
     failures_a_day,
-    groups_of,
     reach,
 )
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.policy.helpers.remediation import format_quantity
 
 
 @rule("REL-002", "Large jobs spend their time on steps that count", Severity.HIGH, since="0.2")
@@ -25,15 +32,13 @@ class EffectiveTime(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each job that is declared; unknown when there is none."""
-        reliability = plan.blueprint.reliability or Reliability()
+        reliability = plan.reliability or Reliability()
         for index, job in enumerate(reliability.jobs):
-            at = Subject(f"{plan.blueprint.name} job {job.name}", ("reliability", "jobs", index))
+            at = Subject(f"{plan.name} job {job.name}", ("reliability", "jobs", index))
             yield _judge(at, job, failures_a_day(job, reliability))
-        if not reliability.jobs and any(group.compute for group in groups_of(plan)):
+        if not reliability.jobs and any(group.compute for group in plan.groups):
             yield Finding(
-                Subject(
-                    plan.blueprint.name, ("reliability",) if plan.blueprint.reliability else ()
-                ),
+                Subject(plan.name, ("reliability",) if plan.reliability else ()),
                 ok=None,
                 message="how much of its time the largest job spends on steps that count",
                 missing=(Missing("'jobs' in 'reliability'", ("reliability", "jobs")),),

@@ -8,11 +8,27 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.power import SourceKind
-from rackwright.model.units import Percent
-from rackwright.plan.model import Contributor, Plan, SitePlan, Subject
-from rackwright.plan.reliability.failure_domains import FailureDomains, Loss, metadata_groups
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    Contributor,
+    Finding,
+    Measure,
+    Percent,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    SitePlan,
+    SourceKind,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.reliability import (
+    FailureDomains,
+    Loss,
+    TrayLoss,
+    metadata_groups,
+    tray_losses,
+)
 
 CONTROL = ("head", "management")
 """Roles whose nodes stand in for each other."""
@@ -36,14 +52,15 @@ class SpreadDomains(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for each compute group, each role of controllers and each metadata service."""
         for site in plan.onprem:
-            domains = FailureDomains(site, plan.catalogue, self.ignored_sources)
-            for index, group in enumerate(site.site.node_groups):
-                if group.role == "compute":
-                    path = (*site.path, "node_groups", index)
-                    at = Subject(f"{site.site.name} {group.name}", path)
+            domains = FailureDomains(site, self.ignored_sources)
+            for index, group in enumerate(site.groups):
+                if group.group.role == "compute":
+                    at = Subject(f"{site.name} {group.name}", group.path)
                     for loss in domains.losses(index):
                         yield self._judge(at, loss)
-            yield from _controllers(site, domains)
+            yield from _controllers(plan, site, domains)
+        for tray in tray_losses(plan):
+            yield self._judge_tray(tray)
 
     def _judge(self, at: Subject, loss: Loss) -> Measure:
         noun = "ports of the group" if loss.kind == "leaf" else "the group"
@@ -62,6 +79,24 @@ class SpreadDomains(Policy):
             missing=loss.missing,
         )
 
+    def _judge_tray(self, tray: TrayLoss) -> Measure:
+        taken, trays = tray.taken, tray.domains.trays
+        what = "hosts with a compute tray"
+        if tray.block is not None:
+            what = f"hosts of a block of {tray.block} with one tray of {trays}"
+        return Measure(
+            Subject(f"{tray.site} {tray.domains.group}", tray.domains.path),
+            value=None if taken is None else 100 * taken / tray.of,
+            limit=self.most_lost,
+            unit="%",
+            what="share of the group that goes with one compute tray",
+            contributors=(Contributor(what, taken, 100 / tray.of),) if taken else (),
+            fix="use more trays"
+            if tray.block is None
+            else f"use smaller blocks, or blocks of {trays - 1}, which leave a spare tray",
+            missing=tray.missing,
+        )
+
 
 def _fix(loss: Loss, limit: float) -> str:
     needed = math.ceil(100 / limit) if limit else None
@@ -75,28 +110,31 @@ def _fix(loss: Loss, limit: float) -> str:
             return f"spread the group over {needed:,} leaves or more" if needed else "allow a loss"
         case "power source":
             return "feed the racks from more sources that do not die together"
+        case "pump":
+            return "choose CDUs whose other pumps carry a rack"
         case "CDU":
             return f"add a CDU beside the {loss.count}, so that the others carry the loop"
 
 
-def _controllers(site: SitePlan, domains: FailureDomains) -> Iterator[Measure]:
+def _controllers(plan: Plan, site: SitePlan, domains: FailureDomains) -> Iterator[Measure]:
     """The racks of each role of which there are several nodes."""
-    groups = list(enumerate(site.site.node_groups))
+    groups = list(enumerate(site.groups))
     for role in CONTROL:
-        found = [index for index, group in groups if group.role == role]
+        found = [index for index, group in groups if group.group.role == role]
         yield from _spread(site, domains, found, f"{role} nodes")
-    for number, system in enumerate(site.site.file_systems):
-        found = metadata_groups(site.site, number)
-        yield from _spread(site, domains, found, f"metadata servers of {system.name}")
+    for system in plan.file_systems:
+        if system.site == site.name and system.lustre is not None:
+            found = metadata_groups(site, system.lustre)
+            yield from _spread(site, domains, found, f"metadata servers of {system.system}")
 
 
 def _spread(
     site: SitePlan, domains: FailureDomains, groups: list[int], noun: str
 ) -> Iterator[Measure]:
-    nodes = sum(site.site.node_groups[index].count for index in groups)
+    nodes = sum(site.groups[index].group.count for index in groups)
     if nodes > 1:
         yield Measure(
-            Subject(f"{site.site.name} {noun}", (*site.path, "node_groups", groups[0])),
+            Subject(f"{site.name} {noun}", site.groups[groups[0]].path),
             value=domains.racks_of(groups),
             limit=2,
             unit="racks",

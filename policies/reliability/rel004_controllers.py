@@ -7,11 +7,20 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.reliability import Reliability
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Path, Plan, Subject
-from rackwright.plan.reliability.failures import count_controllers
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Profile,
+    Reliability,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.reliability import count_controllers
 
 
 @rule(
@@ -31,11 +40,11 @@ class Controllers(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """One measure, if the blueprint has a scheduler or head nodes."""
-        scheduler = plan.blueprint.scheduler
+        scheduler = plan.scheduler
         count = count_controllers(plan)
         if scheduler is None and not count:
             return
-        fencing = (plan.blueprint.reliability or Reliability()).controller_fencing
+        fencing = (plan.reliability or Reliability()).controller_fencing
         limit: int | None = self.fenced if fencing else self.quorum
         missing: tuple[str, ...] = ()
         if fencing is None and self.fenced <= count < self.quorum:
@@ -46,7 +55,7 @@ class Controllers(Policy):
         if self.fenced < self.quorum:
             fix += f", or {self.fenced} with fencing"
         yield Measure(
-            Subject(f"{plan.blueprint.name} controllers", path),
+            Subject(f"{plan.name} controllers", path),
             value=count,
             limit=limit,
             unit="controllers",

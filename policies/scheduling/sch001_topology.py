@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.scheduler import Scheduler
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Path, Plan, Subject
-from rackwright.plan.slurm.checks import Cabling, cabling, difference
-from rackwright.plan.slurm.nodes import node_sets
-from rackwright.plan.slurm.topology import TOPOLOGY, declared_tree, members, tree_faults
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Scheduler,
+    Severity,
+    SlurmCluster,
+    Subject,
+    Suggestion,
+    rule,
+)
+from rackwright.policy.helpers.slurm import (
+    TOPOLOGY,
+    Cabling,
+    declared_tree,
+    difference,
+    members,
+    tree_faults,
+)
 
 
 @rule("SCH-001", "Slurm's topology is that of the fabric", Severity.HIGH, since="0.2")
@@ -19,19 +34,19 @@ class SlurmTopology(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each group with accelerators, more where a tree is written by hand."""
-        scheduler = plan.blueprint.scheduler
-        if scheduler is None:
+        slurm = plan.slurm
+        if slurm is None:
             return
-        sets = node_sets(plan)
+        scheduler, sets = slurm.scheduler, slurm.nodes
         in_tree = {nodes.group for nodes in members(scheduler, sets, "tree")}
         in_blocks = {nodes.group for nodes in members(scheduler, sets, "block")}
-        for cabled in cabling(plan, sets):
+        for cabled in slurm.cabling:
             if cabled.nodes.group in in_tree:
                 yield _judge_cabling(cabled)
             elif cabled.nodes.group not in in_blocks and cabled.units > 1:
                 yield _warn_flat(cabled, scheduler)
         if scheduler.topology.switches:
-            yield from _judge_written(plan, scheduler)
+            yield from _judge_written(plan, slurm)
 
 
 def _at(cabled: Cabling) -> Subject:
@@ -85,15 +100,16 @@ def _warn_flat(cabled: Cabling, scheduler: Scheduler) -> Finding:
     )
 
 
-def _judge_written(plan: Plan, scheduler: Scheduler) -> Iterator[Measure | Finding]:
+def _judge_written(plan: Plan, slurm: SlurmCluster) -> Iterator[Measure | Finding]:
     """What differs in a tree that is written by hand."""
+    scheduler = slurm.scheduler
     at = Subject("scheduler topology", (*TOPOLOGY, "switches"))
     remedy = "remove 'switches': the tree then follows from the fabric"
     for fault in tree_faults(declared_tree(scheduler.topology.switches)):
         yield Finding(at, ok=False, message=fault, fix=remedy)
         return
     places = [(*site.path, "fabrics") for site in plan.onprem]
-    found = difference(plan, scheduler, members(scheduler, node_sets(plan), "tree"))
+    found = difference(plan, scheduler, members(scheduler, slurm.nodes, "tree"))
     if found is None:
         yield Finding(
             at,

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing, ProductField
-from rackwright.plan.model import Plan, Subject
-from rackwright.plan.slurm.nodes import NodeSet, node_sets
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    NodeSet,
+    Plan,
+    Policy,
+    ProductField,
+    Severity,
+    Subject,
+    rule,
+)
 
 
 @rule("SCH-002", "Slurm counts what the hosts have", Severity.HIGH, since="0.2")
@@ -16,9 +24,7 @@ class SlurmResources(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding and two measures for each group of compute nodes."""
-        if plan.blueprint.scheduler is None:
-            return
-        for nodes in node_sets(plan):
+        for nodes in plan.slurm.nodes if plan.slurm else ():
             yield _judge_gres(nodes)
             yield from _judge_numbers(nodes)
 

@@ -7,13 +7,26 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.scheduler import Scheduler
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.plan.slurm.checks import blocked, divisors, right_sizes, wrong_sizes
-from rackwright.plan.slurm.nodes import NodeSet, node_sets
-from rackwright.plan.slurm.topology import TOPOLOGY, base_block
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    NodeSet,
+    Plan,
+    Policy,
+    Scheduler,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.slurm import (
+    TOPOLOGY,
+    base_block,
+    blocked,
+    divisors,
+    right_sizes,
+    wrong_sizes,
+)
 
 
 @rule("SCH-003", "Block sizes divide the NVLink domains", Severity.HIGH, since="0.2")
@@ -25,10 +38,11 @@ class SlurmBlocks(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Measures for each group that is scheduled by blocks, and for the list of sizes."""
-        scheduler = plan.blueprint.scheduler
-        if scheduler is None:
+        slurm = plan.slurm
+        if slurm is None:
             return
-        sets = blocked(scheduler, node_sets(plan))
+        scheduler = slurm.scheduler
+        sets = blocked(scheduler, slurm.nodes)
         if not sets:
             return
         sizes = scheduler.topology.block_sizes or base_block(sets)

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rackwright.model.scheduler import Scheduler
-from rackwright.plan.model import Plan, Subject
-from rackwright.plan.slurm.checks import defaults, idle_sets, job_seconds, shared_tiers
-from rackwright.plan.slurm.nodes import SCHEDULER, NodeSet, PartitionSets, node_sets, partition_sets
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
-from rackwright.spec.suggest import did_you_mean
+from rackwright.api import (
+    Finding,
+    Measure,
+    NodeSet,
+    PartitionSets,
+    Plan,
+    Policy,
+    Scheduler,
+    Severity,
+    Subject,
+    Suggestion,
+    rule,
+)
+from rackwright.policy.helpers.remediation import did_you_mean
+from rackwright.policy.helpers.slurm import (
+    SCHEDULER,
+    defaults,
+    idle_sets,
+    job_seconds,
+    shared_tiers,
+)
 
 
 @rule("SCH-004", "Partitions cover every host", Severity.MEDIUM, since="0.2")
@@ -18,11 +33,10 @@ class SlurmPartitions(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Findings for the partitions, for groups, and for what they have in common."""
-        scheduler = plan.blueprint.scheduler
-        if scheduler is None:
+        slurm = plan.slurm
+        if slurm is None:
             return
-        sets = node_sets(plan)
-        partitions = partition_sets(plan, sets)
+        scheduler, sets, partitions = slurm.scheduler, slurm.nodes, slurm.partitions
         for entry in partitions:
             yield from _judge_partition(entry, sets)
         yield from _judge_groups(sets, partitions)

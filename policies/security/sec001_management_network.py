@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Severity, Subject, rule
 from rackwright.policy.helpers.attestation import declared
 
 
@@ -22,9 +20,9 @@ class ManagementNetwork(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """One finding for each bare-metal site."""
         for site in plan.onprem:
-            security = site.site.security
+            security = site.security
             yield declared(
-                Subject(f"{site.site.name} management network", (*site.path, "security")),
+                Subject(f"{site.name} management network", (*site.path, "security")),
                 value=security.management_isolated if security else None,
                 yes="management controllers are in a network that jobs and users cannot reach",
                 no="jobs or users reach the management controllers",

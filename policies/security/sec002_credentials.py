@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Severity, Subject, rule
 from rackwright.policy.helpers.attestation import declared
 
 
@@ -23,9 +21,9 @@ class Credentials(Policy):
         """Two findings for each bare-metal site."""
         for site in plan.onprem:
             path = (*site.path, "security")
-            security = site.site.security
+            security = site.security
             yield declared(
-                Subject(f"{site.site.name} makers' passwords", path),
+                Subject(f"{site.name} makers' passwords", path),
                 value=security.default_credentials_replaced if security else None,
                 yes="no device answers to its maker's password",
                 no="devices answer to their maker's password",
@@ -37,7 +35,7 @@ class Credentials(Policy):
                 "'default_credentials_replaced: true'",
             )
             yield declared(
-                Subject(f"{site.site.name} shared passwords", path),
+                Subject(f"{site.name} shared passwords", path),
                 value=security.credentials_per_device if security else None,
                 yes="no two devices share a password",
                 no="devices share a password: who reads one holds them all",

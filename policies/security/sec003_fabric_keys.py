@@ -7,11 +7,19 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.security import SubnetManagerKeys
-from rackwright.plan.audit.protection import infiniband_fabrics
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Path, Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, Suggestion, rule
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    SubnetManagerKeys,
+    Suggestion,
+    rule,
+)
 from rackwright.policy.helpers.attestation import declared
 
 SETTINGS = (
@@ -39,11 +47,11 @@ class FabricKeys(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Findings for each InfiniBand fabric, and for the settings of its site."""
         for site in plan.onprem:
-            fabrics = list(infiniband_fabrics(site, plan.catalogue))
-            for fabric, path in fabrics:
+            fabrics = [one for one in site.fabrics if one.is_infiniband]
+            for fabric, path in ((one.fabric, one.path) for one in fabrics):
                 for key, noun in (("m_key", "management key"), ("sa_key", "administration key")):
                     yield declared(
-                        Subject(f"{site.site.name} fabric {fabric.name} {noun}", path),
+                        Subject(f"{site.name} fabric {fabric.name} {noun}", path),
                         value=getattr(fabric, key),
                         yes=f"the fabric has its own {noun}",
                         no=f"the fabric has no {noun}",
@@ -51,10 +59,10 @@ class FabricKeys(Policy):
                         fix=f"set the {noun} in the subnet manager, and '{key}: true'",
                     )
             if fabrics:
-                security = site.site.security
+                security = site.security
                 keys = security.infiniband if security else None
                 path = (*site.path, "security", "infiniband")
-                yield from self._judge(f"{site.site.name} subnet managers", path, keys)
+                yield from self._judge(f"{site.name} subnet managers", path, keys)
 
     def _judge(
         self, name: str, path: Path, keys: SubnetManagerKeys | None

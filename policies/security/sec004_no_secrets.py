@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.audit.secrets import find_secrets
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
+from rackwright.api import Finding, Measure, Plan, Policy, Profile, Severity, Subject, rule
 
 
 @rule("SEC-004", "A blueprint holds no secret", Severity.CRITICAL, since="0.2", profile=Profile.LAB)
@@ -15,14 +13,14 @@ class NoSecrets(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A finding for each text that looks like a secret, or one that there is none."""
-        found = find_secrets(plan.blueprint)
+        found = plan.secrets
         for place in found:
             yield Finding(
-                Subject(f"{plan.blueprint.name} {place.name}", place.path),
+                Subject(f"{plan.name} {place.name}", place.path),
                 ok=False,
                 message=f"the blueprint holds what looks like {place.kind}",
                 fix="revoke it, keep its successor in a store of secrets, and refer to it there",
             )
         if not found:
-            at = Subject(plan.blueprint.name, ())
+            at = Subject(plan.name, ())
             yield Finding(at, ok=True, message="no text of the blueprint looks like a secret")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import Finding, Measure, Missing, Plan, Policy, Severity, Subject, rule
 from rackwright.policy.helpers.attestation import declared
 
 
@@ -23,9 +21,9 @@ class BootAndTransport(Policy):
         """Two findings for each bare-metal site."""
         for site in plan.onprem:
             path = (*site.path, "security")
-            security = site.site.security
+            security = site.security
             yield declared(
-                Subject(f"{site.site.name} nodes", path),
+                Subject(f"{site.name} nodes", path),
                 value=security.secure_boot if security else None,
                 yes="UEFI Secure Boot is on",
                 no="UEFI Secure Boot is off",
@@ -34,7 +32,7 @@ class BootAndTransport(Policy):
                 "'secure_boot: true'",
             )
             yield declared(
-                Subject(f"{site.site.name} management controllers", path),
+                Subject(f"{site.name} management controllers", path),
                 value=security.management_tls if security else None,
                 yes="controllers are spoken to by TLS with checked certificates",
                 no="controllers are spoken to without TLS, or their certificates are not checked",

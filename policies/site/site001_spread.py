@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.quantities import format_quantity
-from rackwright.model.reliability import Reliability, WanNeed
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Contributor, Path, Plan, Subject
-from rackwright.plan.reliability.interconnect import (
+from rackwright.api import (
+    Contributor,
+    Finding,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Reliability,
+    Severity,
+    Subject,
+    WanNeed,
+    rule,
+)
+from rackwright.policy.helpers.reliability import (
     SiteLink,
     SpanningWork,
     compute_hosts,
@@ -16,7 +26,7 @@ from rackwright.plan.reliability.interconnect import (
     line_between,
     spans,
 )
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.policy.helpers.remediation import format_quantity
 
 
 @rule(
@@ -30,9 +40,9 @@ class Spread(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Results for each job or partition and two of its sites, and one for the loss of a site."""
-        for span in spans(plan.blueprint):
-            line = line_between(plan.blueprint, *span.sites)
-            yield from _judge_span(plan.blueprint.name, span, line)
+        for span in spans(plan):
+            line = line_between(plan, *span.sites)
+            yield from _judge_span(plan.name, span, line)
         yield from _judge_loss(plan)
 
 
@@ -99,7 +109,7 @@ def _judge_need(at: Subject, line: SiteLink, need: WanNeed) -> Iterator[Measure]
 
 def _judge_loss(plan: Plan) -> Iterator[Measure]:
     """What is left when the site with most compute hosts is lost."""
-    wanted = (plan.blueprint.reliability or Reliability()).least_after_site_loss
+    wanted = (plan.reliability or Reliability()).least_after_site_loss
     hosts = compute_hosts(plan)
     total = sum(hosts.values())
     if not total or (wanted is None and len(hosts) < 2):
@@ -115,7 +125,7 @@ def _judge_loss(plan: Plan) -> Iterator[Measure]:
             else f"place {more:,} more hosts outside '{largest}'"
         )
     yield Measure(
-        Subject(f"{plan.blueprint.name} sites", path),
+        Subject(f"{plan.name} sites", path),
         value=100 * (total - hosts[largest]) / total,
         limit=wanted,
         unit="%",

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.quantities import format_quantity
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.plan.storage.filesystem import FileSystem, Rate, file_systems
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.remediation import provide
+from rackwright.api import (
+    FileSystem,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.remediation import format_quantity, provide
+from rackwright.policy.helpers.storage import Rate
 
 UNIT = "MB/s"
 
@@ -20,7 +27,7 @@ class Throughput(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for reading and one for writing, and an advisory one each after a loss."""
-        for system in file_systems(plan):
+        for system in plan.file_systems:
             yield from _judge(system, "read", system.read, system.workload.read)
             yield from _judge(system, "write", system.write, system.workload.write)
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.model.quantities import format_quantity
-from rackwright.model.storage import Checkpoint
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.plan.storage.filesystem import FileSystem, checkpoint_size, file_systems, write_time
-from rackwright.plan.storage.filesystem import throughput_for as throughput_needed
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
-from rackwright.policy.helpers.remediation import either, provide
+from rackwright.api import (
+    Checkpoint,
+    Contributor,
+    FileSystem,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.remediation import either, format_quantity, provide
+from rackwright.policy.helpers.storage import checkpoint_size, throughput_for, write_time
 
 
 @rule("STO-002", "A checkpoint is written in the time it may take", Severity.HIGH, since="0.2")
@@ -20,7 +27,7 @@ class Checkpoints(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each file system, but for those that hold no checkpoints."""
-        for system in file_systems(plan):
+        for system in plan.file_systems:
             checkpoint = system.workload.checkpoint
             if checkpoint != "none":
                 yield _judge(system, checkpoint or Checkpoint())
@@ -45,7 +52,7 @@ def _judge(system: FileSystem, checkpoint: Checkpoint) -> Measure:
         written = f"{format_quantity(size, 'GiB')} at {format_quantity(moved, 'MB/s')}"
         shares = (Contributor(written, 1, value),)
     if size is not None and limit:
-        needed = throughput_needed(size, limit)
+        needed = throughput_for(size, limit)
         fix = either(
             system.remedy("write", needed) or provide(needed, "MB/s", "write throughput"),
             f"allow a 'write_time' of {format_quantity(value, 's')}" if value else None,

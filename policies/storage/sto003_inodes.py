@@ -8,11 +8,20 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.storage import MetadataTargets
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Contributor, Plan, Subject
-from rackwright.plan.storage.filesystem import FileSystem, file_systems, files_of_target
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    Contributor,
+    FileSystem,
+    Finding,
+    Measure,
+    MetadataTargets,
+    Missing,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.storage import files_of_target
 
 
 @rule("STO-003", "The metadata targets hold the files", Severity.HIGH, since="0.2")
@@ -26,7 +35,7 @@ class Inodes(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each Lustre file system; FSx scales its metadata by itself."""
-        for system in file_systems(plan):
+        for system in plan.file_systems:
             if system.lustre is not None:
                 yield self._judge(system, system.lustre.metadata)
 

@@ -8,12 +8,20 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.model.quantities import format_quantity
-from rackwright.model.units import Percent
-from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan, Subject
-from rackwright.plan.storage.filesystem import FileSystem, file_systems, fsx_capacity
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import (
+    FileSystem,
+    Finding,
+    Measure,
+    Missing,
+    Percent,
+    Plan,
+    Policy,
+    Severity,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.remediation import format_quantity
+from rackwright.policy.helpers.storage import fsx_capacity
 
 
 @rule(
@@ -30,7 +38,7 @@ class Fill(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each file system."""
-        for system in file_systems(plan):
+        for system in plan.file_systems:
             yield self._judge(system)
 
     def _judge(self, system: FileSystem) -> Measure:

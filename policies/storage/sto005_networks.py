@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rackwright.plan.missing import below
-from rackwright.plan.model import Plan, Subject
-from rackwright.plan.storage.filesystem import count_hosts
-from rackwright.plan.storage.lnet import judge_networks
-from rackwright.policy.api import Finding, Measure, Policy, Severity, rule
+from rackwright.api import Finding, Measure, Plan, Policy, Severity, Subject, rule
+from rackwright.policy.helpers.missing import below
+from rackwright.policy.helpers.storage import judge_networks
 
 
 @rule(
@@ -19,17 +17,15 @@ class Networks(Policy):
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """Findings for the NIDs of the MGS, and for each pair of parts that must be connected."""
-        for site in plan.onprem:
-            for index, system in enumerate(site.site.file_systems):
-                path = (*site.path, "file_systems", index)
-                name = f"{site.site.name} {system.name}"
-                group = system.management.servers if system.management else ""
-                for claim in judge_networks(system, count_hosts(plan, site.site, group)):
-                    yield Finding(
-                        Subject(name, (*path, *claim.path)),
-                        ok=claim.ok,
-                        message=claim.message,
-                        fix=claim.fix,
-                        missing=below(path, claim.missing),
-                        what=claim.what,
-                    )
+        for system in plan.file_systems:
+            if system.lustre is None:
+                continue
+            for claim in judge_networks(system.lustre, system.management_hosts):
+                yield Finding(
+                    Subject(system.name, (*system.path, *claim.path)),
+                    ok=claim.ok,
+                    message=claim.message,
+                    fix=claim.fix,
+                    missing=below(system.path, claim.missing),
+                    what=claim.what,
+                )

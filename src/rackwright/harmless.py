@@ -40,9 +40,9 @@ _BEGUN = re.compile(rf"(?:#{_NO_WIDTH}*(?:#{_LETTER}*)?|^{_BLANK}*(?::{_NO_WIDTH
 _WRITTEN = "."
 """Stands for the begin of a line with which no command at its begin can be made any more."""
 
-COLOURS = re.compile(r"\x1b\[(?:3[1-6]|0)?m")
+COLOURS = re.compile(r"\x1b\[(?:3[1-6]|[01])?m")
 """Our own colours."""
-REDRAWING = re.compile(rf"{COLOURS.pattern}|\r|\x1b\[K")
+DRAWING = re.compile(rf"{COLOURS.pattern}|\r|\x1b\[2K")
 """What draws a line of a terminal anew."""
 ANNOTATIONS = re.compile(r"(?m)^::(?:error|warning|notice) (?=[^\n]*::)")
 """Our own commands to GitHub's runner; their values are of others."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,32 +18,34 @@ def exclusive(path: Path, *, what: str) -> Iterator[None]:
     Raises:
         ExternalToolError: another process holds it.
     """
+    from filelock import FileLock, Timeout
+
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            holder = file.read().strip() or "unknown"
-            raise ExternalToolError(
-                f"{what} is being changed by process {holder}",
-                hint="wait until it has ended, then try again",
-            ) from None
+    try:
+        held = FileLock(path).acquire(blocking=False)
+    except Timeout:
+        holder = path.read_text("utf-8").strip() or "unknown"
+        raise ExternalToolError(
+            f"{what} is being changed by process {holder}",
+            hint="wait until it has ended, then try again",
+        ) from None
+    with held:
         with named(path):
-            file.truncate(0)
-            file.write(str(os.getpid()))
-            file.flush()
+            path.write_text(str(os.getpid()), "utf-8")
         yield
 
 
 @contextmanager
 def turn(path: Path, *, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Hold ``path`` as such a lock, after whoever holds it; ``waiting`` is called before a wait."""
+    from filelock import FileLock, Timeout
+
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            waiting()
-            fcntl.flock(file, fcntl.LOCK_EX)
+    lock = FileLock(path)
+    try:
+        held = lock.acquire(blocking=False)
+    except Timeout:
+        waiting()
+        held = lock.acquire()
+    with held:
         yield

@@ -40,7 +40,12 @@ def rack_group(row: int, racks: list[str]) -> dict[str, Any]:
         "racks": compress_hostlist(racks),
         "type": "rack-48u",
         "feeds": [
-            {"name": lane.upper(), "source": f"rpp-{lane}-{row}", "pdu": "pdu-415v-60a-24c19"}
+            {
+                "name": lane.upper(),
+                "source": f"rpp-{lane}-{row}",
+                "pdu": "pdu-415v-60a-24c19",
+                "circuit": {"voltage": "415 V", "current": "60 A", "phases": 3},
+            }
             for lane in "abc"
         ],
         "cooling": {"mode": "air", "power_limit": "45 kW"},

@@ -158,7 +158,11 @@ def test_a_file_that_is_only_reordered_is_no_change(
 
 
 def test_another_order_of_feeds_is_told_with_what_it_moves(team: Team) -> None:
-    feeds = [f"- {{name: {x}, source: rpp-{x.lower()}, pdu: pdu-415v-60a-24c19}}" for x in "AC"]
+    circuit = "circuit: {voltage: 415 V, current: 60 A, phases: 3}"
+    feeds = [
+        f"- {{name: {x}, source: rpp-{x.lower()}, pdu: pdu-415v-60a-24c19, {circuit}}}"
+        for x in "AC"
+    ]
 
     def swap(text: str) -> str:
         return (

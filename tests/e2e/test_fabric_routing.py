@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from fabric_factories import a_fabric, a_patch, in_racks, layout_of, three_tiers, top_of_rack
-from factories import CATALOGUE
 from rackwright.cli import main
 from rackwright.errors import ExternalToolError
 from rackwright.lab.system import wait_for
@@ -36,31 +35,31 @@ pytestmark = [
 
 @pytest.mark.parametrize("engine", ["ftree", "updn", "minhop"])
 def test_a_scalable_unit_is_routed_evenly(engine: str) -> None:
-    made = route(layout_of(), CATALOGUE, engine)
+    made = route(layout_of(), engine)
     assert (made.engine, made.balance, made.complaints) == (engine, 1.0, ())
 
 
 def test_four_units_with_room_for_the_fabric_manager() -> None:
-    made = route(layout_of(a_fabric(32, 16), nodes=127), CATALOGUE, "ftree")
+    made = route(layout_of(a_fabric(32, 16), nodes=127), "ftree")
     assert made.engine == "ftree"
     assert made.balance is not None
     assert made.balance <= 1.05
 
 
 def test_three_tiers_are_a_fat_tree() -> None:
-    made = route(layout_of(three_tiers(2), nodes=256), CATALOGUE, "ftree")
+    made = route(layout_of(three_tiers(2), nodes=256), "ftree")
     assert (made.engine, made.complaints) == ("ftree", ())
 
 
 def test_leaves_at_the_top_of_racks_are_a_fat_tree() -> None:
-    made = route(in_racks(top_of_rack(8), racks=8), CATALOGUE, "ftree")
+    made = route(in_racks(top_of_rack(8), racks=8), "ftree")
     assert (made.engine, made.complaints) == ("ftree", ())
     assert made.balance == 1.0
 
 
 def test_hosts_that_were_cabled_leaf_after_leaf_are_told_in_a_top_of_rack_fabric() -> None:
-    as_built = network(in_racks(top_of_rack(top_of_rack=False)), CATALOGUE)
-    found = differences(in_racks(), CATALOGUE, read_discovery(discover(as_built)))
+    as_built = network(in_racks(top_of_rack(top_of_rack=False)))
+    found = differences(in_racks(), read_discovery(discover(as_built)))
     # The hosts of the first rack, and no others, are on the leaf and the ports that are meant.
     assert {difference.cable.partition(" ")[0] for difference in found} == {
         f"dgx-{n}" for n in range(3, 9)
@@ -70,13 +69,13 @@ def test_hosts_that_were_cabled_leaf_after_leaf_are_told_in_a_top_of_rack_fabric
 def test_swapped_rails_are_routed_without_a_word_and_found_by_the_plan() -> None:
     patches = [a_patch("dgx-01", 1, "compute-leaf-2", 1), a_patch("dgx-01", 2, "compute-leaf-1", 1)]
     layout = layout_of(a_fabric(patches=patches))
-    made = route(layout, CATALOGUE, "ftree")
+    made = route(layout, "ftree")
     assert (made.engine, made.complaints) == ("ftree", ())
     assert len(misplaced(layout)) == 2
 
 
 def test_a_leaf_that_misses_a_spine_is_not_routed_as_a_fat_tree() -> None:
-    net = network(layout_of(), CATALOGUE)
+    net = network(layout_of())
     records = net.text.split("\n\n")
     for index, record in enumerate(records):
         for here, there in (("leaf", "spine"), ("spine", "leaf")):
@@ -92,11 +91,11 @@ def test_a_leaf_that_misses_a_spine_is_not_routed_as_a_fat_tree() -> None:
 
 def test_what_ibnetdiscover_sees_of_swapped_rails_is_told() -> None:
     patches = [a_patch("dgx-01", 1, "compute-leaf-2", 1), a_patch("dgx-01", 2, "compute-leaf-1", 1)]
-    as_built = network(layout_of(a_fabric(patches=patches)), CATALOGUE)
+    as_built = network(layout_of(a_fabric(patches=patches)))
     seen = read_discovery(discover(as_built))
-    (found,) = differences(layout_of(), CATALOGUE, seen)
+    (found,) = differences(layout_of(), seen)
     assert "swapped with dgx-01 port 2" in found.message
-    assert differences(layout_of(a_fabric(patches=patches)), CATALOGUE, seen) == ()
+    assert differences(layout_of(a_fabric(patches=patches)), seen) == ()
 
 
 def test_the_record_is_printed_for_the_blueprint(capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,23 +113,23 @@ def test_the_record_is_printed_for_the_blueprint(capsys: pytest.CaptureFixture[s
 def test_two_cables_in_one_port_are_refused_by_the_simulator() -> None:
     fabric = a_fabric(patches=[a_patch("dgx-01", 1, "compute-leaf-1", 33)])
     with pytest.raises(ExternalToolError, match="ibsim refused the fabric"):
-        route(layout_of(fabric), CATALOGUE, "ftree")
+        route(layout_of(fabric), "ftree")
 
 
 def test_an_engine_that_takes_too_long_is_ended() -> None:
     with pytest.raises(ExternalToolError, match="did not route the fabric within"):
-        route(layout_of(), CATALOGUE, "ftree", timeout_s=0.001)
+        route(layout_of(), "ftree", timeout_s=0.001)
 
 
 def test_no_simulator_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # other tests have simulators as well
     with ThreadPoolExecutor() as pool:
-        routed = pool.submit(route, layout_of(), CATALOGUE, "ftree")
+        routed = pool.submit(route, layout_of(), "ftree")
         assert wait_for(lambda: bool(simulators(tmp_path)) or routed.done(), 60, 0.01)
         assert not routed.done(), "it was seen while it ran"
         routed.result()
     with pytest.raises(ExternalToolError):
-        route(layout_of(), CATALOGUE, "ftree", timeout_s=0.001)
+        route(layout_of(), "ftree", timeout_s=0.001)
     assert not simulators(tmp_path)
 
 

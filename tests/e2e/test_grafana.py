@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from grafana_dashboards.build import SOURCE_UID
+from grafana_dashboards.cluster import DASHBOARDS, RACK_LIMITS, RACK_POWER
 from lab_support import LAB_MARKS, Machines, Played, some_machines
 from promql import metrics_of
 from rackwright.lab.lab import HostSpec
 from rackwright.lab.mock_packages.dashboards import GRAFANA, OLD_GRAFANA
 from rackwright.lab.system import wait_for
-from rackwright.render.dashboards import DASHBOARDS, RACK_LIMITS, RACK_POWER
-from rackwright.render.grafana import SOURCE_UID
 
 pytestmark = LAB_MARKS
 SECRET, NEW_SECRET = "a-password-of-the-lab", "another-password-of-the-lab"

@@ -1,4 +1,7 @@
-"""QOS on one machine of a lab: in slurmdbd before a partition names one, and what jobs make of them."""
+"""QOS on one machine of a lab: in slurmdbd before a partition names one, and what jobs make of them.
+
+At the end its database and its state are lost, and brought back.
+"""
 
 from __future__ import annotations
 
@@ -229,6 +232,20 @@ def test_what_somebody_has_changed_is_set_again(machine: Machine) -> None:
 
 
 REFUSED: Refused = {
+    "a-copy-within-the-state": (
+        "slurm_backup",
+        {
+            "slurm_backup_kind": "state",
+            "slurm_backup_of": "/var/spool/slurmctld",
+            "slurm_backup_folder": "/var/spool/slurmctld/copies",
+        },
+        "copies lie outside the state",
+    ),
+    "a-database-that-is-sql": (
+        "slurm_backup",
+        {"slurm_backup_kind": "database", "slurm_backup_of": "x; DROP"},
+        "a database has a name of small letters",
+    ),
     "no-such-qos": (
         "slurm_controller",
         {"slurm_controller_qos": [{**URGENT, "preempts": ["gone"]}]},
@@ -290,3 +307,59 @@ def test_files_that_are_generated_no_more_go_and_a_team_s_own_stay(machine: Mach
     assert machine.on(f"sha256sum /etc/slurm/slurmdbd.conf {' '.join(own)}") == kept
     assert machine.play("slurm_config").changed == 0
     machine.on(f"rm {' '.join(own)}")
+
+
+COPIES: dict[str, str] = {"database": "slurm_acct_db", "state": "/var/spool/slurmctld"}
+
+
+def newest(machine: Machine, kind: str) -> str:
+    return machine.on(f"ls /var/backups/slurm/{kind}-* | tail -n 1").strip()
+
+
+def test_a_lost_database_and_a_lost_state_are_as_they_were(machine: Machine) -> None:
+    done = machine.on(
+        "su ada -c 'cd /tmp; sbatch --parsable --wait --output=/dev/null --wrap true'"
+    ).strip()
+    held = machine.on(
+        "su ada -c 'cd /tmp; sbatch --parsable --hold --output=/dev/null --wrap true'"
+    ).strip()
+    machine.on("systemctl restart slurmctld")  # which writes its state when it ends
+    for kind, of in COPIES.items():
+        given: dict[str, Any] = {"slurm_backup_kind": kind, "slurm_backup_of": of}
+        assert machine.play("slurm_backup", **given).changed > 0
+        assert machine.play("slurm_backup", **given).changed == 0
+        foreseen = machine.play("slurm_backup", arguments=["--check", "--diff"], **given)
+        assert foreseen.changed == 0
+        machine.on(f"systemctl start rackwright-slurm-backup-{kind}.service")
+    restore = "rackwright-slurm-backup restore"
+    refused = machine.machines.on(
+        "gpu-1",
+        f"{restore} database slurm_acct_db {newest(machine, 'database')} 2>&1",
+        check=False,
+    )
+    assert "slurmdbd is active; stop it first" in refused
+    machine.on("systemctl stop slurmctld slurmdbd; mariadb -e 'DROP DATABASE slurm_acct_db'")
+    machine.on("mariadb -e 'CREATE DATABASE slurm_acct_db'; rm -rf /var/spool/slurmctld/*")
+    for kind, of in COPIES.items():
+        machine.on(f"{restore} {kind} {of} {newest(machine, kind)}")
+    machine.on("systemctl start slurmdbd; sleep 5; systemctl start slurmctld")
+    assert wait_for(lambda: "PENDING" in machine.state(held), 60, 1.0)
+    assert machine.on(f"sacct -nX -j {done} --format=State").strip() == "COMPLETED"
+    associations = machine.on("sacctmgr -nP show associations user=ada format=Account")
+    assert associations.strip() == "research"
+
+
+def test_a_log_that_is_too_long_is_taken_away_and_another_begins(machine: Machine) -> None:
+    assert (
+        machine.on("logrotate --debug /etc/logrotate.conf 2>&1 | grep -c 'duplicate' || true")
+        == "0"
+    )
+    for daemon in ("slurmctld", "slurmd", "slurmdbd"):
+        log = f"/var/log/slurm/{daemon}.log"
+        machine.on(f"logrotate --force /etc/logrotate.d/{daemon}")
+        machine.on(f"test -s {log}.1")
+        assert machine.on(f"stat --format %U {log}").strip() == "slurm"
+    machine.on("scontrol reconfigure")
+    assert wait_for(
+        lambda: machine.on("stat --format %s /var/log/slurm/slurmctld.log") != "0", 60, 1.0
+    )

@@ -42,23 +42,26 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bin folder of a new environment that holds nothing but the wheel."""
-    folder = tmp_path_factory.mktemp("elsewhere") / "venv"
+def environment(folder: Path, wheel: Path, extra: str) -> Path:
+    """The bin folder of a new environment in ``folder`` that holds nothing but the wheel."""
     venv.create(folder, with_pip=True)
     # Compiled is what is imported: all that the SDKs of clouds bring would take a minute.
     quick = ("--quiet", "--no-compile")
-    run(
-        folder / "bin/python",
-        "-m",
-        "pip",
-        "install",
-        *quick,
-        f"{wheel}[configure,local]",
-        cwd=folder,
-    )
+    what = f"{wheel}[{extra}]" if extra else wheel
+    run(folder / "bin/python", "-m", "pip", "install", *quick, what, cwd=folder)
     return folder / "bin"
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with every extra."""
+    return environment(tmp_path_factory.mktemp("elsewhere") / "venv", wheel, "all")
+
+
+def stop_embedded_aws(bin_: Path, state: Path) -> None:
+    stop = "from rackwright.provision.embedded import control; import pathlib, sys; "
+    stop += "control.stop(pathlib.Path(sys.argv[1]))"
+    run(bin_ / "python", "-c", stop, state / "local/embedded-aws", cwd=state.parent)
 
 
 def tracked(folder: str) -> set[str]:
@@ -89,9 +92,78 @@ def test_the_wheel_runs_the_main_job_elsewhere(installed: Path, tmp_path: Path) 
         shown = run(rackwright, "preview", blueprint, "--target", "local", cwd=tmp_path, env=env)
         assert "to create" in shown
     finally:
-        stop = "from rackwright.provision.embedded import control; import pathlib, sys; "
-        stop += "control.stop(pathlib.Path(sys.argv[1]))"
-        run(installed / "python", "-c", stop, tmp_path / "state/local/embedded-aws", cwd=tmp_path)
+        stop_embedded_aws(installed, tmp_path / "state")
+
+
+WORKERS = {
+    "apiVersion": "rackwright/v1",
+    "head": {"address": "10.0.0.1", "listen": "10.0.0.1", "socket": "/run/rackwright.sock"},
+    "workers": [{"node": "hall-1", "hosts": ["gpu-1"]}],
+    "data_folder": "data",
+}
+FIRST = {
+    "": ("check hybrid/blueprint.yaml", 0, " 0 failed, "),
+    "aws": ("status hybrid/blueprint.yaml --target aws", 3, "nothing is provisioned"),
+    "configure": (
+        "configure lab/blueprint.yaml --check --limit login-1",
+        4,
+        "login-1 failed: Gathering",
+    ),
+    "local": ("preview hybrid/blueprint.yaml --target local", 0, "to create"),
+    "workers": (
+        "receptor workers.yaml --output nodes",
+        0,
+        "hall-1: nodes/hall-1 (new certificate)",
+    ),
+}
+"""The first command that an extra is installed for, how it ends and what it says.
+
+Stacks are asked for in a folder, and no host has the name of the template's.
+"""
+
+BRINGS = {"configure": {"workers"}, "local": {"aws", "workers"}}
+"""Extras that others bring along: ansible-core and moto need cryptography as well."""
+
+
+@pytest.mark.parametrize("extra", FIRST)
+def test_each_extra_brings_what_its_first_command_needs(
+    extra: str, wheel: Path, tmp_path: Path
+) -> None:
+    bin_ = environment(tmp_path / "venv", wheel, extra)
+    for folder, template in (("hybrid", "hybrid-h100"), ("lab", "lab")):
+        run(bin_ / "rackwright", "init", folder, "--template", template, cwd=tmp_path)
+    (tmp_path / "workers.yaml").write_text(yaml.safe_dump(WORKERS))
+    (tmp_path / "stacks").mkdir()
+    env = {
+        "PATH": f"{bin_}:{os.environ['PATH']}",
+        "RACKWRIGHT_STATE": str(tmp_path / "state"),
+        "PULUMI_BACKEND_URL": f"file://{tmp_path}/stacks",
+        "PULUMI_CONFIG_PASSPHRASE": "a passphrase",
+    }
+
+    def ends(needs: str) -> tuple[int, str]:
+        words, *_ = FIRST[needs]
+        done = subprocess.run(
+            [bin_ / "rackwright", *words.split()],
+            cwd=tmp_path,
+            env={**os.environ, **env},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    _, code, said = FIRST[extra]
+    try:
+        ended, shown = ends(extra)
+        assert (ended, said in shown, "not installed" in shown) == (code, True, False), shown
+        for other in {"aws", "configure", "workers"} - {extra} - BRINGS.get(extra, set()):
+            ended, shown = ends(other)
+            assert ended == 4, shown
+            assert f"pip install 'rackwright[{other}]'" in shown
+    finally:
+        if extra == "local":
+            stop_embedded_aws(bin_, tmp_path / "state")
 
 
 def test_ansible_finds_roles_and_plugin_of_the_wheel(installed: Path, tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_a_port_that_is_split_is_listed_twice(
 
 def test_the_loss_of_a_leaf_takes_the_ports_of_a_rack() -> None:
     plan = load_plan(BLUEPRINT).plan
-    losses = FailureDomains(plan.onprem[0], plan.catalogue, frozenset()).losses(0)
+    losses = FailureDomains(plan.onprem[0], frozenset()).losses(0)
     (leaf,) = [loss for loss in losses if loss.kind == "leaf"]
     assert (leaf.taken, leaf.of, leaf.count) == (16, 128, 8)
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from rackwright.policy.api import Outcome
 from rackwright.policy.authoring.examples import Example, judge
+from rackwright.policy.engine import Result
 from rackwright.policy.packs.loader import builtin_pack, load_packs
 
 RULES = {policy.id: policy for policy in load_packs()}
 
 
-def judged(rule: str, catalogue: dict[str, Any], **layer: Any) -> dict[str, Any]:
-    """By name, on 32 nodes of 10.2 kW, 12 switches of 1.72 kW and two of 2.08 kW; 351.2 kW in all."""
+def results(rule: str, catalogue: dict[str, Any], **layer: Any) -> Sequence[Result]:
+    """On 32 nodes of 10.2 kW, 12 switches of 1.72 kW and two of 2.08 kW; 351.2 kW in all."""
     example = Example.model_validate(
         {
             "name": "x",
@@ -25,7 +27,12 @@ def judged(rule: str, catalogue: dict[str, Any], **layer: Any) -> dict[str, Any]
             "expect": {"outcome": "pass"},
         }
     )
-    found = judge(RULES[rule], example, builtin_pack())
+    return judge(RULES[rule], example, builtin_pack())
+
+
+def judged(rule: str, catalogue: dict[str, Any], **layer: Any) -> dict[str, Any]:
+    """The same by name, the last of each."""
+    found = results(rule, catalogue, **layer)
     return {result.subject.name.removeprefix("sjc1 "): result for result in found}
 
 
@@ -55,7 +62,7 @@ def test_contributors_add_up() -> None:
     assert ("qm9700", 12) in {(c.name, c.count) for c in found.contributors}
 
 
-@pytest.mark.parametrize("rule", ["PWR-001", "PWR-002", "PWR-009"])
+@pytest.mark.parametrize("rule", ["PWR-001", "PWR-002", "PWR-008", "PWR-009"])
 def test_the_circuits_of_its_rack_are_unknown_and_say_why(rule: str) -> None:
     """The message missed nothing, or the load of a circuit."""
     found = judged(rule, BOX)
@@ -66,6 +73,15 @@ def test_the_circuits_of_its_rack_are_unknown_and_say_why(rule: str) -> None:
         assert result.missing == ("qm9700: number of power supplies",)
     others = [result for name, result in found.items() if "c[01-08] feed" in name]
     assert {result.outcome for result in others} == {Outcome.PASS}
+
+
+@pytest.mark.parametrize("kind", ["C13", "C19"])
+def test_the_outlets_of_its_rack_are_judged(kind: str) -> None:
+    """They were left out: a rack whose outlets nobody counts had none to judge."""
+    of_rack = [r for r in results("PWR-004", BOX) if "n[01-02] feed A PDU 1" in r.subject.name]
+    (found,) = (result for result in of_rack if f"{kind} outlet" in result.message)
+    assert found.outcome is Outcome.UNKNOWN
+    assert found.missing == ("qm9700: number of power supplies",)
 
 
 def test_a_box_of_unknown_power_leaves_nothing_known() -> None:

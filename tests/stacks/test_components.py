@@ -154,6 +154,55 @@ def test_endpoints(declare: Record) -> None:
     assert interface["securityGroupIds"] == ["atlas-use1-endpoints-id"]
 
 
+EXISTING = {
+    "vpc": "vpc-0123456789abcdef0",
+    "private_subnet": "subnet-0123456789abcdef0",
+    "public_subnet": "subnet-0fedcba9876543210",
+    "security_groups": ["sg-0123456789abcdef0"],
+}
+
+
+def test_in_a_vpc_that_exists_only_groups_and_names_are_made(declare: Record) -> None:
+    network = {"existing": EXISTING, "endpoints": ["s3", "ssm"], "ssh_from": ["8.8.8.0/24"]}
+    seen = declare("aws-network", a_plan(login=LOGIN, network=network))
+
+    for token in ("Vpc", "Subnet", "RouteTable", "NatGateway", "InternetGateway", "VpcEndpoint"):
+        assert seen.of(token) == [], token
+    assert seen.of("DefaultSecurityGroup") == []
+    assert {r.name: r.inputs["vpcId"] for r in seen.of("SecurityGroup")} == {
+        "atlas-use1-cluster": EXISTING["vpc"],
+        "atlas-use1-login": EXISTING["vpc"],
+    }
+    assert seen.one("Zone").inputs["vpcs"] == [{"vpcId": EXISTING["vpc"]}]
+
+
+def test_hosts_stand_in_the_subnets_and_groups_that_exist(declare: Record) -> None:
+    network = {"existing": EXISTING, "ssh_from": ["8.8.8.0/24"]}
+    plan = a_plan(login=LOGIN, network=network, file_systems=(a_file_system(),))
+    seen, storage = declare("aws-cluster", plan), declare("aws-storage", plan)
+    mine = EXISTING["security_groups"]
+
+    private, public = EXISTING["private_subnet"], EXISTING["public_subnet"]
+    assert seen.one("Group").inputs["vpcZoneIdentifiers"] == [private]
+    assert seen.one("Instance", "atlas-use1-head-1").inputs["subnetId"] == private
+    login = seen.one("Instance", "atlas-use1-login-1").inputs
+    assert (login["subnetId"], login["associatePublicIpAddress"]) == (public, True)
+    assert login["vpcSecurityGroupIds"] == ["sg-cluster", "sg-login", *mine]
+    interfaces = seen.one("LaunchTemplate").inputs["networkInterfaces"]
+    assert {tuple(one["securityGroups"]) for one in interfaces} == {("sg-cluster", *mine)}
+    assert storage.one("LustreFileSystem").inputs["subnetIds"] == private
+
+
+def test_names_of_endpoints_are_asked_for_in_partitions_that_have_others(declare: Record) -> None:
+    network = {"endpoints": ["s3", "ssm"], "availability_zones": ["cn-north-1a"]}
+    seen = declare("aws-network", a_plan(region="cn-north-1", network=network))
+
+    assert {r.inputs["serviceName"] for r in seen.of("VpcEndpoint")} == {
+        "Gateway of s3",
+        "Interface of ssm",
+    }
+
+
 def test_the_zone_is_private(declare: Record) -> None:
     zone = declare("aws-network", a_plan()).one("Zone")
 
@@ -247,17 +296,79 @@ def test_the_head_node_has_a_private_name_and_no_ssh_group(declare: Record) -> N
 
 
 def test_instances_may_read_their_own_parameters_only(declare: Record) -> None:
+    """A policy of AWS, which lets them read every parameter of the account, was attached."""
     seen = declare("aws-cluster", a_plan())
-    (statement,) = json.loads(seen.one("RolePolicy").inputs["policy"])["Statement"]
+    policy = seen.one("RolePolicy", "atlas-use1-node-parameters").inputs["policy"]
+    _, statement = json.loads(policy)["Statement"]
 
     assert all(action.startswith("ssm:Get") for action in statement["Action"])
     assert statement["Resource"] == [
         "arn:aws:ssm:us-east-1:123456789012:parameter/rackwright/atlas/use1",
         "arn:aws:ssm:us-east-1:123456789012:parameter/rackwright/atlas/use1/*",
     ]
-    assert [r.inputs["policyArn"] for r in seen.of("RolePolicyAttachment")] == [
-        "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"
-    ]
+    assert seen.of("RolePolicyAttachment") == []
+
+
+def test_head_login_and_compute_nodes_have_roles_apart(declare: Record) -> None:
+    seen = declare("aws-cluster", a_plan(login=LOGIN))
+
+    assert {r.inputs["name"] for r in seen.of("Role")} == {
+        "atlas-use1-head",
+        "atlas-use1-login",
+        "atlas-use1-node",
+    }
+    for host in ("head", "login"):
+        instance = seen.one("Instance", f"atlas-use1-{host}-1").inputs
+        assert instance["iamInstanceProfile"] == f"atlas-use1-{host}"
+    template = seen.one("LaunchTemplate").inputs
+    assert template["iamInstanceProfile"] == {"arn": "arn:aws:mock:::atlas-use1-node-profile"}
+
+
+def test_a_boundary_holds_for_every_role_that_is_made(declare: Record) -> None:
+    boundary = "arn:aws:iam::123456789012:policy/boundary"
+    access = {"permissions_boundary": boundary, "instance_profiles": {"node": "corp-node"}}
+    seen = declare("aws-cluster", a_plan(login=LOGIN, access=access))
+
+    assert {r.name: r.inputs["permissionsBoundary"] for r in seen.of("Role")} == {
+        "atlas-use1-head": boundary,
+        "atlas-use1-login": boundary,
+    }
+    template = seen.one("LaunchTemplate").inputs
+    assert template["iamInstanceProfile"] == {"name": "corp-node"}
+
+
+def test_one_key_of_the_owner_encrypts_volumes_file_systems_and_buckets(declare: Record) -> None:
+    key = "arn:aws:kms:us-east-1:123456789012:key/1234"
+    system = a_file_system(data_repositories=(a_repository(),))
+    plan = a_plan(login=LOGIN, file_systems=(system,), access={"encryption_key": key})
+    nodes, storage = declare("aws-cluster", plan), declare("aws-storage", plan)
+
+    (device,) = nodes.one("LaunchTemplate").inputs["blockDeviceMappings"]
+    assert device["ebs"]["kmsKeyId"] == key
+    for instance in nodes.of("Instance"):
+        assert instance.inputs["rootBlockDevice"]["kmsKeyId"] == key
+    assert storage.one("LustreFileSystem").inputs["kmsKeyId"] == key
+    assert storage.of("Key") == []
+    (rule,) = storage.one("BucketServerSideEncryptionConfiguration").inputs["rules"]
+    assert rule["applyServerSideEncryptionByDefault"] == {
+        "sseAlgorithm": "aws:kms",
+        "kmsMasterKeyId": key,
+    }
+
+
+def test_a_bucket_has_account_and_region_in_its_name_where_asked(declare: Record) -> None:
+    repository = a_repository(bucket="data-{account}-{region}")
+    seen = declare(
+        "aws-storage", a_plan(file_systems=(a_file_system(data_repositories=(repository,)),))
+    )
+    name = "data-123456789012-us-east-1"
+
+    assert seen.one("Bucket").inputs["bucket"] == name
+    (statement,) = json.loads(seen.one("BucketPolicy").inputs["policy"])["Statement"]
+    assert statement["Resource"] == [f"arn:aws:s3:::{name}", f"arn:aws:s3:::{name}/*"]
+    association = seen.one("DataRepositoryAssociation").inputs
+    assert association["dataRepositoryPath"] == f"s3://{name}/set0"
+    assert "{" not in "".join(seen.names)
 
 
 def test_the_parameter_tells_the_configuration_step_what_there_is(declare: Record) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import pkgutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from rackwright import api
 from rackwright.policy import api as inside
+from rackwright.policy import helpers
 from rackwright.policy.check import check_blueprint
 
 ROOT = Path(__file__).parents[2]
@@ -39,6 +43,23 @@ def test_what_type_checkers_see_is_what_there_is() -> None:
 def test_a_name_that_is_not_there_is_an_error_of_the_usual_kind() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = api.nothing
+
+
+def test_what_rules_call_says_what_it_returns() -> None:
+    modules = [
+        import_module(f"{helpers.__name__}.{found.name}")
+        for found in pkgutil.iter_modules(helpers.__path__)
+    ]
+    functions = [
+        function
+        for module in modules
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if function.__module__ == module.__name__ and not name.startswith("_")
+    ]
+    functions += [one for one in map(api.__getattr__, api.__all__) if inspect.isfunction(one)]
+    assert len(functions) > 25
+    silent = [one.__qualname__ for one in functions if "Returns:" not in (one.__doc__ or "")]
+    assert silent == []
 
 
 def test_to_import_it_loads_nothing_else() -> None:

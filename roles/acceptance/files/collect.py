@@ -31,6 +31,7 @@ PACKAGES = {
     "libfabric": ("libfabric1-aws", "libfabric-aws", "libfabric1", "libfabric"),
     "lustre_client": ("lustre-client", "lustre-client-modules-*", "lustre-client-modules"),
     "enroot": ("enroot", "enroot-hardened"),
+    "container_toolkit": ("nvidia-container-toolkit",),
     "pyxis": ("nvslurm-plugin-pyxis",),
     "lustre_server": ("lustre-server", "lustre-server-modules-*", "lustre"),
 }

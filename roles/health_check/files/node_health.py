@@ -13,6 +13,7 @@ What is meant stands in the settings, which are generated. Any Python from 3.6 o
 """
 
 import argparse
+import errno
 import glob
 import json
 import os
@@ -21,13 +22,44 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
+from xml.etree import ElementTree as ET
 
 SETTINGS = "/etc/rackwright/node-health.json"
+STATE = "/run/rackwright-node-health.json"
 PATHS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 COMMAND_S = 15
 STAT_S = 5
 LONGEST_REASON = 200
 OWN = "node health: "
+
+WINDOW_S = 720
+"""Over which errors of a port are counted, as NVIDIA's UFM does (12 minutes)."""
+ERRORS_PER_BIT = 1e-14
+"""Symbol errors that UFM takes in that time: 2.88 for a port of 400 Gbps."""
+
+XIDS = {
+    48: "double-bit ECC error",
+    63: "row remapping was recorded",
+    64: "row remapping failed",
+    74: "NVLink error",
+    79: "the GPU has fallen off the bus",
+    92: "high rate of single-bit ECC errors",
+    94: "contained ECC error",
+    95: "uncontained ECC error",
+    119: "the GSP does not answer",
+    120: "GSP error",
+}
+"""Xid errors of hardware, in the words of NVIDIA's catalogue of them."""
+
+SLOWDOWNS = ("hw_thermal_slowdown", "hw_power_brake_slowdown")
+"""Why clocks are lowered that are faults of cooling or power; power caps and warm air are none."""
+
+GONE = {errno.EIO, errno.ESTALE, errno.ENOTCONN, errno.ESHUTDOWN}
+"""What a file system says whose server is gone, or has thrown this client out."""
+
+WIDTHS = "pci/pci_gpu_link_info/link_widths/"
+"""Where nvidia-smi has the lanes of a GPU."""
 
 BROKEN = 2
 """Exit code when the node cannot be judged: it says nothing about the node."""
@@ -94,17 +126,24 @@ def check_space(settings):
 
 def free_percent(path):
     """The smaller one of space and inodes; None where a file system hangs or is gone."""
+    told = ask_file_system(path)
+    if told is None or isinstance(told, OSError):
+        return None
+    shares = [100.0 * told.f_bavail / told.f_blocks if told.f_blocks else 100.0]
+    if told.f_files:
+        shares.append(100.0 * told.f_favail / told.f_files)
+    return min(shares)
+
+
+def ask_file_system(path):
+    """What a file system says of itself, or its error; None where it hangs."""
     answers = []
 
     def ask():
         try:
-            told = os.statvfs(path)
-        except OSError:
-            return
-        shares = [100.0 * told.f_bavail / told.f_blocks if told.f_blocks else 100.0]
-        if told.f_files:
-            shares.append(100.0 * told.f_favail / told.f_files)
-        answers.append(min(shares))
+            answers.append(os.statvfs(path))
+        except OSError as error:
+            answers.append(error)
 
     asking = threading.Thread(target=ask, daemon=True)  # a server that is gone blocks for ever
     asking.start()
@@ -131,11 +170,228 @@ def check_xids(settings):
         return
     seen = {int(number) for number in re.findall(r"NVRM: Xid \([^)]*\): (\d+)", told)}
     for number in sorted(seen & wanted):
-        yield "Xid {}".format(number)
+        yield "Xid {}{}".format(number, " ({})".format(XIDS[number]) if number in XIDS else "")
+
+
+def check_answers(settings):
+    """Shared file systems answer, and local ones have not been made read-only."""
+    for mount in settings["mounts"]:
+        told = ask_file_system(mount["path"])
+        if told is None:
+            yield "{} does not answer".format(mount["path"])
+        elif isinstance(told, OSError) and told.errno in GONE:
+            yield "{}: {}".format(mount["path"], told.strerror)
+    for limit in settings["free"]:
+        told = ask_file_system(limit["path"])
+        if isinstance(told, os.statvfs_result) and told.f_flag & os.ST_RDONLY:
+            yield "{} has become read-only".format(limit["path"])
+
+
+def check_gpus(settings):
+    """What nvidia-smi says of each GPU: that it is judged here is what the blueprint asks for."""
+    wanted = settings.get("gpus")
+    if not wanted:
+        return
+    code, told = run("nvidia-smi", "--query", "--xml-format")
+    if code != 0:
+        yield "nvidia-smi: {}".format(" ".join(told.split())[:80] or "ended with {}".format(code))
+        return
+    boards = ET.fromstring(told).findall("gpu")
+    if len(boards) != settings["accelerators"]:
+        yield "nvidia-smi sees {} of {} GPUs".format(len(boards), settings["accelerators"])
+    for number, board in enumerate(boards):
+        for reason in judge_gpu(board, wanted):
+            yield "GPU {}: {}".format(number, reason)
+    if wanted.get("nvlink"):
+        yield from check_nvlinks()
+
+
+def judge_gpu(board, wanted):
+    """Every reason against a GPU; a field that it does not have, or has as N/A, is none."""
+    if wanted.get("persistence") and board.findtext("persistence_mode") == "Disabled":
+        yield "persistence mode is off"
+    if wanted.get("ecc") and board.findtext("ecc_mode/current_ecc") != "Enabled":
+        yield "ECC is {}".format(board.findtext("ecc_mode/current_ecc"))
+    volatile = board.find("ecc_errors/volatile")
+    for one in () if volatile is None else volatile:
+        if "uncorrectable" in one.tag and number_of(one.text) > 0:
+            yield "{} {} since the driver was loaded".format(one.text.strip(), one.tag)
+    for name, words in (("pending", "waits for a reset"), ("failure", "failed")):
+        if board.findtext("remapped_rows/remapped_row_" + name) == "Yes":
+            yield "row remapping {}".format(words)
+    width = number_of(board.findtext(WIDTHS + "current_link_width"))
+    most = max(number_of(board.findtext(WIDTHS + "max_link_width")), wanted.get("pcie_width") or 0)
+    if 0 < width < most:
+        yield "PCIe x{} of x{}".format(width, most)
+    for kind in ("event", "throttle"):  # the name until driver 535
+        for name in SLOWDOWNS if wanted.get("throttling") else ():
+            path = "clocks_{0}_reasons/clocks_{0}_reason_{1}".format(kind, name)
+            if board.findtext(path) == "Active":
+                yield "clocks are lowered ({})".format(name)
+    fabric = board.findtext("fabric/state"), board.findtext("fabric/status")
+    if wanted.get("nvlink") and fabric[0] not in (None, "N/A", "Completed"):
+        yield "NVLink fabric is {}".format(fabric[0])
+    elif wanted.get("nvlink") and fabric[0] == "Completed" and fabric[1] != "Success":
+        yield "NVLink fabric ended with {}".format(fabric[1])
+
+
+def number_of(text):
+    """The number that a text begins with; 0 where it begins with none."""
+    found = re.match(r"\s*(\d+)", text or "")
+    return int(found.group(1)) if found else 0
+
+
+def check_nvlinks():
+    """Every NVLink of every GPU is up."""
+    code, told = run("nvidia-smi", "nvlink", "--status")
+    if code != 0:
+        yield "nvidia-smi nvlink: {}".format(" ".join(told.split())[:80])
+        return
+    links = 0
+    for part in re.split(r"^GPU (?=\d+:)", told, flags=re.MULTILINE)[1:]:
+        down = re.findall(r"^\s*Link (\d+): <inactive>", part, re.MULTILINE)
+        links += len(re.findall(r"^\s*Link \d+:", part, re.MULTILINE))
+        if down:
+            yield "GPU {}: NVLink {} down".format(part.split(":")[0], ", ".join(down))
+    if not links:
+        yield "no GPU has an NVLink"
+
+
+def check_dcgm(settings):
+    """What DCGM has watched since it was asked to; it is asked to where nobody has."""
+    if not settings.get("dcgm"):
+        return
+    code, told = run("dcgmi", "health", "--group", "0", "--check", "--json")
+    if "watches not enabled" in told:
+        code, told = run("dcgmi", "health", "--group", "0", "--set", "a")
+        if code != 0:
+            yield "dcgmi: {}".format(" ".join(told.split())[:80])
+        return
+    if code != 0:
+        yield "dcgmi: {}".format(" ".join(told.split())[:80] or "ended with {}".format(code))
+        return
+    found = list(values_of(json.loads(told)))
+    overall = [value for name, value in found if name == "Overall Health"]
+    if not overall:
+        yield "dcgmi does not say how the GPUs are"
+    elif overall[0] not in ("Healthy", "Warning"):
+        systems = {name for name, value in found if value == overall[0] and name[-1:].isalpha()}
+        yield "DCGM: {}".format(", ".join(sorted(systems - {"Overall Health"})) or overall[0])
+
+
+def values_of(tree):
+    """Each name of DCGM's report that has a value, with it."""
+    for name, inner in tree.items() if isinstance(tree, dict) else ():
+        if isinstance(inner, dict):
+            if isinstance(inner.get("value"), str):
+                yield name, inner["value"]
+            yield from values_of(inner)
+
+
+def check_ports(settings):
+    """RDMA ports that are active at their rate, and their errors since some minutes."""
+    wanted = settings.get("ports") or []
+    if not wanted:
+        return
+    ports = dict(read_ports(settings.get("sysfs", "/sys/class/infiniband")))
+    for kind in wanted:
+        rate = int(kind["rate_gbps"])
+        up = sum(
+            port["state"] == "ACTIVE"
+            and port["layer"].lower() == kind["technology"].lower()
+            and port["rate"] == rate
+            for port in ports.values()
+        )
+        if up < kind["count"]:
+            yield "{} of {} {} ports of {} Gbps".format(up, kind["count"], kind["technology"], rate)
+    for name, before in sorted(former_counters(ports, settings.get("remember")).items()):
+        port = ports[name]
+        downs, errors = port["downs"] - before["downs"], port["errors"] - before["errors"]
+        most = port["rate"] * 1e9 * WINDOW_S * ERRORS_PER_BIT
+        if downs > 0:
+            yield "{} went down {} times in {} min".format(name, downs, WINDOW_S // 60)
+        if errors > most:
+            yield "{} has {} symbol errors in {} min, more than {:.2f}".format(
+                name, errors, WINDOW_S // 60, most
+            )
+
+
+def read_ports(folder):
+    """Each port with what the kernel says of it."""
+    for path in sorted(glob.glob(os.path.join(folder, "*", "ports", "*"))):
+        device, _, port = path[len(folder) :].strip("/").split("/")
+        counters = os.path.join(path, "counters")
+        yield (
+            "{}/{}".format(device, port),
+            {
+                "layer": read_text(path, "link_layer"),
+                "state": read_text(path, "state").split(":")[-1].strip(),
+                "rate": number_of(read_text(path, "rate")),
+                "errors": number_of(read_text(counters, "symbol_error")),
+                "downs": number_of(read_text(counters, "link_downed")),
+            },
+        )
+
+
+def read_text(folder, name):
+    """Text of a file of the kernel; empty where there is none."""
+    try:
+        with open(os.path.join(folder, name)) as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def former_counters(ports, remember):
+    """Counters of the ports as they were up to some minutes ago; none on the first run.
+
+    They are kept until they are older than that, so that a fault is seen once at least.
+    """
+    counters = {
+        name: {key: port[key] for key in ("errors", "downs")} for name, port in ports.items()
+    }
+    now = time.monotonic()  # since boot, after which the file is gone and the counters are new
+    try:
+        with open(STATE) as file:
+            kept = json.load(file)
+        age, before = now - kept["since"], kept["counters"]
+    except (OSError, ValueError, KeyError, TypeError):
+        age, before = WINDOW_S, {}
+    if remember and age >= WINDOW_S:
+        with open(STATE + ".new", "w") as file:
+            json.dump({"since": now, "counters": counters}, file)
+        os.replace(STATE + ".new", STATE)
+    return {name: before[name] for name in before if name in ports}
+
+
+def check_clock(settings):
+    """The clock follows a time server, and is not further from it than is taken."""
+    most = settings.get("clock_s")
+    if not most:
+        return
+    code, told = run("chronyc", "-c", "tracking")
+    fields = told.strip().split(",")
+    if code != 0 or len(fields) < 14:
+        yield "chronyc: {}".format(" ".join(told.split())[:80])
+    elif fields[-1] == "Not synchronised":
+        yield "the clock follows no time server"
+    elif abs(float(fields[4])) > most:
+        yield "the clock is {:.3f} s off, more than {:g} s".format(abs(float(fields[4])), most)
 
 
 QUICK = (check_accelerators, check_mounts)
-ALL = (check_accelerators, check_mounts, check_space, check_services, check_xids)
+ALL = (
+    check_accelerators,
+    check_mounts,
+    check_answers,
+    check_space,
+    check_services,
+    check_xids,
+    check_gpus,
+    check_dcgm,
+    check_ports,
+    check_clock,
+)
 
 
 def judge(settings, checks):
@@ -192,6 +448,7 @@ def main(arguments=None):
     except (OSError, ValueError) as error:
         sys.stderr.write("{}: {}\n".format(options.settings, error))
         return BROKEN
+    settings["remember"] = not (options.prolog or options.show)
     reasons = judge(settings, QUICK if options.prolog else ALL)
     for reason in reasons:
         print(reason)

@@ -10,10 +10,8 @@ from typing import Any
 from rackwright.accept.expected import Comparing, Expectation, HostExpectations
 from rackwright.model.hardware import fact_value
 from rackwright.model.operations import AllReduce
-from rackwright.plan.accelerators_per_node import boards
-from rackwright.plan.host_list import inventory_names
 from rackwright.plan.model import Plan
-from rackwright.plan.slurm.nodes import node_sets
+from rackwright.plan.slurm.cluster import SlurmCluster
 
 BANDWIDTH = "NCCL all-reduce"
 """Its bus bandwidth: what the slowest link would carry if the algorithm were perfect."""
@@ -78,19 +76,22 @@ class RankGroup:
 
 def groups(plan: Plan) -> tuple[RankGroup, ...]:
     """The groups of nodes with at least two NVIDIA GPUs each, as Slurm hands them out."""
-    scheduler, operations = plan.blueprint.scheduler, plan.blueprint.operations
-    if scheduler is None:
+    slurm, operations = plan.slurm, plan.operations
+    if slurm is None:
         return ()
     said = {one.group: one for one in (operations.all_reduce if operations else ())}
-    names = {(host.site, host.group, host.name): name for host, name in inventory_names(plan)}
-    return tuple(_groups(plan, said, names))
+    names = {(host.site, host.group, host.name): host.inventory_name for host in plan.hosts}
+    return tuple(_groups(plan, slurm, said, names))
 
 
 def _groups(
-    plan: Plan, said: Mapping[str, AllReduce], names: Mapping[tuple[str, str, str], str]
+    plan: Plan,
+    slurm: SlurmCluster,
+    said: Mapping[str, AllReduce],
+    names: Mapping[tuple[str, str, str], str],
 ) -> Iterator[RankGroup]:
-    known_boards = {(board.site, board.group): board.accelerators for board in boards(plan)}
-    for nodes in node_sets(plan):
+    known_boards = {(board.site, board.group): board.accelerators for board in plan.boards}
+    for nodes in slurm.nodes:
         board = known_boards.get((nodes.site, nodes.group))
         count = nodes.accelerators
         if board is None or board.vendor != "nvidia" or count < 2:

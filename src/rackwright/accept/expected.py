@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
+from rackwright.model.hardware import Accelerators
 from rackwright.model.scheduler import Scheduler
 from rackwright.model.software import KernelModules, SoftwareBill
 from rackwright.model.storage import ParallelFileSystem
-from rackwright.plan.aws.nic import efa_count
-from rackwright.plan.host_list import Host, inventory_names
+from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
+from rackwright.plan.records.nodes import HostHardware
+from rackwright.plan.slurm.cluster import SlurmCluster
 from rackwright.plan.slurm.node_health import DEVICES, LUSTRE, mount_points
-from rackwright.plan.slurm.nodes import NodeSet, covers, node_sets
-from rackwright.plan.slurm.topology import topologies
-from rackwright.plan.software.versions import NVSWITCH, WIDE_NVLINK, bill_of, kernel_of
+from rackwright.plan.slurm.nodes import NodeSet, covers
+from rackwright.plan.software.versions import NVSWITCH, WIDE_NVLINK, kernel_of
 from rackwright.plan.storage.filesystem import serves_lustre
 
 MEMORY_SHARE = 95.0
@@ -104,14 +103,14 @@ def expect(plan: Plan, *, lab: bool = False) -> tuple[HostExpectations, ...]:
         plan: the cluster.
         lab: the hosts are a lab's; what they cannot pose as is left out.
     """
-    scheduler = plan.blueprint.scheduler
-    sets = () if scheduler is None else node_sets(plan)
+    slurm = plan.slurm
+    scheduler, sets = (None, ()) if slurm is None else (slurm.scheduler, slurm.nodes)
     of_group = {(nodes.site, nodes.group): nodes for nodes in sets}
 
-    places = _places(plan, sets)
+    places = _places(slurm)
     known: dict[tuple[str, str], tuple[Expectation, ...]] = {}
     made = []
-    for host, name in inventory_names(plan):
+    for host in plan.hosts:
         nodes = of_group.get((host.site, host.group))
         of_kind = (host.site, host.group)
         if of_kind not in known:  # the hosts of a group are equal
@@ -119,10 +118,10 @@ def expect(plan: Plan, *, lab: bool = False) -> tuple[HostExpectations, ...]:
             known[of_kind] = tuple(
                 item for item in found if not (lab and item.kind in NOT_IN_A_LAB)
             )
-        board = _accelerators(plan, host)
+        board = _accelerators(host)
         made.append(
             HostExpectations(
-                name=name,
+                name=host.inventory_name,
                 node=host.name if nodes is not None else None,
                 devices=DEVICES.get(board.vendor if board else "nvidia", DEVICES["nvidia"]),
                 items=(
@@ -135,41 +134,28 @@ def expect(plan: Plan, *, lab: bool = False) -> tuple[HostExpectations, ...]:
     return tuple(made)
 
 
-def _entry(plan: Plan, host: Host) -> Node | Instance | None:
-    """What the catalogue knows of the host; None for a server type that nobody has described."""
-    if host.place is not None:
-        return plan.catalogue.get(Node, host.hardware)
-    known = host.hardware in plan.catalogue.ids(Instance)
-    return plan.catalogue.get(Instance, host.hardware) if known else None
-
-
-def _accelerators(plan: Plan, host: Host) -> Accelerators | None:
-    entry = _entry(plan, host)
-    return None if entry is None else entry.accelerators
-
-
 def _hardware(plan: Plan, host: Host, nodes: NodeSet | None) -> Iterator[Expectation]:
-    entry = _entry(plan, host)
-    if entry is None:
+    equipment = host.equipment
+    if equipment is None:
         return
-    yield from _gpus(entry, nodes)
-    cpus = fact_value(entry.cpus) if isinstance(entry, Node) else fact_value(entry.vcpus)
-    cpus = cpus if nodes is None else nodes.cpus
+    yield from _gpus(equipment, nodes)
+    cpus = equipment.cpus if nodes is None else nodes.cpus
     yield Expectation("processors", "processors", ("cpus",), Comparing.EQUAL, cpus)
-    yield _memory(plan, entry, nodes)
-    if isinstance(entry, Node):
-        yield from _ports(entry)
-    elif (count := _efa(plan, host)) is not None:
+    yield _memory(plan, equipment, nodes)
+    if host.place is not None:
+        yield from _ports(equipment)
+    elif (count := host.efa_devices) is not None:
         yield Expectation("EFA devices", "EFA devices", ("efa",), Comparing.EQUAL, count)
 
 
-def _gpus(entry: Node | Instance, nodes: NodeSet | None) -> Iterator[Expectation]:
-    board = entry.accelerators
-    count: int | None = 0
+def _accelerators(host: Host) -> Accelerators | None:
+    return None if host.equipment is None else host.equipment.board
+
+
+def _gpus(equipment: HostHardware, nodes: NodeSet | None) -> Iterator[Expectation]:
+    board, count = equipment.board, equipment.accelerators
     if nodes is not None and nodes.gres is not None:
         count = nodes.gres.count
-    elif board is not None:
-        count = None if board.count % entry.hosts else board.count // entry.hosts
     yield Expectation("accelerators", "accelerators", ("accelerators",), Comparing.EQUAL, count)
     if board is not None and board.vendor == "nvidia":
         word = nodes.gres.type if nodes is not None and nodes.gres is not None else board.gres
@@ -177,12 +163,10 @@ def _gpus(entry: Node | Instance, nodes: NodeSet | None) -> Iterator[Expectation
         yield Expectation("accelerator model", "accelerator model", key, Comparing.WORD, word)
 
 
-def _memory(plan: Plan, entry: Node | Instance, nodes: NodeSet | None) -> Expectation:
+def _memory(plan: Plan, equipment: HostHardware, nodes: NodeSet | None) -> Expectation:
     """Slurm's number where the blueprint gives one: a node with less is refused by slurmd."""
-    scheduler = plan.blueprint.scheduler
+    scheduler, gib = plan.scheduler, equipment.memory_gib
     share = MEMORY_SHARE if scheduler is None else scheduler.schedulable_memory
-    size = entry.host_memory if isinstance(entry, Node) else entry.memory
-    gib = fact_value(size)
     installed = None if gib is None else gib * 1024
     least = None if installed is None else installed * share / 100
     tolerance: str | None = f"{share:g} % of it or more"
@@ -197,30 +181,18 @@ def _floor(value: float | None) -> int | None:
     return None if value is None else int(value + 1e-6)
 
 
-def _ports(entry: Node) -> Iterator[Expectation]:
+def _ports(equipment: HostHardware) -> Iterator[Expectation]:
     """Ports of each technology and rate; a host does not know which network a port is in."""
-    wanted: Counter[tuple[str, float]] = Counter()
-    for port in entry.ports:
-        wanted[port.technology, port.rate.value] += port.count
-    for (technology, rate), count in sorted(wanted.items()):
+    for ports in equipment.ports_by_rate:
         yield Expectation(
-            item=f"ports {technology} {rate:g} Gbps",
+            item=f"ports {ports.technology} {ports.rate_gbps:g} Gbps",
             kind="ports",
-            key=(technology,),
+            key=(ports.technology,),
             rule=Comparing.PORTS,
-            expected=None if count % entry.hosts else count // entry.hosts,
+            expected=ports.count,
             tolerance="or more",
-            rate_gbps=rate,
+            rate_gbps=ports.rate_gbps,
         )
-
-
-def _efa(plan: Plan, host: Host) -> int | None:
-    """EFA devices of an instance; None where the group is none of instances with a known layout."""
-    for planned in plan.aws:
-        for entry in planned.groups if planned.site.name == host.site else ():
-            if entry.group.name == host.group and entry.nics is not None:
-                return efa_count(entry.nics)
-    return None
 
 
 def _mounts(plan: Plan, host: Host) -> Iterator[Expectation]:
@@ -232,10 +204,10 @@ def _mounts(plan: Plan, host: Host) -> Iterator[Expectation]:
 
 def _unclaimed(plan: Plan, host: Host) -> Iterator[ParallelFileSystem]:
     """File systems of which nobody says who mounts them, so that this host may have to."""
-    for planned in plan.onprem:
-        for system in planned.site.file_systems if planned.site.name == host.site else ():
-            if system.clients is None and host.role == "compute":
-                yield system
+    for system in plan.file_systems:
+        lustre = system.lustre if system.site == host.site else None
+        if lustre is not None and lustre.clients is None and host.role == "compute":
+            yield lustre
 
 
 def _mounts_lustre(plan: Plan, host: Host) -> bool:
@@ -243,20 +215,12 @@ def _mounts_lustre(plan: Plan, host: Host) -> bool:
     return any(place.kind == LUSTRE for place in places) or any(_unclaimed(plan, host))
 
 
-def _serves_lustre(plan: Plan, host: Host) -> bool:
-    return any(
-        planned.site.name == host.site and serves_lustre(planned.site, host.group)
-        for planned in plan.onprem
-    )
-
-
 def _mount(place: str, expected: str | None) -> Expectation:
     return Expectation(f"mount {place}", "mount", ("mounts", place), Comparing.EQUAL, expected)
 
 
 def _versions(plan: Plan, host: Host) -> Iterator[Expectation]:
-    scheduler = plan.blueprint.scheduler
-    bill, _ = bill_of(plan.blueprint.operations, host.site)
+    scheduler, bill = plan.scheduler, plan.software[host.site].bill
     wanted = {} if bill is None else dict(_billed(plan, bill, host))
     if scheduler is not None and covers(scheduler, host.site):
         exact = None if bill is None else bill.slurm
@@ -275,18 +239,18 @@ def _version(component: str, version: str, rule: Comparing = Comparing.VERSION) 
 
 def _billed(plan: Plan, bill: SoftwareBill, host: Host) -> Iterator[tuple[str, str]]:
     """The components of the bill that a host of this kind carries."""
-    board = _accelerators(plan, host)
+    board = _accelerators(host)
     nvidia = board is not None and board.vendor == "nvidia"
-    serves = _serves_lustre(plan, host)
+    serves = serves_lustre(plan, host.site, host.group)
     kernel = kernel_of(plan, host.site, host.group)
     wide = board is not None and board.gres in WIDE_NVLINK
     switched = board is not None and board.gres in NVSWITCH and board.count >= 8
-    entry = _entry(plan, host)
-    rdma = isinstance(entry, Node) and any(port.role == "compute" for port in entry.ports)
-    scheduler = plan.blueprint.scheduler
+    equipment = host.equipment
+    rdma = equipment is not None and any(port.role == "compute" for port in equipment.ports)
+    scheduler = plan.scheduler
     role = host.role if scheduler is not None and covers(scheduler, host.site) else None
     # Where the group asks for no EFA there is none of its software either.
-    efa = nvidia and host.place is None and _efa(plan, host) != 0
+    efa = nvidia and host.place is None and host.efa_devices != 0
     carried: Iterable[tuple[str, str | None, bool]] = (
         ("kernel", kernel, True),
         ("driver", bill.driver, nvidia),
@@ -303,6 +267,7 @@ def _billed(plan: Plan, bill: SoftwareBill, host: Host) -> Iterator[tuple[str, s
         ("lustre_client", _module(bill.lustre_client), _mounts_lustre(plan, host)),
         ("lustre_server", _module(bill.lustre_server), serves),
         ("enroot", bill.enroot, role == "compute"),
+        ("container_toolkit", bill.container_toolkit, nvidia and role == "compute"),
         ("pyxis", bill.pyxis, role in {"compute", "login"}),
     )
     for component, version, applies in carried:
@@ -318,6 +283,8 @@ def _services(scheduler: Scheduler | None, host: Host) -> Iterator[Expectation]:
     if scheduler is None or not covers(scheduler, host.site):
         return
     wanted = ["munge"] if scheduler.auth == "munge" else []
+    if host.role == "login" and scheduler.auth == "slurm":
+        wanted.append("sackd")
     if host.role == "compute":
         wanted.append("slurmd")
     if host.name in {controller.host for controller in scheduler.controllers}:
@@ -331,14 +298,14 @@ def _services(scheduler: Scheduler | None, host: Host) -> Iterator[Expectation]:
         )
 
 
-def _places(plan: Plan, sets: Sequence[NodeSet]) -> dict[str, str]:
+def _places(slurm: SlurmCluster | None) -> dict[str, str]:
     """The lowest switch, or the block, of each node in Slurm's topology.
 
     Only where it has one kind of them: a node in a tree and in blocks is shown with both.
     """
-    if not sets:
+    if slurm is None or not slurm.nodes:
         return {}
-    (own, *others), _ = topologies(plan, sets)
+    own, *others = slurm.topologies
     if others:
         return {}
     switches = {node: switch.name for switch in own.switches for node in switch.nodes}

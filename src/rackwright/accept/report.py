@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from rackwright.accept.compare import Acceptance, ItemOutcome, ItemResult
 from rackwright.harmless import json_text
-from rackwright.report.junit_xml import Case, render_suites
+from rackwright.report.ci.junit_xml import Case, render_suites
 
 SCHEMA = "rackwright.verify/v1"
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e\u00a1-\ud7ff\ue000-\ufffd]")

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from rackwright.ansible_runs.state import Line, View
-from rackwright.ansible_runs.terminal_text import cells, cut, plain
-from rackwright.harmless import REDRAWING
-from rackwright.streams import show
+from rackwright.ansible_runs.terminal_text import plain
+from rackwright.terminal import LiveLine, cells, cut, is_terminal, own_text
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 REDRAW_AFTER_S = 0.1
 LOG_AFTER_S, HOLD_S = 30.0, 2.0
-DEFAULT_WIDTH = 80
-RED, NORMAL = "\x1b[31m", "\x1b[m"
-_TO_START, _TO_END = "\r", "\x1b[K"
+RED = "red"
 _LEAST_NAMES, _LEAST_TASK = 3, 10
 """Columns that are worth being used for names of hosts, and for that of a task."""
 
@@ -34,52 +33,34 @@ class Screen(Protocol):
         """Leave nothing behind that is true no more."""
 
 
-@dataclass
 class Terminal:
     """One line at the bottom, redrawn in place; failures stay above it.
 
     Attributes:
-        stream: a terminal.
         colour: whether failures may be red.
     """
 
-    stream: TextIO
-    colour: bool
-    _drawn: float = float("-inf")
-    _open: bool = False
+    def __init__(self, stream: TextIO, *, colour: bool) -> None:
+        self.colour = colour
+        self._line = LiveLine(stream, colour=colour)
+        self._encoding = stream.encoding
+        self._drawn = float("-inf")
 
     def tell(self, line: Line, at: float) -> None:
         """Show a failure above the line; steps are shown in it."""
-        if not line.failure:
-            return
-        text = f"{RED}{line.text}{NORMAL}" if self.colour else line.text
-        self._put(f"{_TO_START}{_TO_END}  {text}\n")
-        self._open, self._drawn = False, float("-inf")
+        if line.failure:
+            self._line.say(own_text(f"  {line.text}", RED))
+            self._drawn = float("-inf")
 
     def show(self, view: Callable[[float], View], at: float) -> None:
         """Draw the line anew."""
-        if at - self._drawn < REDRAW_AFTER_S:
-            return
-        self._drawn, self._open = at, True
-        # The last column stays free: some terminals go to the next line when it is written.
-        drawn = draw(view(at), self._width() - 1, colour=self.colour, encoding=self.stream.encoding)
-        self._put(f"{_TO_START}{drawn}{_TO_END}")
+        if at - self._drawn >= REDRAW_AFTER_S:
+            self._drawn = at
+            self._line.draw(draw(view(at), self._line.width, encoding=self._encoding))
 
     def close(self) -> None:
         """Take the line away."""
-        if self._open:
-            self._put(f"{_TO_START}{_TO_END}")
-            self._open = False
-
-    def _put(self, text: str) -> None:
-        show(text, REDRAWING, self.stream)
-        self.stream.flush()
-
-    def _width(self) -> int:
-        try:
-            return os.get_terminal_size(self.stream.fileno()).columns or DEFAULT_WIDTH
-        except (OSError, ValueError):
-            return DEFAULT_WIDTH
+        self._line.close()
 
 
 @dataclass
@@ -133,7 +114,7 @@ def screen_for(stream: TextIO, environment: Mapping[str, str]) -> Screen:
 
     With ``NO_COLOR`` in the environment there are no colours (https://no-color.org).
     """
-    if not stream.isatty() or environment.get("TERM", "dumb") == "dumb":
+    if not is_terminal(stream, environment):
         return Log(stream)
     return Terminal(stream, colour=not environment.get("NO_COLOR"))
 
@@ -147,8 +128,14 @@ def describe(view: View) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def draw(view: View, width: int, *, colour: bool = False, encoding: str | None = None) -> str:
-    """How things stand, in at most ``width`` columns: what matters least is left out first."""
+def draw(view: View, width: int, *, encoding: str | None = None) -> Text:
+    """How things stand, in at most ``width`` columns: what matters least is left out first.
+
+    Args:
+        view: how things stand.
+        width: of the terminal.
+        encoding: of the terminal; escapes stand for signs that it lacks.
+    """
     known = encoding or "utf-8"
     step, counts, ended, failed, time = _parts(view)
     step = _as_shown(step, known)
@@ -166,7 +153,7 @@ def draw(view: View, width: int, *, colour: bool = False, encoding: str | None =
         text = line(head, failed, time)
     if cells(text) > width:
         text = cut(line(failed, counts if step else "", time), width)
-        return _red(text, failed, colour=colour)
+        return _stress(text, failed)
     room = width - cells(text)
     trouble = failed
     if failed and room >= _LEAST_NAMES + 2:
@@ -177,7 +164,7 @@ def draw(view: View, width: int, *, colour: bool = False, encoding: str | None =
     room = width - cells(text)
     if view.task and room >= _LEAST_TASK + 3:
         text += f" ({cut(_as_shown(view.task, known), room - 3)})"
-    return _red(text, trouble, colour=colour)
+    return _stress(text, trouble)
 
 
 def listed(names: Sequence[str], number: int, room: int) -> str:
@@ -217,8 +204,10 @@ def _as_shown(text: str, encoding: str) -> str:
     return plain(text).encode(encoding, "backslashreplace").decode(encoding)
 
 
-def _red(text: str, part: str, *, colour: bool) -> str:
-    if not colour or not part:
-        return text
-    before, found, after = text.rpartition(part)
-    return f"{before}{RED}{found}{NORMAL}{after}" if found else text
+def _stress(text: str, part: str) -> Text:
+    """``text`` with the last ``part`` of it in red."""
+    made = own_text(text)
+    start = text.rfind(part) if part else -1
+    if start >= 0:
+        made.stylize(RED, start, start + len(part))
+    return made

@@ -18,13 +18,20 @@ from rackwright.render.slurm import render_slurm
 from rackwright.secret_files import Secret, keep_secret
 
 MUNGE_KEY_BYTES = 1024
+SLURM_KEY_BYTES = 1024
 PASSWORD_BYTES = 24
 
 MUNGE_LEAST_BYTES, PASSWORD_LEAST = 32, 12
 """Shortest key that MUNGE takes, and password that the role takes; a team may put its own there."""
+SLURM_LEAST_BYTES = 16
+"""Shortest key that Slurm takes for itself (``auth/slurm``)."""
 
 _MUNGE_MEND = (
     "put '/etc/munge/munge.key' of a host in its place; where there is none, remove it and "
+    "configure every host, so that all get the same new key"
+)
+_SLURM_MEND = (
+    "put '/etc/slurm/slurm.key' of a host in its place; where there is none, remove it and "
     "configure every host, so that all get the same new key"
 )
 _GRAFANA_MEND = "remove it; the next run gives Grafana's administrator a new password"
@@ -50,6 +57,11 @@ class Workspace:
     def munge_key(self) -> Path:
         """The cluster's key, made once."""
         return self.folder / "secrets/munge.key"
+
+    @property
+    def slurm_key(self) -> Path:
+        """The cluster's key where Slurm authenticates by itself, made once."""
+        return self.folder / "secrets/slurm.key"
 
     @property
     def grafana_password(self) -> Path:
@@ -93,7 +105,7 @@ def prepare(
     _check_addresses(made, connections or {})
     in_use = place.inventory.exists()  # Ansible runs only after it is written
     shared: dict[str, Any] = {}
-    if plan.blueprint.scheduler is not None:
+    if plan.scheduler is not None:
         place.slurm.mkdir(exist_ok=True)
         files = render_slurm(plan)
         for stale in {path.name for path in place.slurm.iterdir()} - set(files):
@@ -101,14 +113,7 @@ def prepare(
         for name, text in files.items():
             write_changed(place.slurm / name, text)
         shared["slurm_config_source"] = str(place.slurm)
-        shared["munge_key_file"] = str(
-            keep_secret(
-                place.munge_key,
-                lambda: secrets.token_bytes(MUNGE_KEY_BYTES),
-                Secret("the MUNGE key", least=MUNGE_LEAST_BYTES, mend=_MUNGE_MEND),
-                in_use=in_use,
-            )
-        )
+        shared |= _cluster_key(place, plan.scheduler.auth, in_use=in_use)
     if "grafana_version" in made.get("monitoring", {}).get("vars", {}):
         shared["grafana_admin_password_file"] = str(
             keep_secret(
@@ -122,6 +127,23 @@ def prepare(
     place.inventory.parent.mkdir(exist_ok=True)
     write_changed(place.inventory, json.dumps(document, indent=1))
     return made
+
+
+def _cluster_key(place: Workspace, auth: str, *, in_use: bool) -> dict[str, str]:
+    """The variable that names the key by which hosts of the cluster know each other, made once.
+
+    Raises:
+        StateError: it is cut short.
+    """
+    if auth == "munge":
+        variable, path, size = "munge_key_file", place.munge_key, MUNGE_KEY_BYTES
+        secret = Secret("the MUNGE key", least=MUNGE_LEAST_BYTES, mend=_MUNGE_MEND)
+    else:
+        variable, path, size = "slurm_config_key_file", place.slurm_key, SLURM_KEY_BYTES
+        secret = Secret("the key of Slurm", least=SLURM_LEAST_BYTES, mend=_SLURM_MEND)
+    return {
+        variable: str(keep_secret(path, lambda: secrets.token_bytes(size), secret, in_use=in_use))
+    }
 
 
 def _check_addresses(inventory: Inventory, connections: Mapping[str, Mapping[str, Any]]) -> None:

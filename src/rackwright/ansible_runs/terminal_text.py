@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
 _SEQUENCE = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours and movements
@@ -20,29 +19,3 @@ def plain(text: object) -> str:
         words = " ".join(_SEQUENCE.sub("", words).split())
         words = "".join(sign for sign in words if sign.isprintable())
     return words
-
-
-def cells(text: str) -> int:
-    """The columns that printable ``text`` takes on a terminal."""
-    return len(text) if text.isascii() else sum(map(_cell, text))
-
-
-def cut(text: str, room: int) -> str:
-    """``text`` in at most ``room`` columns, with an ellipsis where something is missing."""
-    if cells(text) <= room:
-        return text
-    if room < 1:
-        return ""
-    kept, used = [], 0
-    for sign in text:
-        used += _cell(sign)
-        if used > room - 1:
-            break
-        kept.append(sign)
-    return f"{''.join(kept)}…"
-
-
-def _cell(sign: str) -> int:
-    if unicodedata.combining(sign):
-        return 0
-    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1

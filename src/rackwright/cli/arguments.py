@@ -26,12 +26,13 @@ def add_packs(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_aws_site(parser: argparse.ArgumentParser) -> None:
-    """Add which AWS site, and where it is provisioned."""
+def add_aws_site(parser: argparse.ArgumentParser, *, hosts: bool = False) -> None:
+    """Add which AWS site, and where it is provisioned; with ``hosts`` it may be hosts of bare metal instead."""
     parser.add_argument("--site", help="the AWS site, where the blueprint has several")
     parser.add_argument(
         "--target",
-        choices=("local", "aws"),
+        choices=("local", "aws", "hosts") if hosts else ("local", "aws"),
         required=True,
-        help="local: the embedded AWS of this machine; aws: AWS, with your credentials",
+        help="local: the embedded AWS of this machine; aws: AWS, with your credentials"
+        + ("; hosts: Slurm and its hosts, over SSH" if hosts else ""),
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rackwright.errors import SpecError, SpecErrors, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text, visible
+from rackwright.terminal import print_table
 
 if TYPE_CHECKING:
     from rackwright.catalog.loader import Catalogue, Key
@@ -98,12 +99,21 @@ def _list(arguments: argparse.Namespace) -> int:
     if arguments.json:
         sys.stdout.write(json_text({"schema": "rackwright.catalogue/v1", "products": rows}))
         return ExitCode.CLEAN if rows else ExitCode.NOTHING
-    for row in rows:
-        own = "own" if row["own"] else ""
-        sys.stdout.write(
-            f"{row['kind']:<14} {row['id']:<28} {own:<4} {row['numbers']:>3} numbers, "
-            f"{row['lacks']:>2} lacking  {visible(row['vendor'])} {visible(row['name'])}\n"
-        )
+    print_table(
+        ("kind", "id", "own", "numbers", "lacking", "product"),
+        [
+            (
+                row["kind"],
+                row["id"],
+                "own" if row["own"] else "",
+                row["numbers"],
+                row["lacks"],
+                visible(f"{row['vendor']} {row['name']}"),
+            )
+            for row in rows
+        ],
+        "{:<14} {:<28} {:<4} {:>3} numbers, {:>2} lacking  {}",
+    )
     return ExitCode.CLEAN if rows else ExitCode.NOTHING
 
 

@@ -16,6 +16,7 @@ from rackwright.cli.todo import add_todo, refuse_existing, write_todo
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.report.formats import FORMATS
+from rackwright.terminal import wants_colour
 
 if TYPE_CHECKING:
     from rackwright.plan.load import LoadedPlan
@@ -108,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
         delta=read_delta(arguments.delta) if arguments.delta else None,
         verbose=arguments.verbose,
         show_waived=arguments.show_waived,
-        colour=_wants_colour(arguments.color),
+        colour=wants_colour(arguments.color, sys.stdout, os.environ),
     )
     if arguments.todo is not None:
         write_todo("check", arguments, loaded.plan, _unknown(report, loaded))
@@ -135,11 +136,3 @@ def _unknown(report: Report, loaded: LoadedPlan) -> list[Wanted]:
         if result.outcome is Outcome.UNKNOWN
         for missing in result.missing
     ]
-
-
-def _wants_colour(choice: str) -> bool:
-    if choice != "auto":
-        return choice == "always"
-    if os.environ.get("NO_COLOR"):
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()

@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         return refused
     if in_waves:
         return roll_out(arguments, loaded, workers, _login(workers, arguments.lab))
-    name = loaded.plan.blueprint.name
+    name = loaded.plan.name
     place = workspace(name)
     limit = arguments.limit
     if arguments.retry:
@@ -120,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace, loaded: LoadedPlan) -> None:
-    if loaded.plan.blueprint.scheduler is None:
+    if loaded.plan.scheduler is None:
         raise UsageError(
             "the blueprint has no 'scheduler', so there is nothing to configure",
             hint="describe the Slurm cluster under 'scheduler:'",

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.compare:
         comparisons = compare(plan, summary=summary, region=arguments.region)
     render = render_json if arguments.json else render_text
-    sys.stdout.write(render(plan.blueprint.name, summary, comparisons))
+    sys.stdout.write(render(plan.name, summary, comparisons))
     if arguments.todo is not None:
         write_todo("cost", arguments, plan, _unpriced(loaded, summary, comparisons or ()))
     return ExitCode.CLEAN

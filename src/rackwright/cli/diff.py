@@ -15,6 +15,7 @@ from rackwright.cli.packs import add_isolated, refuse_outside
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.harmless import COLOURS, harmless
 from rackwright.streams import show
+from rackwright.terminal import wants_colour
 
 if TYPE_CHECKING:
     from rackwright.diff.compare import Comparison
@@ -78,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise
     for output_form, path in outputs:
         _write(path, _render(comparison, output_form, arguments, colour=False))
-    colour = _wants_colour(arguments.color)
+    colour = wants_colour(arguments.color, sys.stdout, os.environ)
     show(_render(comparison, form, arguments, colour=colour), COLOURS if colour else None)
     if comparison.refused:
         sys.stderr.write("hint: '--accept FIELD' lets a change destroy data\n")
@@ -145,26 +146,18 @@ def _render(
     comparison: Comparison, form: str, arguments: argparse.Namespace, *, colour: bool
 ) -> str:
     if form == "json":
-        from rackwright.diff.json import render_json
+        from rackwright.diff.forms.json import render_json
 
         return render_json(comparison)
     if form == "md":
-        from rackwright.diff.markdown import render_markdown
+        from rackwright.diff.forms.markdown import render_markdown
 
         return harmless(render_markdown(comparison))
     if form == "comment":
-        from rackwright.diff.markdown import render_comment
+        from rackwright.diff.forms.markdown import render_comment
 
         return harmless(render_comment(comparison))
-    from rackwright.diff.text import render_text
+    from rackwright.diff.forms.text import render_text
 
     text = render_text(comparison, verbose=arguments.verbose, colour=colour)
     return harmless(text, COLOURS if colour else None)
-
-
-def _wants_colour(choice: str) -> bool:
-    if choice != "auto":
-        return choice == "always"
-    if os.environ.get("NO_COLOR"):
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()

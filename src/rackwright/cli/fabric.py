@@ -16,7 +16,6 @@ from rackwright.exit_codes import ExitCode
 from rackwright.harmless import visible
 
 if TYPE_CHECKING:
-    from rackwright.catalog.loader import Catalogue
     from rackwright.plan.fabric.layout import Layout
     from rackwright.plan.model import Plan
 
@@ -58,18 +57,18 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "cables":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(COLUMNS)
-        writer.writerows(_rows(layout, plan.catalogue))
+        writer.writerows(_rows(layout))
         return ExitCode.CLEAN
     if layout.technology != "infiniband":
         raise UsageError(f"the fabric '{layout.fabric.name}' is not InfiniBand")
     if arguments.action == "compare":
-        return _compare(layout, plan.catalogue, arguments.discovered)
+        return _compare(layout, arguments.discovered)
     if arguments.action == "net":
         from rackwright.plan.fabric.ibsim import network
 
-        sys.stdout.write(network(layout, plan.catalogue).text)
+        sys.stdout.write(network(layout).text)
         return ExitCode.CLEAN
-    return _route(layout, plan.catalogue, arguments.engine, arguments.timeout)
+    return _route(layout, arguments.engine, arguments.timeout)
 
 
 def _choose(plan: Plan, site: str | None, fabric: str | None) -> Layout:
@@ -78,16 +77,14 @@ def _choose(plan: Plan, site: str | None, fabric: str | None) -> Layout:
     Raises:
         UsageError: none is, or several are.
     """
-    from rackwright.plan.fabric.layout import lay_out
-
-    found = [
-        (at.site.name, each.name, lay_out(at.site, each, plan.catalogue))
+    attached = [
+        (each.site, each.name, each.layout)
         for at in plan.onprem
-        for each in at.site.fabrics
-        if site in {None, at.site.name}
-        and (each.name == fabric if fabric is not None else each.role == "compute")
+        for each in at.fabrics
+        if site in {None, each.site}
+        and (each.name == fabric if fabric is not None else each.fabric.role == "compute")
+        and each.layout is not None
     ]
-    attached = [(where, name, layout) for where, name, layout in found if layout is not None]
     if len(attached) == 1:
         return attached[0][2]
     if attached:
@@ -99,12 +96,12 @@ def _choose(plan: Plan, site: str | None, fabric: str | None) -> Layout:
     )
 
 
-def _rows(layout: Layout, catalogue: Catalogue) -> Iterator[tuple[str | int | float, ...]]:
+def _rows(layout: Layout) -> Iterator[tuple[str | int | float, ...]]:
     from rackwright.plan.fabric.cables import routed_length, wires
     from rackwright.plan.fabric.layout import find_host
 
     kinds = {link.name: link for link in layout.fabric.links}
-    for wire in wires(layout, catalogue):
+    for wire in wires(layout):
         link = kinds.get(wire.kind)
         length = None if link is None else routed_length(link)
         port, index = None, wire.lower_port - 1
@@ -124,7 +121,7 @@ def _rows(layout: Layout, catalogue: Catalogue) -> Iterator[tuple[str | int | fl
         )
 
 
-def _compare(layout: Layout, catalogue: Catalogue, path: Path) -> int:
+def _compare(layout: Layout, path: Path) -> int:
     """Tell every cable that is not as planned; 5 when there is one."""
     from rackwright.plan.fabric.discovery import differences, read_discovery
 
@@ -137,7 +134,7 @@ def _compare(layout: Layout, catalogue: Catalogue, path: Path) -> int:
             f"'{path}' is no output of ibnetdiscover: {error}",
             hint="run 'ibnetdiscover --node-name-map FILE' on a host of the fabric",
         ) from None
-    found = differences(layout, catalogue, discovered)
+    found = differences(layout, discovered)
     for difference in found:
         print(f"{visible(difference.cable)}: {visible(difference.message)}")
         print(f"  fix: {visible(difference.fix)}")
@@ -147,7 +144,7 @@ def _compare(layout: Layout, catalogue: Catalogue, path: Path) -> int:
     return ExitCode.VIOLATION if found else ExitCode.CLEAN
 
 
-def _route(layout: Layout, catalogue: Catalogue, engine: str | None, timeout: float) -> int:
+def _route(layout: Layout, engine: str | None, timeout: float) -> int:
     """Route the fabric; 5 when another engine than the one asked for did it."""
     from rackwright.plan.fabric.cables import digest
     from rackwright.provision.fabric_simulator import route
@@ -161,7 +158,7 @@ def _route(layout: Layout, catalogue: Catalogue, engine: str | None, timeout: fl
     if wanted is None:
         raise UsageError("no routing engine is chosen", hint="set 'routing_engine' or '--engine'")
     wanted = wanted.removeprefix("ar_")
-    routed = route(layout, catalogue, wanted, timeout_s=timeout)
+    routed = route(layout, wanted, timeout_s=timeout)
     for complaint in routed.complaints:
         print(f"opensm: {complaint}", file=sys.stderr)
     today = dt.datetime.now(tz=dt.UTC).date()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from rackwright.ansible_runs.observer import Watcher
     from rackwright.inventory.inventory import Inventory
+    from rackwright.plan.model import Plan
 
 _LIMIT = re.compile(r"[A-Za-z0-9_.,:*!&\[\]-]+")
 
@@ -91,3 +92,21 @@ def watcher(
     groups = members(inventory)
     live = Live(hosts_to_finish(groups, limit), lambda pattern: hosts_of(pattern, groups))
     return Watch(live, screen_for(sys.stderr, os.environ))
+
+
+def controllers(plan: Plan) -> tuple[str, ...]:
+    """The hosts of the blueprint on which a controller runs, the primary first.
+
+    Raises:
+        UsageError: there is none.
+    """
+    scheduler = plan.scheduler
+    wanted = [] if scheduler is None else [c.host for c in scheduler.controllers]
+    known = {host.name: host.inventory_name for host in reversed(plan.hosts)}
+    found = tuple(known[name] for name in wanted if name in known)
+    if not found:
+        raise UsageError(
+            "no controller of the scheduler is a host of the blueprint",
+            hint="nodes are asked for and drained on a controller; configure without --waves needs none",
+        )
+    return found

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text
+from rackwright.terminal import print_table
 
 if TYPE_CHECKING:
     from rackwright.lab.lab import HostSpec, Lab
@@ -87,11 +88,10 @@ def _hosts_of(blueprint: Path) -> list[HostSpec]:
     """The bare-metal hosts of a blueprint, with as many GPUs as it says."""
     from rackwright.inventory.inventory import build_inventory, host_variables
     from rackwright.lab.lab import HostSpec
-    from rackwright.plan.host_list import list_hosts
     from rackwright.plan.load import load_plan
 
     plan = load_plan(blueprint).plan
-    names = [host.name for host in list_hosts(plan) if host.place is not None]
+    names = [host.name for host in plan.hosts if host.place is not None]
     made = build_inventory(plan)
     gpus = {
         name: (host_variables(made, name) or {}).get("rackwright_accelerators") for name in names
@@ -112,9 +112,11 @@ def _status(lab: Lab, *, as_json: bool) -> int:
     if as_json:
         sys.stdout.write(json_text({"schema": "rackwright.lab/v1", "hosts": found}))
     else:
-        for host in found:
-            state = "runs" if host["running"] else "is off"
-            print(f"{host['name']} {host['address']} {state}, {host['gpus']} GPUs")
+        rows = [
+            (host["name"], host["address"], "runs" if host["running"] else "is off", host["gpus"])
+            for host in found
+        ]
+        print_table(("host", "address", "state", "GPUs"), rows, "{} {} {}, {} GPUs")
     return ExitCode.CLEAN if found else ExitCode.NOTHING
 
 

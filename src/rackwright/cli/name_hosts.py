@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_aws_site, add_blueprint
+from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text
+
+if TYPE_CHECKING:
+    from rackwright.plan.model import Plan
+    from rackwright.provision.nodes import Fleet
+    from rackwright.provision.targets import Target
 
 SCHEMA = "rackwright.hosts/v1"
 
@@ -16,6 +24,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``hosts``."""
     add_blueprint(parser)
     add_aws_site(parser)
+    parser.add_argument(
+        "--topology",
+        type=Path,
+        metavar="FILE",
+        help="write what AWS tells of the network as a layer with 'scheduler.topology.switches'",
+    )
     parser.add_argument("--check", action="store_true", help="change nothing, say what would be")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
@@ -29,6 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.provision.targets import open_target
 
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
+    if arguments.topology is not None and loaded.plan.scheduler is None:
+        raise UsageError("'--topology' needs a blueprint with a 'scheduler'")
     site = choose_site(arguments, loaded)
     fleet = nodes.fleet_in(loaded.plan, site.name)
     target = open_target(arguments.target)
@@ -51,4 +67,20 @@ def run(arguments: argparse.Namespace) -> int:
         )
     for line in (line for one in done.namings for line in one.complaints()):
         say(line)
+    if arguments.topology is not None and not arguments.check:
+        say(_write_topology(arguments.topology, loaded.plan, fleet, target))
     return ExitCode.UNKNOWN if any(one["missing"] for one in groups.values()) else ExitCode.CLEAN
+
+
+def _write_topology(path: Path, plan: Plan, fleet: Fleet, target: Target) -> str:
+    """Write the layer where it changed, and say what is in it."""
+    from rackwright.files import write_changed
+    from rackwright.plan.slurm.instance_topology import switches_layer, told_tree
+    from rackwright.provision import nodes
+
+    above = nodes.network_nodes(fleet, target)
+    switches = told_tree(plan, fleet.site, above)
+    changed = write_changed(path, switches_layer(switches))
+    hosts = sum(fleet.groups.values())
+    state = "written" if changed else "unchanged"
+    return f"{path}: {len(switches):,} switches, AWS tells of {len(above):,} of {hosts:,} hosts; {state}"

@@ -13,6 +13,7 @@ from rackwright.cli.packs import current_id
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text
+from rackwright.terminal import print_table
 
 if TYPE_CHECKING:
     from rackwright.policy.api import Policy
@@ -63,11 +64,11 @@ def _list(arguments: argparse.Namespace) -> int:
     if arguments.json:
         _write_json("rackwright.policies/v1", policies=[_facts(policy) for policy in policies])
         return ExitCode.CLEAN
-    for policy in policies:
-        sys.stdout.write(
-            f"{policy.id:<9} {policy.severity:<8} {policy.enforcement:<9} "
-            f"{policy.profile:<10} {policy.since:<4} {policy.title}\n"
-        )
+    print_table(
+        ("id", "severity", "enforcement", "profile", "since", "title"),
+        [(p.id, p.severity, p.enforcement, p.profile, p.since, p.title) for p in policies],
+        "{:<9} {:<8} {:<9} {:<10} {:<4} {}",
+    )
     return ExitCode.CLEAN
 
 

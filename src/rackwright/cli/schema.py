@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _documents() -> dict[str, dict[str, Any]]:
     """The schemas by kind."""
     from rackwright.catalog.loader import FOLDERS
-    from rackwright.diff.schema import comparison_schema
+    from rackwright.diff.forms.schema import comparison_schema
     from rackwright.model.cluster import Blueprint
     from rackwright.model.prices import PriceList
     from rackwright.policy.exceptions.baseline import BaselineFile

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_aws_site, add_blueprint
+from rackwright.cli.hosts import add_hosts
 from rackwright.cli.policy_gate import add_gate, gate_of, refused_by
+from rackwright.cli.site_status import show_hosts, shows_hosts
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -32,7 +34,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     add_blueprint(parser)
     if verb in _JUDGED:
         add_gate(parser)
-    add_aws_site(parser)
+    add_aws_site(parser, hosts=verb == "status")
+    if verb == "status":
+        add_hosts(parser)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     if verb == "preview":
         parser.add_argument(
@@ -61,6 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
     verb = arguments.verb
+    if verb == "status" and shows_hosts(arguments):
+        return show_hosts(arguments, loaded.plan)
     site = choose_site(arguments, loaded)
     if verb in _JUDGED:
         gate = gate_of(arguments)
@@ -172,7 +178,7 @@ def choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
     """
     from rackwright.provision.engine import Site
 
-    plans = {plan.site.name: plan.site for plan in loaded.plan.aws}
+    plans = {plan.name: plan for plan in loaded.plan.aws}
     if not plans:
         raise UsageError(
             "the blueprint has no AWS site",
@@ -185,7 +191,7 @@ def choose_site(arguments: argparse.Namespace, loaded: LoadedPlan) -> Site:
     return Site(
         blueprint=arguments.blueprint.resolve(),
         layers=tuple(layer.resolve() for layer in arguments.layer),
-        cluster=loaded.plan.blueprint.name,
+        cluster=loaded.plan.name,
         name=name,
         region=plans[name].region,
     )

@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     measured = groups(plan) if arguments.all_reduce else ()
     expected = with_all_reduce(expect(plan, lab=arguments.lab is not None), measured)
     inventories = [path.resolve() for path in arguments.inventory]
-    name = plan.blueprint.name
+    name = plan.name
     place = workspace(name)
     drained: Mapping[str, str] = {}
     with exclusive(place.folder / "lock", what=f"the configuration of '{name}'"):
@@ -101,15 +101,13 @@ def _report_before_drain(acceptance: Acceptance) -> None:
 
 def _controller(plan: Plan) -> str:
     """The first controller, which is a host of the blueprint."""
-    from rackwright.plan.host_list import inventory_names
-
-    scheduler = plan.blueprint.scheduler
+    scheduler = plan.scheduler
     if scheduler is None:
         raise UsageError("the blueprint has no 'scheduler', so there is nothing to drain nodes in")
     first = scheduler.controllers[0].host
-    for host, name in inventory_names(plan):
+    for host in plan.hosts:
         if host.name == first:
-            return name
+            return host.inventory_name
     raise UsageError(
         f"the controller '{first}' is no host of the blueprint",
         hint="run 'rackwright verify' without --drain, and drain on the controller itself",

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from rackwright.cli.hosts import connections, say
+from rackwright.cli.hosts import connections, controllers, say
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text
@@ -103,15 +103,15 @@ def roll_out(
 
     plan = loaded.plan
     pace = _pace(arguments)
-    place = workspace(plan.blueprint.name)
+    place = workspace(plan.name)
     inventories = [path.resolve() for path in arguments.inventory]
     tags = parse_tags(arguments.tags)
     expected = {host.name: host for host in expect(plan, lab=arguments.lab is not None)}
-    with exclusive(place.folder / "lock", what=f"the configuration of '{plan.blueprint.name}'"):
+    with exclusive(place.folder / "lock", what=f"the configuration of '{plan.name}'"):
         inventory = prepare(plan, place, connections(arguments.lab))
         executor = AnsibleExecutor(
             place,
-            _controllers(plan),
+            controllers(plan),
             expected,
             arguments.forks,
             inventories,
@@ -178,28 +178,12 @@ def _pace(arguments: argparse.Namespace) -> Pace:
         raise UsageError(f"--drain-timeout: {error}", hint="for example '90 min'") from None
 
 
-def _controllers(plan: Plan) -> tuple[str, ...]:
-    """The hosts of the blueprint on which a controller runs, the primary first."""
-    from rackwright.plan.host_list import inventory_names
-
-    scheduler = plan.blueprint.scheduler
-    wanted = [] if scheduler is None else [c.host for c in scheduler.controllers]
-    known = {host.name: name for host, name in reversed(inventory_names(plan))}
-    found = tuple(known[name] for name in wanted if name in known)
-    if not found:
-        raise UsageError(
-            "no controller of the scheduler is a host of the blueprint",
-            hint="nodes are drained on a controller; without --waves none is needed",
-        )
-    return found
-
-
 def _limit(arguments: argparse.Namespace, plan: Plan) -> Limit:
     """What the command line says, within what the blueprint says."""
     from rackwright.rollout.waves import Limit, parse_limit
 
     asked = Limit() if arguments.wave_limit is None else parse_limit(arguments.wave_limit)
-    operations = plan.blueprint.operations
+    operations = plan.operations
     most = operations.changes.most_nodes if operations and operations.changes else None
     if most is None:
         return asked

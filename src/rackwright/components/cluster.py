@@ -15,8 +15,8 @@ from rackwright.components.nodes import NodeGroup
 from rackwright.components.servers import Servers
 from rackwright.components.storage import Storage
 from rackwright.components.tags import SiteArgs, child_options
+from rackwright.plan.aws.access import parameter_path
 from rackwright.plan.aws.launch_template import Wiring
-from rackwright.plan.aws.security_groups import parameter_path
 
 StackKind = Literal["aws-network", "aws-storage", "aws-cluster"]
 
@@ -52,7 +52,7 @@ class Cluster(pulumi.ComponentResource):
         *,
         protect: bool = True,
     ) -> None:
-        props = {"kind": kind, "site": args.plan.site.name, "spec": dict(spec)}
+        props = {"kind": kind, "site": args.plan.name, "spec": dict(spec)}
         super().__init__("rackwright:cluster:Cluster", args.prefix, props)
         self._args = args
         self._lookup = lookup
@@ -68,7 +68,7 @@ class Cluster(pulumi.ComponentResource):
     def _network(self, *, protect: bool) -> dict[str, Any]:
         options = pulumi.ResourceOptions(parent=self)
         network = Network(self._args, protect=protect, opts=options)
-        site = self._args.plan.site
+        site = self._args.plan
         return {
             **network.outputs(),
             "cidr": site.network.cidr,
@@ -93,7 +93,15 @@ class Cluster(pulumi.ComponentResource):
         groups = self._lookup("aws-network", "security_group_ids")
         zone_id = self._lookup("aws-network", "dns_zone_id")
         account = aws.get_caller_identity_output(opts=pulumi.InvokeOptions(parent=self)).account_id
-        role = InstanceRole("node", args, account, opts=options)
+        access = plan.access
+        roles = {
+            role: InstanceRole(
+                role, args, account, getattr(access.instance_profiles, role), opts=options
+            )
+            for role in plan.instance_roles
+        }
+        existing = plan.network.existing
+        more = () if existing is None else existing.security_groups
         images = _Images(self)
         exports: dict[str, Any] = {"servers": {}, "node_groups": {}}
         for servers in plan.servers:
@@ -105,20 +113,24 @@ class Cluster(pulumi.ComponentResource):
                 zone_id,
                 Wiring(
                     image=images.resolve(servers.server.image),
-                    instance_profile=role.profile_name,
-                    security_groups=(groups["cluster"], *extra),
+                    instance_profile=roles[servers.role].profile,
+                    security_groups=(groups["cluster"], *extra, *more),
+                    encryption_key=access.encryption_key,
+                    key_pair=access.key_pair,
                 ),
                 opts=options,
             )
-            exports["servers"][servers.role] = {
-                "private_ips": declared.private_ips,
-                "public_ips": declared.public_ips,
-            }
+            exports["servers"][servers.role] = declared.addresses()
         for group in plan.groups:
+            arn = roles["node"].profile_arn
             wiring = Wiring(
                 image=images.resolve(group.group.image),
-                instance_profile=role.profile_arn,
-                security_groups=(groups["cluster"],),
+                instance_profile=roles["node"].profile if arn is None else arn,
+                profile_by="name" if arn is None else "arn",
+                security_groups=(groups["cluster"], *more),
+                encryption_key=access.encryption_key,
+                user_data=plan.node_user_data,
+                key_pair=access.key_pair,
             )
             fleet = NodeGroup(args, group, self._subnet("private"), wiring, opts=options)
             accelerators = group.instance.accelerators
@@ -131,13 +143,19 @@ class Cluster(pulumi.ComponentResource):
                 "gres": None if accelerators is None else accelerators.gres,
                 "accelerators": None if accelerators is None else accelerators.count,
             }
-        if plan.site.file_systems:
+        if plan.file_systems:
             exports["file_systems"] = self._lookup("aws-storage", "file_systems")
         return exports
 
     def _subnet(self, tier: str) -> pulumi.Output[str]:
         """The id of the tier's subnet in the zone that holds the cluster."""
-        zone = self._args.plan.site.network.availability_zones[0]
+        existing = self._args.plan.network.existing
+        if existing is not None:
+            named = existing.public_subnet if tier == "public" else existing.private_subnet
+            if named is None:
+                raise ValueError(f"'{existing.vpc}' has no {tier} subnet, which the plan refuses")
+            return pulumi.Output.from_input(named)
+        zone = self._args.plan.network.availability_zones[0]
         name = next(
             plan.name for plan in self._args.plan.subnets if (plan.tier, plan.zone) == (tier, zone)
         )
@@ -150,7 +168,7 @@ class Cluster(pulumi.ComponentResource):
         name = args.name("parameter", what)
         aws.ssm.Parameter(
             name,
-            name=f"{parameter_path(args.cluster, args.plan.site.name)}/{what}",
+            name=f"{parameter_path(args.cluster, args.plan.name)}/{what}",
             type="String",
             tier="Intelligent-Tiering",
             description=f"{what} of {args.prefix}",

@@ -1,4 +1,4 @@
-"""The role that instances run under."""
+"""The roles that instances run under."""
 
 from __future__ import annotations
 
@@ -8,43 +8,55 @@ import pulumi
 import pulumi_aws as aws
 
 from rackwright.components.tags import SiteArgs, child_options
-from rackwright.plan.aws.security_groups import assume_role_policy, instance_policy, partition
+from rackwright.plan.aws import access
 
 
 class InstanceRole(pulumi.ComponentResource):
-    """A role with Session Manager and read access to the cluster's own parameters, no more."""
+    """What instances of one role may do; with a profile that exists already nothing is made.
 
-    profile_arn: pulumi.Output[str]
-    profile_name: pulumi.Output[str]
+    Args:
+        role: what the instances are.
+        args: the site.
+        account: number of its account.
+        existing: name of the profile that exists; None makes one.
+    """
+
+    profile: pulumi.Input[str]
+    """Name of the instance profile."""
+    profile_arn: pulumi.Output[str] | None
+    """Its ARN; None where it exists already."""
 
     def __init__(
         self,
-        role: str,
+        role: access.InstanceRole,
         args: SiteArgs,
         account: pulumi.Input[str],
+        existing: str | None = None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         name = args.name(role)
         super().__init__("rackwright:aws:InstanceRole", name, {"role": role}, opts)
-        options = child_options(self, args, name)
-        site = args.plan.site
+        if existing is None:
+            made = self._make(role, args, account)
+            self.profile, self.profile_arn = made.name, made.arn
+        else:
+            self.profile, self.profile_arn = existing, None
+        self.register_outputs({"profile": self.profile})
+
+    def _make(
+        self, role: access.InstanceRole, args: SiteArgs, account: pulumi.Input[str]
+    ) -> aws.iam.InstanceProfile:
+        name, site = args.name(role), args.plan
         identity = aws.iam.Role(
             name,
             name=name,
-            assume_role_policy=json.dumps(assume_role_policy()),
+            assume_role_policy=json.dumps(access.assume_role_policy()),
+            permissions_boundary=site.access.permissions_boundary,
             tags=args.tags(name),
-            opts=options,
-        )
-        aws.iam.RolePolicyAttachment(
-            f"{name}-ssm",
-            role=identity.name,
-            policy_arn=(
-                f"arn:{partition(site.region)}:iam::aws:policy/AmazonSSMManagedInstanceCore"
-            ),
-            opts=child_options(self, args, f"{name}-ssm"),
+            opts=child_options(self, args, name),
         )
         document = pulumi.Output.from_input(account).apply(
-            lambda number: json.dumps(instance_policy(args.cluster, site, number))
+            lambda number: json.dumps(args.plan.instance_policy(args.cluster, number, role))
         )
         aws.iam.RolePolicy(
             f"{name}-parameters",
@@ -53,13 +65,10 @@ class InstanceRole(pulumi.ComponentResource):
             policy=document,
             opts=child_options(self, args, f"{name}-parameters"),
         )
-        profile = aws.iam.InstanceProfile(
+        return aws.iam.InstanceProfile(
             f"{name}-profile",
             name=name,
             role=identity.name,
             tags=args.tags(name),
             opts=child_options(self, args, f"{name}-profile"),
         )
-        self.profile_arn = profile.arn
-        self.profile_name = profile.name
-        self.register_outputs({"profile_arn": self.profile_arn, "profile_name": self.profile_name})

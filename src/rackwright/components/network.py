@@ -7,8 +7,9 @@ import pulumi_aws as aws
 
 from rackwright.components.efa import declare_rules, security_group
 from rackwright.components.tags import SiteArgs, child_options
-from rackwright.plan.aws.security_groups import network_rules
-from rackwright.plan.aws.subnets import SubnetPlan, has_internet
+from rackwright.model.aws_partitions import partition
+from rackwright.plan.aws.endpoints import endpoint_type
+from rackwright.plan.aws.subnets import SubnetPlan, has_internet, nat_zones
 
 
 class Network(pulumi.ComponentResource):
@@ -29,42 +30,28 @@ class Network(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         name = args.name("network")
-        super().__init__(
-            "rackwright:aws:Network", name, {"cidr": args.plan.site.network.cidr}, opts
-        )
+        super().__init__("rackwright:aws:Network", name, {"cidr": args.plan.network.cidr}, opts)
         self._args = args
-        site = args.plan.site
+        site = args.plan
+        existing = site.network.existing
         # Retained file systems keep standing in the VPC, the cluster's subnet and its group.
         self._ground = protect and bool(site.file_systems)
-        vpc_name = args.name("vpc")
-        vpc = aws.ec2.Vpc(
-            vpc_name,
-            cidr_block=site.network.cidr,
-            enable_dns_hostnames=True,
-            enable_dns_support=True,
-            tags=args.tags(vpc_name),
-            opts=child_options(self, args, vpc_name, protect=self._ground),
-        )
-        self.vpc_id = vpc.id
-        default = args.name("default")
-        aws.ec2.DefaultSecurityGroup(
-            default,
-            vpc_id=vpc.id,
-            ingress=[],
-            egress=[],
-            tags=args.tags(default),
-            opts=child_options(self, args, default),
-        )
-        self.subnet_ids = {plan.name: self._subnet(plan) for plan in args.plan.subnets}
-        tables = self._routes()
-        self.security_group_ids = self._security_groups()
-        self._endpoints(tables)
+        if existing is None:
+            self.vpc_id = self._vpc()
+            self.subnet_ids = {plan.name: self._subnet(plan) for plan in args.plan.subnets}
+            tables = self._routes()
+            self.security_group_ids = self._security_groups()
+            self._endpoints(tables)
+        else:
+            self.vpc_id = pulumi.Output.from_input(existing.vpc)
+            self.subnet_ids = {}
+            self.security_group_ids = self._security_groups()
         zone_name = args.name("zone")
         zone = aws.route53.Zone(
             zone_name,
             name=site.network.dns_zone,
             comment=f"private zone of {args.prefix}",
-            vpcs=[{"vpc_id": vpc.id}],
+            vpcs=[{"vpc_id": self.vpc_id}],
             # The names of instances are no resources of a stack; a zone that has some cannot go.
             force_destroy=True,
             tags=args.tags(zone_name),
@@ -81,6 +68,28 @@ class Network(pulumi.ComponentResource):
             "security_group_ids": self.security_group_ids,
             "dns_zone_id": self.dns_zone_id,
         }
+
+    def _vpc(self) -> pulumi.Output[str]:
+        """The VPC, whose default security group lets nothing through."""
+        args = self._args
+        name, default = args.name("vpc"), args.name("default")
+        vpc = aws.ec2.Vpc(
+            name,
+            cidr_block=args.plan.network.cidr,
+            enable_dns_hostnames=True,
+            enable_dns_support=True,
+            tags=args.tags(name),
+            opts=child_options(self, args, name, protect=self._ground),
+        )
+        aws.ec2.DefaultSecurityGroup(
+            default,
+            vpc_id=vpc.id,
+            ingress=[],
+            egress=[],
+            tags=args.tags(default),
+            opts=child_options(self, args, default),
+        )
+        return vpc.id
 
     def _subnet(self, plan: SubnetPlan) -> pulumi.Output[str]:
         name = self._args.name(plan.name)
@@ -102,7 +111,7 @@ class Network(pulumi.ComponentResource):
 
     def _routes(self) -> list[pulumi.Output[str]]:
         """Route tables of the private and intra subnets; public and private ones get routes."""
-        args, network = self._args, self._args.plan.site.network
+        args, network = self._args, self._args.plan.network
         gateway: pulumi.Output[str] | None = None
         if has_internet(network):
             name = args.name("internet")
@@ -118,7 +127,7 @@ class Network(pulumi.ComponentResource):
             table = self._table(plan)
             if plan.tier == "public" and gateway is not None:
                 self._route(plan, table, gateway_id=gateway)
-                if network.nat == "per-zone" or (network.nat == "single" and not nat):
+                if plan.zone in nat_zones(network):
                     nat[plan.zone] = self._nat(plan, gateway)
                 continue
             inner.append(table)
@@ -174,14 +183,14 @@ class Network(pulumi.ComponentResource):
 
     def _security_groups(self) -> dict[str, pulumi.Output[str]]:
         args = self._args
-        rules = network_rules(args.plan.site)
+        rules = args.plan.network_rules
         described = {
             "cluster": "All traffic among the nodes of the cluster, as EFA needs",
             "login": "SSH to the login nodes",
             "endpoints": "AWS services from inside the VPC",
         }
         wanted: set[str] = {rule.group for rule in rules}
-        if args.plan.site.login is not None:
+        if args.plan.has_login:
             wanted.add("login")
         groups: dict[str, pulumi.Output[str]] = {
             group: security_group(
@@ -194,16 +203,17 @@ class Network(pulumi.ComponentResource):
         return groups
 
     def _endpoints(self, tables: list[pulumi.Output[str]]) -> None:
-        args, site = self._args, self._args.plan.site
+        args, site = self._args, self._args.plan
         inner = [self.subnet_ids[plan.name] for plan in args.plan.subnets if plan.tier == "intra"]
         for service in site.network.endpoints:
             name = args.name("endpoint", service.replace(".", "-"))
-            gateway = service == "s3"
+            kind = endpoint_type(service)
+            gateway = kind == "Gateway"
             aws.ec2.VpcEndpoint(
                 name,
                 vpc_id=self.vpc_id,
-                service_name=f"com.amazonaws.{site.region}.{service}",
-                vpc_endpoint_type="Gateway" if gateway else "Interface",
+                service_name=self._service_name(service, kind),
+                vpc_endpoint_type=kind,
                 route_table_ids=tables if gateway else None,
                 subnet_ids=None if gateway else inner,
                 security_group_ids=None if gateway else [self.security_group_ids["endpoints"]],
@@ -211,3 +221,12 @@ class Network(pulumi.ComponentResource):
                 tags=args.tags(name),
                 opts=child_options(self, args, name),
             )
+
+    def _service_name(self, service: str, kind: str) -> pulumi.Input[str]:
+        """The name of a service with endpoints, which AWS is asked for where names differ."""
+        region = self._args.plan.region
+        if partition(region) in {"aws", "aws-us-gov"}:
+            return f"com.amazonaws.{region}.{service}"
+        return aws.ec2.get_vpc_endpoint_service_output(
+            service=service, service_type=kind, opts=pulumi.InvokeOptions(parent=self)
+        ).service_name

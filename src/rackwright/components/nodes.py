@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pulumi
 import pulumi_aws as aws
 
@@ -42,12 +44,7 @@ class NodeGroup(pulumi.ComponentResource):
                 tags=args.tags(name),
                 opts=child_options(self, args, name),
             )
-            wiring = Wiring(
-                image=wiring.image,
-                instance_profile=wiring.instance_profile,
-                security_groups=wiring.security_groups,
-                placement_group=placement_group.name,
-            )
+            wiring = replace(wiring, placement_group=placement_group.name)
         template = aws.ec2.LaunchTemplate(
             name,
             **group.launch_template(name, tags, wiring),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pulumi
 import pulumi_aws as aws
 
@@ -17,6 +19,7 @@ class Servers(pulumi.ComponentResource):
     """By host name, like ``head-1``."""
     public_ips: dict[str, pulumi.Output[str]]
     """The same, of nodes that have a public address."""
+    instance_ids: dict[str, pulumi.Output[str]]
 
     def __init__(
         self,
@@ -35,9 +38,13 @@ class Servers(pulumi.ComponentResource):
         )
         self.private_ips = {}
         self.public_ips = {}
-        # A parameter of an image moves with each release; the server must not be replaced by it.
-        moving = ["ami"] if servers.server.image.startswith("ssm:") else None
-        zone = args.plan.site.network.dns_zone
+        self.instance_ids = {}
+        # User data is for the first boot: a server that runs must not be stopped for another one.
+        moving = ["userData"]
+        if servers.server.image.startswith("ssm:"):
+            # A parameter of an image moves with each release; the server must not be replaced by it.
+            moving.append("ami")
+        zone = args.plan.network.dns_zone
         for host in servers.names:
             name = args.name(host)
             instance = aws.ec2.Instance(
@@ -46,7 +53,7 @@ class Servers(pulumi.ComponentResource):
                     servers.server,
                     name=name,
                     tags=args.common_tags() | {"rackwright:role": servers.role},
-                    wiring=wiring,
+                    wiring=replace(wiring, user_data=args.plan.server_user_data(host)),
                     public=servers.public,
                 ),
                 subnet_id=subnet_id,
@@ -62,6 +69,15 @@ class Servers(pulumi.ComponentResource):
                 opts=child_options(self, args, name),
             )
             self.private_ips[host] = instance.private_ip
+            self.instance_ids[host] = instance.id
             if servers.public:
                 self.public_ips[host] = instance.public_ip
-        self.register_outputs({"private_ips": self.private_ips, "public_ips": self.public_ips})
+        self.register_outputs(self.addresses())
+
+    def addresses(self) -> dict[str, dict[str, pulumi.Output[str]]]:
+        """Where the nodes are, for the configuration step."""
+        return {
+            "private_ips": self.private_ips,
+            "public_ips": self.public_ips,
+            "instance_ids": self.instance_ids,
+        }

@@ -14,8 +14,13 @@ import pulumi_aws as aws
 from rackwright.components.efa import declare_rules, security_group
 from rackwright.components.tags import SiteArgs, child_options
 from rackwright.model.aws import DataRepository, LustreFileSystem
-from rackwright.plan.aws.fsx import association_args, bucket_names, file_system_args
-from rackwright.plan.aws.security_groups import storage_rules, tls_only_policy
+from rackwright.plan.aws.access import tls_only_policy
+from rackwright.plan.aws.fsx import (
+    association_args,
+    bucket_name,
+    file_system_args,
+    repository_path,
+)
 
 
 class Storage(pulumi.ComponentResource):
@@ -39,22 +44,22 @@ class Storage(pulumi.ComponentResource):
         super().__init__(
             "rackwright:aws:Storage",
             args.name("storage"),
-            {"names": [system.name for system in args.plan.site.file_systems]},
+            {"names": [system.name for system in args.plan.file_systems]},
             opts,
         )
         self._args = args
         self._protect = protect
         self.file_systems = {}
         self.buckets = {}
-        site = args.plan.site
+        site = args.plan
         if site.file_systems:
             lustre = security_group(
                 self, args, "lustre", vpc_id, "Lustre among clients and servers"
             )
             groups = {"lustre": lustre.id, "cluster": cluster_group_id}
-            rules = declare_rules(self, args, storage_rules(site), groups)
-            key = self._key()
-            made = {name: self._bucket(name) for name in bucket_names(site)}
+            rules = declare_rules(self, args, site.storage_rules, groups)
+            key = site.access.encryption_key or self._key()
+            made = {name: self._bucket(name) for name in site.bucket_names}
             self.buckets = {name: bucket.bucket for name, bucket in made.items()}
             for system in site.file_systems:
                 group_ids = [lustre.id, cluster_group_id] if system.efa else [lustre.id]
@@ -70,7 +75,7 @@ class Storage(pulumi.ComponentResource):
 
     def mounts(self) -> dict[str, dict[str, pulumi.Input[object]]]:
         """How to mount each file system, by name."""
-        planned = {system.name: system for system in self._args.plan.site.file_systems}
+        planned = {system.name: system for system in self._args.plan.file_systems}
         return {
             name: {
                 "id": declared.id,
@@ -93,7 +98,7 @@ class Storage(pulumi.ComponentResource):
             **more,
         )
 
-    def _key(self) -> aws.kms.Key:
+    def _key(self) -> pulumi.Output[str]:
         name = self._args.name("storage")
         key = aws.kms.Key(
             name,
@@ -106,14 +111,22 @@ class Storage(pulumi.ComponentResource):
         aws.kms.Alias(
             name, name=f"alias/{name}", target_key_id=key.key_id, opts=self._retained(name)
         )
-        return key
+        return key.arn
+
+    def _named(self, bucket: str) -> pulumi.Output[str]:
+        """The name of a bucket of the blueprint; the account is asked for where the name has it."""
+        region = self._args.plan.region
+        if "{account}" not in bucket:
+            return pulumi.Output.from_input(bucket_name(bucket, "", region))
+        known = aws.get_caller_identity_output(opts=pulumi.InvokeOptions(parent=self))
+        return known.account_id.apply(lambda account: bucket_name(bucket, account, region))
 
     def _file_system(
         self,
         system: LustreFileSystem,
         subnet_id: pulumi.Input[str],
         group_ids: Sequence[pulumi.Output[str]],
-        key: aws.kms.Key,
+        key: pulumi.Input[str],
         rules: list[pulumi.Resource],
     ) -> aws.fsx.LustreFileSystem:
         name = self._args.name(system.name)
@@ -123,7 +136,7 @@ class Storage(pulumi.ComponentResource):
             **file_system_args(system),
             subnet_ids=subnet_id,
             security_group_ids=group_ids,
-            kms_key_id=key.arn,
+            kms_key_id=key,
             tags=self._args.tags(name),
             opts=self._retained(name, depends_on=rules),
         )
@@ -140,17 +153,22 @@ class Storage(pulumi.ComponentResource):
         aws.fsx.DataRepositoryAssociation(
             name,
             file_system_id=declared.id,
+            data_repository_path=self._named(repository.bucket).apply(
+                lambda known: repository_path(repository, known)
+            ),
             **association_args(repository),
             tags=self._args.tags(name),
             opts=self._retained(name, depends_on=[] if bucket is None else [bucket]),
         )
 
-    def _bucket(self, bucket_name: str) -> aws.s3.Bucket:
-        args = self._args
-        name = args.name(bucket_name)
+    def _bucket(self, named: str) -> aws.s3.Bucket:
+        args, region = self._args, self._args.plan.region
+        key = args.plan.access.encryption_key
+        name = args.name(named.replace("{", "").replace("}", ""))
+        called = self._named(named)
         bucket = aws.s3.Bucket(
             name,
-            bucket=bucket_name,
+            bucket=called,
             force_destroy=False,
             tags=args.tags(name),
             opts=self._retained(name),
@@ -164,7 +182,16 @@ class Storage(pulumi.ComponentResource):
         aws.s3.BucketServerSideEncryptionConfiguration(
             name,
             bucket=bucket.id,
-            rules=[{"apply_server_side_encryption_by_default": {"sse_algorithm": "AES256"}}],
+            rules=[
+                {
+                    "apply_server_side_encryption_by_default": (
+                        {"sse_algorithm": "AES256"}
+                        if key is None
+                        else {"sse_algorithm": "aws:kms", "kms_master_key_id": key}
+                    ),
+                    "bucket_key_enabled": None if key is None else True,
+                }
+            ],
             opts=self._retained(name),
         )
         block = aws.s3.BucketPublicAccessBlock(
@@ -179,7 +206,7 @@ class Storage(pulumi.ComponentResource):
         aws.s3.BucketPolicy(
             name,
             bucket=bucket.id,
-            policy=json.dumps(tls_only_policy(args.plan.site.region, bucket_name)),
+            policy=called.apply(lambda known: json.dumps(tls_only_policy(region, known))),
             opts=self._retained(name, depends_on=[block]),
         )
         return bucket

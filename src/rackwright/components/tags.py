@@ -31,7 +31,7 @@ class SiteArgs(Model):
     @property
     def prefix(self) -> str:
         """What every name of the site starts with."""
-        return f"{self.cluster}-{self.plan.site.name}"
+        return f"{self.cluster}-{self.plan.name}"
 
     def name(self, *parts: str) -> str:
         """The name of a resource of the site."""

@@ -29,7 +29,7 @@ LONGEST_VALUE = 80
 _KEYS = ("name", "path", "id", "of", "racks", "type")
 """Fields that tell items of a list apart, the first one that all items have."""
 
-_SETS = frozenset(f"sites/aws/network/{name}" for name in ("endpoints", "ssh_from"))
+_SETS = frozenset(f"sites/aws/network/{name}" for name in ("endpoints", "ssh_from", "on_premises"))
 """Lists of words in which the order means nothing."""
 
 _RACK_GROUPS = "sites/onprem/halls/*/rows/*/rack_groups"

@@ -168,7 +168,7 @@ def compare_plans(
     budgets = budget_changes(pairs)
     files = compare_files(old, new)
     return Comparison(
-        blueprint=newest.blueprint.name if newest else "",
+        blueprint=newest.name if newest else "",
         base=sides[0],
         head=sides[1],
         before=one,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rackwright.model.names import compress_hostlist, expand_hostlist
-from rackwright.plan.hosts import node_names
-from rackwright.plan.model import Plan, SitePlan
+from rackwright.model.names import compress_hostlist
+from rackwright.plan.audit.catalogue_usage import product_counts
+from rackwright.plan.model import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class HostChange:
 
 def compare_products(before: Plan | None, after: Plan | None) -> tuple[ProductChange, ...]:
     """The products of which the number changed, by site, kind and id."""
-    one, other = products(before), products(after)
+    one, other = _counts(before), _counts(after)
     return tuple(
         ProductChange(*key, one[key], other[key])
         for key in sorted({*one, *other})
@@ -50,42 +50,8 @@ def compare_products(before: Plan | None, after: Plan | None) -> tuple[ProductCh
     )
 
 
-def products(plan: Plan | None) -> Counter[tuple[str, str, str]]:
-    """Units of each product, by site, kind and catalogue id."""
-    found: Counter[tuple[str, str, str]] = Counter()
-    if plan is None:
-        return found
-    for site in plan.onprem:
-        for kind, product, count in _onprem(site):
-            found[site.site.name, kind, product] += count
-    for aws in plan.aws:
-        for group in aws.groups:
-            found[aws.site.name, "instance", group.group.type] += group.group.count
-        for server in aws.servers:
-            found[aws.site.name, "instance", server.server.type] += server.server.count
-    return found
-
-
-def _onprem(site: SitePlan) -> Iterator[tuple[str, str, int]]:
-    model = site.site
-    for group in model.node_groups:
-        yield "node", group.type, group.count
-    for fabric in model.fabrics:
-        for tier in fabric.tiers:
-            yield "switch", tier.type, tier.count
-    for loop in model.loops:
-        yield "CDU", loop.cdu, loop.count
-    for hall in model.halls:
-        if hall.air is not None:
-            yield "air handler", hall.air.type, hall.air.count
-        for racks in (racks for row in hall.rows for racks in row.rack_groups):
-            count = len(expand_hostlist(racks.racks))
-            yield "rack", racks.type, count
-            if racks.shelves is not None:
-                yield "power shelf", racks.shelves.type, count * racks.shelves.count
-            for feed in racks.feeds:
-                if feed.pdu is not None:
-                    yield "PDU", feed.pdu, count * feed.pdus
+def _counts(plan: Plan | None) -> Counter[tuple[str, str, str]]:
+    return Counter() if plan is None else product_counts(plan)
 
 
 def compare_hosts(before: Plan | None, after: Plan | None) -> tuple[HostChange, ...]:
@@ -116,11 +82,11 @@ def _hosts(plan: Plan | None) -> Mapping[tuple[str, str], tuple[str, ...] | int]
     """Names, or on AWS the number, of the hosts of each group by site and name."""
     found: dict[tuple[str, str], tuple[str, ...] | int] = {}
     for site in plan.onprem if plan else ():
-        for group in site.site.node_groups:
-            found[site.site.name, group.name] = node_names(group, plan.catalogue) if plan else ()
+        for group in site.groups:
+            found[site.name, group.name] = group.host_names
     for aws in plan.aws if plan else ():
         for server in aws.servers:
-            found[aws.site.name, server.role] = server.names
+            found[aws.name, server.role] = server.names
         for placed in aws.groups:
-            found[aws.site.name, placed.group.name] = placed.group.count
+            found[aws.name, placed.group.name] = placed.group.count
     return found

@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from rackwright.diff.changes import Change, shorten
 from rackwright.model.names import compress_hostlist
-from rackwright.model.onprem import NodeGroup
 from rackwright.plan.aws.site import AwsSitePlan
-from rackwright.plan.hosts import node_names
 from rackwright.plan.load import LoadedPlan
-from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.model import Plan
 from rackwright.spec.tree import Path, Tree
 
 CLUSTER_SUBNET = "sites/aws/(cluster-subnet)"
@@ -25,16 +23,16 @@ def derive(before: LoadedPlan, after: LoadedPlan) -> tuple[Change, ...]:
 
 
 def _subnets(before: Plan, after: LoadedPlan) -> Iterator[Change]:
-    old = {site.site.name: site for site in before.aws}
+    old = {site.name: site for site in before.aws}
     for site in after.plan.aws:
-        was = old.get(site.site.name)
+        was = old.get(site.name)
         if was is None:
             continue
         then, now = _addresses(was), _addresses(site)
         for index, name in enumerate(then):
             if name in now and now[name] != then[name]:
                 yield _change(
-                    f"sites.{site.site.name}.subnet {name}",
+                    f"sites.{site.name}.subnet {name}",
                     SUBNETS if index else CLUSTER_SUBNET,
                     (then[name], now[name]),
                     after.tree,
@@ -44,7 +42,7 @@ def _subnets(before: Plan, after: LoadedPlan) -> Iterator[Change]:
         first, new_first = next(iter(then), None), next(iter(now), None)
         if first is not None and new_first is not None and first != new_first:
             yield _change(
-                f"sites.{site.site.name}.cluster subnet",
+                f"sites.{site.name}.cluster subnet",
                 CLUSTER_SUBNET,
                 (f"{first} {then[first]}", f"{new_first} {now[new_first]}"),
                 after.tree,
@@ -59,28 +57,23 @@ def _addresses(site: AwsSitePlan) -> dict[str, str]:
 
 
 def _renamed_hosts(before: Plan, after: LoadedPlan) -> Iterator[Change]:
-    old = {site.site.name: site for site in before.onprem}
+    old = {site.name: site for site in before.onprem}
     for site in after.plan.onprem:
-        was = old.get(site.site.name)
-        groups = {} if was is None else _groups(was)
-        for index, group in enumerate(site.site.node_groups):
+        was = old.get(site.name)
+        groups = {} if was is None else was.groups_by_name
+        for group in site.groups:
             if group.name not in groups:
                 continue
-            then = node_names(groups[group.name], before.catalogue)
-            now = node_names(group, after.plan.catalogue)
+            then, now = groups[group.name].host_names, group.host_names
             if not set(then) & set(now):
                 yield _change(
-                    f"sites.{site.site.name}.node_groups.{group.name} hosts",
+                    f"sites.{site.name}.node_groups.{group.name} hosts",
                     HOSTS,
                     (compress_hostlist(then), compress_hostlist(now)),
                     after.tree,
-                    (*site.path, "node_groups", index, "count"),
-                    groups[group.name].model_dump(mode="json"),
+                    (*group.path, "count"),
+                    groups[group.name].group.model_dump(mode="json"),
                 )
-
-
-def _groups(site: SitePlan) -> Mapping[str, NodeGroup]:
-    return {group.name: group for group in site.site.node_groups}
 
 
 def _change(

@@ -17,6 +17,7 @@ from rackwright.inventory.role_variables.base import base_variables, name_variab
 from rackwright.inventory.role_variables.containers import container_variables, mpi_variables
 from rackwright.inventory.role_variables.fabric import rdma_ports, subnet_managers
 from rackwright.inventory.role_variables.filesystems import lustre_variables, scratch_variables
+from rackwright.inventory.role_variables.health import health_variables
 from rackwright.inventory.role_variables.monitoring import monitoring_variables, rack_limits
 from rackwright.inventory.role_variables.nfs import nfs_clients, nfs_servers
 from rackwright.inventory.role_variables.slurm_database import database_variables
@@ -27,12 +28,12 @@ from rackwright.inventory.role_variables.slurm_qos import (
 )
 from rackwright.inventory.role_variables.software import gpu_software, nvlink_domains
 from rackwright.inventory.role_variables.users import compute_variables, user_variables
-from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.names import compress_hostlist
-from rackwright.plan.host_list import Host, inventory_names
+from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
+from rackwright.plan.records.nodes import HostHardware
 from rackwright.plan.slurm.node_health import health_of_group, health_programs
-from rackwright.plan.slurm.nodes import covers, node_sets
+from rackwright.plan.slurm.nodes import covers
 from rackwright.spec.suggest import did_you_mean
 
 Inventory = dict[str, Any]
@@ -56,40 +57,41 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     """
     if site is not None:
         _check_site(plan, site)
-    chosen = [(host, name) for host, name in inventory_names(plan) if site in {None, host.site}]
-    hosts, names = [host for host, _ in chosen], [name for _, name in chosen]
+    hosts = [host for host in plan.hosts if site in {None, host.site}]
+    named = {host.inventory_name: host for host in hosts}
     groups = _Groups()
     hostvars: dict[str, dict[str, Any]] = {}
-    for host, name in zip(hosts, names, strict=True):
-        groups.add_host(host, name)
-        hostvars[name] = _hostvars(host, name) | own_address(plan, host)
-    for title, variables in _hardware_vars(plan, hosts).items():
+    for host in hosts:
+        groups.add_host(host)
+        hostvars[host.inventory_name] = _hostvars(host) | own_address(plan, host)
+    for title, variables in _hardware_vars(hosts).items():
         groups.vars(title, **variables)
-    _add_slurm(groups, plan, dict(zip(names, hosts, strict=True)), site)
-    if (first := first_controller(plan, dict(zip(names, hosts, strict=True)))) is not None:
+    _add_slurm(groups, plan, named, site)
+    if (first := first_controller(plan, named)) is not None:
         hostvars[first] |= qos_variables(plan)
-    for name in standby_controllers(plan, dict(zip(names, hosts, strict=True))):
+    for name in standby_controllers(plan, named):
         hostvars[name]["slurm_config_standby"] = True
-    _add_monitoring(groups, plan, dict(zip(names, hosts, strict=True)))
-    _add_domains(groups, plan, chosen)
+    _add_monitoring(groups, plan, named)
+    _add_domains(groups, plan, hosts)
     for of_groups in (
         base_variables(plan, hosts),
         gpu_software(plan),
         rdma_ports(plan),
         nfs_clients(plan),
+        health_variables(plan),
     ):
         for (where, group), variables in of_groups.items():
             if site in {None, where}:
                 groups.vars(groups.name("nodes", where, group), **variables)
-    _add_servers(groups, plan, dict(zip(names, hosts, strict=True)), hostvars)
+    _add_servers(groups, plan, named, hostvars)
     _add_storage(groups, plan, site, hostvars)
     for where in {host.site for host in hosts}:
         groups.vars(groups.name("site", where), **container_variables(plan, where))
         groups.vars(groups.name("site", where), **name_variables(plan, where))
     made: Inventory = {"_meta": {"hostvars": hostvars}}
-    everywhere: dict[str, Any] = {"rackwright_cluster": plan.blueprint.name}
-    if plan.blueprint.owner is not None:
-        everywhere["rackwright_owner"] = plan.blueprint.owner
+    everywhere: dict[str, Any] = {"rackwright_cluster": plan.name}
+    if plan.owner is not None:
+        everywhere["rackwright_owner"] = plan.owner
     everywhere |= user_variables(plan)
     made["all"] = {"children": groups.roots(), "vars": everywhere}
     made.update(groups.as_data())
@@ -153,15 +155,15 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _check_site(plan: Plan, site: str) -> None:
-    known = [one.name for one in plan.blueprint.sites]
+    known = plan.site_names
     if site not in known:
         hint = did_you_mean(site, known) or f"the blueprint has: {', '.join(known)}"
         raise InventoryError(f"there is no site '{site}'", hint=hint)
 
 
-def _hostvars(host: Host, name: str) -> dict[str, Any]:
+def _hostvars(host: Host) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    if name != host.name:
+    if host.inventory_name != host.name:
         found["rackwright_hostname"] = host.name
     if host.place is not None:
         found["rackwright_unit"] = host.place.unit
@@ -212,8 +214,9 @@ class _Groups:
         """Put a host into a group."""
         self._hosts[group].append(host)
 
-    def add_host(self, host: Host, name: str) -> None:
+    def add_host(self, host: Host) -> None:
         """Put a host into the groups of its place, its role and its hardware."""
+        name = host.inventory_name
         site = self.name("site", host.site)
         self.vars(site, rackwright_site=host.site)
         if host.place is not None:
@@ -261,48 +264,35 @@ class _Groups:
         }
 
 
-def _hardware_vars(plan: Plan, hosts: Sequence[Host]) -> dict[str, dict[str, Any]]:
+def _hardware_vars(hosts: Sequence[Host]) -> dict[str, dict[str, Any]]:
     """What each kind of host must have, by the group of its hardware; what is unknown is absent."""
-    found = {}
-    for hardware, is_cloud in {(host.hardware, host.place is None) for host in hosts}:
-        if is_cloud and hardware not in plan.catalogue.ids(Instance):
-            continue  # a server of a type that nobody has described
-        catalogue = plan.catalogue
-        entry = catalogue.get(Instance, hardware) if is_cloud else catalogue.get(Node, hardware)
-        found[group_name("hardware", hardware)] = _expectations(entry)
-    return found
+    kinds = {host.hardware: host.equipment for host in hosts}
+    return {
+        group_name("hardware", hardware): _expectations(equipment)
+        for hardware, equipment in kinds.items()
+        if equipment is not None  # else a server of a type that nobody has described
+    }
 
 
-def _expectations(entry: Node | Instance) -> dict[str, Any]:
-    if isinstance(entry, Node):
-        cpus, memory = fact_value(entry.cpus), fact_value(entry.host_memory)
-        ports = [
-            {
-                "role": port.role,
-                "count": port.count // entry.hosts,
-                "rate_gbps": port.rate.value,
-                "technology": port.technology,
-            }
-            for port in entry.ports
-            if port.count % entry.hosts == 0
-        ]
-    else:
-        cpus, memory, ports = fact_value(entry.vcpus), fact_value(entry.memory), []
+def _expectations(equipment: HostHardware) -> dict[str, Any]:
+    ports = [
+        {
+            "role": port.role,
+            "count": port.count,
+            "rate_gbps": port.rate_gbps,
+            "technology": port.technology,
+        }
+        for port in equipment.ports
+        if port.count is not None
+    ]
     known: dict[str, Any] = {
-        "rackwright_accelerators": _each(entry.accelerators, entry.hosts),
-        "rackwright_accelerator_model": entry.accelerators and entry.accelerators.model,
-        "rackwright_cpus": cpus,
-        "rackwright_memory_gib": memory,
+        "rackwright_accelerators": equipment.accelerators,
+        "rackwright_accelerator_model": equipment.board and equipment.board.model,
+        "rackwright_cpus": equipment.cpus,
+        "rackwright_memory_gib": equipment.memory_gib,
         "rackwright_ports": ports or None,
     }
     return {key: value for key, value in known.items() if value is not None}
-
-
-def _each(accelerators: Accelerators | None, hosts: int) -> int | None:
-    """Accelerators of one host; zero where there are none, None where it is no whole number."""
-    if accelerators is None:
-        return 0
-    return None if accelerators.count % hosts else accelerators.count // hosts
 
 
 SLURM_GROUPS = ("slurm_controller", "slurm_database", "slurm_login", "slurm_compute")
@@ -311,9 +301,10 @@ SLURM_GROUPS = ("slurm_controller", "slurm_database", "slurm_login", "slurm_comp
 
 def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str | None) -> None:
     """The groups that playbooks for Slurm name; they are there even when nobody is in them."""
-    scheduler = plan.blueprint.scheduler
-    if scheduler is None:
+    slurm = plan.slurm
+    if slurm is None:
         return
+    scheduler = slurm.scheduler
     outer = groups.name("slurm", "hosts")
     groups.vars(outer, **mpi_variables(scheduler))
     for name in SLURM_GROUPS:
@@ -323,9 +314,11 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     accounting = scheduler.accounting
     if accounting is not None:
         groups.vars("slurm_database", **database_variables(scheduler, accounting))
+    if scheduler.auth == "slurm":
+        groups.vars("slurm_login", slurm_login_sackd=True)
     groups.vars("slurm_compute", slurm_compute_spool_folder=scheduler.folders.spool)
     groups.vars("slurm_compute", **health_programs(plan), **compute_variables(plan))
-    for nodes in node_sets(plan):
+    for nodes in slurm.nodes:
         if not nodes.uneven and site in {None, nodes.site}:
             name = groups.name("nodes", nodes.site, nodes.group)
             groups.vars(
@@ -365,7 +358,7 @@ def _add_monitoring(groups: _Groups, plan: Plan, hosts: Mapping[str, Host]) -> N
             )
 
 
-def _add_domains(groups: _Groups, plan: Plan, hosts: Sequence[tuple[Host, str]]) -> None:
+def _add_domains(groups: _Groups, plan: Plan, hosts: Sequence[Host]) -> None:
     """A group for each NVLink domain that spans hosts, with the list that its IMEX daemons need."""
     for key, names in nvlink_domains(plan, hosts).items():
         domain = groups.name("nvlink", *key)
@@ -379,8 +372,8 @@ def _add_storage(
 ) -> None:
     """The groups of Lustre's servers and clients and of local scratch; none where nobody is in it."""
     names = {}
-    if any(planned.site.file_systems for planned in plan.onprem):
-        names = {(host.site, host.name): name for host, name in inventory_names(plan)}
+    if any(system.lustre is not None for system in plan.file_systems):
+        names = {(host.site, host.name): host.inventory_name for host in plan.hosts}
     lustre = lustre_variables(plan, names)
     for title, listed in (
         ("lustre_server", lustre.servers.items()),

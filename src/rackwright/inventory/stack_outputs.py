@@ -9,16 +9,18 @@ reaches another machine by an old record.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
+from rackwright.inventory.aws_connection import INSTANCE, PUBLIC, connections, unreachable
 from rackwright.inventory.inventory import Inventory, InventoryError, group_name
 from rackwright.inventory.role_variables.fsx import FileSystemAddress, address_of, fsx_variables
 from rackwright.model.names import compress_hostlist
-from rackwright.plan.host_list import Host, inventory_names
+from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
 
 SCHEMA = "rackwright.stack/v1"
@@ -29,6 +31,8 @@ NOWHERE = "invalid"
 
 CLIENTS = "lustre_client"
 """Group of the hosts that mount Lustre."""
+
+_INSTANCE = re.compile(r"i-[0-9a-f]{8,17}")
 
 Address = dict[str, str]
 """The variables of a host that say where it is."""
@@ -91,11 +95,11 @@ def _outputs(document: Any) -> Outputs:
 def _servers(stacks: Any) -> Iterator[tuple[str, Address]]:
     for stack in stacks:
         for servers in stack["outputs"].get("servers", {}).values():
-            public = servers["public_ips"]
+            public, instances = servers["public_ips"], servers.get("instance_ids", {})
             for name, address in servers["private_ips"].items():
-                found = {"ansible_host": str(ip_address(address))}
+                found = _address(address, instances.get(name))
                 if name in public:
-                    found["rackwright_public_address"] = str(ip_address(public[name]))
+                    found[PUBLIC] = str(ip_address(public[name]))
                 yield name, found
 
 
@@ -103,10 +107,24 @@ def _nodes(groups: Any) -> Mapping[str, Address] | None:
     if groups is None:
         return None
     return {
-        name: {"ansible_host": str(ip_address(address))}
+        name: _address(address, group.get("instance_ids", {}).get(name))
         for group in groups.values()
         for name, address in group["private_ips"].items()
     }
+
+
+def _address(address: str, instance: str | None) -> Address:
+    """Where a host is, checked: others have written the file.
+
+    Raises:
+        ValueError: it is no address, or no id of an instance.
+    """
+    found = {"ansible_host": str(ip_address(address))}
+    if instance is not None:
+        if not _INSTANCE.fullmatch(instance):
+            raise ValueError(instance)
+        found[INSTANCE] = instance
+    return found
 
 
 def add_outputs(
@@ -126,31 +144,31 @@ def add_outputs(
     Raises:
         InventoryError: it is not clear which site they belong to, or a host is not of that site.
     """
-    sites = [planned.site.name for planned in plan.aws if site in {None, planned.site.name}]
+    sites = [planned.name for planned in plan.aws if site in {None, planned.name}]
     if len(sites) != 1:
         problem = "there are several AWS sites" if sites else "there is no AWS site"
         raise InventoryError(f"{problem} that the outputs could belong to", hint="name the site")
-    names = {host: name for host, name in inventory_names(plan) if host.site == sites[0]}
-    known = {host.name: name for host, name in names.items()}
+    hosts = [host for host in plan.hosts if host.site == sites[0]]
+    known = {host.name: host.inventory_name for host in hosts}
     found = {**outputs.servers, **(outputs.nodes or {})}
-    for host, variables in found.items():
+    for host in found:
         if host not in known:
             raise InventoryError(
                 f"the outputs have a host '{host}', but the site '{sites[0]}' has none",
                 hint="use the outputs of the same blueprint, as it is now",
             )
-        inventory["_meta"]["hostvars"][known[host]].update(variables)
+    (cloud,) = (planned for planned in plan.aws if planned.name == sites[0])
+    for host, reached in connections(cloud, {host: found.get(host, {}) for host in known}):
+        inventory["_meta"]["hostvars"][known[host]].update({**found.get(host, {}), **reached})
     groups = {group.group.name for one in plan.aws for group in one.groups}
-    lost = {
-        host: name
-        for host, name in names.items()
-        if host.group in groups and host.name not in found
-    }
+    lost = [host for host in hosts if host.group in groups and host.name not in found]
     if outputs.nodes is not None:
-        for missing, name in lost.items():
-            inventory["_meta"]["hostvars"][name]["ansible_host"] = f"{missing.name}.{NOWHERE}"
+        for missing in lost:
+            hostvars = inventory["_meta"]["hostvars"][missing.inventory_name]
+            hostvars["ansible_host"] = f"{missing.name}.{NOWHERE}"
     _add_file_systems(inventory, plan, outputs, sites[0])
-    return tuple(_missing(lost, known=outputs.nodes is not None))
+    lacking = unreachable(cloud, found)
+    return (*_missing(lost, known=outputs.nodes is not None), *lacking)
 
 
 def _add_file_systems(inventory: Inventory, plan: Plan, outputs: Outputs, site: str) -> None:
@@ -164,14 +182,15 @@ def _add_file_systems(inventory: Inventory, plan: Plan, outputs: Outputs, site: 
         inventory[CLIENTS].setdefault("children", []).append(nodes)
 
 
-def _missing(lost: Mapping[Host, str], *, known: bool) -> Iterator[str]:
+def _missing(lost: Sequence[Host], *, known: bool) -> Iterator[str]:
+    names = compress_hostlist([host.inventory_name for host in lost])
     if lost and known:
         yield (
             f"{len(lost):,} hosts of node groups have no instance with an address and cannot be reached:"
-            f" {compress_hostlist(list(lost.values()))}; see 'rackwright hosts'"
+            f" {names}; see 'rackwright hosts'"
         )
     elif lost:
         yield (
             f"the outputs do not tell the addresses of {len(lost):,} hosts of node groups, which"
-            f" are reached by name: {compress_hostlist(list(lost.values()))}"
+            f" are reached by name: {names}"
         )

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
+from rackwright.model.aws_partitions import REGION, partition, partition_of_arn
 from rackwright.model.base import MaybeEmpty, Model
 from rackwright.model.names import Name
 from rackwright.model.storage import Workload
@@ -22,6 +23,14 @@ def _check_network(text: str) -> str:
 
 Cidr = Annotated[str, AfterValidator(_check_network)]
 """An IPv4 network like ``10.20.0.0/16``, host bits zero."""
+
+
+def _in_utc(moment: dt.datetime) -> dt.datetime:
+    return (moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).astimezone(dt.UTC)
+
+
+Moment = Annotated[dt.datetime, AfterValidator(_in_utc)]
+"""A point in time, in UTC, as which one without a zone is read."""
 
 
 class OnDemand(Model):
@@ -41,6 +50,8 @@ class Reservation(Model):
     """Instances it reserves, as recorded; absent where unknown."""
     availability_zone: str | None = None
     """Zone it lies in, as recorded; absent where unknown."""
+    ends: Moment | Literal["never"] | None = None
+    """When it is cancelled and launches no more; ``never`` until somebody does, absent where unknown."""
 
 
 class CapacityBlock(Model):
@@ -52,8 +63,18 @@ class CapacityBlock(Model):
     """Instances in the block, as recorded; absent where unknown."""
     availability_zone: str | None = None
     """Zone it lies in, as recorded; absent where unknown."""
-    ends: dt.datetime
+    starts: Moment | None = None
+    """When its instances can be launched, as recorded."""
+    ends: Moment
     """When AWS takes the instances back; termination starts 30 minutes before."""
+
+    @model_validator(mode="after")
+    def _ends_after_its_start(self) -> CapacityBlock:
+        if self.starts is not None and self.starts >= self.ends:
+            raise ValueError(
+                f"'{self.id}' starts at {self.starts}, which is not before {self.ends}"
+            )
+        return self
 
 
 Capacity = Annotated[OnDemand | Reservation | CapacityBlock, Field(discriminator="kind")]
@@ -89,10 +110,30 @@ class AwsServer(Model):
     root_volume: Gibibytes
 
 
+def _check_bucket(name: str) -> str:
+    if "{" not in name and len(name) > 63:
+        raise ValueError(
+            f"'{name}' has {len(name)} characters; the name of a bucket has 63 at most"
+        )
+    return name
+
+
+_FILLED = r"\{account\}|\{region\}"
+BucketName = Annotated[
+    str,
+    Field(
+        min_length=3, pattern=rf"^([a-z0-9]|{_FILLED})([a-z0-9.-]|{_FILLED})*([a-z0-9]|{_FILLED})$"
+    ),
+    AfterValidator(_check_bucket),
+]
+"""The name of a bucket, in which ``{account}`` and ``{region}`` stand for those of the site."""
+
+
 class DataRepository(Model):
     """An S3 prefix linked into a file system."""
 
-    bucket: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")]
+    bucket: BucketName
+    """Its name, which is nobody else's in the world, like ``datasets-{account}-{region}``."""
     prefix: MaybeEmpty = ""
     path: Annotated[str, Field(pattern=r"^/.*$")]
     """Where it appears in the file system."""
@@ -116,19 +157,43 @@ class LustreFileSystem(Model):
     """What jobs ask of it."""
 
 
+SubnetId = Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]
+
+
+class ExistingNetwork(Model):
+    """A VPC that exists, with its subnets, routes, NAT gateways and endpoints: none of them is made."""
+
+    vpc: Annotated[str, Field(pattern=r"^vpc-[0-9a-f]{8,17}$")]
+    private_subnet: SubnetId
+    """Subnet of nodes, head node and file systems, in the first of the availability zones."""
+    public_subnet: SubnetId | None = None
+    """Subnet of login nodes that are reached from outside."""
+    addresses: Annotated[int, Field(ge=0)] | None = None
+    """Free addresses of the private subnet, as recorded; absent where unknown."""
+    security_groups: Annotated[
+        tuple[Annotated[str, Field(pattern=r"^sg-[0-9a-f]{8,17}$")], ...], Field(max_length=3)
+    ] = ()
+    """Groups that every host is in beside those that are made for the cluster."""
+
+
 class AwsNetwork(Model):
     """The VPC."""
 
+    existing: ExistingNetwork | None = None
+    """The VPC that is used; absent, one is made. The other fields say then what there is."""
     cidr: Cidr
     availability_zones: Annotated[tuple[str, ...], Field(min_length=1)]
     """Zones that get subnets; the first one holds the cluster."""
     nat: Literal["single", "per-zone", "none"]
-    endpoints: tuple[str, ...] = ("s3",)
-    """AWS services reached without NAT: ``s3`` is a gateway, the others are interfaces."""
+    endpoints: tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")], ...] = ("s3",)
+    """AWS services reached without NAT: ``s3`` and ``dynamodb`` by gateways, the others by interfaces."""
     dns_zone: Annotated[str, Field(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")]
     """Private DNS zone."""
     ssh_from: tuple[Cidr, ...] = ()
     """Networks that may reach the login nodes by SSH."""
+    on_premises: tuple[Cidr, ...] = ()
+    """Networks of other sites of the cluster, reached by a transit gateway, a VPN or Direct Connect: they may
+    reach every host by SSH and on the ports of Slurm's daemons."""
     growth: Annotated[Percent, Field(le=10_000)] = 25.0
     """Room for more nodes in the cluster's subnet, above the counts of the blueprint."""
 
@@ -138,7 +203,38 @@ class Limits(Model):
 
     recorded: dt.date
     quotas: dict[str, int]
-    """Quota code to value; vCPUs for the running-instance quotas."""
+    """Quota code to value, as Service Quotas shows it: vCPUs for the running-instance quotas, TiB for gp3
+    volumes, GiB for file systems, else a number of things."""
+
+
+ProfileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9+=,.@_-]{1,128}$")]
+PolicyArn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/.+$")]
+KeyArn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/.+$")]
+
+
+class InstanceProfiles(Model):
+    """Instance profiles that exist already, by what the instances are; others are made, with a role each."""
+
+    head: ProfileName | None = None
+    login: ProfileName | None = None
+    node: ProfileName | None = None
+
+
+class AwsAccess(Model):
+    """What an account has already of roles and keys, and what holds for the roles that are made."""
+
+    permissions_boundary: PolicyArn | None = None
+    """Policy that bounds every role that is made."""
+    instance_profiles: InstanceProfiles = InstanceProfiles()
+    user: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_-]{0,31}$")] | None = None
+    """Account by which Ansible logs in, as the images have it: ``ubuntu``, ``ec2-user``."""
+    key_pair: Annotated[str, Field(pattern=r"^[A-Za-z0-9._@+ -]{1,255}$")] | None = None
+    """Key pair of EC2 for that account; absent, the image or Session Manager lets in."""
+    connect: Literal["direct", "jump", "session-manager", "instance-connect"] = "direct"
+    """How Ansible reaches hosts: straight, by way of a login node, through Session Manager, or through an endpoint
+    of EC2 Instance Connect that the VPC has."""
+    encryption_key: KeyArn | None = None
+    """Key of root volumes, file systems and buckets; absent, AWS's own and one that is made for file systems."""
 
 
 class AwsSite(Model):
@@ -146,12 +242,13 @@ class AwsSite(Model):
 
     provider: Literal["aws"]
     name: Name
-    region: Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
+    region: Annotated[str, Field(pattern=REGION)]
     network: AwsNetwork
     node_groups: tuple[AwsNodeGroup, ...]
     head: AwsServer
     login: AwsServer | None = None
     file_systems: tuple[LustreFileSystem, ...] = ()
+    access: AwsAccess = AwsAccess()
     limits: Limits | None = None
     tags: dict[str, MaybeEmpty] = Field(default_factory=dict)
 
@@ -162,6 +259,7 @@ class AwsSite(Model):
             ("file system", [system.name for system in self.file_systems]),
             ("mount point", [system.mount for system in self.file_systems]),
             ("availability zone", list(self.network.availability_zones)),
+            ("endpoint", list(self.network.endpoints)),
         ):
             twins = sorted(name for name, times in Counter(names).items() if times > 1)
             if twins:
@@ -169,4 +267,10 @@ class AwsSite(Model):
         for zone in self.network.availability_zones:
             if not zone.startswith(self.region):
                 raise ValueError(f"availability zone '{zone}' is not in region '{self.region}'")
+        if self.access.connect == "jump" and self.login is None:
+            raise ValueError("'connect: jump' needs 'login' nodes to jump from")
+        for arn in (self.access.permissions_boundary, self.access.encryption_key):
+            if arn is not None and partition_of_arn(arn) != partition(self.region):
+                here = partition(self.region)
+                raise ValueError(f"'{arn}' is not in the partition '{here}' of '{self.region}'")
         return self

@@ -163,7 +163,7 @@ _CLUSTER: Mapping[type[Model], Fields] = {
     operations.Operations: Fields(
         # Rackwright sets hosts up by these; a digest is the catalogue's own or is refused.
         "drain_on_xids catalogue_digest",
-        parts="software firmware memory",
+        parts="software firmware memory hosts",
         statements="burn_in changes all_reduce",
         claims={"health_checks": SAID},
     ),
@@ -178,10 +178,11 @@ _CLUSTER: Mapping[type[Model], Fields] = {
     operations.HostMemory: Fields(
         "group transparent_huge_pages", parts="huge_pages", identity=("group",)
     ),
+    operations.HostSettings: Fields("name sites time_servers kernel_parameters"),
     operations.HugePages: Fields("size count", identity=("size",)),
     software.SoftwareBill: Fields(
-        "name sites kernel server_kernel driver fabric_manager imex cuda dcgm nccl nccl_tests "
-        "ofi_plugin libfabric efa_installer enroot pyxis grafana slurm",
+        "name sites system server_system kernel server_kernel driver fabric_manager imex cuda dcgm nccl nccl_tests "
+        "ofi_plugin libfabric efa_installer enroot container_toolkit pyxis grafana slurm",
         parts="ofed lustre_client lustre_server",
     ),
     software.KernelModules: Fields("version kernel ofed"),
@@ -264,12 +265,20 @@ _CLUSTER: Mapping[type[Model], Fields] = {
 _AWS: Mapping[type[Model], Fields] = {
     aws.AwsSite: Fields(
         "provider name region tags",
-        parts="network node_groups head login file_systems",
+        parts="network node_groups head login file_systems access",
         statements="limits",
     ),
     aws.AwsNetwork: Fields(
-        "cidr availability_zones nat endpoints dns_zone ssh_from growth",
+        "cidr availability_zones nat endpoints dns_zone ssh_from on_premises growth",
+        parts="existing",
     ),
+    aws.ExistingNetwork: Fields(
+        "vpc private_subnet public_subnet security_groups", claims={"addresses": higher()}
+    ),
+    aws.AwsAccess: Fields(
+        "permissions_boundary user key_pair connect encryption_key", parts="instance_profiles"
+    ),
+    aws.InstanceProfiles: Fields("head login node"),
     aws.AwsNodeGroup: Fields(
         "name type count image efa placement_group metadata_hops root_volume root_device",
         parts="capacity",
@@ -281,11 +290,16 @@ _AWS: Mapping[type[Model], Fields] = {
         statements="workload",
     ),
     aws.DataRepository: Fields("bucket prefix path create_bucket", identity=("path",)),
-    aws.Limits: Fields(claims={"recorded": higher(), "quotas": higher()}),
+    # One that is left out is AWS's default, which may be higher.
+    aws.Limits: Fields(claims={"recorded": higher(), "quotas": higher(Absent.ELSEWHERE)}),
     aws.OnDemand: Fields("kind"),
     aws.Reservation: Fields(
         "kind id placement_group",
-        claims={"instances": higher(), "availability_zone": other(Absent.UNKNOWN)},
+        claims={
+            "instances": higher(),
+            "availability_zone": other(Absent.UNKNOWN),
+            "ends": other(Absent.UNKNOWN),
+        },
         identity=("id",),
     ),
     aws.CapacityBlock: Fields(
@@ -293,6 +307,7 @@ _AWS: Mapping[type[Model], Fields] = {
         claims={
             "instances": other(Absent.UNKNOWN),  # enough of them, and not too many
             "availability_zone": other(Absent.UNKNOWN),
+            "starts": other(Absent.UNKNOWN),
             "ends": higher(),
         },
         identity=("id",),
@@ -354,12 +369,14 @@ _PLANT: Mapping[type[Model], Fields] = {
     ),
     power.Modules: Fields("count capacity", claims={"spare": lower()}),
     power.Circuit: Fields("voltage current phases", claims={"continuous_rated": GRANTED}),
-    power.RackFeed: Fields("name source pdu pdus", parts="circuit"),
+    power.RackFeed: Fields("name source pdu pdus", parts="circuit tap_off"),
+    power.TapOff: Fields("current racks", claims={"continuous_rated": GRANTED}),
     power.RackShelves: Fields("type count per_feed", claims={"backup": higher(Absent.ELSEWHERE)}),
     onprem.Hall: Fields(
         "name",
         parts="air rows",
         statements="floor",
+        claims={"clear_height": higher()},
         settings={"power_limit": higher(Absent.MILD)},
     ),
     onprem.Floor: Fields(claims=dict.fromkeys(("uniform", "concentrated", "rolling"), higher())),
@@ -371,9 +388,16 @@ _PLANT: Mapping[type[Model], Fields] = {
         identity=("racks",),
     ),
     cooling.RackCooling: Fields(
-        "mode loop rear_door_capacity rear_door_difference rear_door_weight",
-        claims={"power_limit": higher(), "leak_detection": SAID, "isolation": SAID},
+        "mode loop rear_door_loop rear_door_capacity rear_door_difference rear_door_weight",
+        parts="manifolds",
+        claims={
+            "lift_allowance": lower(),
+            "power_limit": higher(),
+            "leak_detection": SAID,
+            "isolation": SAID,
+        },
     ),
+    cooling.Manifolds: Fields("count height weight"),
     cooling.AirSupply: Fields(
         "type count inlet_temperature containment fed_by",
         claims={
@@ -384,7 +408,7 @@ _PLANT: Mapping[type[Model], Fields] = {
         },
     ),
     cooling.CoolingLoop: Fields(
-        "name cdu count fluid flow_limit fed_by",
+        "name cdu count in_rack fluid flow_limit fed_by",
         claims={
             "power": lower(Absent.ELSEWHERE),
             "start_step": other(Absent.STRICT),
@@ -394,6 +418,7 @@ _PLANT: Mapping[type[Model], Fields] = {
             "facility_class": ordered("W+", "W45", "W40", "W32", "W27", "W17"),
             "approach": other(Absent.UNKNOWN),
             "dew_point": lower(),
+            "heat_capacity": higher(),
             "pressure": other(Absent.UNKNOWN),
         },
     ),

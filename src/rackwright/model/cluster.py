@@ -82,6 +82,10 @@ class Blueprint(Model):
             for name in bill.sites:
                 if name not in names:
                     raise ValueError(f"the software bill '{bill.name}' names no site: '{name}'")
+        for entry in self.operations.hosts if self.operations else ():
+            for name in entry.sites:
+                if name not in names:
+                    raise ValueError(f"the entry '{entry.name}' of 'hosts' names no site: '{name}'")
         return self
 
     @model_validator(mode="after")

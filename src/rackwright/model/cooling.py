@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.names import Name
 from rackwright.model.power import StartStep
-from rackwright.model.units import Celsius, Kelvin, Kilograms, Kilopascals, LitresPerMinute, Watts
+from rackwright.model.units import (
+    Celsius,
+    Kelvin,
+    Kilograms,
+    KilojoulesPerLitreKelvin,
+    Kilopascals,
+    LitresPerMinute,
+    Metres,
+    RackUnits,
+    Watts,
+)
 
 WaterClass = Literal["W17", "W27", "W32", "W40", "W45", "W+"]
 AirClass = Literal["A1", "A2", "A3", "A4", "H1"]
-Fluid = Literal["water", "pg25"]
+Fluid = Literal["water", "pg25", "dielectric"]
+
+
+MOST_IN_RACK = 20
+"""CDUs of one rack; two of the smallest would fill a third of it."""
 
 
 class AirSupply(Model):
@@ -46,12 +60,17 @@ class CoolingLoop(Model):
     """Catalogue id."""
     count: Annotated[int, Field(gt=0)]
     fluid: Fluid
+    heat_capacity: Annotated[KilojoulesPerLitreKelvin, Field(gt=0)] | None = None
+    """Of a dielectric fluid, by its data sheet: density times specific heat."""
     temperature_rise: Annotated[Kelvin, Field(gt=0)]
     """Return minus supply at design load."""
     supply_temperature: Celsius | None = None
     facility_temperature: Celsius | None = None
     """Facility water supplied to the CDUs."""
     facility_class: WaterClass | None = None
+    in_rack: bool = False
+    """The CDUs stand in racks: each rack on the loop has ``count`` of them and a loop of its own, and
+    they draw their power from its feeds."""
     approach: Kelvin | None = None
     """Approach at which the CDU is selected; must be the basis of its catalogue capacity."""
     dew_point: Celsius | None = None
@@ -66,6 +85,19 @@ class CoolingLoop(Model):
     """Power sources. The first one that lives carries all CDUs."""
     start_step: StartStep = 1
     """Step in which they are connected when generators start."""
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> CoolingLoop:
+        if self.in_rack and (self.fed_by or self.start_step != 1):
+            name = "fed_by" if self.fed_by else "start_step"
+            raise ValueError(f"CDUs in racks hang on the feeds of their racks and have no '{name}'")
+        if self.heat_capacity is not None and self.fluid != "dielectric":
+            raise ValueError(
+                f"'heat_capacity' is of a dielectric fluid; that of {self.fluid} is known"
+            )
+        if self.in_rack and self.count > MOST_IN_RACK:
+            raise ValueError(f"a rack has at most {MOST_IN_RACK} CDUs, not {self.count:,}")
+        return self
 
 
 class MechanicalPlant(Model):
@@ -82,20 +114,63 @@ class MechanicalPlant(Model):
     """Step in which they are connected when generators start."""
 
 
+class Manifolds(Model):
+    """Equal manifolds of one rack, which bring coolant to its devices."""
+
+    count: Annotated[int, Field(ge=0, le=100)]
+    """0 where units and weight of the devices include them."""
+    height: RackUnits
+    """Of one; 0 U where it hangs beside the rails."""
+    weight: Kilograms | None = None
+    """Of one, with its coolant."""
+
+
 class RackCooling(Model):
     """How one rack is cooled and how dense it may become."""
 
-    mode: Literal["air", "rear-door", "liquid"]
+    mode: Literal["air", "rear-door", "liquid", "liquid-rear-door", "immersion"]
+    """``liquid`` brings coolant to cold plates, ``liquid-rear-door`` has a rear door beside; racks with
+    ``immersion`` are tanks, whose fluid is in the loop."""
     power_limit: Watts | None = None
     """Most power this rack may draw in this mode, by the hall's design."""
     loop: Name | None = None
-    """Loop that a liquid-cooled rack or a rear door is on."""
+    """Loop of the cold plates; of the door where there is nothing but a door."""
+    rear_door_loop: Name | None = None
+    """Loop of the door of a ``liquid-rear-door``; that of the cold plates may be too warm for it."""
     rear_door_capacity: Watts | None = None
     """Heat that the door takes from the air, at ``rear_door_difference``."""
     rear_door_difference: Annotated[Kelvin, Field(gt=0)] | None = None
     """Air at the door minus water at the door, at which its capacity is rated."""
     rear_door_weight: Kilograms | None = None
     """Of the door with its water."""
+    lift_allowance: Metres | None = None
+    """Height of hoist and hook above a device that is lifted out of a tank."""
+    manifolds: Manifolds | None = None
+    """Absent, nobody says what those of a rack with its own CDUs take up and weigh."""
     leak_detection: bool | None = None
     isolation: bool | None = None
     """Valves shut this rack off by themselves when a leak is found."""
+
+    @model_validator(mode="after")
+    def _loops_fit_the_mode(self) -> RackCooling:
+        if self.mode != "air" and self.loop is None:
+            raise ValueError(f"cooling mode '{self.mode}' needs a 'loop'")
+        if self.mode == "liquid-rear-door" and self.rear_door_loop is None:
+            raise ValueError("cooling mode 'liquid-rear-door' needs a 'rear_door_loop'")
+        if self.mode != "liquid-rear-door" and self.rear_door_loop is not None:
+            raise ValueError("'rear_door_loop' is of the cooling mode 'liquid-rear-door' only")
+        if self.lift_allowance is not None and self.mode != "immersion":
+            raise ValueError("'lift_allowance' is of the cooling mode 'immersion' only")
+        if self.manifolds is not None and not self.has_cold_plates:
+            raise ValueError(f"cooling mode '{self.mode}' has no 'manifolds'")
+        return self
+
+    @property
+    def has_cold_plates(self) -> bool:
+        """Whether coolant reaches the devices of the rack."""
+        return self.mode in {"liquid", "liquid-rear-door"}
+
+    @property
+    def door_loop(self) -> str | None:
+        """Loop of the rear door; None without a door."""
+        return self.loop if self.mode == "rear-door" else self.rear_door_loop

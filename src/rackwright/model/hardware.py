@@ -96,6 +96,8 @@ class HeatMedium(StrEnum):
     LIQUID = "liquid"
     HYBRID = "hybrid"
     """Cold plates for the hot parts, air for the rest."""
+    IMMERSION = "immersion"
+    """A dielectric fluid around the device, which is made for that."""
 
 
 class Accelerators(Model):
@@ -106,6 +108,8 @@ class Accelerators(Model):
     vendor: Literal["nvidia", "amd", "aws", "intel"]
     tdp: Fact[Watts] | None = None
     memory: Fact[Gibibytes] | None = None
+    domain: Fact[int] | None = None
+    """Most that one NVLink domain of the product joins, 72 in an NVL72; with fewer it is a partial one."""
     gres: str
     """Type name in Slurm's GRES, like ``h100``."""
     all_reduce: Fact[MegabytesPerSecond] | None = None
@@ -329,6 +333,15 @@ class PowerShelf(Entry):
     weight: Fact[Kilograms] | None = None
 
 
+class Immersion(Model):
+    """What makes a tank of a rack; its units lie beside each other, and devices hang in them."""
+
+    fluid_weight: Fact[Kilograms] | None = None
+    """Of the fluid of a tank that is filled for operation."""
+    top: Fact[Metres] | None = None
+    """Height above the floor of the edge over which devices are lifted."""
+
+
 class RackType(Entry):
     """An empty rack."""
 
@@ -342,6 +355,9 @@ class RackType(Entry):
     dynamic_rating: Fact[Kilograms] | None = None
     """Content it may carry when it is rolled."""
     casters: Count = 4
+    """Casters or feet that carry it."""
+    immersion: Immersion | None = None
+    """It is an immersion tank."""
 
 
 class Cdu(Entry):
@@ -354,8 +370,16 @@ class Cdu(Entry):
     flow: Fact[Annotated[LitresPerMinute, _SOME]] | None = None
     power: Fact[Watts] | None = None
     in_rack: bool = False
+    """It is mounted in the rack that it cools; what follows is of such a one."""
     height: Fact[RackUnits] | None = None
     weight: Fact[Kilograms] | None = None
+    """With its coolant."""
+    flow_pump_lost: Fact[LitresPerMinute] | None = None
+    """Flow while one of its pumps is lost; 0 where it has a single one."""
+    airflow: Fact[CubicFeetPerMinute] | None = None
+    power_supplies: PowerSupplies | None = None
+    voltage_min: Fact[Volts] | None = None
+    voltage_max: Fact[Volts] | None = None
 
 
 class AirHandler(Entry):

@@ -87,8 +87,6 @@ class RackGroup(Model):
     @model_validator(mode="after")
     def _feeds_differ(self) -> RackGroup:
         refuse_twins("feed", (feed.name for feed in self.feeds))
-        if self.cooling.mode != "air" and self.cooling.loop is None:
-            raise ValueError(f"cooling mode '{self.cooling.mode}' needs a 'loop'")
         return self
 
 
@@ -109,6 +107,8 @@ class Hall(Model):
     floor: Floor | None = None
     rows: tuple[Row, ...]
     power_limit: Watts | None = None
+    clear_height: Metres | None = None
+    """From the floor to the lowest thing above it."""
 
 
 class NodeGroup(Model):

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
+from rackwright.model.names import Name
 from rackwright.model.software import SoftwareBill
 from rackwright.model.units import Gibibytes, MegabytesPerSecond, Percent, Seconds
 
@@ -82,6 +83,27 @@ class HostMemory(Model):
         return self
 
 
+TimeServer = Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?$")]
+"""A name or an address that answers NTP."""
+KernelParameter = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[A-Za-z0-9_/-]+)+$")]
+"""As ``sysctl`` names it, like ``net.ipv4.tcp_mtu_probing``."""
+ParameterValue = (
+    Annotated[str, Field(pattern=r"^[\x21-\x7e]([\x20-\x7e]{0,199}[\x21-\x7e])?$")] | int
+)
+
+
+class HostSettings(Model):
+    """What all hosts of one or more sites are set to; absent is left as it is."""
+
+    name: Name
+    sites: tuple[Name, ...] = ()
+    """Sites that it covers; absent, all, and then there is no other entry."""
+    time_servers: tuple[TimeServer, ...] = ()
+    """Servers of the NTP that every host follows; health checks compare its clock with them."""
+    kernel_parameters: dict[KernelParameter, ParameterValue] = {}
+    """Set now and at every boot; a number, or a text where there are several."""
+
+
 class Operations(Model):
     """Declarations about operation; absent is unknown."""
 
@@ -96,6 +118,7 @@ class Operations(Model):
     all_reduce: tuple[AllReduce, ...] = ()
     memory: tuple[HostMemory, ...] = ()
     """Huge pages of node groups, for software that needs them."""
+    hosts: tuple[HostSettings, ...] = ()
     catalogue_digest: Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
     """Digest of the catalogue entries in use, as they were when the blueprint was reviewed."""
 
@@ -107,6 +130,8 @@ class Operations(Model):
             ("all-reduce of the group", [one.group for one in self.all_reduce]),
             ("memory of the group", [one.group for one in self.memory]),
             ("site of a software bill", [site for bill in self.software for site in bill.sites]),
+            ("entry of 'hosts'", [entry.name for entry in self.hosts]),
+            ("site of 'hosts'", [site for entry in self.hosts for site in entry.sites]),
         ):
             twins = sorted(name for name, times in Counter(names).items() if times > 1)
             if twins:
@@ -115,4 +140,13 @@ class Operations(Model):
             for bill in self.software:
                 if not bill.sites:
                     raise ValueError(f"the software bill '{bill.name}' must name its 'sites'")
+        if len(self.hosts) > 1:
+            for entry in self.hosts:
+                if not entry.sites:
+                    raise ValueError(f"the entry '{entry.name}' of 'hosts' must name its 'sites'")
         return self
+
+    def settings_of(self, site: str) -> HostSettings | None:
+        """What hosts of ``site`` are set to; None where nobody says."""
+        covering = (entry for entry in self.hosts if not entry.sites or site in entry.sites)
+        return next(covering, None)

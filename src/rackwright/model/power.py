@@ -36,8 +36,8 @@ class Modules(Model):
 class Circuit(Model):
     """An overcurrent device."""
 
-    voltage: Volts
-    """Line to line for three phases."""
+    voltage: Annotated[Volts, Field(ge=1)]
+    """Line to line for three phases; currents are worked out by dividing by it."""
     current: Amperes
     phases: Literal[1, 3]
     continuous_rated: bool = False
@@ -139,6 +139,17 @@ class SitePower(Model):
     """Time until the generators among the sources carry the load; battery backup must outlast it."""
 
 
+class TapOff(Model):
+    """The box by which racks take a feed from a busway, with the breakers of their circuits in it."""
+
+    current: Amperes
+    """Rating of the box, per line."""
+    racks: Annotated[int, Field(gt=0, le=100)]
+    """Racks beside each other that share one box."""
+    continuous_rated: bool = False
+    """The box is rated for 100 % continuous load, so no derating applies."""
+
+
 class RackFeed(Model):
     """One electrical feed of a rack: a source, the circuit from it and the PDU at its end."""
 
@@ -149,7 +160,9 @@ class RackFeed(Model):
     pdus: Annotated[int, Field(gt=0, le=100)] = 1
     """Equal PDUs on this feed, each on its own circuit."""
     circuit: Circuit | None = None
-    """The branch circuit of each PDU; absent, the PDU's own rating governs."""
+    """The branch circuit of each PDU; absent, what it may carry is unknown."""
+    tap_off: TapOff | None = None
+    """Absent from a feed of a busway, what its box carries is unknown."""
 
 
 class RackShelves(Model):

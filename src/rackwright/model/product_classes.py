@@ -72,13 +72,18 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
         "weight": _LESS,
         "static_rating": _MORE,
         "dynamic_rating": _MORE,
-        **_either("height", "width", "depth", "casters"),
+        **_either("height", "width", "depth", "casters", "immersion"),
     },
+    hardware.Immersion: dict.fromkeys(("fluid_weight", "top"), _LESS),
     hardware.Cdu: {
         "capacity": _MORE,
         "flow": _MORE_OR_NONE,
         "power": _LESS_OR_NONE,
-        **_either("approach", "in_rack"),
+        "flow_pump_lost": _MORE,
+        "airflow": _LESS_OR_NONE,
+        "voltage_min": _LESS_OR_NONE,
+        "voltage_max": _MORE_OR_NONE,
+        **_either("approach", "in_rack", "power_supplies"),
         **_SIZE,
     },
     hardware.AirHandler: {
@@ -97,7 +102,9 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
         "provider", "instance_type", "accelerators", "hosts", "vcpus", "memory", "efa_interfaces",
         "cards", "bandwidth", "local_storage", "quota", "architecture",
     ),
-    hardware.Accelerators: _either("count", "model", "vendor", "tdp", "memory", "gres", "all_reduce"),
+    hardware.Accelerators: _either(
+        "count", "model", "vendor", "tdp", "memory", "domain", "gres", "all_reduce",
+    ),
     hardware.PowerSupplies: {
         "full_performance": _LESS_OR_NONE,
         "degraded": _LESS_OR_NONE,

@@ -319,6 +319,7 @@ class Scheduler(Model):
     """Seconds at most, and never scontrol: a failure drains the node."""
     epilog: Program | None = None
     auth: Literal["munge", "slurm"] = "munge"
+    """What daemons and commands know each other by: MUNGE, or from Slurm 23.11 on a key of Slurm's own."""
     return_to_service: Literal[0, 1, 2] = 1
     """A node that failed by itself stays down until somebody has looked; 2 takes it back."""
     schedulable_memory: Annotated[Percent, Field(gt=0, le=100)] = 95.0
@@ -355,6 +356,8 @@ class Scheduler(Model):
             raise ValueError("preemption by QOS needs 'accounting': a QOS lives in its database")
         self._check_topologies()
         self._check_detection()
+        if self.auth == "slurm" and self.release < (23, 11):
+            raise ValueError(f"'auth: slurm' needs Slurm 23.11; this is {self.version}")
         return self
 
     def _check_extra(self) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from rackwright.model.base import Model
 from rackwright.model.names import Name
+from rackwright.model.systems import SYSTEMS, known_system
 
 Version = Annotated[
     str, Field(pattern=r"^\d{1,9}(\.\d{1,9}){0,5}([-+~a-z][A-Za-z0-9.+~-]{0,60})?$")
@@ -16,6 +17,13 @@ Version = Annotated[
 
 KernelRelease = Annotated[str, Field(pattern=r"^\d{1,3}\.\d{1,4}[A-Za-z0-9.+~_-]{0,80}$")]
 """What ``uname -r`` prints."""
+
+SystemId = Annotated[
+    str,
+    AfterValidator(known_system),
+    Field(json_schema_extra={"enum": [system.id for system in SYSTEMS]}),
+]
+"""An operating system in one release, like ``ubuntu-24.04``; ``docs/systems.md`` lists them."""
 
 
 class KernelModules(Model):
@@ -34,6 +42,10 @@ class SoftwareBill(Model):
     name: Name
     sites: tuple[Name, ...] = ()
     """Sites that it covers; absent, all, and then there is no other bill."""
+    system: SystemId | None = None
+    """Operating system of the hosts; where it is stated, hosts that run another one are refused."""
+    server_system: SystemId | None = None
+    """That of the Lustre servers, where it is another one."""
     kernel: KernelRelease | None = None
     server_kernel: KernelRelease | None = None
     """Kernel of the Lustre servers, where it is another one."""
@@ -58,6 +70,8 @@ class SoftwareBill(Model):
     lustre_server: KernelModules | None = None
     enroot: Version | None = None
     """Containers for jobs, without root."""
+    container_toolkit: Version | None = None
+    """NVIDIA's container toolkit, by which containers of enroot have GPUs."""
     pyxis: Version | None = None
     """Slurm's plugin for enroot."""
     grafana: Version | None = None

@@ -172,6 +172,7 @@ PRESSURE = Dimension(
     "pressure", "kPa", {**_factors(kPa="1", Pa="1e-3", bar="100"), "psi": Decimal("6.894757")}
 )
 FLOOR_LOAD = Dimension("floor load", "kg/m2", {"kg/m2": Decimal(1), "kg/m²": Decimal(1)})
+VOLUMETRIC_HEAT = Dimension("volumetric heat capacity", "kJ/L/K", {"kJ/L/K": Decimal(1)})
 DATA_RATE = Dimension("data rate", "Gbps", _factors(Gbps="1", Mbps="1e-3", Tbps="1e3"))
 DATA_SIZE = Dimension(
     "data size",
@@ -217,6 +218,7 @@ CubicFeetPerMinute = Annotated[float, Quantity(AIRFLOW)]
 LitresPerMinute = Annotated[float, Quantity(LIQUID_FLOW)]
 Kilopascals = Annotated[float, Quantity(PRESSURE)]
 KilogramsPerSquareMetre = Annotated[float, Quantity(FLOOR_LOAD)]
+KilojoulesPerLitreKelvin = Annotated[float, Quantity(VOLUMETRIC_HEAT)]
 GigabitsPerSecond = Annotated[float, Quantity(DATA_RATE)]
 Gibibytes = Annotated[float, Quantity(DATA_SIZE)]
 MegabytesPerSecond = Annotated[float, Quantity(THROUGHPUT)]

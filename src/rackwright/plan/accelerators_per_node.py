@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rackwright.model.hardware import Accelerators, Node
-from rackwright.plan.model import Plan
+from rackwright.model.hardware import Accelerators
+from rackwright.plan.expansion import Expansion
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ class Board:
         return self.accelerators.count // self.hosts
 
 
-def boards(plan: Plan) -> Iterator[Board]:
+def boards(plan: Expansion) -> Iterator[Board]:
     """The accelerators of every node group that has machines with some."""
     for site in plan.onprem:
-        for group in site.site.node_groups:
-            node = plan.catalogue.get(Node, group.type)
+        for group in site.groups:
+            node = group.product
             if node.accelerators is not None:
-                yield Board(site.site.name, group.name, node.accelerators, node.hosts)
+                yield Board(site.name, group.name, node.accelerators, node.hosts)
     for aws in plan.aws:
         for planned in aws.groups:
             board, hosts = planned.instance.accelerators, planned.instance.hosts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,7 @@ from rackwright.plan.cooling.facility import (
     row_rows,
     totals_row,
 )
+from rackwright.plan.cooling.loop_products import loop_products
 from rackwright.plan.cost.references import find_cost_problems
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric.racks import check_shared_racks
@@ -33,6 +35,8 @@ from rackwright.plan.power.distribution import check_sources
 from rackwright.plan.power.sources import plan_sources
 from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.plan.racks import rack as racks
+from rackwright.plan.racks.loops import check_loops
+from rackwright.plan.racks.nvlink import nvlink_domains
 from rackwright.plan.racks.placement import (
     AssignedRacks,
     Load,
@@ -42,11 +46,13 @@ from rackwright.plan.racks.placement import (
     place_groups,
 )
 from rackwright.plan.racks.supply import fed_racks
+from rackwright.plan.racks.tap_offs import check_tap_offs, tap_off_rows
 from rackwright.plan.records.power import (
     CircuitAfterLoss,
     CircuitLoad,
     DevicesAfterLoss,
     FeedLoad,
+    TapOffLoad,
 )
 from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
 from rackwright.plan.reliability.failures import check_reliability
@@ -133,16 +139,20 @@ def _check(
                 message = f"feed {feed.name} comes from '{feed.source}', which does not exist"
                 where = (*placed.path, "feeds", index, "source")
                 problems.append(PlanProblem(where, message, did_you_mean(feed.source, sources)))
-        loop = placed.group.cooling.loop
-        if loop is not None and loop not in loops:
-            where = (*placed.path, "cooling", "loop")
+        cooling = placed.group.cooling
+        for name, loop in (("loop", cooling.loop), ("rear_door_loop", cooling.rear_door_loop)):
+            if loop is None or loop in loops:
+                continue
+            where = (*placed.path, "cooling", name)
             message = f"there is no cooling loop '{loop}' in this site"
             problems.append(PlanProblem(where, message, did_you_mean(loop, loops)))
+    problems += check_tap_offs(site, groups)
     problems += check_file_systems(site, path)
     problems += check_shared_racks(site, path, [rack for placed in groups for rack in placed.racks])
     unknown = _check_entries(site, path, groups, loads, catalogue)
     if not unknown:
         problems += check_consumers(consumers_of(site, path, catalogue), sources)
+        problems += check_loops(site, path, groups, catalogue)
     return problems + unknown
 
 
@@ -290,8 +300,12 @@ def _tabulate(
     devices: list[RackDevice] = []
     feeds: list[FeedLoad] = []
     circuits: list[CircuitLoad] = []
+    tap_offs: list[TapOffLoad] = []
     losses: list[CircuitAfterLoss] = []
     device_losses: list[DevicesAfterLoss] = []
+    standing: Counter[Path] = Counter()
+    for cls in classes:
+        standing[cls.group.path] += len(cls.racks)
     for number, (cls, rack) in enumerate(zip(classes, built, strict=True)):
         where = cls.group.path
         own = racks.class_row(rack, cls, site, number)
@@ -303,6 +317,7 @@ def _tabulate(
         devices += racks.device_rows(rack, where, number)
         feeds += racks.feed_rows(rack, where, number)
         circuits += racks.circuit_rows(rack, where, number, site.power.power_factor)
+        tap_offs += tap_off_rows(rack, where, number, site, standing[where])
         lost, fates = racks.loss_rows(rack, where, number)
         losses += lost
         device_losses += fates
@@ -312,17 +327,21 @@ def _tabulate(
     return SitePlan(
         site=site,
         path=path,
+        catalogue=catalogue,
         racks=tuple(positions),
         rack_classes=tuple(rack_classes),
         devices=tuple(devices),
+        nvlink_domains=tuple(nvlink_domains(site, path, catalogue)),
         feeds=tuple(feeds),
         circuits=tuple(circuits),
+        tap_offs=tuple(tap_offs),
         losses=tuple(losses),
         device_losses=tuple(device_losses),
         sources=plant.rows,
         rows=row_rows(site, path, rack_classes),
         halls=hall_rows(site, path, rack_classes, catalogue),
         loops=loop_rows(site, path, rack_classes, catalogue),
+        loop_products=tuple(loop_products(site.loops, rack_classes, devices)),
         totals=totals_row(site, rack_classes, _count(site, catalogue), plant.overhead),
         distribution=plant.tree,
         overhead=plant.overhead,

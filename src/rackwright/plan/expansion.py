@@ -7,24 +7,49 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from rackwright.model.hardware import Connector, Node, fact_value
 from rackwright.plan.base import Path
+from rackwright.plan.records.nodes import NodeGroupPlan
+from rackwright.plan.records.products import ConnectorLimits
 
 if TYPE_CHECKING:
     from rackwright.catalog.loader import Catalogue
-    from rackwright.model.cluster import Blueprint
-    from rackwright.model.onprem import OnPremSite
+    from rackwright.model.cluster import Blueprint, PolicySetting
+    from rackwright.model.cost import Costs
+    from rackwright.model.facts import ProductFact
+    from rackwright.model.onprem import OnPremSite, RackGroup
+    from rackwright.model.operations import Operations
+    from rackwright.model.power import SitePower
+    from rackwright.model.reliability import Reliability
+    from rackwright.model.scheduler import Scheduler
+    from rackwright.model.security import SiteSecurity
+    from rackwright.model.storage import NfsShare
+    from rackwright.model.users import Users
     from rackwright.plan.aws.site import AwsSitePlan
+    from rackwright.plan.fabric.fabrics import FabricPlan
     from rackwright.plan.power.distribution import PowerTree
     from rackwright.plan.power.overhead import Overhead
-    from rackwright.plan.records.facility import HallLoad, LoopLoad, RowLoad, SiteTotals
+    from rackwright.plan.records.facility import (
+        HallLoad,
+        LoopLoad,
+        LoopProduct,
+        RowLoad,
+        SiteTotals,
+    )
     from rackwright.plan.records.power import (
         CircuitAfterLoss,
         CircuitLoad,
         DevicesAfterLoss,
         FeedLoad,
         SourceLoad,
+        TapOffLoad,
     )
-    from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
+    from rackwright.plan.records.racks import (
+        NvlinkDomains,
+        RackClass,
+        RackDevice,
+        RackPosition,
+    )
 
 
 @dataclass(frozen=True)
@@ -32,22 +57,28 @@ class SitePlan:
     """A bare-metal site, expanded to tables; ``rackwright.plan.records`` says what their fields mean.
 
     Racks of one group with the same content are one record of ``rack_classes``, so the work grows
-    with the number of distinct racks.
+    with the number of distinct racks. What follows from the blueprint is in records; what it merely
+    says, like its security, has an attribute by the name that it has there.
     """
 
     site: OnPremSite
     path: Path
+    catalogue: Catalogue = field(repr=False, compare=False)
+    """Where its products are looked up; whoever reads the plan asks its records instead."""
     racks: tuple[RackPosition, ...] = field(repr=False)
     rack_classes: tuple[RackClass, ...] = field(repr=False)
     devices: tuple[RackDevice, ...] = field(repr=False)
+    nvlink_domains: tuple[NvlinkDomains, ...] = field(repr=False)
     feeds: tuple[FeedLoad, ...] = field(repr=False)
     circuits: tuple[CircuitLoad, ...] = field(repr=False)
+    tap_offs: tuple[TapOffLoad, ...] = field(repr=False)
     losses: tuple[CircuitAfterLoss, ...] = field(repr=False)
     device_losses: tuple[DevicesAfterLoss, ...] = field(repr=False)
     sources: tuple[SourceLoad, ...] = field(repr=False)
     rows: tuple[RowLoad, ...] = field(repr=False)
     halls: tuple[HallLoad, ...] = field(repr=False)
     loops: tuple[LoopLoad, ...] = field(repr=False)
+    loop_products: tuple[LoopProduct, ...] = field(repr=False)
     totals: SiteTotals = field(repr=False)
     distribution: PowerTree = field(repr=False)
     """Its power sources."""
@@ -57,6 +88,80 @@ class SitePlan:
     def devices_of(self, rack_class: int) -> Sequence[RackDevice]:
         """The devices in one rack of a class."""
         return self._devices_by_class.get(rack_class, ())
+
+    @property
+    def name(self) -> str:
+        """Its name, unique in the blueprint."""
+        return self.site.name
+
+    @property
+    def power(self) -> SitePower:
+        """What the blueprint says of its power supply."""
+        return self.site.power
+
+    @property
+    def security(self) -> SiteSecurity | None:
+        """What the blueprint says of its security."""
+        return self.site.security
+
+    @property
+    def nfs(self) -> tuple[NfsShare, ...]:
+        """Directories that hosts export to others."""
+        return self.site.nfs
+
+    @property
+    def altitude(self) -> float | None:
+        """Height above sea level in m; None where nobody says it."""
+        return self.site.altitude
+
+    @property
+    def pue_budget(self) -> float | None:
+        """Power usage effectiveness that it is to keep."""
+        return self.site.pue_budget
+
+    @cached_property
+    def groups(self) -> tuple[NodeGroupPlan, ...]:
+        """Its node groups, in the order of the blueprint."""
+        return tuple(
+            NodeGroupPlan(
+                group=group,
+                path=(*self.path, "node_groups", index),
+                product=self.catalogue.get(Node, group.type),
+            )
+            for index, group in enumerate(self.site.node_groups)
+        )
+
+    @cached_property
+    def groups_by_name(self) -> Mapping[str, NodeGroupPlan]:
+        """Its node groups by their names."""
+        return {group.name: group for group in self.groups}
+
+    @cached_property
+    def connectors(self) -> Mapping[str, ConnectorLimits]:
+        """What the quick connectors of its devices stand, by catalogue id."""
+        used = sorted({one.connector for one in self.devices if one.connector is not None})
+        parts = [self.catalogue.get(Connector, name) for name in used]
+        return {
+            part.id: ConnectorLimits(
+                connector=part.id,
+                flow_lpm=fact_value(part.flow),
+                fluid_max_c=fact_value(part.max_fluid),
+                pressure_kpa=fact_value(part.max_pressure),
+            )
+            for part in parts
+        }
+
+    def rack_group(self, path: Path) -> RackGroup:
+        """What the blueprint says of the racks of a class, by the place that its record has."""
+        hall, row, group = (int(path[place]) for place in (-5, -3, -1))
+        return self.site.halls[hall].rows[row].rack_groups[group]
+
+    @cached_property
+    def fabrics(self) -> tuple[FabricPlan, ...]:
+        """Its fabrics, laid out, in the order of the blueprint."""
+        from rackwright.plan.fabric.fabrics import plan_fabrics
+
+        return plan_fabrics(self.site, self.path, self.catalogue)
 
     @cached_property
     def rack_counts(self) -> Mapping[int, int]:
@@ -73,9 +178,62 @@ class SitePlan:
 
 @dataclass(frozen=True)
 class Expansion:
-    """A blueprint, the catalogue that it names, and its sites expanded."""
+    """A blueprint, the catalogue that it names, and its sites expanded.
+
+    Sections of the blueprint that are not about one site are attributes by their names there.
+    """
 
     blueprint: Blueprint
     catalogue: Catalogue = field(repr=False)
     onprem: tuple[SitePlan, ...] = ()
     aws: tuple[AwsSitePlan, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Name of the cluster."""
+        return self.blueprint.name
+
+    @property
+    def owner(self) -> str | None:
+        """Team or address that answers for the cluster."""
+        return self.blueprint.owner
+
+    @property
+    def site_names(self) -> tuple[str, ...]:
+        """Names of all sites, in the order of the blueprint."""
+        return tuple(site.name for site in self.blueprint.sites)
+
+    @property
+    def scheduler(self) -> Scheduler | None:
+        """What the blueprint says of Slurm."""
+        return self.blueprint.scheduler
+
+    @property
+    def users(self) -> Users | None:
+        """Accounts on the hosts; None where somebody else manages them."""
+        return self.blueprint.users
+
+    @property
+    def reliability(self) -> Reliability | None:
+        """Rates of failure, jobs and what they need."""
+        return self.blueprint.reliability
+
+    @property
+    def operations(self) -> Operations | None:
+        """How the cluster is run: software, firmware, changes, health checks."""
+        return self.blueprint.operations
+
+    @property
+    def costs(self) -> Costs | None:
+        """Prices and budgets of the owner; what the cluster costs is ``cost`` of the plan."""
+        return self.blueprint.costs
+
+    @property
+    def facts(self) -> tuple[ProductFact, ...]:
+        """Numbers of products that the catalogue lacks."""
+        return self.blueprint.facts
+
+    @property
+    def policies(self) -> Mapping[str, PolicySetting]:
+        """Settings of policies, by id."""
+        return self.blueprint.policies

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 
-from rackwright.model.hardware import Node
 from rackwright.model.names import expand_hostlist
-from rackwright.model.onprem import OnPremSite
 from rackwright.plan.aws.site import AwsSitePlan
-from rackwright.plan.hosts import node_names, numbered
-from rackwright.plan.model import Plan
+from rackwright.plan.expansion import Expansion, SitePlan
+from rackwright.plan.hosts import numbered
+from rackwright.plan.records.nodes import HostHardware, describe_host
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,62 +30,113 @@ class RackPlace:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A host with what it is grouped by; ``place`` is None in the cloud."""
+    """A host with what it is grouped by.
+
+    Attributes:
+        name: its own, unique in the site.
+        inventory_name: the same, with the site where two sites have a group of that name.
+        hardware: catalogue id of its product.
+        place: where it stands; None in the cloud.
+        zone: availability zone; None outside the cloud.
+        equipment: what it has by the catalogue; None for a server type that nobody has described.
+        efa_devices: interfaces of EFA; None where it is no instance of a group, or its layout is
+            not known.
+    """
 
     name: str
+    inventory_name: str
     site: str
     group: str
     role: str
     hardware: str
     place: RackPlace | None = None
     zone: str | None = None
+    equipment: HostHardware | None = field(default=None, compare=False, repr=False)
+    efa_devices: int | None = field(default=None, compare=False, repr=False)
 
 
-def list_hosts(plan: Plan) -> tuple[Host, ...]:
+def list_hosts(plan: Expansion) -> tuple[Host, ...]:
     """Every host of every site, in the order of the plan."""
-    found = [host for planned in plan.onprem for host in _bare_metal(plan, planned.site)]
-    found += [host for planned in plan.aws for host in _cloud(planned)]
+    sites = _sites_of_groups(plan)
+    found = [host for planned in plan.onprem for host in _bare_metal(planned, sites)]
+    found += [host for planned in plan.aws for host in _cloud(planned, sites)]
     return tuple(found)
 
 
-def _bare_metal(plan: Plan, site: OnPremSite) -> Iterator[Host]:
+def _sites_of_groups(plan: Expansion) -> Mapping[str, Collection[str]]:
+    """The sites that have hosts of a group, by its name."""
+    found: dict[str, set[str]] = {}
+    for planned in plan.onprem:
+        for group in planned.groups:
+            found.setdefault(group.name, set()).add(planned.name)
+    for cloud in plan.aws:
+        groups: list[str] = [servers.role for servers in cloud.servers if servers.names]
+        groups += [nodes.group.name for nodes in cloud.groups if nodes.group.count]
+        for name in groups:
+            found.setdefault(name, set()).add(cloud.site.name)
+    return found
+
+
+def _in_inventory(name: str, site: str, sites: Collection[str]) -> str:
+    return name if len(sites) == 1 else f"{name}.{site}"
+
+
+def _bare_metal(planned: SitePlan, sites: Mapping[str, Collection[str]]) -> Iterator[Host]:
     places = {
         rack: (hall.name, row.name)
-        for hall in site.halls
+        for hall in planned.site.halls
         for row in hall.rows
         for group in row.rack_groups
         for rack in expand_hostlist(group.racks)
     }
-    for group in site.node_groups:
-        hosts = plan.catalogue.get(Node, group.type).hosts
+    site = planned.name
+    for planned_group in planned.groups:
+        group, hosts = planned_group.group, planned_group.product.hosts
         racks = expand_hostlist(group.racks)
-        for index, name in enumerate(node_names(group, plan.catalogue)):
+        equipment = describe_host(planned_group.product)
+        for index, name in enumerate(planned_group.host_names):
             unit, tray = divmod(index, hosts)
             rack = racks[unit // group.per_rack]  # racks are filled in the order written
             hall, row = places[rack]
             numbers = (unit % group.per_rack + 1, tray + 1 if hosts > 1 else None)
-            place = RackPlace(hall, row, rack, *numbers)
-            yield Host(name, site.name, group.name, group.role, group.type, place)
+            yield Host(
+                name=name,
+                inventory_name=_in_inventory(name, site, sites[group.name]),
+                site=site,
+                group=group.name,
+                role=group.role,
+                hardware=group.type,
+                place=RackPlace(hall, row, rack, *numbers),
+                equipment=equipment,
+            )
 
 
-def _cloud(planned: AwsSitePlan) -> Iterator[Host]:
-    site = planned.site
-    zone = site.network.availability_zones[0]
+def _cloud(planned: AwsSitePlan, sites: Mapping[str, Collection[str]]) -> Iterator[Host]:
+    site, zone = planned.site.name, planned.site.network.availability_zones[0]
     for servers in planned.servers:
+        known = servers.instance
         for name in servers.names:
-            yield Host(name, site.name, servers.role, servers.role, servers.server.type, zone=zone)
+            yield Host(
+                name=name,
+                inventory_name=_in_inventory(name, site, sites[servers.role]),
+                site=site,
+                group=servers.role,
+                role=servers.role,
+                hardware=servers.server.type,
+                zone=zone,
+                equipment=None if known is None else describe_host(known),
+            )
     for nodes in planned.groups:
-        for name in numbered(nodes.group.name, nodes.group.count):
-            yield Host(name, site.name, nodes.group.name, "compute", nodes.group.type, zone=zone)
-
-
-def inventory_names(plan: Plan) -> list[tuple[Host, str]]:
-    """Every host with its name in the inventory.
-
-    That is its own name, with its site where two sites have a group of that name.
-    """
-    hosts = list_hosts(plan)
-    sites: dict[str, set[str]] = {}
-    for host in hosts:
-        sites.setdefault(host.group, set()).add(host.site)
-    return [(h, h.name if len(sites[h.group]) == 1 else f"{h.name}.{h.site}") for h in hosts]
+        group, equipment = nodes.group, describe_host(nodes.instance)
+        for name in numbered(group.name, group.count):
+            yield Host(
+                name=name,
+                inventory_name=_in_inventory(name, site, sites[group.name]),
+                site=site,
+                group=group.name,
+                role="compute",
+                hardware=group.type,
+                zone=zone,
+                equipment=equipment,
+                efa_devices=nodes.efa_interfaces,
+            )

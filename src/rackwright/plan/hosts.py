@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import Fabric, SwitchTier
 from rackwright.model.hardware import Node, Switch
-from rackwright.model.names import compress_hostlist, expand_hostlist
+from rackwright.model.names import expand_hostlist
 from rackwright.model.onprem import NodeGroup
 
 
@@ -18,26 +18,6 @@ def host_count(group: NodeGroup, catalogue: Catalogue) -> int:
         UnknownEntryError: the group's product is not in the catalogue.
     """
     return group.count * catalogue.get(Node, group.type).hosts
-
-
-def node_names(group: NodeGroup, catalogue: Catalogue) -> tuple[str, ...]:
-    """The hosts of ``group`` in the order in which racks are filled: ``dgx-01`` to ``dgx-32``.
-
-    They are counted from 1 and padded to the width of the last one.
-
-    Raises:
-        UnknownEntryError: the group's product is not in the catalogue.
-    """
-    return numbered(group.name, host_count(group, catalogue))
-
-
-def node_hostlist(group: NodeGroup, catalogue: Catalogue) -> str:
-    """The names of ``group`` as one host list, like ``dgx-[01-32]``.
-
-    Raises:
-        UnknownEntryError: the group's product is not in the catalogue.
-    """
-    return compress_hostlist(node_names(group, catalogue))
 
 
 def switch_stem(fabric: Fabric, tier: SwitchTier) -> str:

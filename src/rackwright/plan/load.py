@@ -39,6 +39,9 @@ def load_plan(
         layers: files over it.
         catalogue: the products; absent, those that its team lists beside the built-in ones.
 
+    Returns:
+        The plan and the document, whose positions messages name.
+
     Raises:
         SpecErrors: every mistake, each with its position.
     """

@@ -11,16 +11,27 @@ from rackwright.plan.base import Contributor, Path, Subject
 from rackwright.plan.expansion import Expansion, SitePlan
 
 if TYPE_CHECKING:
+    from rackwright.plan.accelerators_per_node import Board
+    from rackwright.plan.audit.secrets import SecretPlace
     from rackwright.plan.cost.summary import CostSummary
     from rackwright.plan.fabric.layout import Layout
+    from rackwright.plan.host_list import Host
     from rackwright.plan.records.names import NamePlan
+    from rackwright.plan.reliability.failures import GroupHosts
+    from rackwright.plan.slurm.cluster import SlurmCluster
+    from rackwright.plan.software.needs import SoftwareNeeds
+    from rackwright.plan.software.versions import SiteSoftware
+    from rackwright.plan.storage.filesystem import FileSystem
 
 __all__ = ["Contributor", "Path", "Plan", "SitePlan", "Subject"]
 
 
 @dataclass(frozen=True)
 class Plan(Expansion):
-    """Everything that policies judge and that later stages build."""
+    """Everything that policies judge and that later stages build.
+
+    Each part is worked out when it is first asked for, and once.
+    """
 
     @cached_property
     def cost(self) -> CostSummary:
@@ -32,14 +43,8 @@ class Plan(Expansion):
     @cached_property
     def layouts(self) -> Mapping[Path, Layout]:
         """The fabrics that nodes are attached to, cabled, by their places in the blueprint."""
-        from rackwright.plan.fabric.layout import lay_out
-
-        made = {
-            (*site.path, "fabrics", index): lay_out(site.site, fabric, self.catalogue)
-            for site in self.onprem
-            for index, fabric in enumerate(site.site.fabrics)
-        }
-        return {path: layout for path, layout in made.items() if layout is not None}
+        fabrics = (fabric for site in self.onprem for fabric in site.fabrics)
+        return {one.path: one.layout for one in fabrics if one.layout is not None}
 
     @cached_property
     def names(self) -> NamePlan:
@@ -47,3 +52,63 @@ class Plan(Expansion):
         from rackwright.plan.naming.names import plan_names
 
         return plan_names(self)
+
+    @cached_property
+    def hosts(self) -> tuple[Host, ...]:
+        """Every host of every site, in the order of the blueprint."""
+        from rackwright.plan.host_list import list_hosts
+
+        return list_hosts(self)
+
+    @cached_property
+    def groups(self) -> tuple[GroupHosts, ...]:
+        """The node groups of all sites with their numbers of hosts."""
+        from rackwright.plan.reliability.failures import groups_of
+
+        return tuple(groups_of(self))
+
+    @cached_property
+    def boards(self) -> tuple[Board, ...]:
+        """The accelerators of every node group that has some."""
+        from rackwright.plan.accelerators_per_node import boards
+
+        return tuple(boards(self))
+
+    @cached_property
+    def slurm(self) -> SlurmCluster | None:
+        """The Slurm cluster; None where the blueprint has no scheduler."""
+        from rackwright.plan.slurm.cluster import SlurmCluster
+
+        return None if self.scheduler is None else SlurmCluster(self, self.scheduler)
+
+    @cached_property
+    def file_systems(self) -> tuple[FileSystem, ...]:
+        """The parallel file systems of all sites, those of bare-metal sites first."""
+        from rackwright.plan.storage.filesystem import file_systems
+
+        return tuple(file_systems(self))
+
+    @cached_property
+    def software(self) -> Mapping[str, SiteSoftware]:
+        """What the nodes of each site run, with the bill that says in which versions, by site."""
+        from rackwright.plan.software.versions import site_software
+
+        return {one.site: one for one in site_software(self)}
+
+    @cached_property
+    def software_needs(self) -> SoftwareNeeds:
+        """Which versions of software need which others.
+
+        Raises:
+            NeedsError: a table in the parameters of the policy is not one.
+        """
+        from rackwright.plan.software.needs import needs_of
+
+        return needs_of(self)
+
+    @cached_property
+    def secrets(self) -> tuple[SecretPlace, ...]:
+        """Places of the blueprint that hold what looks like a secret."""
+        from rackwright.plan.audit.secrets import find_secrets
+
+        return find_secrets(self.blueprint)

@@ -7,11 +7,14 @@ plan could tell it and does nothing else: no files, no clock, no network.
 
 from __future__ import annotations
 
+import datetime as dt
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, TypeVar
+
+from pydantic import PrivateAttr
 
 from rackwright.model.base import Model
 from rackwright.plan.missing import Missing, ProductField
@@ -176,6 +179,18 @@ class Policy(Model, ABC):
     profile: ClassVar[Profile] = Profile.PILOT
     waivable: ClassVar[bool] = True
     formerly: ClassVar[tuple[str, ...]] = ()
+    _judged_on: dt.date | None = PrivateAttr(default=None)
+
+    @property
+    def judged_on(self) -> dt.date | None:
+        """The day that decides what has ended, the same as of waivers; None where nobody says."""
+        return self._judged_on
+
+    def on(self, day: dt.date | None) -> Self:
+        """The same rule, which judges for ``day``."""
+        made = self.model_copy()
+        made._judged_on = day
+        return made
 
     @abstractmethod
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
@@ -199,6 +214,9 @@ def rule(
     """What names a policy, as a decorator of its class; ``Policy`` says what each word means.
 
     What is not given stays as the class has it. The family is the folder that its file is in.
+
+    Returns:
+        The decorator, which gives back the class that it has named.
     """
     given = {
         "id": policy_id,

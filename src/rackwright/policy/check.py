@@ -42,6 +42,16 @@ def check_blueprint(
 ) -> Report:
     """The report about the blueprint in ``path``.
 
+    Args:
+        path: the file.
+        layers: files over it, the last one on top.
+        packs: folders of more policies.
+        only: ids of the policies that judge; empty means all.
+        exceptions: waivers and baseline; None judges without.
+
+    Returns:
+        Every result, and the exit code that follows from them.
+
     Raises:
         SpecErrors: the blueprint is not valid.
         PolicyLoadError: a policy cannot be loaded.
@@ -82,6 +92,7 @@ def check_plan(
         lenient: pass over settings that do not fit the policies, as those of an older revision may.
     """
     blueprint = loaded.plan.blueprint
+    today = datetime.now(UTC).date() if exceptions is None else exceptions.today
     if not lenient:
         check_reasons(blueprint, loaded.tree)
     judged, told = loaded, tuple[Notice, ...]()
@@ -113,7 +124,8 @@ def check_plan(
         disabled = Enforcement.DISABLED
         silent = {name for name, one in standings.items() if one.enforcement is disabled}
         data, catalogue = judged.tree.data, judged.plan.catalogue
-        looked = judged_apart(policies, silent, data, catalogue)
+        dated = [policy.on(today) for policy in policies]
+        looked = judged_apart(dated, silent, data, catalogue)
         return evaluate(judged.plan, looked, standings, locate, held.regime)
 
     if approval is not None and approval.edited:
@@ -129,7 +141,7 @@ def check_plan(
             renamed += more
         report = apply_exceptions(report, exceptions, severities, only)
     if notices := (*held.notices, *told, *renamed, *stated_facts(judged)):
-        hygiene = report.hygiene or ExceptionReport(datetime.now(UTC).date())
+        hygiene = report.hygiene or ExceptionReport(today)
         hygiene = replace(hygiene, notices=(*notices, *hygiene.notices))
         report = replace(report, hygiene=hygiene)
     return report

@@ -168,13 +168,13 @@ def evaluate(
             judging += 1
             results += _run(policy, standing, plan, locate, remedies)
     results.sort(key=order_of)
-    return Report(plan.blueprint.name, tuple(results), judging, regime)
+    return Report(plan.name, tuple(results), judging, regime)
 
 
 def _run(
     policy: Policy, standing: Standing, plan: Plan, locate: Locate, remedies: Remedies
 ) -> Iterable[Result]:
-    blueprint = Subject(plan.blueprint.name, ())
+    blueprint = Subject(plan.name, ())
     try:
         found = [_result(policy, standing, item, locate, remedies) for item in policy.check(plan)]
     except RuleFailedError as error:

@@ -10,7 +10,7 @@ from rackwright.policy.exception_report import Notice, NoticeKind
 
 def stated_facts(judged: LoadedPlan) -> Iterator[Notice]:
     """One notice for each fact that a plan was judged with."""
-    for number, fact in enumerate(judged.plan.blueprint.facts):
+    for number, fact in enumerate(judged.plan.facts):
         text = (
             f"'{fact.value}', which the catalogue does not know: '{fact.source.strip()}' "
             f"({fact.date}, {fact.confidence})"

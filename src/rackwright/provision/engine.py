@@ -195,26 +195,28 @@ def _run_engine(
         _settle(stack, kind, say)
     if action == "up" and options.plans:
         _load_encryption(stack, options.plans / f"{kind}.settings.json")
-    progress = StackProgress(kind, dry_run=action == "preview")
-    outputs: dict[str, Any] = {}
     quiet: Callable[[str], None] = lambda _line: None  # noqa: E731
-    if action == "preview":
-        stack.preview(
-            on_event=progress,
-            on_output=quiet,
-            on_error=quiet,
-            plan=options.plan_of(kind),
-            refresh=options.refresh or None,
-        )
-        if options.plans:
-            _save_encryption(stack, options.plans / f"{kind}.settings.json")
-    elif action == "up":
-        done = stack.up(
-            on_event=progress, on_output=quiet, on_error=quiet, plan=options.plan_of(kind)
-        )
-        outputs = _plain(done.outputs)
-    else:
-        stack.destroy(exclude_protected=True, on_event=progress, on_output=quiet, on_error=quiet)
+    outputs: dict[str, Any] = {}
+    with StackProgress(kind, dry_run=action == "preview") as progress:
+        if action == "preview":
+            stack.preview(
+                on_event=progress,
+                on_output=quiet,
+                on_error=quiet,
+                plan=options.plan_of(kind),
+                refresh=options.refresh or None,
+            )
+        elif action == "up":
+            done = stack.up(
+                on_event=progress, on_output=quiet, on_error=quiet, plan=options.plan_of(kind)
+            )
+            outputs = _plain(done.outputs)
+        else:
+            stack.destroy(
+                exclude_protected=True, on_event=progress, on_output=quiet, on_error=quiet
+            )
+    if action == "preview" and options.plans:
+        _save_encryption(stack, options.plans / f"{kind}.settings.json")
     retained: tuple[str, ...] = ()
     if action == "down":
         left = [r for r in _resources(stack) if r.get("custom") and not _is_provider(r)]

@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rackwright.catalog.loader import Catalogue
 from rackwright.errors import ExternalToolError
 from rackwright.plan.fabric.ibsim import SimulatedNetwork, network
 from rackwright.plan.fabric.layout import Layout
@@ -63,21 +62,21 @@ class Tables:
     routes: Mapping[str, Counter[int]]
 
 
-def route(layout: Layout, catalogue: Catalogue, engine: str, *, timeout_s: float = 600.0) -> Routed:
+def route(layout: Layout, engine: str, *, timeout_s: float = 600.0) -> Routed:
     """What opensm makes of ``layout`` when it is asked for ``engine``.
 
     Raises:
         ExternalToolError: a program is missing, it fails, or the time is up.
     """
     try:
-        net = network(layout, catalogue)
+        net = network(layout)
     except ValueError as error:
         raise ExternalToolError(f"the fabric cannot be simulated: {error}") from None
     tables = simulate(net, engine, timeout_s=timeout_s)
     loaded = loaded_engine(tables.log)
     if loaded is None:
         raise ExternalToolError(f"opensm loaded no tables: {_last_error(tables.log)}")
-    return Routed(loaded, balance(layout, catalogue, tables.routes), complaints(tables.log))
+    return Routed(loaded, balance(layout, tables.routes), complaints(tables.log))
 
 
 def simulate(net: SimulatedNetwork, engine: str, *, timeout_s: float = 600.0) -> Tables:

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from rackwright.model.names import compress_hostlist
+from rackwright.plan.aws import tags
 from rackwright.plan.hosts import numbered
 
-HOST_TAG = "rackwright:host"
+HOST_TAG = tags.HOST_TAG
 """Tag of an instance with its host name."""
 GROUP_TAG = "rackwright:node-group"
 """Tag of an instance and of its Auto Scaling group with the node group."""
@@ -81,6 +82,7 @@ class Naming:
             "private_ips": {
                 host: one.address for host, one in self.holders.items() if one.address is not None
             },
+            "instance_ids": {host: one.id for host, one in self.holders.items()},
             "missing": [
                 host
                 for host in self.hosts

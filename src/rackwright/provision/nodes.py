@@ -17,7 +17,7 @@ from typing import Any
 from rackwright.errors import ExternalToolError
 from rackwright.exit_codes import ExitCode
 from rackwright.locks import exclusive
-from rackwright.plan.aws.security_groups import parameter_path
+from rackwright.plan.aws.access import parameter_path
 from rackwright.plan.model import Plan
 from rackwright.provision.naming import (
     GROUP_TAG,
@@ -34,8 +34,9 @@ ATTEMPTS = 10
 """Times that a call is made when AWS throttles it or fails; the waits between them grow."""
 GROUPS_PER_PAGE = 100
 INSTANCES_PER_PAGE = 1000
+TOPOLOGIES_PER_CALL = 100
 RECORDS_PER_PAGE = 300
-"""Items that one answer holds: the most that the API gives."""
+"""Items that one answer holds, or one call names: the most that the API gives."""
 CHANGES_PER_BATCH = 400
 """Records changed by one call. Route 53 takes 1,000, and an ``UPSERT`` counts as two of them."""
 _ALIVE = ["pending", "running", "stopping", "stopped"]
@@ -82,13 +83,12 @@ class NothingProvisionedError(ExternalToolError):
 
 def fleet_in(plan: Plan, name: str) -> Fleet:
     """The node groups of the AWS site ``name``, which the plan has."""
-    planned = next(one for one in plan.aws if one.site.name == name)
-    site = planned.site
+    planned = next(one for one in plan.aws if one.name == name)
     return Fleet(
-        cluster=plan.blueprint.name,
-        site=site.name,
-        region=site.region,
-        zone=site.network.dns_zone,
+        cluster=plan.name,
+        site=planned.name,
+        region=planned.region,
+        zone=planned.network.dns_zone,
         groups={group.group.name: group.group.count for group in planned.groups},
         servers=tuple(host for servers in planned.servers for host in servers.names),
     )
@@ -102,6 +102,25 @@ def read(fleet: Fleet, target: Target) -> tuple[Naming, ...]:
     """
     found = _Aws(fleet, target).instances()
     return tuple(held(name, count, found.get(name, ())) for name, count in fleet.groups.items())
+
+
+def network_nodes(fleet: Fleet, target: Target) -> dict[str, tuple[str, ...]]:
+    """The network nodes above each host that has an instance, the highest first.
+
+    EC2 tells nothing of types without a topology, and of instances that do not run.
+
+    Raises:
+        ExternalToolError: AWS refuses, or cannot be reached.
+    """
+    aws = _Aws(fleet, target)
+    found = aws.instances()
+    host_of = {
+        one.id: host
+        for name, count in fleet.groups.items()
+        for host, one in held(name, count, found.get(name, ())).holders.items()
+    }
+    told = aws.topology(list(host_of))
+    return {host: told[one] for one, host in host_of.items() if one in told}
 
 
 def bind(
@@ -201,6 +220,19 @@ class _Aws:
                         host=_tags(one).get(HOST_TAG),
                     )
                     found.setdefault(group_of[made.id], []).append(made)
+        return found
+
+    def topology(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """The network nodes above each of these instances of which EC2 tells them."""
+        found: dict[str, tuple[str, ...]] = {}
+        client = self._client("ec2")
+        for begin in range(0, len(ids), TOPOLOGIES_PER_CALL):
+            batch = list(ids[begin : begin + TOPOLOGIES_PER_CALL])
+            with _refusals("ec2:DescribeInstanceTopology"):
+                told = client.describe_instance_topology(InstanceIds=batch)
+            for one in told["Instances"]:
+                if nodes := one.get("NetworkNodes"):
+                    found[one["InstanceId"]] = tuple(nodes)
         return found
 
     def zone_id(self) -> str:

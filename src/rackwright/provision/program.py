@@ -113,12 +113,11 @@ def declare_stack(kind: StackKind, source: StackSource) -> None:
     from rackwright.components.cluster import Cluster
     from rackwright.components.tags import SiteArgs
 
-    blueprint = loaded.plan.blueprint
-    args = SiteArgs(plan=plan, cluster=blueprint.name, owner=blueprint.owner)
+    args = SiteArgs(plan=plan, cluster=loaded.plan.name, owner=loaded.plan.owner)
     cluster = Cluster(
         kind,
         args,
-        blueprint.model_dump(mode="json"),
+        loaded.plan.blueprint.model_dump(mode="json"),
         _References(),
         protect=source.protect,
     )
@@ -193,7 +192,7 @@ def _load(source: StackSource) -> tuple[LoadedPlan, AwsSitePlan]:
 
 
 def _choose_site(plans: Sequence[AwsSitePlan], name: str | None) -> AwsSitePlan:
-    names = [plan.site.name for plan in plans]
+    names = [plan.name for plan in plans]
     known = ", ".join(f"'{known}'" for known in names) or "none"
     if name is None and len(plans) == 1:
         return plans[0]
@@ -230,10 +229,10 @@ def _refusal(report: Report) -> str:
 def _check_region(plan: AwsSitePlan) -> None:
     """Refuse to provision a site in a region that is not its own."""
     chosen = pulumi.Config("aws").get("region") or os.environ.get("AWS_REGION")
-    if chosen != plan.site.region:
+    if chosen != plan.region:
         said = f"'{chosen}'" if chosen else "not set"
         raise RefusedError(
-            f"the site '{plan.site.name}' is in region '{plan.site.region}', the stack's "
-            f"aws:region is {said}\n  hint: pulumi config set aws:region {plan.site.region}",
+            f"the site '{plan.name}' is in region '{plan.region}', the stack's "
+            f"aws:region is {said}\n  hint: pulumi config set aws:region {plan.region}",
             int(ExitCode.USAGE),
         )

@@ -1,12 +1,16 @@
-"""Progress of an update as lines on stderr, from the engine's events."""
+"""Progress of an update on stderr, from the engine's events: lines, and on a terminal how it stands."""
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TextIO
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TextIO
+
+from rackwright.terminal import LiveLine, is_terminal, own_text
 
 if TYPE_CHECKING:
     from pulumi.automation.events import EngineEvent, StepEventMetadata
@@ -27,7 +31,7 @@ _SEVERITIES = frozenset({"error", "warning"})
 
 @dataclass
 class StackProgress:
-    """Counts steps and shows each as it ends.
+    """Counts steps and shows each as it ends; where it is entered, what is under way as well.
 
     Attributes:
         label: name of the stack in front of each line.
@@ -44,15 +48,39 @@ class StackProgress:
     unchanged: int = 0
     errors: list[str] = field(default_factory=list)
     _started: dict[str, float] = field(default_factory=dict)
+    _line: LiveLine | None = None
+
+    def __enter__(self) -> Self:
+        """Show how it stands, on a terminal."""
+        if is_terminal(self.stream, os.environ):
+            self._line = LiveLine(self.stream, colour=not os.environ.get("NO_COLOR"))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Leave the lines, and nothing that is true no more."""
+        if self._line is not None:
+            self._line.close()
+            self._line = None
 
     def __call__(self, event: EngineEvent) -> None:
         """Take one event of the engine."""
+        self._take(event)
+        if self._line is not None:
+            self._line.draw(own_text(self._standing(), "bold"))
+
+    def _take(self, event: EngineEvent) -> None:
         if event.resource_pre_event:
             self._begin(event.resource_pre_event.metadata)
         elif event.res_outputs_event:
             self._finish(event.res_outputs_event.metadata)
         elif event.res_op_failed_event:
             meta = event.res_op_failed_event.metadata
+            self._started.pop(meta.urn, None)
             self._say(f"failed: {_op(meta)} {_name(meta.urn)}")
         elif event.diagnostic_event and event.diagnostic_event.severity in _SEVERITIES:
             self._diagnose(event.diagnostic_event.severity, event.diagnostic_event.message)
@@ -94,8 +122,19 @@ class StackProgress:
         self._say(f"{severity}: {text}")
 
     def _say(self, text: str) -> None:
-        self.stream.write(f"  {self.label}: {text}\n")
-        self.stream.flush()
+        words = f"  {self.label}: {text}"
+        if self._line is None:
+            self.stream.write(f"{words}\n")
+            self.stream.flush()
+        else:
+            for line in words.splitlines():
+                self._line.say(own_text(line))
+
+    def _standing(self) -> str:
+        """How many steps are done, and which are under way, the oldest first."""
+        names = ", ".join(_name(urn) for urn in self._started)
+        under_way = f", {len(self._started)} under way: {names}" if names else ""
+        return f"  {self.label}: {sum(self.changes.values())} done{under_way}"
 
 
 def _is_real(meta: StepEventMetadata) -> bool:

@@ -18,7 +18,7 @@ HOSTS = "hosts.json"
 UNPACKED = "{{ playbook_dir | dirname }}"
 """The folder as a worker sees it: the playbook is in its folder ``project``."""
 
-_SLURM, _MUNGE_KEY = "files/slurm", "files/munge.key"
+_SLURM, _CLUSTER_KEYS = "files/slurm", "files"
 _LOGIN_KEY, _KNOWN_HOSTS = "files/login.key", "files/known_hosts"
 
 
@@ -55,11 +55,11 @@ def write_bundle(
 
 
 def sent_files(
-    slurm: Path, munge_key: Path, login: Login | None
+    slurm: Path, keys: Collection[Path], login: Login | None
 ) -> tuple[dict[str, Path], dict[str, Path]]:
     """The generated content and the secrets of a run, by where they go; what is not there is not."""
     content = {_SLURM: slurm}
-    secrets = {_MUNGE_KEY: munge_key}
+    secrets = {f"{_CLUSTER_KEYS}/{key.name}": key for key in keys}
     if login is not None:
         content[_KNOWN_HOSTS] = login.known_hosts
         secrets[_LOGIN_KEY] = login.private_key

@@ -180,7 +180,9 @@ class _Run:
             for part, own in stage.parts.items():
                 name = self._groups[stage.name, part] = GROUP.format(len(hosts))
                 hosts[name] = own
-        content, secrets = sent_files(self.place.slurm, self.place.munge_key, login)
+        content, secrets = sent_files(
+            self.place.slurm, (self.place.munge_key, self.place.slurm_key), login
+        )
         inventory = sent_inventory(listing, {**content, **secrets}, hosts, login=login is not None)
         content |= sent_playbook(self.playbook)
         write_bundle(self.folder / "bundle", content=content, secrets=secrets, inventory=inventory)

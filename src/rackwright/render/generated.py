@@ -47,7 +47,7 @@ def generate(plan: Plan) -> Mapping[str, str]:
         PlanError: something that the files need is unknown or leads nowhere.
     """
     files = {f"names/{name}": text for name, text in names.render_names(plan).items()}
-    if not files or plan.blueprint.scheduler is not None:
+    if not files or plan.scheduler is not None:
         files |= {f"slurm/{name}": text for name, text in slurm.render_slurm(plan).items()}
     return files
 

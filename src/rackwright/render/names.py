@@ -48,7 +48,7 @@ def render_names(plan: Plan) -> Mapping[str, str]:
         files |= {f"{ZONE_FILE}{zone}": text for zone, text in zones.items()}
     if subnets := _subnets(names):
         files[SUBNETS] = f"[\n{subnets}\n]\n"
-    made = f"'{plan.blueprint.name}'; change it there."
+    made = f"'{plan.name}'; change it there."
     return {
         name: f"{ZONE_HEADER if name.startswith(ZONE_FILE) else HEADER} {made}\n{text}"
         for name, text in files.items()

@@ -14,19 +14,15 @@ from rackwright.model.scheduler_settings import Priority, slurm_time
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
 from rackwright.plan.records.names import Range
+from rackwright.plan.slurm.cluster import SlurmCluster
 from rackwright.plan.slurm.nodes import (
     Gres,
     NodeSet,
+    NoSchedulerError,
     PartitionSets,
-    check_numbers,
-    check_references,
-    covers,
-    node_sets,
-    partition_sets,
-    scheduler_of,
 )
-from rackwright.plan.slurm.settings import check_settings, shares, sizes
-from rackwright.plan.slurm.topology import PlannedTopology, topologies
+from rackwright.plan.slurm.settings import shares, sizes
+from rackwright.plan.slurm.topology import PlannedTopology
 
 FILES = (
     "slurm.conf",
@@ -49,37 +45,32 @@ def render_slurm(plan: Plan) -> Mapping[str, str]:
         PlanError: a name leads nowhere, a number is unknown, or a host is in no topology; with
             every reason.
     """
-    scheduler = scheduler_of(plan)
-    sets = node_sets(plan)
-    partitions = partition_sets(plan, sets)
-    problems = [*check_references(plan, sets), *check_numbers(sets)]
-    problems += check_settings(scheduler, sets, partitions)
-    networks, wrong = topologies(plan, sets)
-    if problems or wrong:
-        raise PlanError([*problems, *wrong])
-    name = plan.blueprint.name
+    slurm = plan.slurm
+    if slurm is None:
+        raise NoSchedulerError(plan.name)
+    if slurm.problems:
+        raise PlanError(slurm.problems)
+    scheduler, networks = slurm.scheduler, slurm.topologies
     files = {
-        "slurm.conf": _slurm_conf(plan, scheduler, sets, partitions),
-        "gres.conf": _gres_conf(sets),
+        "slurm.conf": _slurm_conf(plan, slurm),
+        "gres.conf": _gres_conf(slurm.nodes),
         "cgroup.conf": _cgroup_conf(scheduler),
         "topology.conf": _topology_conf(networks[0]),
     }
     if scheduler.release >= (25, 5):
         files["topology.yaml"] = _topology_yaml(networks)
-    return {file: f"{HEADER} '{name}'; change it there.\n{text}" for file, text in files.items()}
+    return {
+        file: f"{HEADER} '{plan.name}'; change it there.\n{text}" for file, text in files.items()
+    }
 
 
-def _slurm_conf(
-    plan: Plan,
-    scheduler: Scheduler,
-    sets: Sequence[NodeSet],
-    partitions: Sequence[PartitionSets],
-) -> str:
+def _slurm_conf(plan: Plan, slurm: SlurmCluster) -> str:
+    scheduler, sets = slurm.scheduler, slurm.nodes
     parts = [
-        ("Cluster", _cluster(plan, scheduler)),
+        ("Cluster", _cluster(plan, slurm)),
         ("Scheduling", _scheduling(scheduler, sets)),
         ("Jobs and nodes", _jobs(scheduler, sets)),
-        ("Accounting", _accounting(plan, scheduler, sets)),
+        ("Accounting", _accounting(plan, slurm)),
         ("Size of the cluster", _sizes(scheduler, sets)),
     ]
     made = [(title, [_merge(scheduler, *option) for option in options]) for title, options in parts]
@@ -91,7 +82,11 @@ def _slurm_conf(
             lines += ["", f"# {title}", *(f"{key}={value}" for key, value in options)]
     own = (plan.names.own(nodes.site, nodes.group) for nodes in sets)
     lines += ["", "# Nodes", *map(_node_line, sets, own)]
-    lines += ["", "# Partitions", *(_partition_line(entry, scheduler) for entry in partitions)]
+    lines += [
+        "",
+        "# Partitions",
+        *(_partition_line(entry, scheduler) for entry in slurm.partitions),
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -105,11 +100,12 @@ def _merge(scheduler: Scheduler, key: str, value: str) -> tuple[str, str]:
     return key, ",".join(merged.values())
 
 
-def _cluster(plan: Plan, scheduler: Scheduler) -> Iterator[tuple[str, str]]:
+def _cluster(plan: Plan, slurm: SlurmCluster) -> Iterator[tuple[str, str]]:
+    scheduler = slurm.scheduler
     folders = scheduler.folders
-    yield "ClusterName", scheduler.cluster or plan.blueprint.name
+    yield "ClusterName", slurm.name
     for controller in scheduler.controllers:
-        address = controller.address or _address(plan, scheduler, controller.host)
+        address = controller.address or _address(plan, slurm, controller.host)
         yield "SlurmctldHost", f"{controller.host}({address})" if address else controller.host
     yield "SlurmUser", "slurm"
     yield "AuthType", f"auth/{scheduler.auth}"
@@ -122,10 +118,10 @@ def _cluster(plan: Plan, scheduler: Scheduler) -> Iterator[tuple[str, str]]:
     yield "SlurmdLogFile", f"{folders.log}/slurmd.log"
 
 
-def _address(plan: Plan, scheduler: Scheduler, host: str) -> str | None:
+def _address(plan: Plan, slurm: SlurmCluster, host: str) -> str | None:
     """The address of a host as the blueprint plans it; None where it does not."""
-    sites = [planned.site.name for planned in plan.onprem if covers(scheduler, planned.site.name)]
-    return next(filter(None, (plan.names.address_of(site, host) for site in sites)), None)
+    found = (plan.names.address_of(site, host) for site in slurm.sites)
+    return next(filter(None, found), None)
 
 
 def _scheduling(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, str]]:
@@ -225,14 +221,12 @@ def _jobs(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, 
         yield "PrivateData", ",".join(private)
 
 
-def _accounting(
-    plan: Plan, scheduler: Scheduler, sets: Sequence[NodeSet]
-) -> Iterator[tuple[str, str]]:
-    accounting = scheduler.accounting
+def _accounting(plan: Plan, slurm: SlurmCluster) -> Iterator[tuple[str, str]]:
+    accounting, sets = slurm.scheduler.accounting, slurm.nodes
     if accounting is None:
         return
     yield "AccountingStorageType", "accounting_storage/slurmdbd"
-    known = accounting.address or _address(plan, scheduler, accounting.host)
+    known = accounting.address or _address(plan, slurm, accounting.host)
     yield "AccountingStorageHost", known or accounting.host
     if accounting.backup is not None:
         yield "AccountingStorageBackupHost", accounting.backup

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rackwright.errors import Location, RackwrightError, SpecErrors
+from rackwright.report.ci.github import MOST_OF_A_KIND, command
 from rackwright.report.escaping import code, prose, shortened
-from rackwright.report.github import MOST_OF_A_KIND, command
 from rackwright.report.markdown import LONGEST, UNCOMPARED, marker
 
 MOST_ERRORS = 20

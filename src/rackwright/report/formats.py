@@ -40,10 +40,10 @@ Renderer = Callable[["Report", Context], str]
 _MODULES = {
     "text": "rackwright.report.text",
     "json": "rackwright.report.json",
-    "sarif": "rackwright.report.sarif",
-    "junit": "rackwright.report.junit",
-    "gitlab": "rackwright.report.gitlab",
-    "github": "rackwright.report.github",
+    "sarif": "rackwright.report.ci.sarif",
+    "junit": "rackwright.report.ci.junit",
+    "gitlab": "rackwright.report.ci.gitlab",
+    "github": "rackwright.report.ci.github",
     "md": "rackwright.report.markdown",
     "patch": "rackwright.report.patch",
 }

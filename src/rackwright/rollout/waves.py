@@ -20,9 +20,8 @@ from rackwright.errors import UsageError
 from rackwright.inventory.inventory import HEADS
 from rackwright.model.names import compress_hostlist
 from rackwright.model.scheduler import Scheduler
-from rackwright.plan.host_list import Host, inventory_names
+from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
-from rackwright.plan.slurm.nodes import covers, node_sets
 
 
 class Domain(StrEnum):
@@ -144,11 +143,12 @@ def roster(plan: Plan, domain: Domain) -> Roster:
     Raises:
         UsageError: there is no scheduler.
     """
-    scheduler = plan.blueprint.scheduler
-    if scheduler is None:
+    slurm = plan.slurm
+    if slurm is None:
         raise UsageError("the blueprint has no 'scheduler', so there is nothing to drain nodes in")
-    hosts = [(h, name) for h, name in inventory_names(plan) if covers(scheduler, h.site)]
-    in_slurm = {(nodes.site, nodes.group) for nodes in node_sets(plan)}
+    scheduler, sites = slurm.scheduler, slurm.sites
+    hosts = [(one, one.inventory_name) for one in plan.hosts if one.site in sites]
+    in_slurm = {(nodes.site, nodes.group) for nodes in slurm.nodes}
     services = _services(scheduler, hosts)
     serving = {name for name, _ in services}
     partitions: dict[str, list[str]] = {}

@@ -11,7 +11,6 @@ from pydantic import BaseModel, ValidationError
 
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.spec.layering import blanks, merge
-from rackwright.spec.problems import to_spec_errors
 from rackwright.spec.tree import Item, Tree, to_data
 from rackwright.spec.yaml_reader import read_file, read_text
 
@@ -83,6 +82,8 @@ def validate(tree: Tree, model: type[M]) -> Loaded[M]:
     try:
         return Loaded(model.model_validate(tree.data), tree)
     except ValidationError as error:
+        from rackwright.spec.problems import to_spec_errors
+
         try:
             found = to_spec_errors(error, tree, model)
         except UnicodeEncodeError:  # half a character in plain data; no file holds one

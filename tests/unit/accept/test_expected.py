@@ -211,7 +211,7 @@ def test_a_generated_health_check_knows_what_is_meant(slurm: Plan) -> None:
 def test_a_health_check_expects_the_file_systems_of_its_nodes(slurm: Plan) -> None:
     stored = load_plan(FIXTURES / "storage.yaml").plan
     (site,) = stored.onprem
-    nodes = replace(node_sets(slurm)[0], site=site.site.name, group="dgx")
+    nodes = replace(node_sets(slurm)[0], site=site.name, group="dgx")
     plan = replace(generated(slurm), onprem=stored.onprem)
     assert health_of_group(plan, nodes)["health_check_mounts"] == [
         {"path": "/scratch", "type": "lustre"}

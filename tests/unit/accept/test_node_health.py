@@ -2,89 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import threading
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 
-PROGRAM = Path(__file__).parents[3] / "roles/health_check/files/node_health.py"
-SCONTROL = """echo "$*" >> {log}
-case "$*" in
---oneliner*) echo 'NodeName=gpu-1 Arch=x86_64 State={state} ThreadsPerCore=2{reason}';;
-esac"""
-
-
-@pytest.fixture
-def health() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("node_health", PROGRAM)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-class Node:
-    """A node made of files, with programs of its own."""
-
-    def __init__(self, folder: Path, health: ModuleType, patch: pytest.MonkeyPatch) -> None:
-        self.folder, self.health = folder, health
-        self.log = folder / "scontrol.log"
-        self.settings: dict[str, Any] = {
-            "node": "gpu-1",
-            "accelerators": 2,
-            "device_pattern": f"{folder}/nvidia[0-9]*",
-            "mountinfo": str(folder / "mountinfo"),
-            "mounts": [{"path": "/scratch", "type": "lustre"}],
-            "free": [{"path": str(folder), "percent": 0}],
-            "services": ["munge"],
-            "xids": [79, 95],
-        }
-        for number in range(2):
-            (folder / f"nvidia{number}").touch()
-        self.mounts("36 1 0:9 / /scratch rw - lustre x rw")
-        (folder / "bin").mkdir()
-        patch.setattr(health, "PATHS", str(folder / "bin"))
-        self.program("systemctl", "echo active")
-        self.program("journalctl", "exit 1")
-        self.in_slurm("IDLE")
-
-    def mounts(self, line: str) -> None:
-        (self.folder / "mountinfo").write_text(f"{line}\n")
-
-    def program(self, name: str, text: str) -> None:
-        path = self.folder / "bin" / name
-        path.write_text(f"#!/bin/sh\n{text}\n")
-        path.chmod(0o755)
-
-    def in_slurm(self, state: str, reason: str = "") -> None:
-        said = f" Reason={reason} [root@2026-11-21T09:00:00]" if reason else ""
-        self.program("scontrol", SCONTROL.format(log=self.log, state=state, reason=said))
-
-    def judge(self) -> list[str]:
-        found: list[str] = self.health.judge(self.settings, self.health.ALL)
-        return found
-
-    def run(self, *arguments: str) -> int:
-        path = self.folder / "settings.json"
-        path.write_text(json.dumps(self.settings))
-        code: int = self.health.main(["--settings", str(path), *arguments])
-        return code
-
-    @property
-    def told(self) -> list[str]:
-        """What the controller was told, not what it was asked."""
-        lines = self.log.read_text().splitlines() if self.log.exists() else []
-        return [line for line in lines if not line.startswith("--oneliner")]
-
-
-@pytest.fixture
-def node(tmp_path: Path, health: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Node:
-    return Node(tmp_path, health, monkeypatch)
+from node_support import Node
 
 
 def test_a_node_as_it_is_meant_is_healthy(node: Node) -> None:
@@ -133,7 +57,7 @@ def test_a_file_system_that_does_not_answer(
 
     monkeypatch.setattr(health, "STAT_S", 0.05)
     monkeypatch.setattr(health.os, "statvfs", hang)
-    assert node.judge() == [f"{node.folder} does not answer"]
+    assert node.judge() == ["/scratch does not answer", f"{node.folder} does not answer"]
     never.set()
 
 
@@ -143,7 +67,13 @@ def test_a_service_that_has_failed(node: Node) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "reasons"), [(79, ["Xid 79"]), (31, []), (95, ["Xid 95"]), (7, [])]
+    ("number", "reasons"),
+    [
+        (79, ["Xid 79 (the GPU has fallen off the bus)"]),
+        (31, []),
+        (95, ["Xid 95 (uncontained ECC error)"]),
+        (7, []),
+    ],
 )
 def test_xid_errors(node: Node, number: int, reasons: list[str]) -> None:
     line = f"NVRM: Xid (PCI:0000:1b:00): {number}, pid=1, name=python"

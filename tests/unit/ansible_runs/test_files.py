@@ -74,6 +74,26 @@ def test_the_key_is_made_once_and_for_its_owner_only(plan: Plan, place: Workspac
     assert key.hex() not in place.inventory.read_text()
 
 
+def test_slurm_has_a_key_of_its_own_in_the_place_of_munges(
+    plan: Plan, place: Workspace, tmp_path: Path
+) -> None:
+    """``auth: slurm`` was taken, and no host got a key."""
+    scheduler = {"auth": "slurm", "version": "24.11", "accounting": {"host": "head-1"}}
+    layer = tmp_path / "layer.yaml"
+    layer.write_text(json.dumps({"scheduler": scheduler}))
+    write_blueprint(find_template("lab"), tmp_path, {})
+    made = prepare(load_plan(tmp_path / "blueprint.yaml", (layer,)).plan, place)
+    assert not place.munge_key.exists()
+    key = place.slurm_key.read_bytes()
+    assert len(key) == 1024
+    assert place.slurm_key.stat().st_mode & 0o777 == 0o600
+    listed = json.loads(place.inventory.read_text())
+    assert listed["all"]["vars"]["slurm_config_key_file"] == str(place.slurm_key)
+    assert "munge_key_file" not in listed["all"]["vars"]
+    assert made["slurm_database"]["vars"]["slurm_database_auth"] == "slurm"
+    assert made["slurm_login"]["vars"]["slurm_login_sackd"] is True
+
+
 def test_grafana_has_a_password_where_the_blueprint_wants_grafana(
     plan: Plan, place: Workspace, tmp_path: Path
 ) -> None:

@@ -52,6 +52,10 @@ def test_official_numbers_are_claimed_only_for_documents_that_were_read():
         "NVIDIA QM97X0 1U NDR switch systems user manual",
         "NVIDIA GB200 NVL72 documentation",
         "EC2 DescribeInstanceTypes, as generated into Karpenter's tables",
+        (
+            "EC2 DescribeInstanceTypes, as recorded in moto 5.2.5 "
+            "(moto/ec2/resources/instance_types.json.gz)"
+        ),
     }
 
 
@@ -289,6 +293,7 @@ def test_racks():
         "rack-48u": (48, 0.6, 1.2),
         "rack-52u": (52, 0.7, 1.2),
         "rack-mgx-48u": (48, 0.6, 1.2),
+        "tank-spec-24u": (24, 1.5, 0.9),
     }
     assert [fact_value(found[f"rack-{u}u"].static_rating) for u in (42, 48, 52)] == [1360] * 3
     assert {fact_value(rack.dynamic_rating) for rack in found.values()} == {None}
@@ -408,7 +413,9 @@ def test_efa_interfaces_have_cards_and_a_quota_counts_the_type(entry):
     cards, efa = fact_value(entry.cards), fact_value(entry.efa_interfaces)
     family = entry.instance_type.split(".")[0]
     quota = "L-1216C47A"
-    if entry.accelerators:
+    if family.startswith("hpc"):
+        quota = "L-F7808C92"
+    elif entry.accelerators:
         quota = {"p": "L-417A185B", "g": "L-DB2E81BA", "t": "L-2C3B7624"}[family[0]]
 
     assert cards is None or efa is None or efa <= sum(card.efa for card in cards)
@@ -422,7 +429,7 @@ def test_types_for_head_and_login_nodes():
         i: (fact_value(t.vcpus), fact_value(t.memory))
         for i in CATALOGUE.ids(Instance)
         for t in [CATALOGUE.get(Instance, i)]
-        if t.accelerators is None
+        if t.accelerators is None and not t.instance_type.startswith("hpc")
     }
 
     assert found == {

@@ -69,7 +69,7 @@ def test_a_hostile_number_is_refused_at_its_place(repository: Repository, case: 
 
 def test_a_product_is_no_path(repository: Repository) -> None:
     repository.change("type: dgx-h100", "type: ../../../../../etc/passwd")
-    repository.check().refused(f"{BLUEPRINT}:118:", "in the catalogue")
+    repository.check().refused(f"{BLUEPRINT}:119:", "in the catalogue")
 
 
 def _link_blueprint(top: Path, target: Path) -> list[str]:

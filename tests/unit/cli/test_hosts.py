@@ -36,7 +36,7 @@ class Console(io.StringIO):
             False,
             "  munge: begins on 3 hosts\n  gpu-1 failed: munge / Copy: no\n",
         ),
-        (Console(), False, "\r\x1b[K  gpu-1 failed: munge / Copy: no\n"),
+        (Console(), False, "\r\x1b[2K  gpu-1 failed: munge / Copy: no\n"),
         (Console(), True, "  munge …\n  its line\n"),
     ],
 )

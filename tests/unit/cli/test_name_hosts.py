@@ -112,3 +112,25 @@ def test_names_that_would_change_are_a_difference(
     assert run("preview") == 0
     assert "names cannot be foreseen: AWS refuses" in capsys.readouterr().err
     assert run("preview", "--expect-no-changes") == 4
+
+
+def test_topology_writes_a_layer_where_it_changed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = Bound((a_group(16, 16),), 0, 0)
+    above = {f"train-{number:02}": ("nn-1", f"nn-{2 + number % 2}") for number in range(1, 17)}
+    monkeypatch.setattr(nodes, "bind", lambda *_args, **_options: done)
+    monkeypatch.setattr(nodes, "network_nodes", lambda *_args: above)
+    assert run("hosts", "--topology", "told.yaml") == 2
+    assert "needs a blueprint with a 'scheduler'" in capsys.readouterr().err
+    Path("first-set.yaml").write_text(
+        'policy_set: "0.1"\nscheduler: {kind: slurm, version: "24.11", controllers: [{host: head-1}], '
+        "topology: {plugin: tree}, partitions: [{name: gpu, groups: [train], default: true}]}\n"
+    )
+    for state in ("written", "unchanged"):
+        assert run("hosts", "--topology", "told.yaml") == 0
+        assert (
+            f"told.yaml: 3 switches, AWS tells of 16 of 16 hosts; {state}"
+            in capsys.readouterr().err
+        )
+    assert 'children: "nn-3,nn-2"' in Path("told.yaml").read_text()

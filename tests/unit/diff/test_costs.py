@@ -8,7 +8,7 @@ from typing import Any
 from diff_factories import a_cloud, changed
 from factories import a_site
 from rackwright.diff.costs import TOTAL, Cost, compare_costs
-from rackwright.diff.wording import difference, dollars
+from rackwright.diff.forms.wording import difference, dollars
 
 INSTANCES = {"p5.48xlarge": "50 USD/h", "m7i.4xlarge": "1 USD/h"}
 

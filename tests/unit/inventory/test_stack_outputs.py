@@ -18,8 +18,9 @@ from rackwright.plan.slurm.node_health import mount_points
 from rackwright.policy.packs.loader import builtin_pack
 
 FIXTURES = builtin_pack() / "fixtures"
+HEAD = {"private_ips": {"head-1": "10.20.0.5"}, "public_ips": {}}
 SERVERS = {
-    "head": {"private_ips": {"head-1": "10.20.0.5"}, "public_ips": {}},
+    "head": HEAD,
     "login": {"private_ips": {"login-1": "10.20.8.6"}, "public_ips": {"login-1": "203.0.113.9"}},
 }
 
@@ -34,11 +35,12 @@ def write(folder: Path, servers: Any, **changes: Any) -> Path:
     return path
 
 
-def a_plan(folder: Path, *, sites: int = 1) -> Plan:
+def a_plan(folder: Path, *, sites: int = 1, access: dict[str, str] | None = None) -> Plan:
     """A cluster with a head and a login node in each of its AWS sites."""
     document = yaml.safe_load((FIXTURES / "aws.yaml").read_text())
     (site,) = document["sites"]
     site["login"] = {**site["head"], "count": 1}
+    site["access"] = access or {}
     names = [f"aws-{number}" for number in range(1, sites + 1)]
     document["sites"] = [{**site, "name": name} for name in names]
     path = folder / "blueprint.yaml"
@@ -217,6 +219,8 @@ def test_outputs_of_another_blueprint_are_refused(tmp_path: Path) -> None:
         (SERVERS, {"schema": "rackwright.stack/v2"}),
         (SERVERS, {"stacks": None}),
         (SERVERS, {"nodes": {"train": {"private_ips": {"train-1": "{{ 6 * 7 }}"}}}}),
+        ({"head": {**HEAD, "instance_ids": {"head-1": "i-1; id"}}}, {}),
+        ({"head": {**HEAD, "instance_ids": {"head-1": 17}}}, {}),
     ],
 )
 def test_what_is_no_output_of_a_stack_is_refused(
@@ -250,3 +254,74 @@ def test_the_command_lists_one_site_with_addresses(
     assert "head-1.aws-2" not in hosts
     assert main([*words[:-1], "aws-3"]) == 2
     assert "there is no site 'aws-3'" in capsys.readouterr().err
+
+
+def reached(folder: Path, servers: Any, **access: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The variables of hosts with these outputs and this way to them, and what is missing."""
+    plan = a_plan(folder, access=access)
+    made = build_inventory(plan)
+    nodes = some_nodes("train-01", instance_ids={"train-01": "i-0123456789abcdef1"})
+    told = add_outputs(made, plan, read_outputs(write(folder, servers, **nodes)))
+    return made["_meta"]["hostvars"], tuple(one for one in told if "no instance with" not in one)
+
+
+INSTANCES = {
+    name: {**servers, "instance_ids": {f"{name}-1": f"i-0123456789abcdef{number}"}}
+    for number, (name, servers) in enumerate(SERVERS.items(), 2)
+}
+
+
+def test_private_hosts_are_reached_by_way_of_a_login_node(tmp_path: Path) -> None:
+    hosts, missing = reached(tmp_path, SERVERS, user="ubuntu", connect="jump")
+    assert missing == ()
+    assert hosts["head-1"] == {
+        "ansible_host": "10.20.0.5",
+        "ansible_user": "ubuntu",
+        "ansible_ssh_common_args": "-o ProxyJump=ubuntu@203.0.113.9",
+    }
+    assert hosts["login-1"]["ansible_host"] == "10.20.8.6"
+    assert hosts["login-1"]["ansible_ssh_common_args"] == "-o HostName=203.0.113.9"
+    assert hosts["train-01"]["ansible_ssh_common_args"] == "-o ProxyJump=ubuntu@203.0.113.9"
+    assert hosts["train-02"]["ansible_user"] == "ubuntu"
+
+
+def test_without_a_public_login_node_nothing_is_jumped_from(tmp_path: Path) -> None:
+    inside = {**SERVERS, "login": {**SERVERS["login"], "public_ips": {}}}
+    hosts, (missing,) = reached(tmp_path, inside, connect="jump")
+    assert missing.startswith("no login node of 'aws-1' has a public address to jump from")
+    assert hosts["head-1"] == {"ansible_host": "10.20.0.5"}
+
+
+@pytest.mark.parametrize(
+    ("connect", "command"),
+    [
+        (
+            "session-manager",
+            (
+                "aws ssm start-session --region us-east-1 --target i-0123456789abcdef2 "
+                "--document-name AWS-StartSSHSession --parameters portNumber=%p"
+            ),
+        ),
+        (
+            "instance-connect",
+            (
+                "aws ec2-instance-connect open-tunnel --region us-east-1 "
+                "--instance-id i-0123456789abcdef2 --remote-port %p"
+            ),
+        ),
+    ],
+)
+def test_hosts_are_reached_by_their_instances(connect: str, command: str, tmp_path: Path) -> None:
+    hosts, missing = reached(tmp_path, INSTANCES, connect=connect)
+    assert missing == ()
+    assert hosts["head-1"]["ansible_ssh_common_args"] == f'-o ProxyCommand="{command}"'
+    assert hosts["head-1"]["ansible_host"] == "10.20.0.5", "roles write it into files"
+    assert "i-0123456789abcdef1" in hosts["train-01"]["ansible_ssh_common_args"]
+    _, (told,) = reached(tmp_path, SERVERS, connect=connect)
+    assert "the outputs do not tell the instances of 2 hosts of 'aws-1'" in told
+
+
+def test_a_jump_needs_login_nodes(tmp_path: Path) -> None:
+    layer = tmp_path / "layer.yaml"
+    layer.write_text("sites: [{name: use1, login: null, access: {connect: jump}}]\n")
+    assert main(["check", str(FIXTURES / "aws.yaml"), "--layer", str(layer)]) == 2

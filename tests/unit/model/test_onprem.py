@@ -66,6 +66,14 @@ def test_the_site_of_the_factory_is_good():
             "cooling mode 'rear-door' needs a 'loop'",
         ),
         (
+            in_rows(a_rack_group(cooling={"mode": "liquid-rear-door", "loop": "tcs"})),
+            "cooling mode 'liquid-rear-door' needs a 'rear_door_loop'",
+        ),
+        (
+            in_rows(a_rack_group(cooling={"mode": "liquid", "loop": "a", "rear_door_loop": "b"})),
+            "'rear_door_loop' is of the cooling mode 'liquid-rear-door' only",
+        ),
+        (
             {
                 "power": {
                     "sources": [a_source("u", modules={"count": 2, "capacity": "1 W", "spare": 2})]
@@ -87,6 +95,14 @@ def test_the_site_of_the_factory_is_good():
         ({"node_groups": [some_nodes(racks="c[2-1]")]}, "runs backwards"),
         (in_rows(a_rack_group(feeds=[{"name": "a", "source": "u"}])), "should match pattern"),
         (in_rows(a_rack_group(feeds=some_feeds("A", pdus=0))), "greater than 0"),
+        (
+            in_rows(
+                a_rack_group(
+                    feeds=some_feeds("A", circuit={"voltage": "0 V", "current": "1 A", "phases": 3})
+                )
+            ),
+            "greater than or equal to 1",
+        ),
         ({"altitude": "-10 m"}, "cannot be below 0 m"),
         ({"pue": float("nan")}, "finite number"),
         ({"racks": 5}, "Extra inputs are not permitted"),

@@ -241,3 +241,9 @@ def test_gpus_are_detected_by_a_release_that_can() -> None:
     assert made.nodes[0].detect == "nvidia"
     library = [{"groups": ["dgx"], "detect": "nvml"}]
     assert Scheduler.model_validate(a_scheduler(version="22.05", nodes=library)).nodes
+
+
+def test_slurm_authenticates_by_itself_from_a_release_on_that_can() -> None:
+    refuse("'auth: slurm' needs Slurm 23.11; this is 23.02", auth="slurm", version="23.02")
+    made = Scheduler.model_validate(a_scheduler(auth="slurm", version="23.11"))
+    assert made.auth == "slurm"

@@ -61,13 +61,13 @@ def test_each_lost_feed_leaves_both_others_at_one_and_a_half_times_the_load():
         assert (fate.devices, fate.alive, fate.state) == (4, 4, "full")
 
 
-def test_two_feeds_leave_an_h100_degraded():
+def test_two_feeds_leave_an_h100_below_full_performance():
     group = a_rack_group(feeds=some_feeds("AB"))
     plan = a_site_plan(halls=[a_hall(rows=[a_row(group)])])
     rows = list(plan.device_losses)
     assert len(rows) == 2, "either feed may be lost"
     for row in rows:
-        assert (row.alive, row.needed_full, row.state) == (3, 4, "degraded")
+        assert (row.alive, row.needed_full, row.state) == (3, 4, "unknown")
 
 
 def test_two_pdus_on_a_feed_share_it_and_are_lost_one_by_one():
@@ -91,6 +91,12 @@ def test_weight_is_nodes_pdus_and_rack():
     row = only(a_site_plan().rack_classes)
     assert row.content_kg == pytest.approx(4 * 130.45 + 3 * 12)
     assert row.weight_kg == pytest.approx(4 * 130.45 + 3 * 12 + 150)
+
+
+def test_a_pdu_of_which_nobody_says_the_height_took_no_units():
+    plan = a_site_plan(CATALOGUE.patched({"pdu-415v-60a-24c19": {"height": None}}))
+    assert plan.rack_classes[0].used_u is None
+    assert {row.fits for row in where(plan.devices, kind="pdu")} == {False}
 
 
 def test_nodes_stand_from_the_bottom_and_switches_hang_from_the_top():

@@ -146,6 +146,7 @@ def test_what_is_told_of_a_group_is_what_the_inventory_reads() -> None:
     assert naming.as_data() == {
         "count": 3,
         "private_ips": {"dgx-1": "10.0.0.1"},
+        "instance_ids": {"dgx-1": fleet[0].id, "dgx-2": "i-bare"},
         "missing": ["dgx-2", "dgx-3"],
         "unnamed": [fleet[2].id],
     }

@@ -15,8 +15,9 @@ from moto import mock_aws
 
 from rackwright.errors import ExternalToolError
 from rackwright.provision import nodes
+from rackwright.provision.embedded import moto_ec2
 from rackwright.provision.naming import HOST_TAG, REGISTER
-from rackwright.provision.nodes import Fleet, NothingProvisionedError, bind, read
+from rackwright.provision.nodes import Fleet, NothingProvisionedError, bind, network_nodes, read
 from rackwright.provision.targets import Target
 
 REGION, ZONE, COUNT = "us-east-1", "atlas.internal", 12
@@ -228,3 +229,22 @@ def test_what_is_not_provisioned_and_what_is_refused_is_said(
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     with pytest.raises(ExternalToolError, match="credentials"):
         read(FLEET, cloud.target)
+
+
+def test_network_nodes_are_told_of_named_hosts_in_calls_of_few_instances(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """moto lacks the call, which the embedded AWS adds to it; EC2 takes 100 instances at most."""
+    moto_ec2.install()
+    cloud.ec2.create_launch_template_version(
+        LaunchTemplateName="nodes",
+        LaunchTemplateData={"ImageId": "ami-12c6146b", "InstanceType": "p5.48xlarge"},
+    )
+    cloud.group("dgx", COUNT)
+    monkeypatch.setattr(nodes, "TOPOLOGIES_PER_CALL", 5)
+    assert network_nodes(FLEET, cloud.target) == {}  # nobody has a name yet
+    bind(FLEET, cloud.target)
+    found = network_nodes(FLEET, cloud.target)
+    assert list(found) == [f"dgx-{number:02}" for number in range(1, COUNT + 1)]
+    assert {len(above) for above in found.values()} == {3}
+    assert len({above[0] for above in found.values()}) == 1

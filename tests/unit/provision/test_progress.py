@@ -6,6 +6,9 @@ import io
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
+from rackwright.harmless import DRAWING
 from rackwright.provision.progress import StackProgress
 
 
@@ -38,3 +41,38 @@ def test_looking_is_no_change_and_what_follows_from_it_is() -> None:
     progress(event("refresh"))
     progress(event("update"))
     assert (dict(progress.changes), progress.details) == ({"update": 1}, {"vpc": ("tags",)})
+
+
+class Screen(io.StringIO):
+    """A terminal."""
+
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_what_is_under_way_below_what_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Screen()
+    with StackProgress("aws-network", stream) as progress:
+        progress(event("create"))
+        assert DRAWING.sub("", stream.getvalue()) == "  aws-network: 0 done, 1 under way: vpc"
+        stream.truncate(stream.seek(0))
+        progress(event("create", finished=True))
+        said, _, line = DRAWING.sub("", stream.getvalue()).partition("\n")
+        assert said.startswith("  aws-network: created Vpc vpc")
+        assert line == "  aws-network: 1 done"
+    assert stream.getvalue().endswith("\r\x1b[2K"), "the line is taken away"
+
+
+def test_a_log_has_the_lines_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    stream = io.StringIO()
+    with StackProgress("aws-network", stream) as progress:
+        progress(event("create"))
+        progress(event("create", finished=True))
+    (line,) = stream.getvalue().splitlines()
+    assert line.startswith("  aws-network: created Vpc vpc  ")

@@ -129,7 +129,9 @@ def test_only_what_is_there_is_sent(tmp_path: Path, with_login: bool) -> None:
         (tmp_path / name).touch()
     login = Login(private_key=tmp_path / "key", known_hosts=tmp_path / "known")
     content, secrets = sent_files(
-        tmp_path / "slurm", tmp_path / "munge.key", login if with_login else None
+        tmp_path / "slurm",
+        (tmp_path / "munge.key", tmp_path / "slurm.key"),
+        login if with_login else None,
     )
     assert content == ({"files/known_hosts": tmp_path / "known"} if with_login else {})
     assert set(secrets) == {"files/munge.key"} | ({"files/login.key"} if with_login else set())

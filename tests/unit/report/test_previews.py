@@ -10,8 +10,8 @@ from rackwright.plan.model import Subject
 from rackwright.policy.api import Enforcement, Outcome
 from rackwright.policy.engine import Report, Result
 from rackwright.policy.policy_sets import Regime
+from rackwright.report.ci.github import render_github
 from rackwright.report.formats import Context
-from rackwright.report.github import render_github
 from rackwright.report.markdown import render_markdown
 from rackwright.report.text import render_text
 from report_factories import FAIL

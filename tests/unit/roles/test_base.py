@@ -13,6 +13,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
+
+from collection_support import COLLECTIONS
 
 ROOT = Path(__file__).parents[3]
 LISTED = {
@@ -46,10 +49,20 @@ FAMILIES = {"ubuntu": "Debian", "rocky": "RedHat"}
 
 
 def play(
-    folder: Path, family: str, tasks: list[object], given: dict[str, object], *arguments: str
+    folder: Path,
+    family: str,
+    tasks: list[object],
+    given: dict[str, object],
+    *arguments: str,
+    system: tuple[str, str] = ("Debian", "12.11"),
 ) -> str:
     """What Ansible says of tasks that it runs here with the variables of the role."""
-    facts = {"os_family": family, "distribution": family, "service_mgr": "systemd"}
+    facts = {
+        "os_family": family,
+        "distribution": system[0],
+        "distribution_version": system[1],
+        "service_mgr": "systemd",
+    }
     made = {
         "hosts": "localhost",
         "connection": "local",
@@ -65,7 +78,11 @@ def play(
             *("-i", "localhost,", folder / "play.yml", "--extra-vars", json.dumps(given)),
             *arguments,
         ],
-        env={**os.environ, "ANSIBLE_NOCOLOR": "True"},
+        env={
+            **os.environ,
+            "ANSIBLE_NOCOLOR": "True",
+            "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -188,3 +205,103 @@ def test_what_is_no_address_with_names_is_refused(tmp_path: Path, line: str) -> 
     with pytest.raises(AssertionError, match=f"'{re.escape(line)}', which is no address"):
         write_names(tmp_path, names=f"{NAMES}\n{line}")
     assert (tmp_path / "hosts").read_text() == HOSTS
+
+
+def judge_system(folder: Path, system: tuple[str, str], wanted: str, **given: object) -> None:
+    """Have the preflight judge a host that runs ``system``.
+
+    Raises:
+        AssertionError: it is refused.
+    """
+    family = "Debian" if system[0] in {"Debian", "Ubuntu"} else "RedHat"
+    task = {"ansible.builtin.include_tasks": str(ROOT / "roles/base/tasks/preflight.yml")}
+    play(folder, family, [task], {"base_system": wanted, **given}, system=system)
+
+
+@pytest.mark.parametrize(
+    ("system", "wanted"),
+    [
+        (("Debian", "12.11"), "debian-12"),
+        (("Ubuntu", "24.04"), ""),
+        (("AlmaLinux", "9.6"), "el-9"),
+        (("Amazon", "2023"), "amazon-linux-2023"),
+    ],
+)
+def test_a_system_of_the_table_is_taken(
+    tmp_path: Path, system: tuple[str, str], wanted: str
+) -> None:
+    judge_system(tmp_path, system, wanted)
+
+
+@pytest.mark.parametrize(
+    ("system", "wanted", "said"),
+    [
+        (("Debian", "11.9"), "", "localhost runs Debian 11.9, for which the roles are not written; "),
+        (("Fedora", "41"), "", "they are for Debian 12, Ubuntu 22.04, Ubuntu 24.04, RHEL 9"),
+        (("Rocky", "90.1"), "", "localhost runs Rocky 90.1, for which"),
+        (("Debian", "12.1"), "ubuntu-24.04", "runs Debian 12.1, and the software bill has Ubuntu 24.04"),
+        (("Debian", "12.1"), "sles-15", "base_system of localhost is 'sles-15'; it is one of debian-12"),
+    ],
+)  # fmt: skip
+def test_another_system_is_refused(
+    tmp_path: Path, system: tuple[str, str], wanted: str, said: str
+) -> None:
+    with pytest.raises(AssertionError) as caught:
+        judge_system(tmp_path, system, wanted)
+    assert said in str(caught.value)
+
+
+def test_dgx_os_is_told_from_ubuntu_by_its_file(tmp_path: Path) -> None:
+    table = yaml.safe_load((ROOT / "roles/base/vars/main.yml").read_text("utf-8"))["base_systems"]
+    mark = tmp_path / "dgx-release"
+    table["dgx-os-7"]["mark"] = str(mark)
+    with pytest.raises(AssertionError, match=r"runs Ubuntu 24.04 without .*dgx-release, and the"):
+        judge_system(tmp_path, ("Ubuntu", "24.04"), "dgx-os-7", base_systems=table)
+    mark.write_text('DGX_NAME="DGX Server"\n')
+    judge_system(tmp_path, ("Ubuntu", "24.04"), "dgx-os-7", base_systems=table)
+
+
+def tasks_of(name: str) -> list[object]:
+    return [{"ansible.builtin.include_tasks": str(ROOT / f"roles/base/tasks/{name}.yml")}]
+
+
+@needs_root
+def test_headers_that_no_repository_has_are_told_before_a_driver_needs_them(tmp_path: Path) -> None:
+    """A driver was installed without them, and drove nothing."""
+    kernel = {"ansible.builtin.set_fact": {"kernel": "5.4.3-nobody", "cacheable": True}}
+    given: dict[str, object] = {"base_modules_folder": str(tmp_path)}
+    with pytest.raises(
+        AssertionError, match=r"runs the kernel 5.4.3-nobody, and linux-headers-5.4.3"
+    ):
+        play(tmp_path, "Debian", [kernel, *tasks_of("headers")], given, "--check")
+    makefile = tmp_path / "5.4.3-nobody/build/Makefile"
+    makefile.parent.mkdir(parents=True)
+    makefile.touch()
+    play(tmp_path, "Debian", [kernel, *tasks_of("headers")], given, "--check")
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        (b"\6\0\0\0\0", "localhost has Secure Boot off; the blueprint says that it is on"),
+        (None, "localhost has Secure Boot off, or did not boot by UEFI; the blueprint"),
+        (b"\6\0\0\0\1", ""),
+    ],
+)
+def test_secure_boot_is_on_where_the_blueprint_says_so(
+    tmp_path: Path, attributes: bytes | None, said: str
+) -> None:
+    path = tmp_path / "SecureBoot"
+    if attributes is not None:
+        path.write_bytes(attributes)
+    given: dict[str, object] = {
+        "base_secure_boot": True,
+        "base_own_kernel": True,
+        "base_secure_boot_file": str(path),
+        "base_chrony_service": "nobody",
+    }
+    with pytest.raises(AssertionError) as caught:  # this machine has no service of that name
+        play(tmp_path, "Debian", tasks_of("verify_settings"), given)
+    assert "chrony of localhost is" in str(caught.value)
+    assert said in str(caught.value)
+    assert ("Secure Boot" in str(caught.value)) == bool(said)

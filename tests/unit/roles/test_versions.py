@@ -69,6 +69,12 @@ def test_a_role_that_installs_a_version_verifies_it(role: str) -> None:
 
 
 ENROOT, PYXIS = ("enroot", "enroot+caps"), ("nvslurm-plugin-pyxis",)
+TOOLKIT = (
+    "libnvidia-container1",
+    "libnvidia-container-tools",
+    "nvidia-container-toolkit",
+    "nvidia-container-toolkit-base",
+)
 CASES: dict[str, tuple[str, str, str, str, str]] = {
     # role, wanted, package version, what the program prints, what the role says
     "same": ("enroot", "3.4.1", "3.4.1-1", "3.4.1", ""),
@@ -79,6 +85,21 @@ CASES: dict[str, tuple[str, str, str, str, str]] = {
     "none": ("enroot", "3.4.1", "", "3.4.1", "enroot must be 3.4.1; installed are:"),
     "program-silent": ("enroot", "3.4.1", "3.4.1-1", "", "says '', wanted 3.4.1"),
     "program-older": ("enroot", "3.4.10", "3.4.10-1", "3.4.1", "says '3.4.1', wanted 3.4.10"),
+    "toolkit": ("enroot", "3.4.1", "3.4.1-1", "3.4.1", ""),
+    "toolkit-other": (
+        "enroot",
+        "3.4.1",
+        "3.4.1-1",
+        "3.4.1",
+        "nvidia-container-toolkit must be 1.17.8; ",
+    ),
+    "toolkit-blind": (
+        "enroot",
+        "3.4.1",
+        "3.4.1-1",
+        "3.4.1",
+        "finds no GPU for containers: no driver",
+    ),
     "plugin": ("pyxis", "0.20.0", "0.20.0-1", "--container-image", ""),
     "plugin-other": ("pyxis", "0.20.0", "0.2-1", "--container-image", "pyxis must be 0.20.0"),
     "plugin-none": ("pyxis", "0.20.0", "", "--container-image", "pyxis must be 0.20.0"),
@@ -94,6 +115,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "dpkg-query": 'printf "%b" "$CASE_INSTALLED"',
         "enroot": 'echo "$CASE_PRINTS"',
         "srun": 'echo "$CASE_PRINTS"',
+        "nvidia-container-cli": '[ -z "$CASE_BLIND" ] || { echo "no driver" >&2; exit 1; }',
     }
     (folder / "bin").mkdir()
     for name, text in programs.items():
@@ -103,12 +125,18 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     for name, (role, wanted, version, prints, _) in CASES.items():
         packages = ENROOT if role == "enroot" else PYXIS
         lines = "".join(f"{package} | {version} | installed\\n" for package in packages)
+        if name.startswith("toolkit"):
+            version = "1.17.7-1" if name == "toolkit-other" else "1.17.8-1"
+            lines += "".join(f"{package} | {version} | installed\\n" for package in TOOLKIT)
         hosts[name] = {
             "case_role": role,
             f"{role}_version": wanted,
             "case_installed": lines if version else "",
             "case_prints": prints,
+            "case_blind": "yes" if name == "toolkit-blind" else "",
         }
+        if name.startswith("toolkit"):
+            hosts[name]["enroot_toolkit_version"] = "1.17.8"
     defaults = {
         "ansible_connection": "local",
         "ansible_python_interpreter": sys.executable,
@@ -121,6 +149,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             "PATH": f"{folder}/bin:{os.environ['PATH']}",
             "CASE_INSTALLED": "{{ case_installed }}",
             "CASE_PRINTS": "{{ case_prints }}",
+            "CASE_BLIND": "{{ case_blind }}",
         },
         "tasks": [
             {

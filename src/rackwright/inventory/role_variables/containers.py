@@ -6,12 +6,11 @@ from typing import Any
 
 from rackwright.model.scheduler import Scheduler
 from rackwright.plan.model import Plan
-from rackwright.plan.software.versions import bill_of
 
 
 def container_variables(plan: Plan, site: str) -> dict[str, Any]:
     """Versions for the hosts of a site; what its bill does not state is absent."""
-    bill, _ = bill_of(plan.blueprint.operations, site)
+    bill = plan.software[site].bill
     if bill is None:
         return {}
     known = {"enroot_version": bill.enroot, "pyxis_version": bill.pyxis}

@@ -7,11 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rackwright.model.fabric import Fabric, Segment
-from rackwright.plan.fabric.layout import Layout, layouts_of, port_rate
-from rackwright.plan.hosts import node_names
+from rackwright.plan.fabric.layout import Layout, port_rate
 from rackwright.plan.model import Plan
-from rackwright.plan.software.versions import bill_of
-from rackwright.plan.storage.filesystem import serves_lustre
+from rackwright.plan.software.versions import kernel_of
 
 FIRST_PRIORITY = 14
 """Of the first subnet manager of a fabric; 15 is left for one that must take over by hand."""
@@ -28,17 +26,18 @@ def rdma_ports(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
     """
     found = {}
     for planned in plan.onprem:
-        site = planned.site
-        made = layouts_of(site, plan.catalogue)
-        layouts = [one for one in made if one.fabric.role != "management"]
-        bill, _ = bill_of(plan.blueprint.operations, site.name)
-        for group in site.node_groups:
+        layouts = [
+            fabric.layout
+            for fabric in planned.fabrics
+            if fabric.layout is not None and fabric.fabric.role != "management"
+        ]
+        bill = plan.software[planned.name].bill
+        for group in planned.groups:
             known = _adapters(group.name, layouts)
             if not known:
                 continue
             if bill is not None and bill.ofed is not None:
-                serves = serves_lustre(site, group.name)
-                kernel = (bill.server_kernel if serves else None) or bill.kernel
+                kernel = kernel_of(plan, planned.name, group.name)
                 versions = {
                     "rdma_stack": "doca",
                     "rdma_ofed_version": bill.ofed.version,
@@ -46,7 +45,7 @@ def rdma_ports(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
                     "rdma_kernel": kernel,
                 }
                 known |= {key: value for key, value in versions.items() if value is not None}
-            found[site.name, group.name] = known
+            found[planned.name, group.name] = known
     return found
 
 
@@ -95,9 +94,8 @@ def subnet_managers(
     """
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for planned in plan.onprem:
-        site = planned.site
-        groups = {group.name: group for group in site.node_groups}
-        for fabric in site.fabrics:
+        site = planned.name
+        for fabric in (one.fabric for one in planned.fabrics):
             engine = fabric.routing_engine or ""
             if fabric.technology == "ethernet" or engine.startswith("ar_"):
                 continue
@@ -107,15 +105,15 @@ def subnet_managers(
                 if first is None:
                     first = FIRST_PRIORITY - before
                 before += managers.count
-                if managers.at not in groups:
+                group = planned.groups_by_name.get(managers.at)
+                if group is None:
                     continue
-                hosts = node_names(groups[managers.at], plan.catalogue)[: managers.count]
-                for index, host in enumerate(hosts):
+                for index, host in enumerate(group.host_names[: managers.count]):
                     instances = [
-                        _instance(site.name, fabric, subnet, max(0, first - index), name_group)
+                        _instance(site, fabric, subnet, max(0, first - index), name_group)
                         for subnet in _subnets(fabric)
                     ]
-                    entry = found.setdefault((site.name, host), {"opensm_instances": []})
+                    entry = found.setdefault((site, host), {"opensm_instances": []})
                     entry["opensm_instances"] += instances
     return found
 

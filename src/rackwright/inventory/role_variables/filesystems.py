@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rackwright.model.hardware import Node, fact_value
+from rackwright.model.hardware import fact_value
 from rackwright.model.software import KernelModules, SoftwareBill
 from rackwright.model.storage import (
     LnetNetwork,
@@ -21,9 +21,8 @@ from rackwright.model.storage import (
     lnet_name,
     split_nids,
 )
-from rackwright.plan.hosts import node_names
 from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.software.versions import bill_of, upstream
+from rackwright.plan.software.versions import upstream
 from rackwright.plan.storage.filesystem import mount_source
 
 Names = Mapping[tuple[str, str], str]
@@ -54,9 +53,11 @@ def lustre_variables(plan: Plan, names: Names) -> LustreVariables:
     ``names`` has every host of the plan.
     """
     made = LustreVariables()
-    for site in plan.onprem:
-        for system in site.site.file_systems:
-            _System(plan, site, system, names, made).describe()
+    sites = {site.name: site for site in plan.onprem}
+    for system in plan.file_systems:
+        if system.lustre is not None:
+            bill = plan.software[system.site].bill
+            _System(sites[system.site], bill, system.lustre, names, made).describe()
     return made
 
 
@@ -65,18 +66,15 @@ class _System:
 
     def __init__(
         self,
-        plan: Plan,
         site: SitePlan,
+        bill: SoftwareBill | None,
         system: ParallelFileSystem,
         names: Names,
         made: LustreVariables,
     ) -> None:
         self._system, self._names, self._made = system, names, made
-        self._site = site.site.name
-        self._hosts = {
-            group.name: node_names(group, plan.catalogue) for group in site.site.node_groups
-        }
-        self._bill, _ = bill_of(plan.blueprint.operations, self._site)
+        self._site, self._bill = site.name, bill
+        self._hosts = {group.name: group.host_names for group in site.groups}
         management = system.management
         self._mgs = list((management and management.nids) or ())
 
@@ -226,8 +224,7 @@ class _System:
 
 def client_software(plan: Plan, site: str) -> dict[str, Any]:
     """Version and kernel of the client, as the bill of the site says, and what it does not say."""
-    bill, _ = bill_of(plan.blueprint.operations, site)
-    return _software(bill, "client")
+    return _software(plan.software[site].bill, "client")
 
 
 def _software(bill: SoftwareBill | None, what: str) -> dict[str, Any]:
@@ -269,13 +266,13 @@ def _note(unknown: list[str], text: str) -> None:
 
 def scratch_variables(plan: Plan) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
     """Variables of the role ``local_scratch`` by site and node group, for groups that ask for it."""
-    scheduler = plan.blueprint.scheduler
+    scheduler = plan.scheduler
     plugin = scheduler.extra.get("JobContainerType") if scheduler is not None else None
     for site in plan.onprem:
-        for group in site.site.node_groups:
-            if (wanted := group.scratch) is None:
+        for group in site.groups:
+            if (wanted := group.group.scratch) is None:
                 continue
-            drives = plan.catalogue.get(Node, group.type).local_drives
+            drives = group.product.local_drives
             count = drives and fact_value(drives.count)
             size = drives and fact_value(drives.size)
             facts = {"count": count, "size": size}
@@ -286,10 +283,10 @@ def scratch_variables(plan: Plan) -> Iterator[tuple[tuple[str, str], dict[str, A
                 "local_scratch_keep": wanted.keep and f"{wanted.keep / 86400:.0f}d",
                 "local_scratch_job_container": plugin == JOB_CONTAINER,
                 "local_scratch_unknown": [
-                    f"'{key}' of the local drives of '{group.type}' in the catalogue"
+                    f"'{key}' of the local drives of '{group.group.type}' in the catalogue"
                     for key, value in facts.items()
                     if value is None
                 ],
             }
             known = {key: value for key, value in made.items() if value is not None}
-            yield (site.site.name, group.name), known
+            yield (site.name, group.name), known

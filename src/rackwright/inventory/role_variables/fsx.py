@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from rackwright.inventory.role_variables.filesystems import client_software
-from rackwright.plan.host_list import list_hosts
 from rackwright.plan.model import Plan
 from rackwright.plan.slurm.node_health import LUSTRE, mount_points
 
@@ -67,8 +66,8 @@ def fsx_variables(
         Pairs of a group, a node group or a role of servers, and its variables. What the outputs or
         the software bill do not say is listed in ``lustre_client_unknown``, which stops the role.
     """
-    systems = next(one.site.file_systems for one in plan.aws if one.site.name == site)
-    kinds = {(host.group, host.role): None for host in list_hosts(plan) if host.site == site}
+    systems = [one.fsx for one in plan.file_systems if one.site == site and one.fsx is not None]
+    kinds = {(host.group, host.role): None for host in plan.hosts if host.site == site}
     for group, role in kinds:
         places = {one.path for one in mount_points(plan, site, group, role) if one.kind == LUSTRE}
         mine = [system for system in systems if system.mount in places]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rackwright.model.hardware import Node
-from rackwright.model.onprem import NodeGroup
-from rackwright.plan.fabric.layout import Layout, layouts_of
+from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.model import Plan
+from rackwright.plan.records.nodes import NodeGroupPlan
 
 ECN_BITS = 2
 """Lowest bits of a traffic class, below the code point (RFC 3168)."""
@@ -25,23 +24,25 @@ def nccl_settings(plan: Plan) -> dict[tuple[str, str], dict[str, str]]:
     """
     found = {}
     for planned in plan.onprem:
-        site = planned.site
-        made = layouts_of(site, plan.catalogue)
-        layouts = [one for one in made if one.fabric.role == "compute"]
-        for group in site.node_groups:
+        layouts = [
+            fabric.layout
+            for fabric in planned.fabrics
+            if fabric.layout is not None and fabric.fabric.role == "compute"
+        ]
+        for group in planned.groups:
             known = {
-                "NCCL_IB_HCA": _ports(group, plan.catalogue.get(Node, group.type), layouts),
+                "NCCL_IB_HCA": _ports(group, layouts),
                 "NCCL_IB_TC": _traffic_class(group, layouts),
             }
             given = {name: value for name, value in known.items() if value is not None}
             if given:
-                found[site.name, group.name] = given
+                found[planned.name, group.name] = given
     return found
 
 
-def _ports(group: NodeGroup, node: Node, layouts: Sequence[Layout]) -> str | None:
+def _ports(group: NodeGroupPlan, layouts: Sequence[Layout]) -> str | None:
     """The names behind a '=', for NCCL to take them as a whole: else mlx5_1 is mlx5_10 as well."""
-    names = [name for port in node.ports if port.role == "compute" for name in port.names]
+    names = [name for port in group.product.ports if port.role == "compute" for name in port.names]
     used = [
         hosts.interfaces
         for layout in layouts
@@ -53,7 +54,7 @@ def _ports(group: NodeGroup, node: Node, layouts: Sequence[Layout]) -> str | Non
     return f"={','.join(names)}"
 
 
-def _traffic_class(group: NodeGroup, layouts: Sequence[Layout]) -> str | None:
+def _traffic_class(group: NodeGroupPlan, layouts: Sequence[Layout]) -> str | None:
     marked = {
         None if layout.fabric.roce is None else layout.fabric.roce.dscp
         for layout in layouts

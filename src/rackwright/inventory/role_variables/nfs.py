@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from rackwright.plan.hosts import node_names
 from rackwright.plan.model import Plan
 
 
@@ -12,10 +11,9 @@ def nfs_servers(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
     """What each host exports, by site and host."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for planned in plan.onprem:
-        groups = {group.name: group for group in planned.site.node_groups}
-        for share in planned.site.nfs:
-            host = node_names(groups[share.server], plan.catalogue)[0]
-            entry = found.setdefault((planned.site.name, host), {"nfs_server_exports": []})
+        for share in planned.nfs:
+            host = planned.groups_by_name[share.server].host_names[0]
+            entry = found.setdefault((planned.name, host), {"nfs_server_exports": []})
             exported = {
                 "path": share.export,
                 "networks": list(share.networks),
@@ -29,11 +27,10 @@ def nfs_clients(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
     """What the hosts of each group mount, by site and node group."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for planned in plan.onprem:
-        groups = {group.name: group for group in planned.site.node_groups}
-        for share in planned.site.nfs:
-            host = node_names(groups[share.server], plan.catalogue)[0]
+        for share in planned.nfs:
+            host = planned.groups_by_name[share.server].host_names[0]
             for client in share.clients:
-                entry = found.setdefault((planned.site.name, client), {"nfs_client_mounts": []})
+                entry = found.setdefault((planned.name, client), {"nfs_client_mounts": []})
                 mounted = {
                     "server": share.address or host,
                     "export": share.export,

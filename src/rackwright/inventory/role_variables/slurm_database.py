@@ -14,6 +14,8 @@ _OF_SLURMCTLD = frozenset({"nodes", "partitions"})
 def database_variables(scheduler: Scheduler, accounting: Accounting) -> dict[str, Any]:
     """What slurmdbd is told; without the defaults of the role."""
     made: dict[str, Any] = {"slurm_database_host": accounting.address or accounting.host}
+    if scheduler.auth != "munge":
+        made["slurm_database_auth"] = scheduler.auth
     if accounting.keep is not None:
         ages = accounting.keep.ages
         made["slurm_database_keep_days"] = {kind: round(age / DAY) for kind, age in ages.items()}

@@ -13,18 +13,18 @@ from rackwright.plan.slurm.nodes import covers
 
 def qos_variables(plan: Plan) -> dict[str, Any]:
     """Variables of the first controller; empty where the blueprint declares no QOS."""
-    scheduler = plan.blueprint.scheduler
-    if scheduler is None or not scheduler.qos:
+    slurm = plan.slurm
+    if slurm is None or not slurm.scheduler.qos:
         return {}
     return {
-        "slurm_controller_cluster": scheduler.cluster or plan.blueprint.name,
-        "slurm_controller_qos": [_qos(entry) for entry in scheduler.qos],
+        "slurm_controller_cluster": slurm.name,
+        "slurm_controller_qos": [_qos(entry) for entry in slurm.scheduler.qos],
     }
 
 
 def first_controller(plan: Plan, hosts: Mapping[str, Host]) -> str | None:
     """The primary controller among ``hosts``, or else the first of its backups, if any."""
-    scheduler = plan.blueprint.scheduler
+    scheduler = plan.scheduler
     if scheduler is None:
         return None
     names = {host.name: name for name, host in hosts.items() if covers(scheduler, host.site)}
@@ -34,7 +34,7 @@ def first_controller(plan: Plan, hosts: Mapping[str, Host]) -> str | None:
 
 def standby_controllers(plan: Plan, hosts: Mapping[str, Host]) -> tuple[str, ...]:
     """The backup controllers among ``hosts``."""
-    scheduler = plan.blueprint.scheduler
+    scheduler = plan.scheduler
     if scheduler is None:
         return ()
     backups = {controller.host for controller in scheduler.controllers[1:]}

@@ -7,18 +7,17 @@ from typing import Any
 
 from rackwright.inventory.role_variables.nccl import nccl_settings
 from rackwright.model.software import SoftwareBill
-from rackwright.plan.accelerators_per_node import Board, boards
+from rackwright.plan.accelerators_per_node import Board
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
 from rackwright.plan.software.needs import (
     SoftwareNeeds,
     bundle_of,
-    needs_of,
     oldest_driver,
     oldest_installer,
     plugin_need,
 )
-from rackwright.plan.software.versions import WIDE_NVLINK, bill_of, has_nvswitch, numbers, upstream
+from rackwright.plan.software.versions import WIDE_NVLINK, has_nvswitch, numbers, upstream
 
 
 def gpu_software(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
@@ -28,10 +27,10 @@ def gpu_software(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
     does not state is absent, and so is everything about the driver where its own is. The roles are
     ``nvidia_driver``, ``cuda``, ``nccl``, ``dcgm_exporter`` and, on AWS, ``efa``.
     """
-    needs, settings = needs_of(plan.blueprint), nccl_settings(plan)
+    needs, settings = plan.software_needs, nccl_settings(plan)
     found = {}
-    for board in boards(plan):
-        bill, _ = bill_of(plan.blueprint.operations, board.site)
+    for board in plan.boards:
+        bill = plan.software[board.site].bill
         if bill is None or board.accelerators.vendor != "nvidia":
             continue
         if board.accelerators.count % board.hosts:
@@ -44,27 +43,24 @@ def gpu_software(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
             "nccl_settings": settings.get((board.site, board.group)) if bill.nccl else None,
             **_dcgm(bill, board),
             **_efa(bill, board, needs),
+            "enroot_toolkit_version": bill.container_toolkit if bill.enroot else None,
         }
         given = {key: value for key, value in known.items() if value is not None}
         found[board.site, board.group] = given
     return found
 
 
-def nvlink_domains(
-    plan: Plan, hosts: Iterable[tuple[Host, str]]
-) -> Mapping[tuple[str, ...], list[str]]:
-    """Hosts that share memory over NVLink, by site, node group, rack and number in the rack.
+def nvlink_domains(plan: Plan, hosts: Iterable[Host]) -> Mapping[tuple[str, ...], list[str]]:
+    """Those of ``hosts`` that share memory over NVLink, as the inventory calls them.
 
-    Args:
-        plan: the cluster.
-        hosts: hosts with their names in the inventory.
+    The keys are site, node group, rack and number in the rack.
     """
-    wide = {(one.site, one.group) for one in boards(plan) if one.accelerators.gres in WIDE_NVLINK}
+    wide = {(one.site, one.group) for one in plan.boards if one.accelerators.gres in WIDE_NVLINK}
     found: dict[tuple[str, ...], list[str]] = {}
-    for host, name in hosts:
+    for host in hosts:
         if host.place is not None and (host.site, host.group) in wide:
             key = (host.site, host.group, host.place.rack, str(host.place.unit))
-            found.setdefault(key, []).append(name)
+            found.setdefault(key, []).append(host.inventory_name)
     return found
 
 

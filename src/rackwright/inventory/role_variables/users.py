@@ -10,7 +10,7 @@ from rackwright.plan.model import Plan
 
 def user_variables(plan: Plan) -> dict[str, Any]:
     """Variables of every host; empty where the blueprint names no users."""
-    users = plan.blueprint.users
+    users = plan.users
     if users is None:
         return {}
     return {
@@ -27,7 +27,7 @@ def user_variables(plan: Plan) -> dict[str, Any]:
 
 def compute_variables(plan: Plan) -> dict[str, Any]:
     """Variables of the hosts that run jobs."""
-    users = plan.blueprint.users
+    users = plan.users
     return {} if users is None else {"ssh_server_jobs_only": users.ssh.compute == "jobs"}
 
 

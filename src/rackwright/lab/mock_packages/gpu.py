@@ -12,6 +12,16 @@ case "$*" in
   -L) n=0; while [ "$n" -lt "$count" ]; do
         printf 'GPU %d: NVIDIA H100 80GB HBM3 (UUID: GPU-lab-%s-%d)\\n' "$n" "$(hostname)" "$n"
         n=$((n + 1)); done ;;
+  "--query --xml-format")
+    echo '<?xml version="1.0" ?><nvidia_smi_log>'
+    n=0; while [ "$n" -lt "$count" ]; do
+      printf '<gpu id="%d"><persistence_mode>Enabled</persistence_mode>' "$n"
+      printf '<ecc_mode><current_ecc>Enabled</current_ecc></ecc_mode></gpu>\n'
+      n=$((n + 1)); done
+    echo '</nvidia_smi_log>' ;;
+  "nvlink --status") n=0; while [ "$n" -lt "$count" ]; do
+        printf 'GPU %d: NVIDIA H100 80GB HBM3\n\t Link 0: 26.562 GB/s\n' "$n"
+        n=$((n + 1)); done ;;
   *driver_version*) n=0; while [ "$n" -lt "$count" ]; do echo VERSION; n=$((n + 1)); done ;;
   *) echo "lab stand-in: $count GPUs, driver VERSION" ;;
 esac

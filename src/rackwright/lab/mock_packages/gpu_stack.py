@@ -90,6 +90,20 @@ ExecStart=/usr/bin/dcgm-exporter -f /etc/dcgm-exporter/default-counters.csv
 WantedBy=multi-user.target
 """
 
+DCGMI = """\
+#!/bin/sh
+# Stand-in of a lab: watches once it is told to, and says what stands in /run/dcgm-lab-health.
+watched=/run/dcgm-lab-watched
+case "$*" in
+  "health --group 0 --set a") touch "$watched" ;;
+  "health --group 0 --check --json")
+    [ -e "$watched" ] || { echo "Error: Health watches not enabled. Please enable watches. "; exit 255; }
+    health=$(cat /run/dcgm-lab-health 2>/dev/null || echo Healthy)
+    printf '{"body":{"Overall Health":{"value":"%s"}},"header":["Health Monitor Report"]}' "$health" ;;
+  *) echo "dcgmi: the stand-in of a lab does not know $*" >&2; exit 1 ;;
+esac
+"""
+
 FI_INFO = """\
 #!/bin/sh
 # Stand-in of a lab: tells of as many EFA devices as there are files in /run/lab-efa.
@@ -154,7 +168,7 @@ MOCK_PACKAGES = (
         "datacenter-gpu-manager-4-core",
         f"1:{DCGM}-1",
         "DCGM (stand-in of a lab)",
-        files=daemon("nvidia-dcgm"),
+        files=daemon("nvidia-dcgm") | {"usr/bin/dcgmi": DCGMI},
     ),
     *(
         MockPackage(

@@ -1,1 +1,1 @@
-"""What a plan is looked through for: secrets, what it uses of the catalogue, what there is to protect."""
+"""What a plan is looked through for: secrets, and what it uses of the catalogue."""

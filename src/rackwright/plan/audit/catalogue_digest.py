@@ -6,10 +6,10 @@ import hashlib
 import json
 
 from rackwright.plan.audit.catalogue_usage import used_entries
-from rackwright.plan.model import Plan
+from rackwright.plan.expansion import Expansion
 
 
-def catalogue_digest(plan: Plan) -> str:
+def catalogue_digest(plan: Expansion) -> str:
     """``sha256:`` and 64 hex digits over what the catalogue says about the products in use.
 
     Only what an entry's file states counts, so neither products that nobody uses nor fields that a

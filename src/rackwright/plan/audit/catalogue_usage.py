@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,8 +16,9 @@ from rackwright.model.hardware import (
     RackType,
     Switch,
 )
+from rackwright.model.names import hostlist_size
 from rackwright.plan.base import Path
-from rackwright.plan.model import Plan
+from rackwright.plan.expansion import Expansion, SitePlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +31,15 @@ class Use:
     allow_estimates: bool
 
 
-def used_entries(plan: Plan) -> Iterator[Use]:
+def used_entries(plan: Expansion) -> Iterator[Use]:
     """Every entry that a site uses, once for each site."""
     for site in plan.onprem:
         seen: set[tuple[type[Entry], str]] = set()
-        for kind, entry_id, path in _named(site.site, site.path):
+        for kind, entry_id, path in _named(site):
             if (kind, entry_id) not in seen:
                 seen.add((kind, entry_id))
                 entry = plan.catalogue.get(kind, entry_id)
-                yield Use(site.site.name, entry, path, site.site.allow_estimates)
+                yield Use(site.name, entry, path, site.site.allow_estimates)
     for aws in plan.aws:
         found: dict[str, tuple[Entry, Path]] = {}
         for group in aws.groups:
@@ -49,11 +51,9 @@ def used_entries(plan: Plan) -> Iterator[Use]:
             yield Use(aws.site.name, entry, path, allow_estimates=False)
 
 
-def _named(site: object, path: Path) -> Iterator[tuple[type[Entry], str, Path]]:
+def _named(planned: SitePlan) -> Iterator[tuple[type[Entry], str, Path]]:
     """Every product that a bare-metal site names."""
-    from rackwright.model.onprem import OnPremSite
-
-    assert isinstance(site, OnPremSite)  # noqa: S101 - plans hold nothing else
+    site, path = planned.site, planned.path
     for n, group in enumerate(site.node_groups):
         yield Node, group.type, (*path, "node_groups", n, "type")
     for f, fabric in enumerate(site.fabrics):
@@ -73,3 +73,40 @@ def _named(site: object, path: Path) -> Iterator[tuple[type[Entry], str, Path]]:
                 for i, feed in enumerate(racks.feeds):
                     if feed.pdu is not None:
                         yield Pdu, feed.pdu, (*here, "feeds", i, "pdu")
+
+
+def product_counts(plan: Expansion) -> Counter[tuple[str, str, str]]:
+    """Units of each product, by site, kind in words and catalogue id."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for site in plan.onprem:
+        for kind, product, count in _counted(site):
+            found[site.name, kind, product] += count
+    for aws in plan.aws:
+        for group in aws.groups:
+            found[aws.site.name, "instance", group.group.type] += group.group.count
+        for server in aws.servers:
+            found[aws.site.name, "instance", server.server.type] += server.server.count
+    return found
+
+
+def _counted(planned: SitePlan) -> Iterator[tuple[str, str, int]]:
+    site = planned.site
+    for group in site.node_groups:
+        yield "node", group.type, group.count
+    for fabric in site.fabrics:
+        for tier in fabric.tiers:
+            yield "switch", tier.type, tier.count
+    for loop in site.loops:
+        standing = [racks.count for racks in planned.rack_classes if racks.loop == loop.name]
+        yield "CDU", loop.cdu, loop.count * (sum(standing) if loop.in_rack else 1)
+    for hall in site.halls:
+        if hall.air is not None:
+            yield "air handler", hall.air.type, hall.air.count
+        for racks in (racks for row in hall.rows for racks in row.rack_groups):
+            count = hostlist_size(racks.racks)
+            yield "rack", racks.type, count
+            if racks.shelves is not None:
+                yield "power shelf", racks.shelves.type, count * racks.shelves.count
+            for feed in racks.feeds:
+                if feed.pdu is not None:
+                    yield "PDU", feed.pdu, count * feed.pdus

@@ -14,6 +14,8 @@ CAPACITY_STEP = 2400
 EFA_MINIMUM = 19200
 EFA_MINIMUM_AT = 250
 """GiB that an EFA file system has at least, at this throughput; as documented."""
+ANY_ACCOUNT = "111122223333"
+"""An account for names in a plan, which has no credentials; all numbers have twelve digits."""
 MOST_ASSOCIATIONS = 8
 """Data repository associations that one file system may have."""
 
@@ -56,12 +58,10 @@ def file_system_args(system: LustreFileSystem) -> dict[str, Any]:
 
 
 def association_args(repository: DataRepository) -> dict[str, Any]:
-    """A data repository association, its file system aside: both directions, all events."""
+    """A data repository association, its file system and its bucket aside: both directions, all events."""
     events = ["NEW", "CHANGED", "DELETED"]
-    prefix = repository.prefix.strip("/")
     return {
         "file_system_path": repository.path,
-        "data_repository_path": f"s3://{repository.bucket}" + (f"/{prefix}" if prefix else ""),
         "batch_import_meta_data_on_create": True,
         "delete_data_in_filesystem": False,
         "s3": {
@@ -71,8 +71,19 @@ def association_args(repository: DataRepository) -> dict[str, Any]:
     }
 
 
+def repository_path(repository: DataRepository, bucket: str) -> str:
+    """Where a repository lies in ``bucket``, like ``s3://datasets/images``."""
+    prefix = repository.prefix.strip("/")
+    return f"s3://{bucket}" + (f"/{prefix}" if prefix else "")
+
+
+def bucket_name(template: str, account: str, region: str) -> str:
+    """The name of a bucket as the blueprint has it, with what stands for account and region filled in."""
+    return template.replace("{account}", account).replace("{region}", region)
+
+
 def bucket_names(site: AwsSite) -> tuple[str, ...]:
-    """The buckets that the site makes, each once, in order."""
+    """The buckets that the site makes as the blueprint names them, each once, in order."""
     names = (
         repository.bucket
         for system in site.file_systems

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from rackwright.model.aws import AwsNodeGroup, AwsServer
 from rackwright.plan.aws.nic import Nic
+from rackwright.plan.aws.user_data import encoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,14 @@ class Wiring:
 
     image: Any = "image"
     instance_profile: Any = "instance-profile"
+    """ARN or name of a group's profile, as ``profile_by`` says; of servers the name."""
+    profile_by: Literal["arn", "name"] = "arn"
+    encryption_key: str | None = None
+    """Key of root volumes; None for AWS's own."""
+    user_data: str | None = None
+    """What cloud-init does at the first boot."""
+    key_pair: str | None = None
+    """Key pair of EC2 with which the image's user is reached."""
     security_groups: tuple[Any, ...] = ("cluster",)
     placement_group: Any = "placement-group"
 
@@ -92,13 +101,14 @@ def network_interfaces(nics: tuple[Nic, ...], security_groups: tuple[Any, ...]) 
     ]
 
 
-def root_volume(size: float) -> dict[str, Any]:
-    """An encrypted gp3 root volume of ``size`` GiB."""
+def root_volume(size: float, key: str | None = None) -> dict[str, Any]:
+    """An encrypted gp3 root volume of ``size`` GiB, with a KMS key or AWS's own."""
     return {
         "volume_size": int(-(-size // 1)),
         "volume_type": "gp3",
         "encrypted": True,
         "delete_on_termination": True,
+        **({} if key is None else {"kms_key_id": key}),
     }
 
 
@@ -127,7 +137,7 @@ def launch_template_args(
         "instance_type": group.type,
         "update_default_version": True,
         "ebs_optimized": "true",
-        "iam_instance_profile": {"arn": wiring.instance_profile},
+        "iam_instance_profile": {wiring.profile_by: wiring.instance_profile},
         "metadata_options": METADATA_OPTIONS | {"http_put_response_hop_limit": group.metadata_hops},
         "network_interfaces": network_interfaces(nics, wiring.security_groups),
         "block_device_mappings": [
@@ -135,7 +145,7 @@ def launch_template_args(
                 "device_name": group.root_device,
                 "ebs": {
                     key: str(value).lower() if isinstance(value, bool) else value
-                    for key, value in root_volume(group.root_volume).items()
+                    for key, value in root_volume(group.root_volume, wiring.encryption_key).items()
                 },
             }
         ],
@@ -145,6 +155,10 @@ def launch_template_args(
         ],
         "tags": dict(tags),
     }
+    if wiring.user_data is not None:
+        template["user_data"] = encoded(wiring.user_data)
+    if wiring.key_pair is not None:
+        template["key_name"] = wiring.key_pair
     if placed.group == "cluster":
         template["placement"] = {"group_name": wiring.placement_group}
     elif placed.group == "existing":
@@ -183,6 +197,11 @@ def server_args(
         "associate_public_ip_address": public,
         "ebs_optimized": True,
         "metadata_options": dict(METADATA_OPTIONS),
-        "root_block_device": {**root_volume(server.root_volume), "tags": {**tags, "Name": name}},
+        "root_block_device": {
+            **root_volume(server.root_volume, wiring.encryption_key),
+            "tags": {**tags, "Name": name},
+        },
         "tags": {**tags, "Name": name},
+        **({} if wiring.user_data is None else {"user_data": wiring.user_data}),
+        **({} if wiring.key_pair is None else {"key_name": wiring.key_pair}),
     }

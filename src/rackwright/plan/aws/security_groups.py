@@ -1,4 +1,4 @@
-"""Security groups and access policies of a site as plain data.
+"""Security groups of a site as plain data.
 
 The stacks deploy these rules and the policies judge them; no rule is written anywhere else.
 """
@@ -6,14 +6,17 @@ The stacks deploy these rules and the policies judge them; no rule is written an
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from rackwright.model.aws import AwsSite
+from rackwright.plan.aws.endpoints import interface_endpoints
 
 ANY_PORT = -1
 LUSTRE_PORTS: tuple[tuple[int, int], ...] = ((988, 988), (1018, 1023))
 """Port ranges on which Lustre clients and servers talk to each other, both ways."""
 EVERYWHERE = "0.0.0.0/0"
+SLURM_PORTS = (6817, 6819)
+"""Ports of slurmctld, slurmd and slurmdbd (manual of slurm.conf: ``SlurmctldPort``, ``SlurmdPort``)."""
 
 GroupName = Literal["cluster", "login", "endpoints", "lustre"]
 
@@ -58,8 +61,13 @@ def network_rules(site: AwsSite) -> tuple[SecurityRule, ...]:
             SecurityRule("login", "ingress", "tcp", (22, 22), cidr, "SSH to the login nodes")
             for cidr in site.network.ssh_from
         ),
+        *(
+            SecurityRule("cluster", "ingress", "tcp", ports, cidr, why)
+            for cidr in site.network.on_premises
+            for ports, why in (((22, 22), "SSH from other sites"), (SLURM_PORTS, "Slurm"))
+        ),
     ]
-    if any(name != "s3" for name in site.network.endpoints):
+    if interface_endpoints(site.network):
         cidr = site.network.cidr
         rules.append(SecurityRule("endpoints", "ingress", "tcp", (443, 443), cidr, "AWS services"))
     return tuple(rules)
@@ -86,68 +94,3 @@ def storage_rules(site: AwsSite) -> tuple[SecurityRule, ...]:
             for peer in peers
         ]
     return tuple(rules)
-
-
-def partition(region: str) -> str:
-    """The ARN partition of ``region``."""
-    if region.startswith("cn-"):
-        return "aws-cn"
-    if region.startswith("us-gov-"):
-        return "aws-us-gov"
-    return "aws"
-
-
-def parameter_path(cluster: str, site: str) -> str:
-    """The path below which the site's SSM parameters lie."""
-    return f"/rackwright/{cluster}/{site}"
-
-
-def assume_role_policy() -> dict[str, Any]:
-    """The trust policy of instance roles."""
-    return {
-        "Version": "2012-10-17",
-        "Statement": [
-            {
-                "Effect": "Allow",
-                "Principal": {"Service": "ec2.amazonaws.com"},
-                "Action": "sts:AssumeRole",
-            }
-        ],
-    }
-
-
-def instance_policy(cluster: str, site: AwsSite, account: str) -> dict[str, Any]:
-    """What an instance may do: read its own cluster's parameters, and nothing else."""
-    path = parameter_path(cluster, site.name)
-    return {
-        "Version": "2012-10-17",
-        "Statement": [
-            {
-                "Sid": "ReadOwnParameters",
-                "Effect": "Allow",
-                "Action": ["ssm:GetParameter", "ssm:GetParameters", "ssm:GetParametersByPath"],
-                "Resource": [
-                    f"arn:{partition(site.region)}:ssm:{site.region}:{account}:parameter{path}",
-                    f"arn:{partition(site.region)}:ssm:{site.region}:{account}:parameter{path}/*",
-                ],
-            }
-        ],
-    }
-
-
-def tls_only_policy(region: str, bucket: str) -> dict[str, Any]:
-    """A bucket policy that refuses requests without TLS."""
-    arn = f"arn:{partition(region)}:s3:::{bucket}"
-    return {
-        "Version": "2012-10-17",
-        "Statement": [
-            {
-                "Sid": "DenyWithoutTls",
-                "Effect": "Deny",
-                "Principal": "*",
-                "Action": "s3:*",
-                "Resource": [arn, f"{arn}/*"],
-                "Condition": {"Bool": {"aws:SecureTransport": "false"}},
-            }
-        ],
-    }

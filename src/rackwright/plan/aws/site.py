@@ -8,10 +8,21 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from rackwright.catalog.loader import how_to_add
-from rackwright.model.aws import AwsNodeGroup, AwsServer, AwsSite
+from rackwright.model.aws import (
+    AwsAccess,
+    AwsNetwork,
+    AwsNodeGroup,
+    AwsServer,
+    AwsSite,
+    Limits,
+    LustreFileSystem,
+)
 from rackwright.model.hardware import Instance, fact_value
 from rackwright.plan.aws import launch_template, nic
+from rackwright.plan.aws.access import InstanceRole, instance_policy, instance_roles
+from rackwright.plan.aws.fsx import bucket_names
 from rackwright.plan.aws.launch_template import PLANNED, Placement, Wiring
+from rackwright.plan.aws.security_groups import SecurityRule, network_rules, storage_rules
 from rackwright.plan.aws.subnets import (
     Demand,
     SubnetError,
@@ -20,6 +31,7 @@ from rackwright.plan.aws.subnets import (
     has_public_login,
     plan_subnets,
 )
+from rackwright.plan.aws.user_data import node_user_data, server_user_data
 from rackwright.plan.problems import PlanError, PlanProblem
 
 SitePath = tuple[str | int, ...]
@@ -117,11 +129,89 @@ class AwsSitePlan:
     demand: Demand | None
     """Addresses of the cluster's subnet; None while a group's layout is unknown."""
     subnets: tuple[SubnetPlan, ...]
-    """All subnets, the cluster's first; empty while ``demand`` is unknown."""
+    """All subnets that are made, the cluster's first; empty while ``demand`` is unknown."""
+
+    @property
+    def name(self) -> str:
+        """Its name, unique in the blueprint."""
+        return self.site.name
+
+    @property
+    def region(self) -> str:
+        """The AWS region, like ``us-east-1``."""
+        return self.site.region
+
+    @property
+    def network(self) -> AwsNetwork:
+        """What the blueprint says of its network."""
+        return self.site.network
+
+    @property
+    def limits(self) -> Limits | None:
+        """Quotas that the blueprint states; None where it states none."""
+        return self.site.limits
+
+    @property
+    def file_systems(self) -> tuple[LustreFileSystem, ...]:
+        """Its file systems as the blueprint has them; those of the plan have their rates."""
+        return self.site.file_systems
+
+    @property
+    def network_rules(self) -> tuple[SecurityRule, ...]:
+        """Rules of the security groups of its network: cluster, login and endpoints."""
+        return network_rules(self.site)
+
+    @property
+    def storage_rules(self) -> tuple[SecurityRule, ...]:
+        """Rules of the security groups of its file systems."""
+        return storage_rules(self.site)
+
+    @property
+    def has_login(self) -> bool:
+        """It has login nodes."""
+        return self.site.login is not None
+
+    @property
+    def bucket_names(self) -> tuple[str, ...]:
+        """The buckets that it makes for its file systems, each once, in order."""
+        return bucket_names(self.site)
+
+    @property
+    def access(self) -> AwsAccess:
+        """Roles and keys that its account has already, and how hosts are reached."""
+        return self.site.access
+
+    @property
+    def login(self) -> AwsServer | None:
+        """Its login nodes as the blueprint has them."""
+        return self.site.login
+
+    @property
+    def stated_tags(self) -> Mapping[str, str]:
+        """Tags that the blueprint states; resources have those of ``tags`` beside."""
+        return self.site.tags
+
+    @property
+    def instance_roles(self) -> tuple[InstanceRole, ...]:
+        """The roles of its instances, each with rights of its own."""
+        return tuple(instance_roles(self.site))
+
+    def instance_policy(self, cluster: str, account: str, role: InstanceRole) -> dict[str, Any]:
+        """What its instances of a role may do, as a document of IAM."""
+        return instance_policy(cluster, self.site, account, role)
+
+    @property
+    def node_user_data(self) -> str:
+        """What compute nodes do to be named, at each boot."""
+        return node_user_data(self.site)
+
+    def server_user_data(self, host: str) -> str:
+        """What the head or login node ``host`` does to be named, at its first boot."""
+        return server_user_data(self.site, host)
 
     @property
     def cluster_subnet(self) -> SubnetPlan | None:
-        """The subnet of all nodes."""
+        """The subnet of all nodes; None where it is unknown, or exists already."""
         return self.subnets[0] if self.subnets else None
 
     def tags(self, cluster: str, owner: str | None = None) -> dict[str, str]:
@@ -159,7 +249,10 @@ def plan_aws_site(site: AwsSite, path: SitePath, instances: Mapping[str, Instanc
     servers = _plan_servers(site, path, instances)
     demand = _demand(site, groups, servers)
     planned: tuple[SubnetPlan, ...] = ()
-    if demand is not None and not problems:
+    existing = site.network.existing
+    if existing is not None:
+        problems += _public_subnet(site, servers, path)
+    elif demand is not None and not problems:
         public = sum(plan.server.count for plan in servers if plan.public)
         try:
             planned = plan_subnets(site.network, demand, public_servers=public)
@@ -169,6 +262,19 @@ def plan_aws_site(site: AwsSite, path: SitePath, instances: Mapping[str, Instanc
     if problems:
         raise AwsPlanError(tuple(problems))
     return AwsSitePlan(site, path, tuple(groups), servers, demand, planned)
+
+
+def _public_subnet(
+    site: AwsSite, servers: tuple[ServerPlan, ...], path: SitePath
+) -> list[PlanProblem]:
+    """What lacks where login nodes are reached from outside a VPC that exists."""
+    existing = site.network.existing
+    public = any(plan.public for plan in servers)
+    if existing is None or existing.public_subnet is not None or not public:
+        return []
+    message = "'ssh_from' names public networks, and there is no subnet for login nodes"
+    where = (*path, "network", "existing")
+    return [PlanProblem(where, message, "name the 'public_subnet' of the VPC")]
 
 
 def _plan_group(group: AwsNodeGroup, path: SitePath, instance: Instance) -> GroupPlan:

@@ -17,6 +17,8 @@ from typing import Literal
 
 from rackwright.errors import RackwrightError
 from rackwright.model.aws import AwsNetwork, LustreFileSystem
+from rackwright.model.aws_partitions import REGION
+from rackwright.plan.aws.endpoints import interface_endpoints
 
 RESERVED = 5
 """Addresses that AWS keeps in every subnet: the first four and the last."""
@@ -26,7 +28,7 @@ LARGEST_PREFIX = 16
 USUAL_SIZE = 64
 """Size of the subnets cut from the top, unless one needs more."""
 
-_REGION = re.compile(r"^[a-z]{2}(-[a-z]+)+-\d-?")
+_REGION = re.compile(REGION.rstrip("$") + "-?")
 
 Tier = Literal["private", "public", "intra"]
 
@@ -105,6 +107,15 @@ def has_internet(network: AwsNetwork) -> bool:
     return network.nat != "none" or has_public_login(network)
 
 
+def nat_zones(network: AwsNetwork) -> tuple[str, ...]:
+    """The zones that get a NAT gateway with an address of its own; none in a VPC that exists."""
+    if network.nat == "none" or network.existing is not None:
+        return ()
+    return (
+        network.availability_zones if network.nat == "per-zone" else network.availability_zones[:1]
+    )
+
+
 def plan_subnets(
     network: AwsNetwork, demand: Demand, *, public_servers: int
 ) -> tuple[SubnetPlan, ...]:
@@ -150,11 +161,11 @@ def plan_subnets(
 
 def _small_subnets(network: AwsNetwork, public_servers: int) -> list[tuple[str, Tier, str, int]]:
     """Name, tier, zone and needed addresses of every subnet but the cluster's."""
-    interface_endpoints = sum(name != "s3" for name in network.endpoints)
+    endpoints = len(interface_endpoints(network))
     rows: list[tuple[str, Tier, str, int]] = []
     for index, zone in enumerate(network.availability_zones):
         letter = _letter(zone)
-        rows.append((f"intra-{letter}", "intra", zone, interface_endpoints))
+        rows.append((f"intra-{letter}", "intra", zone, endpoints))
         if has_internet(network):
             servers = public_servers if index == 0 else 0
             rows.append((f"public-{letter}", "public", zone, 1 + servers))

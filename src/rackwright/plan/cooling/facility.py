@@ -11,7 +11,13 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import AirHandler, Cdu, fact_value
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.base import Path
-from rackwright.plan.cooling.thermal import LEAKAGE, at_density, density_ratio, without_largest
+from rackwright.plan.cooling.thermal import (
+    LEAKAGE,
+    at_density,
+    density_ratio,
+    volumetric_heat,
+    without_largest,
+)
 from rackwright.plan.power.overhead import Overhead
 from rackwright.plan.records.facility import HallLoad, LoopLoad, RowLoad, SiteTotals
 from rackwright.plan.records.racks import RackClass
@@ -41,7 +47,8 @@ class _Sums:
     heat_air_w: float | None
     heat_liquid_w: float | None
     airflow_cfm: float | None
-    flow_lpm: float | None
+    device_flow_lpm: float | None
+    door_flow_lpm: float | None
     weight_kg: float | None
     air_into_loop_w: float | None
     densest_air_w: float | None
@@ -62,7 +69,8 @@ def _add(classes: Sequence[RackClass]) -> _Sums:
         heat_air_w=_sum((racks.heat_air_w, racks.count) for racks in classes),
         heat_liquid_w=_sum((racks.heat_liquid_w, racks.count) for racks in classes),
         airflow_cfm=_sum((racks.airflow_cfm, racks.count) for racks in classes),
-        flow_lpm=_sum((racks.flow_lpm, racks.count) for racks in classes),
+        device_flow_lpm=_sum((racks.device_flow_lpm, racks.count) for racks in classes),
+        door_flow_lpm=_sum((racks.door_flow_lpm, racks.count) for racks in classes),
         weight_kg=_sum((racks.weight_kg, racks.count) for racks in classes),
         air_into_loop_w=_sum((racks.air_into_loop_w, racks.count) for racks in classes),
         densest_air_w=max(known, default=None if classes else 0.0),
@@ -114,7 +122,7 @@ def hall_rows(
     density = None if site.altitude is None else density_ratio(site.altitude)
     found = []
     for h, hall in enumerate(site.halls):
-        here = sums.get(hall.name, _NOTHING)
+        here, floor = sums.get(hall.name, _NOTHING), hall.floor
         row = HallLoad(
             hall=hall.name,
             path=(*path, "halls", h),
@@ -125,7 +133,11 @@ def hall_rows(
             weight_kg=here.weight_kg,
             densest_air_w=here.densest_air_w,
             power_limit_w=hall.power_limit,
+            clear_height_m=hall.clear_height,
             density_ratio=density,
+            floor_uniform_kgm2=None if floor is None else floor.uniform,
+            floor_concentrated_kg=None if floor is None else floor.concentrated,
+            floor_rolling_kg=None if floor is None else floor.rolling,
         )
         if hall.air is not None:
             unit = catalogue.get(AirHandler, hall.air.type)
@@ -153,28 +165,37 @@ def hall_rows(
 def loop_rows(
     site: OnPremSite, path: Path, classes: Sequence[RackClass], catalogue: Catalogue
 ) -> tuple[LoopLoad, ...]:
-    """The loops: heat and flow against the CDUs less one."""
+    """The loops: heat and flow against the CDUs less one; of one rack where CDUs stand in racks."""
     sums = _sums(classes, lambda racks: racks.loop)
+    doors = _sums(classes, lambda racks: racks.door_loop)
     found = []
     for index, loop in enumerate(site.loops):
-        here = sums.get(loop.name, _NOTHING)
+        here, behind = sums.get(loop.name, _NOTHING), doors.get(loop.name, _NOTHING)
         cdu = catalogue.get(Cdu, loop.cdu)
-        liquid, captured = here.heat_liquid_w, here.air_into_loop_w
         flow = fact_value(cdu.flow)
+        heat = _sum(((here.heat_liquid_w, 1), (behind.air_into_loop_w, 1)))
+        needed = _sum(((here.device_flow_lpm, 1), (behind.door_flow_lpm, 1)))
+        if loop.in_rack:
+            heat, needed = _hottest_rack(loop.name, classes)
         found.append(
             LoopLoad(
                 loop=loop.name,
                 path=(*path, "loops", index),
                 cdu=cdu.id,
                 cdus=loop.count,
+                in_rack=loop.in_rack,
                 fluid=loop.fluid,
+                heat_capacity=volumetric_heat(loop.fluid, loop.heat_capacity),
                 rise_k=loop.temperature_rise,
-                heat_w=None if liquid is None or captured is None else liquid + captured,
-                flow_lpm=here.flow_lpm,
+                heat_w=heat,
+                flow_lpm=needed,
                 capacity_w=cdu.capacity.value * loop.count,
                 capacity_n1_w=without_largest(cdu.capacity.value, loop.count),
                 cdu_flow_lpm=None if flow is None else flow * loop.count,
                 cdu_flow_n1_lpm=None if flow is None else without_largest(flow, loop.count),
+                pump_lost_lpm=_sum(((flow, loop.count - 1), (fact_value(cdu.flow_pump_lost), 1)))
+                if loop.in_rack
+                else None,
                 approach_k=loop.approach,
                 catalogue_approach_k=fact_value(cdu.approach),
                 supply_c=loop.supply_temperature,
@@ -186,6 +207,21 @@ def loop_rows(
             )
         )
     return tuple(found)
+
+
+def _hottest_rack(loop: str, classes: Sequence[RackClass]) -> tuple[float | None, float | None]:
+    """Heat in W and flow in L/min of the racks on a loop that have most; 0 without racks."""
+    heats = [(0.0, 0.0)]
+    for racks in classes:
+        on, behind = racks.loop == loop, racks.door_loop == loop
+        if not (on or behind):
+            continue
+        heat = _sum(((racks.heat_liquid_w, on), (racks.air_into_loop_w, behind)))
+        flow = _sum(((racks.device_flow_lpm, on), (racks.door_flow_lpm, behind)))
+        if heat is None or flow is None:
+            return None, None
+        heats.append((heat, flow))
+    return max(heat for heat, _ in heats), max(flow for _, flow in heats)
 
 
 def rack_power(classes: Iterable[RackClass]) -> float | None:

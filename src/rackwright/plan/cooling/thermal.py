@@ -8,14 +8,14 @@ CFM_PER_WATT_KELVIN = 1.756
 """Airflow in CFM that carries 1 W at a rise of 1 K, at sea level (3.16 with °F)."""
 _LAPSE_OVER_SEA_LEVEL = 0.0065 / 288.15
 """Fall of the temperature in K/m over 288.15 K: International Standard Atmosphere, ISO 2533:1975."""
-_DENSITY_EXPONENT = 9.80665 * 0.0289644 / (8.31446 * 0.0065) - 1
-"""g₀·M / (R·L) - 1 = 4.2559 of the same standard."""
+_DENSITY_EXPONENT = 9.80665 * 0.0289644 / (8.31432 * 0.0065) - 1
+"""g₀·M / (R·L) - 1 = 4.25588 of the same standard, whose R is 8,314.32 J/(kmol·K)."""
 _TROPOPAUSE = 11_000.0
 """Altitude in m up to which they hold."""
 LEAKAGE = {"hot-aisle": 1.1, "cold-aisle": 1.1, "none": 1.3}
 """Supply air needed per unit of device airflow, by containment."""
 
-_FLUIDS: dict[str, tuple[float, float]] = {"water": (0.997, 4.18), "pg25": (1.02, 3.95)}
+_FLUIDS: dict[Fluid, tuple[float, float]] = {"water": (0.997, 4.18), "pg25": (1.02, 3.95)}
 """Density in kg/L and specific heat in kJ/(kg·K)."""
 
 
@@ -29,10 +29,23 @@ def heat_carried(cfm: float, rise: float) -> float:
     return cfm * rise / CFM_PER_WATT_KELVIN
 
 
-def coolant_flow(watts: float, rise: float, fluid: Fluid) -> float:
-    """Flow in L/min that carries ``watts``: 60·kW / (ρ·cp·ΔT)."""
+def volumetric_heat(fluid: Fluid, stated: float | None = None) -> float | None:
+    """Heat in kJ that a litre of ``fluid`` takes for each K, ρ·cp; ``stated`` for a dielectric one."""
+    if fluid not in _FLUIDS:
+        return stated
     density, heat_capacity = _FLUIDS[fluid]
-    return 60 * (watts / 1000) / (density * heat_capacity * rise)
+    return density * heat_capacity
+
+
+def coolant_flow(watts: float, rise: float, heat_capacity: float | None) -> float | None:
+    """Flow in L/min that carries ``watts``: 60·kW / (ρ·cp·ΔT); None where ρ·cp is unknown.
+
+    Args:
+        watts: heat.
+        rise: of the coolant's temperature in K.
+        heat_capacity: of the coolant, in kJ/L/K.
+    """
+    return None if heat_capacity is None else 60 * (watts / 1000) / (heat_capacity * rise)
 
 
 def density_ratio(altitude: float) -> float:

@@ -13,7 +13,6 @@ from decimal import Decimal
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.cost import Costs, OwnedRates
-from rackwright.model.hardware import Node
 from rackwright.model.prices import Offer, Prices
 from rackwright.plan.base import Path
 from rackwright.plan.cost import money
@@ -166,7 +165,7 @@ def _groups(site: SitePlan, catalogue: Catalogue) -> list[_Group]:
 
     for racks in site.rack_classes:
         # A rack-scale product is bought with its rack and its power shelves.
-        whole = _holds_whole_rack(site, racks.rack_class, catalogue)
+        whole = any(device.whole_rack for device in site.devices_of(racks.rack_class))
         if not whole:
             add("racks", racks.type, racks.path, racks.count)
         for device in site.devices_of(racks.rack_class):
@@ -182,16 +181,13 @@ def _groups(site: SitePlan, catalogue: Catalogue) -> list[_Group]:
                 else:
                     group.power = so_far + each * racks.count
     for index, loop in enumerate(site.site.loops):
+        if loop.in_rack:  # they are among the devices
+            continue
         add("cooling", loop.cdu, (*site.path, "loops", index), loop.count)
     for index, hall in enumerate(site.site.halls):
         if hall.air is not None:
             add("cooling", hall.air.type, (*site.path, "halls", index, "air"), hall.air.count)
     return list(found.values())
-
-
-def _holds_whole_rack(site: SitePlan, rack_class: int, catalogue: Catalogue) -> bool:
-    nodes = {row.entry for row in site.devices_of(rack_class) if row.kind == "node"}
-    return any(catalogue.get(Node, entry).whole_rack for entry in nodes)
 
 
 def _purpose(site: SitePlan, kind: str, path: Path) -> str:
@@ -203,4 +199,4 @@ def _purpose(site: SitePlan, kind: str, path: Path) -> str:
             made = site.site.fabrics[fabric]
             return f"{made.name}/{made.tiers[tier].name}"
         case _:
-            return "racks" if kind in {"pdu", "shelf"} else kind
+            return {"pdu": "racks", "shelf": "racks", "cdu": "cooling"}.get(kind, kind)

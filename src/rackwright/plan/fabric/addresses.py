@@ -6,10 +6,9 @@ import ipaddress
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import Fabric, Segment
+from rackwright.plan.fabric.fabrics import FabricPlan
 from rackwright.plan.fabric.layout import Layout
-from rackwright.plan.hosts import switch_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +76,11 @@ def number_claims(fabric: Fabric, kind: str) -> list[NumberRange]:
     ]
 
 
-def asn_claims(fabric: Fabric, owner: str, catalogue: Catalogue) -> list[NumberRange]:
+def asn_claims(planned: FabricPlan, owner: str) -> list[NumberRange]:
     """The BGP numbers of a fabric's tiers: one for each switch, or one that all share."""
     found = []
-    for tier in fabric.tiers:
+    for tier, switches in zip(planned.fabric.tiers, planned.switches, strict=True):
         if tier.asn is not None:
-            switches = switch_count(tier, catalogue)
             last = tier.asn if tier.asn_shared else tier.asn + switches - 1
             text = str(tier.asn) if last == tier.asn else f"{tier.asn} to {last}"
             found.append(NumberRange(f"{owner} {tier.name}", tier.asn, last, text))

@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rackwright.catalog.loader import Catalogue
 from rackwright.model.fabric import CableRoute, Cables
-from rackwright.model.hardware import Cable, Node, Switch, fact_value
+from rackwright.model.hardware import Cable, fact_value
 from rackwright.plan.base import Path
-from rackwright.plan.fabric.layout import Layout, connected, port_rate
+from rackwright.plan.fabric.layout import Layout, Tier, connected, port_rate
 from rackwright.plan.fabric.racks import racks_in_order
-from rackwright.plan.hosts import node_names
 from rackwright.plan.missing import Missing
 
 SLACK = 0.1
@@ -63,16 +61,16 @@ def reach(cable: Cable, fibre: str | None) -> float | None:
     return fact_value(cable.reach)
 
 
-def ends(layout: Layout, link: Cables, catalogue: Catalogue) -> tuple[End, End]:
+def ends(layout: Layout, link: Cables) -> tuple[End, End]:
     """The lower and the upper end of a kind of cables."""
-    lower = catalogue.get(Cable, link.cable) if link.cable else None
-    upper = catalogue.get(Cable, link.upper_cable) if link.upper_cable else lower
+    lower = layout.catalogue.get(Cable, link.cable) if link.cable else None
+    upper = layout.catalogue.get(Cable, link.upper_cable) if link.upper_cable else lower
     tiers = {tier.name: tier for tier in layout.tiers}
     top = tiers[link.upper]
-    above = End(link.upper, top.rate, _switch_cage(top.type, catalogue), upper, link.upper_shell)
+    above = End(link.upper, top.rate, _switch_cage(top), upper, link.upper_shell)
     if link.lower in tiers:
         tier = tiers[link.lower]
-        cage = _switch_cage(tier.type, catalogue)
+        cage = _switch_cage(tier)
         return End(link.lower, tier.up_rate, cage, lower, link.lower_shell), above
     hosts = next(h for h in layout.hosts if h.group.name == link.lower)
     # NVIDIA's nodes have OSFP cages with a riding heat sink, which take flat-top shells only.
@@ -80,18 +78,18 @@ def ends(layout: Layout, link: Cables, catalogue: Catalogue) -> tuple[End, End]:
     return End(link.lower, port_rate(hosts), cage, lower, link.lower_shell), above
 
 
-def _switch_cage(entry: str, catalogue: Catalogue) -> str | None:
+def _switch_cage(tier: Tier) -> str | None:
     """Switches with twin-port OSFP cages cool the shell by its fins."""
-    return "finned-top" if catalogue.get(Switch, entry).ports_per_cage == 2 else None
+    return "finned-top" if tier.ports_per_cage == 2 else None
 
 
-def mismatches(layout: Layout, link: Cables, catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
+def mismatches(layout: Layout, link: Cables) -> tuple[tuple[str, str], ...]:
     """What does not fit together along a kind of cables, each with its remedy."""
-    return tuple(dict.fromkeys(_mismatches(layout, link, catalogue)))
+    return tuple(dict.fromkeys(_mismatches(layout, link)))
 
 
-def _mismatches(layout: Layout, link: Cables, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    lower, upper = ends(layout, link, catalogue)
+def _mismatches(layout: Layout, link: Cables) -> Iterator[tuple[str, str]]:
+    lower, upper = ends(layout, link)
     for tier in layout.tiers:
         if tier.name not in {link.lower, link.upper} or layout.technology is None:
             continue
@@ -104,7 +102,7 @@ def _mismatches(layout: Layout, link: Cables, catalogue: Catalogue) -> Iterator[
         if end.cable and layout.technology and layout.technology not in end.cable.technology:
             yield (
                 f"{end.cable.id} is not made for {layout.technology}",
-                f"use one of {_suitable(layout, catalogue, end.cable.medium)}",
+                f"use one of {_suitable(layout, end.cable.medium)}",
             )
         if end.cage and end.shell and end.cage != end.shell:
             yield (
@@ -134,9 +132,9 @@ def _media(link: Cables, lower: Cable | None, upper: Cable | None) -> Iterator[t
         yield f"{lower.id} is {lower.medium} and the fibre is {link.fibre}", f"lay {fibres[-1]}"
 
 
-def unsaid(layout: Layout, link: Cables, catalogue: Catalogue, path: Path) -> tuple[Missing, ...]:
+def unsaid(layout: Layout, link: Cables, path: Path) -> tuple[Missing, ...]:
     """What must be said before it is known that everything along the cables at ``path`` fits."""
-    lower, upper = ends(layout, link, catalogue)
+    lower, upper = ends(layout, link)
     found: list[Missing] = []
     if not layout.technology:
         found.append(Missing("'technology' of the fabric", (*path[:-2], "technology")))
@@ -152,8 +150,8 @@ def unsaid(layout: Layout, link: Cables, catalogue: Catalogue, path: Path) -> tu
     return (*found, *(Missing(f"'{name}'", (*path, name)) for name in lacking))
 
 
-def _suitable(layout: Layout, catalogue: Catalogue, medium: str) -> str:
-    entries = (catalogue.get(Cable, name) for name in catalogue.ids(Cable))
+def _suitable(layout: Layout, medium: str) -> str:
+    entries = (layout.catalogue.get(Cable, name) for name in layout.catalogue.ids(Cable))
     fitting = [
         entry.id
         for entry in entries
@@ -162,13 +160,11 @@ def _suitable(layout: Layout, catalogue: Catalogue, medium: str) -> str:
     return ", ".join(fitting) or f"another medium than {medium}"
 
 
-def reaching(
-    layout: Layout, link: Cables, length: float, rate: float | None, catalogue: Catalogue
-) -> str | None:
+def reaching(layout: Layout, link: Cables, length: float, rate: float | None) -> str | None:
     """The product of shortest reach that bridges ``length``, or None."""
     found = []
-    for name in catalogue.ids(Cable):
-        entry = catalogue.get(Cable, name)
+    for name in layout.catalogue.ids(Cable):
+        entry = layout.catalogue.get(Cable, name)
         far = reach(entry, link.fibre or FIBRES.get(entry.medium, ("",))[-1])
         fits = rate is None or fact_value(entry.rate) == rate
         if far is not None and far >= length and fits and layout.technology in entry.technology:
@@ -188,9 +184,9 @@ class Wire:
     """Name of the kind of cables, empty where the blueprint has none for it."""
 
 
-def wires(layout: Layout, catalogue: Catalogue) -> Iterator[Wire]:
+def wires(layout: Layout) -> Iterator[Wire]:
     """Every cable of the fabric, patches applied: the list for those who pull them."""
-    yield from host_wires(layout, catalogue)
+    yield from host_wires(layout)
     names = [tier.names() for tier in layout.tiers]
     next_up = [[_below(layout, n)] * tier.switches for n, tier in enumerate(layout.tiers)]
     next_down = [[0] * tier.switches for tier in layout.tiers]
@@ -209,13 +205,11 @@ def wires(layout: Layout, catalogue: Catalogue) -> Iterator[Wire]:
                     )
 
 
-def host_wires(
-    layout: Layout, catalogue: Catalogue, attachment: int | None = None
-) -> Iterator[Wire]:
+def host_wires(layout: Layout, attachment: int | None = None) -> Iterator[Wire]:
     """Every cable of a host, of one attachment or of all, patches applied."""
     leaves = layout.tiers[0].names()
     patches = {(p.node, p.interface): (p.switch, p.port) for p in layout.fabric.patches}
-    hosts = [node_names(h.group, catalogue) for h in layout.hosts]
+    hosts = [one.names for one in layout.hosts]
     kinds = [_kinds_of(layout, index) for index in range(len(hosts))]
     for run in layout.runs:
         if attachment not in {None, run.attachment}:
@@ -282,12 +276,3 @@ def digest(layout: Layout) -> str:
     if layout.fabric.last_unit_hosts is not None:
         shape["last_unit"] = layout.fabric.last_unit_hosts
     return hashlib.sha256(json.dumps(shape, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def node_ports(layout: Layout, attachment: int, catalogue: Catalogue) -> int | None:
-    """Ports of the attachment's role that each host has; None where the catalogue lists none."""
-    hosts = layout.hosts[attachment]
-    entry = catalogue.get(Node, hosts.group.type)
-    role = hosts.attachment.ports or layout.fabric.role
-    found = [port.count for port in entry.ports if port.role == role]
-    return sum(found) // entry.hosts if found else None

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from rackwright.catalog.loader import Catalogue
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.fabric.layout import Layout, find_host
 
@@ -60,17 +59,13 @@ def read_discovery(text: str) -> dict[End, End]:
     }
 
 
-def differences(
-    layout: Layout, catalogue: Catalogue, discovered: Mapping[End, End]
-) -> tuple[CableDifference, ...]:
+def differences(layout: Layout, discovered: Mapping[End, End]) -> tuple[CableDifference, ...]:
     """What stands between the hall and the plan, in the order of the plan's cables."""
     found = _named(layout, discovered)
-    meant = _both_ways(
-        ((w.lower, w.lower_port), (w.upper, w.upper_port)) for w in wires(layout, catalogue)
-    )
+    meant = _both_ways(((w.lower, w.lower_port), (w.upper, w.upper_port)) for w in wires(layout))
     made: list[CableDifference] = []
     told: set[End] = set()
-    for wire in wires(layout, catalogue):
+    for wire in wires(layout):
         lower, upper = (wire.lower, wire.lower_port), (wire.upper, wire.upper_port)
         if lower not in told and found.get(lower) != upper:
             difference, ends = _judge(lower, upper, found, meant)

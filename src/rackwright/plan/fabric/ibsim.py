@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import count
 
-from rackwright.catalog.loader import Catalogue
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.fabric.layout import Layout
 
@@ -39,7 +38,7 @@ def adapter(host: str, interface: int) -> str:
     return f"{host}/{interface}"
 
 
-def network(layout: Layout, catalogue: Catalogue) -> SimulatedNetwork:
+def network(layout: Layout) -> SimulatedNetwork:
     """The fabric as a net file; the first host is where the subnet manager runs.
 
     Raises:
@@ -48,7 +47,7 @@ def network(layout: Layout, catalogue: Catalogue) -> SimulatedNetwork:
     radix = {name: tier.radix + tier.uplinks for tier in layout.tiers for name in tier.names()}
     far: dict[str, dict[int, tuple[str, int]]] = {name: {} for name in radix}
     adapters: dict[str, tuple[str, int]] = {}
-    for wire in wires(layout, catalogue):
+    for wire in wires(layout):
         lower = (wire.lower, wire.lower_port)
         if wire.lower in radix:
             far[wire.lower][wire.lower_port] = (wire.upper, wire.upper_port)

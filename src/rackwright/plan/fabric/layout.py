@@ -7,7 +7,7 @@ port. So the work grows with the number of leaves, not of hosts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from rackwright.catalog.loader import Catalogue
@@ -17,7 +17,7 @@ from rackwright.model.onprem import NodeGroup, OnPremSite
 from rackwright.plan.fabric.links import TierLink, tier_links
 from rackwright.plan.fabric.racks import RackSet, Stretch, evidently_top_of_rack, rack_sets
 from rackwright.plan.fabric.sizing import ceil_div, down_ports
-from rackwright.plan.hosts import node_names, numbered, switch_count, switch_stem
+from rackwright.plan.hosts import numbered, switch_count, switch_stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,7 @@ class Tier:
         rate: of one of them, in Gbps.
         uplinks: ports beside the radix that lead upwards; zero where the radix does both.
         up_rate: of a port that leads upwards.
+        ports_per_cage: ports that share a cage; None where the catalogue does not say.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Tier:
     rate: float
     uplinks: int
     up_rate: float
+    ports_per_cage: int | None
 
     def names(self) -> tuple[str, ...]:
         """The switches' names, like ``compute-leaf-1``."""
@@ -56,6 +58,7 @@ class Hosts:
         rails: each interface goes to a leaf of its own; None where the blueprint does not say.
         port: the ports of the product that are used; None where it has none of that role.
         first_port: index of the first of them; those before are on fabrics that stand before.
+        role_ports: ports of the attachment's role that a host has; None where the catalogue lists none.
     """
 
     attachment: Attachment
@@ -65,6 +68,12 @@ class Hosts:
     rails: bool | None
     port: NetworkPort | None
     first_port: int = 0
+    role_ports: int | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The hosts' names, like ``dgx-01``."""
+        return numbered(self.group.name, self.count)
 
     @property
     def endpoints(self) -> int | None:
@@ -114,11 +123,12 @@ class Layout:
     """A fabric with its products looked up and its hosts cabled.
 
     Attributes:
+        catalogue: where the products of its cables are looked up.
         rack_sets: of a top-of-rack fabric: which hosts stand beside which leaves; else None.
     """
 
-    site: OnPremSite
     fabric: Fabric
+    catalogue: Catalogue = field(repr=False, compare=False)
     tiers: tuple[Tier, ...]
     hosts: tuple[Hosts, ...]
     links: tuple[TierLink, ...]
@@ -220,7 +230,7 @@ def lay_out(site: OnPremSite, fabric: Fabric, catalogue: Catalogue) -> Layout | 
     sets = _rack_sets(fabric, tiers[0], hosts)
     if sets is not None and all(len(one.leaves) < 2 for one in sets):
         hosts = tuple(replace(h, rails=False) if h.rails is None else h for h in hosts)
-    return Layout(site, fabric, tiers, hosts, tuple(tier_links(fabric)), sets)
+    return Layout(fabric, catalogue, tiers, hosts, tuple(tier_links(fabric)), sets)
 
 
 def _rack_sets(fabric: Fabric, leaf: Tier, hosts: Sequence[Hosts]) -> tuple[RackSet, ...] | None:
@@ -236,16 +246,6 @@ def _rack_sets(fabric: Fabric, leaf: Tier, hosts: Sequence[Hosts]) -> tuple[Rack
     return rack_sets(fabric, groups, leaf.switches // fabric.tiers[0].count)
 
 
-def layouts_of(site: OnPremSite, catalogue: Catalogue) -> tuple[Layout, ...]:
-    """The layouts of the site's fabrics, without those to which the blueprint attaches nothing.
-
-    Raises:
-        UnknownEntryError: a product is not in the catalogue.
-    """
-    made = (lay_out(site, fabric, catalogue) for fabric in site.fabrics)
-    return tuple(layout for layout in made if layout is not None)
-
-
 def _tier(fabric: Fabric, index: int, catalogue: Catalogue) -> Tier:
     tier = fabric.tiers[index]
     entry = catalogue.get(Switch, tier.type)
@@ -259,6 +259,7 @@ def _tier(fabric: Fabric, index: int, catalogue: Catalogue) -> Tier:
         rate=entry.rate.value / tier.split,
         uplinks=entry.uplinks.count if entry.uplinks else 0,
         up_rate=entry.uplinks.rate.value if entry.uplinks else entry.rate.value / tier.split,
+        ports_per_cage=entry.ports_per_cage,
     )
 
 
@@ -272,7 +273,8 @@ def _hosts(
     entry = catalogue.get(Node, group.type)
     role = attachment.ports or fabric.role
     found = [port for port in entry.ports if port.role == role]
-    listed = sum(port.count for port in found) // entry.hosts * attachment.split if found else None
+    ports = sum(port.count for port in found) // entry.hosts if found else None
+    listed = None if ports is None else ports * attachment.split
     return Hosts(
         attachment=attachment,
         group=group,
@@ -281,6 +283,7 @@ def _hosts(
         rails=fabric.rail_optimized if attachment.rails is None else attachment.rails,
         port=found[0] if len(found) == 1 else None,
         first_port=_ports_before(site, fabric, group.name, role),
+        role_ports=ports,
     )
 
 
@@ -345,115 +348,12 @@ def _blocks(layout: Layout, leaves: Sequence[int], rails: int, ports: int) -> It
         start += rails * blocks
 
 
-@dataclass(frozen=True, slots=True)
-class SwitchNode:
-    """A switch with what hangs below it.
-
-    Attributes:
-        children: names of the switches that it is cabled to below.
-        nodes: names of the hosts on it.
-    """
-
-    name: str
-    tier: int
-    children: tuple[str, ...]
-    nodes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LeafGroup:
-    """Hosts that share the same leaves: a scalable unit, or the nodes of one switch."""
-
-    leaves: tuple[str, ...]
-    nodes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class FabricTopology:
-    """The switches of a fabric, tier by tier from the nodes upwards."""
-
-    fabric: str
-    switches: tuple[SwitchNode, ...]
-
-    @property
-    def tiers(self) -> int:
-        """Number of tiers."""
-        return 1 + max(switch.tier for switch in self.switches)
-
-    @cached_property
-    def leaf_groups(self) -> tuple[LeafGroup, ...]:
-        """The hosts by the leaves they share, in the order of the leaves; each host once."""
-        leaves: dict[str, list[str]] = {}
-        for switch in self.switches:
-            for node in switch.nodes:
-                leaves.setdefault(node, []).append(switch.name)
-        groups: dict[tuple[str, ...], list[str]] = {}
-        for node, found in leaves.items():
-            groups.setdefault(tuple(found), []).append(node)
-        return tuple(LeafGroup(key, tuple(nodes)) for key, nodes in groups.items())
-
-
-def topology(
-    site: OnPremSite, catalogue: Catalogue, fabric: str | None = None
-) -> FabricTopology | None:
-    """The graph of the compute fabric, or of the one called ``fabric``.
-
-    None when there is none, or when the blueprint leaves open where hosts or switches are cabled.
-
-    Raises:
-        UnknownEntryError: a product is not in the catalogue.
-    """
-    for candidate in site.fabrics:
-        if candidate.name == fabric or (fabric is None and candidate.role == "compute"):
-            layout = lay_out(site, candidate, catalogue)
-            if layout is not None:
-                return _graph(layout, catalogue)
-    return None
-
-
-def _graph(layout: Layout, catalogue: Catalogue) -> FabricTopology | None:
-    linked = {link.lower for link in layout.links}
-    if any(layout.unplaced) or not linked.issuperset(range(len(layout.tiers) - 1)):
-        return None
-    names = [tier.names() for tier in layout.tiers]
-    nodes = _nodes_by_leaf(layout, catalogue)
-    made = []
-    for index, tier in enumerate(layout.tiers):
-        below: list[list[str]] = [[] for _ in range(tier.switches)]
-        for link in layout.links:
-            if link.upper == index:
-                for lower, uppers in connected(layout, link):
-                    for upper in uppers:
-                        below[upper].append(names[link.lower][lower])
-        made += [
-            SwitchNode(name, index, tuple(children), nodes.get(number, ()) if index == 0 else ())
-            for number, (name, children) in enumerate(zip(names[index], below, strict=True))
-        ]
-    return FabricTopology(layout.fabric.name, tuple(made))
-
-
 def connected(layout: Layout, link: TierLink) -> Iterator[tuple[int, range]]:
     """Each lower switch with the upper ones it is cabled to."""
     lowers, uppers = layout.tiers[link.lower].switches, layout.tiers[link.upper].switches
     for lower in range(lowers):
         block = link.block(lower, lowers)
         yield lower, range(block * uppers // link.blocks, (block + 1) * uppers // link.blocks)
-
-
-def _nodes_by_leaf(layout: Layout, catalogue: Catalogue) -> dict[int, tuple[str, ...]]:
-    """The hosts of each leaf in the order of their ports, patches applied."""
-    leaf_of = {name: index for index, name in enumerate(layout.tiers[0].names())}
-    patches = {(p.node, p.interface): leaf_of.get(p.switch) for p in layout.fabric.patches}
-    names = [node_names(hosts.group, catalogue) for hosts in layout.hosts]
-    found: dict[int, dict[str, None]] = {}
-    for run in layout.runs:
-        for host in range(run.first, run.first + run.hosts):
-            name = names[run.attachment][host]
-            for interface in range(layout.hosts[run.attachment].interfaces or 0):
-                leaf = patches.get((name, interface + 1), run.place(host, interface)[0])
-                if leaf is not None:
-                    found.setdefault(leaf, {})[name] = None
-    return {leaf: tuple(nodes) for leaf, nodes in found.items()}
 
 
 def find_host(layout: Layout, name: str) -> tuple[int, int] | None:

@@ -141,11 +141,11 @@ def ratio_for_racks(layout: Layout) -> float | None:
 def _spines(layout: Layout, leaves: int, up: int) -> int:
     """The fewest spines for ``up`` cables from each of ``leaves``."""
     down = layout.tiers[1].radix
+    blocks, each = _cut(layout, 0, leaves)
     if len(layout.tiers) == 3:
         down = down_ports(down, tier_ratio(layout, 1))
         if not _sized_by_cables(layout):
-            return ceil_div(leaves * up, down)
-    blocks, each = _cut(layout, 0, leaves)
+            return blocks * ceil_div(each * up, down)
     if layout.rack_sets is None:
         return blocks * spines_for(each, up, down)
     return blocks * spines_with_room(each, up, down, _room(layout, 0))
@@ -155,10 +155,11 @@ def _cores(layout: Layout, spines: int) -> int:
     """The fewest cores above ``spines``."""
     spine, core = layout.tiers[1], layout.tiers[2]
     ratio, below = tier_ratio(layout, 1), layout.down_links(1)
-    if not below or not _sized_by_cables(layout):
-        return ceil_div(spines * (spine.radix - down_ports(spine.radix, ratio)), core.radix)
-    needed = math.ceil(below * spine.rate / (ratio * spine.up_rate) - 1e-9)
     blocks, each = _cut(layout, 1, spines)
+    if not below or not _sized_by_cables(layout):
+        up = spine.radix - down_ports(spine.radix, ratio)
+        return blocks * ceil_div(each * up, core.radix)
+    needed = math.ceil(below * spine.rate / (ratio * spine.up_rate) - 1e-9)
     up = max(needed, layout.up_ports(1) or 0)
     return blocks * spines_with_room(each, up, core.radix, _room(layout, 1))
 

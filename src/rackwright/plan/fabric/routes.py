@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from rackwright.catalog.loader import Catalogue
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.fabric.layout import Layout
 
@@ -42,9 +41,7 @@ def destinations(lines: Iterable[str]) -> dict[str, Counter[int]]:
     return found
 
 
-def balance(
-    layout: Layout, catalogue: Catalogue, routes: Mapping[str, Counter[int]]
-) -> float | None:
+def balance(layout: Layout, routes: Mapping[str, Counter[int]]) -> float | None:
     """Most destinations on one link between switches over the mean of the links of its kind.
 
     Links of one kind join the same two tiers in the same direction. None for a fabric without
@@ -52,7 +49,7 @@ def balance(
     """
     tier_of = {name: index for index, tier in enumerate(layout.tiers) for name in tier.names()}
     loads: dict[tuple[int, int], list[int]] = {}
-    for wire in wires(layout, catalogue):
+    for wire in wires(layout):
         if wire.lower not in tier_of:
             continue
         for here, port, there in (

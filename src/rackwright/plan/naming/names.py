@@ -18,8 +18,8 @@ from rackwright.model.addresses import AddressRange, IpAddress, SiteAddresses, S
 from rackwright.model.fabric import Segment
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion, SitePlan
-from rackwright.plan.fabric.layout import Layout, lay_out
-from rackwright.plan.hosts import host_count, switch_count, switch_stem
+from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.hosts import host_count, switch_stem
 from rackwright.plan.naming.problems import (
     IpNetwork,
     called_so,
@@ -98,9 +98,9 @@ class _Site:
         site = self.planned.site
         self.groups = {group.name: host_count(group, self.catalogue) for group in site.node_groups}
         self.switches = {
-            switch_stem(fabric, tier): switch_count(tier, self.catalogue)
-            for fabric in site.fabrics
-            for tier in fabric.tiers
+            switch_stem(planned.fabric, tier): switches
+            for planned in self.planned.fabrics
+            for tier, switches in zip(planned.fabric.tiers, planned.switches, strict=True)
         }
         self.problems += confused_names(self.planned)
 
@@ -119,13 +119,13 @@ class _Site:
     def _place(self, network: SiteNetwork, path: Path) -> _Place | None:
         if network.fabric is None:
             return _Place(network, path, ip_network(network.prefix or ""), None, None)
-        known = {fabric.name: fabric for fabric in self.planned.site.fabrics}
-        fabric = known.get(network.fabric)
-        if fabric is None:
+        known = {fabric.name: fabric for fabric in self.planned.fabrics}
+        planned = known.get(network.fabric)
+        if planned is None:
             hint = did_you_mean(network.fabric, known) or f"there are: {', '.join(known) or 'none'}"
             self._refuse((*path, "fabric"), f"there is no fabric '{network.fabric}'", hint)
             return None
-        layout = lay_out(self.planned.site, fabric, self.catalogue)
+        fabric, layout = planned.fabric, planned.layout
         if layout is None:
             message = f"no node group is attached to the fabric '{fabric.name}'"
             self._refuse((*path, "fabric"), message, "declare 'attached' in the fabric")

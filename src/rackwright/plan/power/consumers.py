@@ -70,6 +70,8 @@ def _consumers(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iterator[C
             name, where = f"air handlers of hall '{hall.name}'", (*path, "halls", index, "air")
             yield Consumer(name, where, air.count, each, air.type, air.fed_by, air.start_step)
     for index, loop in enumerate(site.loops):
+        if loop.in_rack:  # they draw from the feeds of their racks
+            continue
         each = loop.power
         if each is None:
             each = fact_value(catalogue.get(Cdu, loop.cdu).power)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
+from graphlib import TopologicalSorter
 
 from rackwright.model.cooling import AirSupply, CoolingLoop, MechanicalPlant
 from rackwright.model.onprem import OnPremSite
@@ -68,7 +69,7 @@ class PowerTree:
             name: tuple(parent for parent in parents if parent in self.sources)
             for name, parents in fed_by.items()
         }
-        self.order = self._topological()
+        self.order = tuple(TopologicalSorter(self.parents).static_order())[::-1]
 
     @cached_property
     def outages(self) -> Outages:
@@ -99,21 +100,6 @@ class PowerTree:
     @cached_property
     def _numbers(self) -> Mapping[str, int]:
         return {name: index for index, name in enumerate(self.sources)}
-
-    def _topological(self) -> list[str]:
-        """Children before parents."""
-        done: dict[str, None] = {}
-
-        def visit(name: str) -> None:
-            if name in done:
-                return
-            for parent in self.parents[name]:
-                visit(parent)
-            done[name] = None
-
-        for name in self.parents:
-            visit(name)
-        return list(reversed(done))
 
     def alive(self, lost: str | None) -> dict[str, bool]:
         """Whether each source and consumer is live when ``lost`` is not."""

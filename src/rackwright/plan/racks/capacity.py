@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from rackwright.catalog.loader import Catalogue
-from rackwright.model.names import expand_hostlist
+from rackwright.model.names import hostlist_size
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.racks.placement import AssignedRacks, Load, PlacedGroup, list_loads
@@ -38,9 +36,8 @@ class Fewer:
 class CircuitRoom:
     """What the circuits of a site's racks would carry; racks that are alike are worked out once."""
 
-    def __init__(self, site: SitePlan, catalogue: Catalogue, *, after_losses: bool) -> None:
+    def __init__(self, site: SitePlan, *, after_losses: bool) -> None:
         self._site = site
-        self._catalogue = catalogue
         self._after_losses = after_losses
         self._loads = list_loads(site.site, site.path)
         self._found: dict[Hashable, Fewer | None] = {}
@@ -68,25 +65,37 @@ class CircuitRoom:
             smaller = self._build(replace(described, content=content))
             if _fits(smaller, after_losses=self._after_losses):
                 load = self._loads[index]
-                group = load.group
-                enough = len(expand_hostlist(group.racks)) * most >= group.count
+                group, enough = load.group, _enough(load, most)
                 return Fewer(group.name, group.type, placed, most, load.path, enough)
         return None
 
     def _build(self, described: AssignedRacks) -> Rack:
-        return build_rack(described, self._loads, self._site.site, self._catalogue)
+        return build_rack(described, self._loads, self._site.site, self._site.catalogue)
+
+
+def enough_racks(site: SitePlan, group: Path, each: int) -> bool:
+    """Whether the racks that a group names have room for all its units with ``each`` in one.
+
+    False where no node group or switch tier is at the place ``group``.
+    """
+    return any(
+        _enough(load, each) for load in list_loads(site.site, site.path) if load.path == group
+    )
+
+
+def _enough(load: Load, each: int) -> bool:
+    return hostlist_size(load.group.racks) * each >= load.group.count
 
 
 def _describe(site: SitePlan, rack_class: int, loads: Sequence[Load]) -> AssignedRacks:
     """The class as it was assigned, read back from the tables."""
     (racks,) = [racks for racks in site.rack_classes if racks.rack_class == rack_class]
     path = racks.path
-    hall, line, group = (int(path[n]) for n in (-5, -3, -1))
-    found: Any = site.site.halls[hall].rows[line].rack_groups[group]
+    hall, line = int(path[-5]), int(path[-3])
     paths = [device.path for device in site.devices_of(rack_class)]
     content = [(index, paths.count(load.path)) for index, load in enumerate(loads)]
     return AssignedRacks(
-        PlacedGroup(found, hall, line, path, ()),
+        PlacedGroup(site.rack_group(path), hall, line, path, ()),
         tuple((index, count) for index, count in content if count),
     )
 
@@ -95,7 +104,7 @@ def _key(described: AssignedRacks) -> Hashable:
     group = described.group.group
     feeds = tuple((feed.name, feed.pdu, feed.pdus, feed.circuit) for feed in group.feeds)
     shelves = group.shelves.key if group.shelves else None
-    return described.content, described.group.hall, group.type, shelves, feeds
+    return described.content, described.group.hall, group.type, group.cooling, shelves, feeds
 
 
 def _largest(described: AssignedRacks, loads: Sequence[Load], rack: Rack) -> tuple[int, int]:

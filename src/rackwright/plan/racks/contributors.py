@@ -29,10 +29,12 @@ Quantity = Literal[
 
 NAMES: Mapping[str, str] = {
     "airflow": "published airflow",
+    "power": "published power",
     "depth": "published depth",
     "liquid.flow": "published coolant flow",
     "liquid.heat": "published heat into the liquid",
     "height": "published height",
+    "immersion.fluid_weight": "published weight of its fluid",
     "inlet_max": "published warmest inlet",
     "inlet_min": "published coldest inlet",
     "max_power": "published power",
@@ -56,6 +58,16 @@ _FIELDS: Mapping[Quantity, str] = {
 }
 """Where a catalogue entry says a quantity; its heat in air and liquid follows from two fields."""
 
+_OF_CDUS: Mapping[Quantity, str] = {
+    **dict.fromkeys(("heat_air_w", "heat_w", "nameplate_w", "peak_w", "power_w"), "power"),
+    "airflow_cfm": "airflow",
+    "height_u": "height",
+    "weight_kg": "weight",
+}
+"""The same of a CDU in a rack; other quantities are none of its."""
+
+_SIZES: frozenset[Quantity] = frozenset({"height_u", "weight_kg"})
+
 
 def contributors(
     site: SitePlan, quantity: Quantity, classes: Iterable[int] | None = None, *, per_rack: bool
@@ -78,36 +90,62 @@ def contributors(
 def unknowns(
     site: SitePlan, quantity: Quantity, classes: Iterable[int] | None = None
 ) -> tuple[str, ...]:
-    """What products lack for a quantity, like ``dgx-h100: published weight``; a door is the site's."""
+    """What products lack for a quantity, like ``dgx-h100: published weight``.
+
+    A rear door and manifolds are no products: what they lack is the site's to say.
+    """
     lacking = [
         device
         for device, _ in _devices(site, classes)
         if value_of(device, quantity) is None
-        and (quantity in {"height_u", "weight_kg"} or device.kind in {"node", "switch"})
+        and (
+            quantity in _SIZES or device.kind in {"node", "switch"} or _is_of_cdu(device, quantity)
+        )
     ]
+    types = {racks.rack_class: racks.type for racks in site.rack_classes}
     products = sorted(
         {
-            (device.entry, name)
+            (types[device.rack_class] if device.kind == "fluid" else device.entry, name)
             for device in lacking
-            if device.kind != "door"
+            if device.kind not in _OF_SITES
             for name in fields_lacking(device, quantity)
         }
     )
-    numbers = {device.rack_class for device in lacking if device.kind == "door"}
-    doors = sorted(
-        (racks.hostlist, racks.path) for racks in site.rack_classes if racks.rack_class in numbers
+    fields = {
+        (device.rack_class, _of_site(device)) for device in lacking if device.kind in _OF_SITES
+    }
+    unsaid = sorted(
+        (name, racks.hostlist, (*racks.path, "cooling", *name.split(".")))
+        for racks in site.rack_classes
+        for number, name in fields
+        if number == racks.rack_class
     )
     return (
         *(of_product(entry, name, NAMES[name]) for entry, name in products),
-        *(
-            Missing(f"'rear_door_weight' of racks {names}", (*path, "cooling", "rear_door_weight"))
-            for names, path in doors
-        ),
+        *(Missing(f"'{name}' of racks {names}", place) for name, names, place in unsaid),
     )
+
+
+_OF_SITES = frozenset({"door", "manifold"})
+
+
+def _of_site(device: RackDevice) -> str:
+    """The field of a rack's cooling by which what a door or manifold lacks would be known."""
+    if device.kind == "door":
+        return "rear_door_weight"
+    return "manifolds" if device.height_u is None else "manifolds.weight"
+
+
+def _is_of_cdu(device: RackDevice, quantity: Quantity) -> bool:
+    return device.kind == "cdu" and quantity in _OF_CDUS
 
 
 def fields_lacking(device: RackDevice, quantity: Quantity) -> tuple[str, ...]:
     """The fields of a device's catalogue entry that keep a quantity from being known."""
+    if device.kind == "cdu":
+        return (_OF_CDUS[quantity],)
+    if device.kind == "fluid":
+        return ("immersion.fluid_weight",)
     if quantity not in {"heat_air_w", "heat_liquid_w"}:
         return (_FIELDS[quantity],)
     power = ("max_power",) if device.power_w is None else ()

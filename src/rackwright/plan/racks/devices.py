@@ -42,6 +42,7 @@ class PlacedDevice:
         psus_per_feed: power supplies on each feed of the rack, in feed order; empty when the
             number of power supplies is unknown.
         includes_rack: whether ``weight`` includes the rack.
+        whole_rack: it is a rack that is installed as one, with what is in it.
     """
 
     kind: DeviceKind
@@ -80,6 +81,7 @@ class PlacedDevice:
     connector: str | None = None
     psus_per_feed: tuple[int, ...] = ()
     includes_rack: bool = False
+    whole_rack: bool = False
 
 
 def describe_device(
@@ -91,10 +93,12 @@ def describe_device(
     power_cap: float | None,
     temperature_rise: float | None,
     on_liquid: bool = True,
+    in_fluid: bool = False,
 ) -> PlacedDevice:
     """The device that ``entry`` makes in a rack, not placed yet.
 
-    Without ``on_liquid`` the rack has no coolant, so that all heat is left to the air.
+    Without ``on_liquid`` the rack has no coolant, so that all heat is left to the air; ``in_fluid`` it
+    is in a tank, whose fluid takes all heat.
     """
     nameplate = fact_value(entry.max_power)
     power_cap = _as_far_as_it_goes(entry, power_cap)
@@ -106,8 +110,10 @@ def describe_device(
         heat = None
     liquid = entry.liquid
     heat_liquid = _liquid_heat(entry, heat, share) if on_liquid else 0.0
+    if in_fluid:
+        heat_liquid = heat
     heat_air = None if heat is None or heat_liquid is None else max(0.0, heat - heat_liquid)
-    airflow = fact_value(entry.airflow)
+    airflow = 0.0 if in_fluid else fact_value(entry.airflow)
     if airflow is None and heat_air is not None:
         if heat_air == 0:
             airflow = 0.0
@@ -149,6 +155,7 @@ def describe_device(
         max_supply=_warmest_supply(liquid) if liquid else None,
         connector=liquid.connector if liquid else None,
         includes_rack=isinstance(entry, Node) and entry.rack_weight_included,
+        whole_rack=isinstance(entry, Node) and entry.whole_rack,
     )
 
 
@@ -189,7 +196,7 @@ def _peak(entry: DeviceEntry, power_cap: float | None) -> float | None:
 def _liquid_heat(entry: DeviceEntry, heat: float | None, share: float) -> float | None:
     if entry.medium is HeatMedium.AIR:
         return 0.0
-    if entry.medium is HeatMedium.LIQUID:
+    if entry.medium in {HeatMedium.LIQUID, HeatMedium.IMMERSION}:
         return heat
     published = fact_value(entry.liquid.heat) if entry.liquid else None
     return None if published is None else published * share

@@ -1,4 +1,4 @@
-"""What hangs in a rack beside its servers and switches: PDUs, power shelves, a rear door."""
+"""What feeds a rack and hangs in it beside its servers and switches: PDUs and power shelves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def fixtures(
     *,
     shelves_included: bool,
 ) -> list[PlacedDevice]:
-    """The fixtures of a rack, none of which draws power for itself.
+    """The fixtures of a rack that feed it, none of which draws power for itself.
 
     Args:
         group: the racks.
@@ -33,27 +33,23 @@ def fixtures(
     found: list[PlacedDevice] = []
     for feed, pdu in zip(group.feeds, pdus, strict=True):
         if pdu is not None:
-            height = fact_value(pdu.height) if pdu.height else 0.0
-            made = _passive(
-                "pdu", pdu.id, f"feed {feed.name}", path, height, fact_value(pdu.weight)
-            )
+            height, weight = fact_value(pdu.height), fact_value(pdu.weight)
+            made = passive("pdu", pdu.id, f"feed {feed.name}", path, height, weight)
             found += [made] * feed.pdus
     if group.shelves:
         shelf = catalogue.get(PowerShelf, group.shelves.type)
         height, weight = fact_value(shelf.height), fact_value(shelf.weight)
         if shelves_included:
             height = weight = 0.0
-        made = _passive("shelf", shelf.id, "shelves", path, height, weight)
+        made = passive("shelf", shelf.id, "shelves", path, height, weight)
         found += [made] * group.shelves.count
-    if group.cooling.mode == "rear-door":
-        weight = group.cooling.rear_door_weight
-        found.append(_passive("door", "rear door", "rear door", path, 0.0, weight))
     return found
 
 
-def _passive(
+def passive(
     kind: DeviceKind, entry: str, group: str, path: Path, height: float | None, weight: float | None
 ) -> PlacedDevice:
+    """A device that draws no power and makes no heat."""
     return PlacedDevice(
         kind=kind,
         entry=entry,

@@ -16,7 +16,7 @@ def missing_of_doors(site: SitePlan, classes: Collection[int]) -> tuple[str, ...
     """What keeps the heat that rear doors of these rack classes take from being known."""
     found: dict[str, None] = {}
     for row in site.rack_classes:
-        if row.rack_class in classes and row.mode == "rear-door":
+        if row.rack_class in classes and row.door_loop is not None:
             found |= dict.fromkeys(_missing(site, row.path))
     return tuple(found)
 
@@ -24,8 +24,13 @@ def missing_of_doors(site: SitePlan, classes: Collection[int]) -> tuple[str, ...
 def missing_of_loop(site: SitePlan, row: LoopLoad) -> tuple[str, ...]:
     """What keeps heat and flow of a loop from being known."""
     classes = [racks.rack_class for racks in site.rack_classes if racks.loop == row.loop]
-    doors = missing_of_doors(site, classes) if row.heat_w is None else ()
-    return (*unknowns(site, "heat_liquid_w", classes), *doors)
+    behind = [racks.rack_class for racks in site.rack_classes if racks.door_loop == row.loop]
+    doors = missing_of_doors(site, behind) if row.heat_w is None else ()
+    fluid: tuple[str, ...] = ()
+    if row.heat_capacity is None:
+        words = f"'heat_capacity' of the fluid of the loop '{row.loop}'"
+        fluid = (Missing(words, (*row.path, "heat_capacity")),)
+    return (*unknowns(site, "heat_liquid_w", classes), *doors, *fluid)
 
 
 def _place(site: SitePlan, where: Path) -> tuple[Hall, RackGroup]:
@@ -46,6 +51,6 @@ def _missing(site: SitePlan, where: Path) -> Iterator[Missing]:
         what = f"'temperature_rise' of the air of the hall '{hall.name}'"
         yield Missing(what, (*air, "temperature_rise"))
     for index, loop in enumerate(site.site.loops):
-        if loop.name == cooling.loop and loop.supply_temperature is None:
+        if loop.name == cooling.door_loop and loop.supply_temperature is None:
             place = (*site.path, "loops", index, "supply_temperature")
             yield Missing(f"'supply_temperature' of the loop '{loop.name}'", place)

@@ -10,19 +10,18 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import Device as DeviceEntry
 from rackwright.model.hardware import Node, Outlets, Pdu, RackType, Switch, fact_value
 from rackwright.model.names import compress_hostlist
-from rackwright.model.onprem import Hall, NodeGroup, OnPremSite, RackGroup
+from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
 from rackwright.model.power import RackFeed
 from rackwright.plan.base import Path
-from rackwright.plan.cooling.rear_door import exhaust, heat_taken
-from rackwright.plan.cooling.thermal import coolant_flow
 from rackwright.plan.power.demand import FeedWatts
 from rackwright.plan.power.electrical import circuit_capacity, imbalance, outlet_voltage
-from rackwright.plan.racks import mechanical, outlets
+from rackwright.plan.racks import mechanical
+from rackwright.plan.racks.coolant import coolant_of
+from rackwright.plan.racks.cooling_fixtures import cooling_fixtures, fluid_of
 from rackwright.plan.racks.devices import PlacedDevice, describe_device, place_devices, total
-from rackwright.plan.racks.fixtures import fixtures
-from rackwright.plan.racks.placement import AssignedRacks, Load
-from rackwright.plan.racks.shelves import shelves_on_feeds
-from rackwright.plan.racks.wiring import (
+from rackwright.plan.racks.feeds import outlets
+from rackwright.plan.racks.feeds.shelves import shelves_on_feeds
+from rackwright.plan.racks.feeds.wiring import (
     CircuitDraw,
     Plug,
     WiredCircuit,
@@ -32,6 +31,8 @@ from rackwright.plan.racks.wiring import (
     plug_in,
     wire,
 )
+from rackwright.plan.racks.fixtures import fixtures
+from rackwright.plan.racks.placement import AssignedRacks, Load
 from rackwright.plan.records.power import (
     CircuitAfterLoss,
     CircuitLoad,
@@ -39,7 +40,7 @@ from rackwright.plan.records.power import (
     DeviceState,
     FeedLoad,
 )
-from rackwright.plan.records.racks import RackClass, RackDevice
+from rackwright.plan.records.racks import POWERED, CoolingMode, RackClass, RackDevice
 
 LostKind = Literal["feed", "pdu"]
 
@@ -115,11 +116,12 @@ def build_rack(
     switches: list[tuple[PlacedDevice, float | None]] = []
     for index, count in cls.content:
         load = loads[index]
-        device = _describe(load, catalogue, rise, on_liquid=group.cooling.mode != "air")
+        device = _describe(load, catalogue, rise, group.cooling.mode)
         device = _override_psus(device, load.group, group)
         (switches if load.is_switch else nodes).extend([(device, load.group.start_unit)] * count)
     whole = any(_is_whole_rack(loads[index], catalogue) for index, _ in cls.content)
     furniture = fixtures(group, pdus, catalogue, cls.group.path, shelves_included=whole)
+    furniture += _cooling_fixtures(cls, site, catalogue, rise)
     placed = place_devices(nodes, switches, furniture, rack_type.height.value)
     feeds = [feed.name for feed in group.feeds]
     devices = wire(
@@ -139,8 +141,20 @@ def build_rack(
     )
 
 
+def _cooling_fixtures(
+    cls: AssignedRacks, site: OnPremSite, catalogue: Catalogue, rise: float | None
+) -> Sequence[PlacedDevice]:
+    cooling, path = cls.group.group.cooling, cls.group.path
+    numbers = {loop.name: number for number, loop in enumerate(site.loops)}
+    number = numbers.get(cooling.loop or "")
+    loop = None if number is None else site.loops[number]
+    where = (*path[:2], "loops", number or 0)  # a site is at "sites", n
+    found = cooling_fixtures(cooling, loop, where, path, catalogue, rise)
+    return (*found, *fluid_of(catalogue.get(RackType, cls.group.group.type), path))
+
+
 def _describe(
-    load: Load, catalogue: Catalogue, rise: float | None, *, on_liquid: bool
+    load: Load, catalogue: Catalogue, rise: float | None, mode: CoolingMode
 ) -> PlacedDevice:
     entry: DeviceEntry
     if isinstance(load.group, NodeGroup):
@@ -156,7 +170,8 @@ def _describe(
         kind="switch" if load.is_switch else "node",
         power_cap=cap,
         temperature_rise=rise,
-        on_liquid=on_liquid,
+        on_liquid=mode != "air",
+        in_fluid=mode == "immersion",
     )
 
 
@@ -184,16 +199,17 @@ def _circuits(
 
 
 def _usable(feed: RackFeed, pdu: Pdu | None, site: OnPremSite) -> float | None:
-    """The smaller of what the PDU and its branch circuit may carry continuously, in W."""
+    """The smaller of what the PDU and its branch circuit may carry continuously, in W.
+
+    Unknown where the circuit is not stated: a plug does not tell what breaker is behind its socket.
+    """
+    if feed.circuit is None:
+        return None
+    c = feed.circuit
     derate = site.power.continuous_derate / 100
-    limits = []
+    limits = [(c.voltage, c.current, c.phases, 1.0 if c.continuous_rated else derate)]
     if pdu is not None:
         limits.append((pdu.voltage.value, pdu.current.value, pdu.phases, derate))
-    if feed.circuit is not None:
-        c = feed.circuit
-        limits.append((c.voltage, c.current, c.phases, 1.0 if c.continuous_rated else derate))
-    if not limits:
-        return None
     factor = site.power.power_factor
     return min(
         circuit_capacity(v, a, phases, derate=d, power_factor=factor) for v, a, phases, d in limits
@@ -224,7 +240,8 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
     content = total(device.weight for device in devices)
     heat_air = total(device.heat_air for device in devices)
     hall = site.halls[cls.group.hall]
-    captured = _captured(heat_air, rack, hall, site)
+    coolant = coolant_of(devices, heat_air, cooling, hall, site)
+    captured = coolant.door_heat
     footprint = None
     if group.aisle_depth is not None:
         footprint = mechanical.footprint(kind.width.value, kind.depth.value, group.aisle_depth)
@@ -239,18 +256,22 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
         path=cls.group.path,
         type=kind.id,
         mode=cooling.mode,
+        cold_plates=cooling.has_cold_plates,
         loop=cooling.loop,
+        door_loop=cooling.door_loop,
         air_direction=group.air_direction,
         height_u=kind.height.value,
         used_u=total(device.height for device in devices),
         power_w=total(device.power for device in devices),
-        peak_w=total(d.peak for d in devices if d.kind in {"node", "switch"}),
+        peak_w=total(d.peak for d in devices if d.kind in POWERED),
         heat_w=total(device.heat for device in devices),
         heat_air_w=None if heat_air is None or captured is None else heat_air - captured,
         heat_liquid_w=total(device.heat_liquid for device in devices),
         air_into_loop_w=captured,
         airflow_cfm=total(device.airflow for device in devices),
-        flow_lpm=_flow(rack, captured, site),
+        flow_lpm=total((coolant.device_flow, coolant.door_flow)),
+        device_flow_lpm=coolant.device_flow,
+        door_flow_lpm=coolant.door_flow,
         content_kg=content,
         weight_kg=None if content is None or empty is None else content + empty,
         static_rating_kg=fact_value(kind.static_rating),
@@ -260,6 +281,9 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
         heaviest_top_u=mechanical.highest_heavy_unit(devices),
         rack_depth_m=kind.depth.value,
         deepest_m=mechanical.deepest(devices),
+        lift_allowance_m=cooling.lift_allowance,
+        tank_edge_m=_tank_edge(rack),
+        service_height_m=_service_height(rack),
         cable_allowance_m=group.cable_allowance,
         power_limit_w=cooling.power_limit,
         rear_door_capacity_w=cooling.rear_door_capacity,
@@ -270,39 +294,18 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
     )
 
 
-def _captured(heat_air: float | None, rack: Rack, hall: Hall, site: OnPremSite) -> float | None:
-    """Air heat that a rear door moves into the loop."""
-    cooling = rack.group.cooling
-    if cooling.mode != "rear-door":
+def _service_height(rack: Rack) -> float | None:
+    """Height in m that the longest device of a tank needs to be lifted out; 0 of what is no tank."""
+    if rack.type.immersion is None:
         return 0.0
-    loop = next((loop for loop in site.loops if loop.name == cooling.loop), None)
-    return heat_taken(
-        heat_air,
-        cooling.rear_door_capacity,
-        rated=cooling.rear_door_difference,
-        air=exhaust(hall.air),
-        water=loop.supply_temperature if loop else None,
-    )
+    longest = mechanical.deepest(rack.devices)
+    heights = (_tank_edge(rack), longest, rack.group.cooling.lift_allowance)
+    return total(heights) if longest != 0 else 0.0
 
 
-def _flow(rack: Rack, captured: float | None, site: OnPremSite) -> float | None:
-    """Coolant flow of one rack: what its makers ask for, or what the heat needs; the larger."""
-    loops = {loop.name: loop for loop in site.loops}
-    loop = loops.get(rack.group.cooling.loop or "")
-    if loop is None:
-        return 0.0
-    flows: list[float | None] = []
-    for device in rack.devices:
-        if device.heat_liquid is None:
-            return None
-        if device.heat_liquid:
-            needed = coolant_flow(device.heat_liquid, loop.temperature_rise, loop.fluid)
-            flows.append(max(needed, device.flow or 0.0))
-    if captured is None:
-        return None
-    if captured:
-        flows.append(coolant_flow(captured, loop.temperature_rise, loop.fluid))
-    return total(flows)
+def _tank_edge(rack: Rack) -> float | None:
+    """Height in m of the edge that devices are lifted over; None as well of what is no tank."""
+    return None if rack.type.immersion is None else fact_value(rack.type.immersion.top)
 
 
 def feed_rows(rack: Rack, path: Path, number: int) -> list[FeedLoad]:
@@ -311,7 +314,7 @@ def feed_rows(rack: Rack, path: Path, number: int) -> list[FeedLoad]:
     for index, (feed, pdu) in enumerate(zip(rack.group.feeds, rack.pdus, strict=True)):
         mine = [n for n, circuit in enumerate(rack.circuits) if circuit.feed == index]
         circuit = feed.circuit
-        voltage = circuit.voltage if circuit else pdu.voltage.value if pdu else None
+        voltage = circuit.voltage if circuit else None
         phases = circuit.phases if circuit else pdu.phases if pdu else None
         wiring = pdu.wiring if pdu else None
         rows.append(
@@ -323,6 +326,7 @@ def feed_rows(rack: Rack, path: Path, number: int) -> list[FeedLoad]:
                 pdu_entry=feed.pdu,
                 pdus=feed.pdus,
                 voltage_v=voltage,
+                pdu_voltage_v=pdu.voltage.value if pdu else None,
                 current_a=pdu.current.value if pdu else None,
                 circuit_current_a=circuit.current if circuit else None,
                 continuous_rated=circuit.continuous_rated if circuit else False,
@@ -416,7 +420,7 @@ def _device_losses(
             alive[plug.device] += 1
     found: dict[tuple[str, str, int, DeviceState], list[PlacedDevice]] = {}
     for device, living in zip(rack.devices, alive, strict=True):
-        if device.kind not in {"node", "switch"}:
+        if device.kind not in POWERED:
             continue
         state = "unknown" if device.psu_count is None else device_state(device, living)[0]
         found.setdefault((device.entry, device.group, living, state), []).append(device)
@@ -446,7 +450,7 @@ def device_rows(rack: Rack, path: Path, number: int) -> list[RackDevice]:
             kind=d.kind,
             entry=d.entry,
             group=d.group,
-            path=d.path if d.kind in {"node", "switch"} else path,
+            path=d.path if d.kind in POWERED else path,
             unit_low=d.unit_low,
             fits=d.fits,
             height_u=d.height,
@@ -476,6 +480,7 @@ def device_rows(rack: Rack, path: Path, number: int) -> list[RackDevice]:
             water_class=d.water_class,
             max_supply_c=d.max_supply,
             connector=d.connector,
+            whole_rack=d.whole_rack,
         )
         for index, d in enumerate(rack.devices)
     ]

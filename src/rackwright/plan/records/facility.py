@@ -47,7 +47,11 @@ class HallLoad:
         weight_kg: weight of all racks with their content, in kg.
         densest_air_w: most heat that one rack leaves to the air, of those where it is known, in W.
         power_limit_w: most power that the hall may draw, in W; None where none is stated.
+        clear_height_m: from the floor to the lowest thing above it, in m.
         density_ratio: density of the air at the site's altitude relative to sea level.
+        floor_uniform_kgm2: most weight that the floor carries over an area, in kg/m².
+        floor_concentrated_kg: most weight that it carries on one caster, in kg.
+        floor_rolling_kg: the same while the rack is moved, in kg.
         handler: catalogue id of the air handlers.
         handlers: number of air handlers.
         containment: ``hot-aisle``, ``cold-aisle`` or ``none``.
@@ -69,7 +73,11 @@ class HallLoad:
     weight_kg: float | None
     densest_air_w: float | None
     power_limit_w: float | None
+    clear_height_m: float | None
     density_ratio: float | None
+    floor_uniform_kgm2: float | None
+    floor_concentrated_kg: float | None
+    floor_rolling_kg: float | None
     handler: str | None = None
     handlers: int | None = None
     containment: str | None = None
@@ -90,15 +98,18 @@ class LoopLoad:
         loop: name, unique in the site.
         path: its place in the blueprint.
         cdu: catalogue id of the CDUs.
-        cdus: number of CDUs.
+        cdus: number of CDUs; of those in one rack where they stand in racks.
+        in_rack: whether they stand in racks, and the numbers below are those of one of these racks.
         fluid: what flows.
+        heat_capacity: heat that a litre of it takes for each K, in kJ/L/K.
         rise_k: return minus supply temperature at design load, in K.
-        heat_w: heat into the loop, rear doors included, in W.
-        flow_lpm: coolant that the racks need, in L/min.
+        heat_w: heat into the loop, rear doors included, in W; with ``in_rack`` the most of a rack.
+        flow_lpm: coolant that the racks need, in L/min; with ``in_rack`` the most of a rack.
         capacity_w: heat that all CDUs carry, in W.
         capacity_n1_w: the same with one of them lost, in W.
         cdu_flow_lpm: flow of all CDUs, in L/min.
         cdu_flow_n1_lpm: the same with one of them lost, in L/min.
+        pump_lost_lpm: flow of the CDUs of a rack less one pump, in L/min; None beside racks.
         approach_k: approach at which the capacity is used, in K.
         catalogue_approach_k: approach at which the capacity is published, in K.
         supply_c: supply temperature, in °C.
@@ -113,7 +124,9 @@ class LoopLoad:
     path: Path
     cdu: str
     cdus: int
+    in_rack: bool
     fluid: Fluid
+    heat_capacity: float | None
     rise_k: float
     heat_w: float | None
     flow_lpm: float | None
@@ -121,6 +134,7 @@ class LoopLoad:
     capacity_n1_w: float
     cdu_flow_lpm: float | None
     cdu_flow_n1_lpm: float | None
+    pump_lost_lpm: float | None
     approach_k: float | None
     catalogue_approach_k: float | None
     supply_c: float | None
@@ -129,6 +143,31 @@ class LoopLoad:
     dew_point_c: float | None
     pressure_kpa: float | None
     flow_limit_lpm: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopProduct:
+    """Equal liquid-cooled devices on one coolant loop; several products may be on one.
+
+    Attributes:
+        loop: name of the loop.
+        entry: catalogue id of the product.
+        devices: number of devices.
+        heat_w: heat of one into the liquid, in W.
+        asked_lpm: coolant that its maker asks for, in L/min; None where no maker does.
+        flow_lpm: the larger of that and what its heat needs at the loop's rise, in L/min.
+        max_supply_c: warmest coolant that it takes, in °C.
+        water_class: warmest class of facility water that it takes, like ``W32``.
+    """
+
+    loop: str
+    entry: str
+    devices: int
+    heat_w: float | None
+    asked_lpm: float | None
+    flow_lpm: float | None
+    max_supply_c: float | None
+    water_class: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,14 +22,15 @@ class FeedLoad:
         path: its place in the blueprint.
         pdu_entry: catalogue id of its PDUs; None where the circuit ends in the product itself.
         pdus: number of equal PDUs or circuits.
-        voltage_v: voltage, line to line for three phases, in V.
+        voltage_v: voltage of the stated circuit, line to line for three phases, in V.
+        pdu_voltage_v: voltage that the PDU is rated for, in V; None without a PDU.
         current_a: rating of the PDU's plug and breaker for each line, in A.
         circuit_current_a: breaker of the branch circuit, in A; None where none is stated.
         continuous_rated: whether that breaker is rated for 100 % continuous load.
         phases: 1 or 3.
         wiring: how outlets see the lines, ``wye`` or ``delta``; None without a PDU.
         outlet_voltage_v: voltage at an outlet, in V.
-        usable_w: continuous capacity of one PDU with its circuit, in W.
+        usable_w: continuous capacity of one PDU with its stated circuit, in W.
         load_w: load of all PDUs, in W.
         peak_w: load of all PDUs when every device peaks, in W.
     """
@@ -41,6 +42,7 @@ class FeedLoad:
     pdu_entry: str | None
     pdus: int
     voltage_v: float | None
+    pdu_voltage_v: float | None
     current_a: float | None
     circuit_current_a: float | None
     continuous_rated: bool
@@ -155,6 +157,41 @@ class DevicesAfterLoss:
     needed_full: int | None
     needed_degraded: int | None
     state: DeviceState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TapOffLoad:
+    """The tap-off box of one feed of a class, with what all racks that share it draw through it.
+
+    Attributes:
+        rack_class: number of the class of racks.
+        feed: name of the feed.
+        source: name of the busway.
+        path: its place in the blueprint.
+        racks: number of racks that share it, all taken to be like those of the class.
+        breakers: number of circuits that leave it.
+        current_a: its rating for each line, in A.
+        breaker_a: breaker of each of its circuits, in A.
+        usable_w: continuous capacity, in W.
+        load_w: load, in W.
+        implied_w: load if every line carried what the busiest one does, in W.
+        worst_w: the highest of that over the normal state and the loss of a feed or PDU, in W.
+        worst_lost: name of the feed or PDU whose loss causes that; None for the normal state.
+    """
+
+    rack_class: int
+    feed: str
+    source: str
+    path: Path
+    racks: int
+    breakers: int
+    current_a: float
+    breaker_a: float | None
+    usable_w: float | None
+    load_w: float | None
+    implied_w: float | None
+    worst_w: float | None
+    worst_lost: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,11 @@ from typing import Literal
 
 from rackwright.plan.base import Path
 
-CoolingMode = Literal["air", "rear-door", "liquid"]
-DeviceKind = Literal["node", "switch", "pdu", "shelf", "cdu", "door"]
+CoolingMode = Literal["air", "rear-door", "liquid", "liquid-rear-door", "immersion"]
+DeviceKind = Literal["node", "switch", "pdu", "shelf", "cdu", "manifold", "door", "fluid"]
+
+POWERED: frozenset[DeviceKind] = frozenset({"node", "switch", "cdu"})
+"""Kinds of devices that draw power from the feeds of their rack."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +47,9 @@ class RackClass:
         path: place of the rack group in the blueprint.
         type: catalogue id of the empty rack.
         mode: how the rack is cooled.
-        loop: name of the coolant loop; None where it is on none.
+        cold_plates: whether coolant reaches its devices.
+        loop: name of the loop of its cold plates, or of a door alone; None where it is on none.
+        door_loop: name of the loop of its rear door; None without a door.
         air_direction: direction in which air passes the rack.
         casters: number of casters that carry the rack.
         height_u: units for devices, in U.
@@ -57,6 +62,8 @@ class RackClass:
         air_into_loop_w: heat that a rear door moves from the air into the loop, in W.
         airflow_cfm: air that the devices draw, in CFM.
         flow_lpm: coolant that the rack needs, in L/min; 0 without a loop.
+        device_flow_lpm: of that, what its devices need, in L/min.
+        door_flow_lpm: of that, what its rear door needs, in L/min.
         content_kg: weight of all devices, in kg.
         weight_kg: weight of the devices and the rack, in kg.
         static_rating_kg: content that the rack carries when it stands, in kg.
@@ -66,6 +73,9 @@ class RackClass:
         heaviest_top_u: highest unit that a heavy device reaches, in U; 0 without one.
         rack_depth_m: depth of the rack, in m.
         deepest_m: depth of the deepest node or switch, in m; 0 without one.
+        lift_allowance_m: height of hoist and hook above a device that is lifted out of a tank, in m.
+        tank_edge_m: height of the edge of a tank above the floor, in m.
+        service_height_m: height to lift its longest device out of a tank, in m; 0 where it is none.
         cable_allowance_m: space behind the devices for cable bends, in m.
         power_limit_w: most power that the rack may draw by the design of the hall, in W.
         rear_door_capacity_w: heat that the rear door can move, in W.
@@ -84,7 +94,9 @@ class RackClass:
     path: Path
     type: str
     mode: CoolingMode
+    cold_plates: bool
     loop: str | None
+    door_loop: str | None
     air_direction: str
     casters: int
     height_u: float
@@ -97,6 +109,8 @@ class RackClass:
     air_into_loop_w: float | None
     airflow_cfm: float | None
     flow_lpm: float | None
+    device_flow_lpm: float | None
+    door_flow_lpm: float | None
     content_kg: float | None
     weight_kg: float | None
     static_rating_kg: float | None
@@ -106,6 +120,9 @@ class RackClass:
     heaviest_top_u: float | None
     rack_depth_m: float
     deepest_m: float | None
+    lift_allowance_m: float | None
+    tank_edge_m: float | None
+    service_height_m: float | None
     cable_allowance_m: float | None
     power_limit_w: float | None
     rear_door_capacity_w: float | None
@@ -116,8 +133,39 @@ class RackClass:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NvlinkDomains:
+    """The NVLink domains of one node group; each lies in one unit, and so in one rack.
+
+    Attributes:
+        group: name of the node group.
+        entry: catalogue id of the product.
+        path: place of the group in the blueprint.
+        domains: number of domains.
+        racks: number of racks that hold them.
+        trays: compute trays of one domain, each of which is a host.
+        accelerators: accelerators of one domain.
+        most: accelerators that it has room for.
+        partial: whether it has fewer than that.
+        tray_accelerators: accelerators of one tray; None where trays differ.
+        left: accelerators that the domain joins while one tray is lost.
+    """
+
+    group: str
+    entry: str
+    path: Path
+    domains: int
+    racks: int
+    trays: int
+    accelerators: int
+    most: int | None
+    partial: bool | None
+    tray_accelerators: int | None
+    left: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RackDevice:
-    """One device in one rack of a class: a node, a switch, a PDU, a power shelf or a rear door.
+    """One device in one rack of a class: a node, a switch, or what feeds and cools the rack.
 
     Attributes:
         rack_class: number of the class of racks.
@@ -125,7 +173,7 @@ class RackDevice:
         kind: what it is.
         entry: catalogue id of the product.
         group: name of the node group or switch tier; ``feed A`` for a PDU, ``shelves`` for a shelf.
-        path: place of that group in the blueprint; of the rack group for PDUs and shelves.
+        path: place of that group in the blueprint, of the loop for a CDU, else of the rack group.
         unit_low: lowest rack unit, counted from 1; None beside the rails and without a place.
         fits: whether a free place was found.
         height_u: height, in U; 0 beside the rails.
@@ -155,6 +203,7 @@ class RackDevice:
         water_class: warmest class of facility water that it takes, like ``W32``.
         max_supply_c: warmest coolant that it takes, in °C.
         connector: catalogue id of its quick connector.
+        whole_rack: it is a rack that is installed as one, with what is in it.
     """
 
     rack_class: int
@@ -192,3 +241,4 @@ class RackDevice:
     water_class: str | None
     max_supply_c: float | None
     connector: str | None
+    whole_rack: bool

@@ -10,17 +10,17 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Literal
 
-from rackwright.catalog.loader import Catalogue
-from rackwright.model.onprem import OnPremSite
+from rackwright.model.storage import ParallelFileSystem
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import SitePlan
-from rackwright.plan.fabric.layout import Layout, layouts_of
+from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.missing import Missing, of_product
+from rackwright.plan.racks.feeds.shelves import SHELF_INLETS
 from rackwright.plan.racks.heat_unknowns import missing_of_loop
-from rackwright.plan.racks.shelves import SHELF_INLETS
+from rackwright.plan.records.facility import LoopLoad
 from rackwright.plan.records.racks import RackDevice
 
-Kind = Literal["rack", "power source", "leaf", "CDU"]
+Kind = Literal["rack", "power source", "leaf", "CDU", "pump"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +56,10 @@ class FailureDomains:
 
     Args:
         site: the site.
-        catalogue: its products.
         ignored: kinds of power sources whose loss is not looked at.
     """
 
-    def __init__(self, site: SitePlan, catalogue: Catalogue, ignored: AbstractSet[str]) -> None:
+    def __init__(self, site: SitePlan, ignored: AbstractSet[str]) -> None:
         self._site = site
         self._ignored = ignored
         self._classes = {racks.rack_class: racks for racks in site.rack_classes}
@@ -68,12 +67,16 @@ class FailureDomains:
         for row in site.feeds:
             self._feeds.setdefault(row.rack_class, []).append(row.source)
         self._tree = site.distribution
-        self._layouts = layouts_of(site.site, catalogue)
+        self._loops = {row.loop: row for row in site.loops}
+        self._own_cdus = {
+            number: [row for row in site.devices_of(number) if row.kind == "cdu"]
+            for number in self._classes
+        }
 
     def losses(self, group: int) -> Iterator[Loss]:
         """The worst loss of each kind for a node group, by its index."""
         placed = self._placed(group)
-        of = self._site.site.node_groups[group].count
+        of = self._site.groups[group].group.count
         yield self._rack(placed, of)
         yield self._source(placed, of)
         yield from self._leaves(group)
@@ -86,7 +89,7 @@ class FailureDomains:
 
     def _placed(self, group: int) -> Mapping[int, Sequence[RackDevice]]:
         """The devices of a group in one rack of each class."""
-        path = (*self._site.path, "node_groups", group)
+        path = self._site.groups[group].path
         found = {
             number: [row for row in self._site.devices_of(number) if row.path == path]
             for number in self._classes
@@ -106,12 +109,19 @@ class FailureDomains:
         for number, rows in placed.items():
             sources = self._feeds.get(number, [])
             for lost, dead in self._dead_feeds(sources).items():
-                fates = [is_off(row, dead, len(sources)) for row in rows]
+                fates = self._fates(number, rows, dead, len(sources))
                 off = sum(fate is True for fate in fates)
                 taken[lost] = taken.get(lost, 0) + off * self._classes[number].count
                 if None in fates:
-                    open_ = (r for r, fate in zip(rows, fates, strict=True) if fate is None)
-                    unsure.update(dict.fromkeys((row.entry, *_unsaid(row)) for row in open_))
+                    open_ = [r for r, fate in zip(rows, fates, strict=True) if fate is None]
+                    open_ += self._own_cdus[number]
+                    unsure.update(
+                        dict.fromkeys(
+                            (row.entry, *_unsaid(row))
+                            for row in open_
+                            if is_off(row, dead, len(sources)) is None
+                        )
+                    )
         if not taken:
             return Loss("power source", "power source", "power source", 0, of)
         worst = max(taken, key=lambda name: taken[name])
@@ -121,6 +131,24 @@ class FailureDomains:
             missing += self._tree.missing
         known = None if missing else taken[worst]
         return Loss("power source", "power source", worst, known, of, missing=missing)
+
+    def _fates(
+        self, number: int, rows: Sequence[RackDevice], dead: AbstractSet[int], feeds: int
+    ) -> Sequence[bool | None]:
+        """Whether each device stops when feeds die, by itself or with a CDU of its rack."""
+        fates = [is_off(row, dead, feeds) for row in rows]
+        stopped = [is_off(row, dead, feeds) for row in self._own_cdus[number]]
+        off = stopped.count(True)
+        loop = self._loops.get(self._classes[number].loop or "")
+        if off == 1 and len(stopped) > 1 and loop is not None and _carries_less_one(loop):
+            off = 0
+        if not off and None not in stopped:
+            return fates
+        by_cdu = True if off else None
+        return [
+            fate if row.medium == "air" or fate else by_cdu
+            for row, fate in zip(rows, fates, strict=True)
+        ]
 
     def _dead_feeds(self, sources: Sequence[str]) -> dict[str, frozenset[int]]:
         """By each source that matters to a rack: the feeds, by index, that die with it."""
@@ -139,26 +167,28 @@ class FailureDomains:
         return list(found)
 
     def _leaves(self, group: int) -> Iterator[Loss]:
-        name = self._site.site.node_groups[group].name
-        for layout in self._layouts:
-            for index, hosts in enumerate(layout.hosts):
-                if hosts.group.name == name:
-                    yield _leaf(layout, index, self._place_of(layout))
-
-    def _place_of(self, layout: Layout) -> Path:
-        names = [fabric.name for fabric in self._site.site.fabrics]
-        return (*self._site.path, "fabrics", names.index(layout.fabric.name))
+        name = self._site.groups[group].name
+        for fabric in self._site.fabrics:
+            if (layout := fabric.layout) is not None:
+                for index, hosts in enumerate(layout.hosts):
+                    if hosts.group.name == name:
+                        yield _leaf(layout, index, fabric.path)
 
     def _cdus(self, placed: Mapping[int, Sequence[RackDevice]], of: int) -> Iterator[Loss]:
         """A loop dies with one of its CDUs when the others do not carry it."""
         on_loop: dict[str, int] = {}
+        in_rack: dict[str, int] = {}
         for number, rows in placed.items():
             loop = self._classes[number].loop
             wet = sum(row.medium != "air" for row in rows)
             if loop is not None and wet:
                 on_loop[loop] = on_loop.get(loop, 0) + wet * self._classes[number].count
+                in_rack[loop] = max(in_rack.get(loop, 0), wet)
         for row in self._site.loops:
             if row.loop not in on_loop:
+                continue
+            if row.in_rack:
+                yield from self._cdus_in_racks(row, in_rack[row.loop], of)
                 continue
             heat, flow, most = row.heat_w, row.flow_lpm, row.cdu_flow_n1_lpm
             missing: tuple[str, ...] = ()
@@ -172,6 +202,32 @@ class FailureDomains:
                 taken = 0 if carried else on_loop[row.loop]
             name = f"CDU of loop {row.loop}"
             yield Loss("CDU", name, name, taken, of, count=row.cdus, missing=missing)
+
+    def _cdus_in_racks(self, row: LoopLoad, nodes: int, of: int) -> Iterator[Loss]:
+        """A rack with ``nodes`` of the group dies with a CDU of its own, or with a pump of it."""
+        heat, flow = row.heat_w, row.flow_lpm
+        unsaid = missing_of_loop(self._site, row) if heat is None or flow is None else ()
+        kinds: tuple[tuple[Kind, float | None, str, float], ...] = (
+            ("CDU", row.cdu_flow_n1_lpm if row.cdus > 1 else 0.0, "flow", row.capacity_n1_w),
+            ("pump", row.pump_lost_lpm, "flow_pump_lost", row.capacity_w),
+        )
+        for kind, most, name, capacity in kinds:
+            missing = unsaid
+            if most is None:
+                missing += (of_product(row.cdu, name, "published flow"),)
+            taken: float | None = None
+            if heat is not None and flow is not None and most is not None:
+                taken = 0 if heat <= capacity and flow <= most else nodes
+            words = f"{kind} in a rack of loop {row.loop}"
+            yield Loss(kind, words, words, taken, of, count=row.cdus, missing=missing)
+
+
+def _carries_less_one(row: LoopLoad) -> bool:
+    """Whether the other CDUs of a loop, or of a rack, are known to carry it when one is lost."""
+    heat, flow, most = row.heat_w, row.flow_lpm, row.cdu_flow_n1_lpm
+    if heat is None or flow is None or most is None:
+        return False
+    return heat <= row.capacity_n1_w and flow <= most
 
 
 def is_off(device: RackDevice, dead: AbstractSet[int], feeds: int) -> bool | None:
@@ -235,8 +291,7 @@ def _leaf(layout: Layout, attachment: int, path: Path) -> Loss:
     return Loss("leaf", name, name, lost, hosts.endpoints, count=sum(1 for ports in used if ports))
 
 
-def metadata_groups(site: OnPremSite, system: int) -> list[int]:
+def metadata_groups(site: SitePlan, found: ParallelFileSystem) -> list[int]:
     """Node groups, by index, that run the MGS and the metadata servers of a file system."""
-    found = site.file_systems[system]
     names = {part.servers for part in (found.management, found.metadata) if part is not None}
-    return [index for index, group in enumerate(site.node_groups) if group.name in names]
+    return [index for index, group in enumerate(site.groups) if group.name in names]

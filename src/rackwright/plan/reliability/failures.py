@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rackwright.catalog.loader import Catalogue, UnknownEntryError
-from rackwright.model.aws import AwsNodeGroup, AwsSite
+from rackwright.model.aws import AwsNodeGroup
 from rackwright.model.cluster import Blueprint
 from rackwright.model.onprem import NodeGroup
 from rackwright.model.reliability import JobProfile, Reliability
 from rackwright.plan.base import Path
+from rackwright.plan.expansion import Expansion
 from rackwright.plan.hosts import host_count
-from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
 
@@ -132,16 +132,16 @@ class GroupHosts:
     onprem: bool
 
 
-def groups_of(plan: Plan) -> Iterator[GroupHosts]:
+def groups_of(plan: Expansion) -> Iterator[GroupHosts]:
     """Every node group of the plan."""
     for site in plan.onprem:
-        for index, group in enumerate(site.site.node_groups):
+        for group in site.groups:
             yield GroupHosts(
-                site=site.site.name,
+                site=site.name,
                 group=group.name,
-                path=(*site.path, "node_groups", index),
-                hosts=host_count(group, plan.catalogue),
-                compute=group.role == "compute",
+                path=group.path,
+                hosts=group.hosts,
+                compute=group.group.role == "compute",
                 onprem=True,
             )
     for aws in plan.aws:
@@ -213,16 +213,11 @@ def _hosts(group: NodeGroup | AwsNodeGroup, catalogue: Catalogue) -> int | None:
         return None
 
 
-def count_controllers(plan: Plan) -> int:
+def count_controllers(plan: Expansion) -> int:
     """Hosts that run the scheduler's controller: those it names, else all head nodes."""
-    if plan.blueprint.scheduler is not None:
-        return len(plan.blueprint.scheduler.controllers)
+    if plan.scheduler is not None:
+        return len(plan.scheduler.controllers)
     heads = sum(
-        host_count(group, plan.catalogue)
-        for site in plan.onprem
-        for group in site.site.node_groups
-        if group.role == "head"
+        group.hosts for site in plan.onprem for group in site.groups if group.group.role == "head"
     )
-    return heads + sum(
-        site.head.count for site in plan.blueprint.sites if isinstance(site, AwsSite)
-    )
+    return heads + sum(aws.site.head.count for aws in plan.aws)

@@ -13,8 +13,8 @@ from itertools import combinations
 from rackwright.model.cluster import Blueprint
 from rackwright.model.reliability import WanNeed
 from rackwright.plan.base import Path
+from rackwright.plan.expansion import Expansion
 from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.reliability.failures import groups_of
 from rackwright.spec.suggest import did_you_mean
@@ -53,14 +53,15 @@ class SpanningWork:
     need: WanNeed | None
 
 
-def line_between(blueprint: Blueprint, one: str, other: str) -> SiteLink | None:
+def line_between(plan: Expansion, one: str, other: str) -> SiteLink | None:
     """The line between two sites, None where there is none; a detour over a third is no line."""
-    found = [line for line in blueprint.interconnects if set(line.sites) == {one, other}]
+    interconnects = plan.blueprint.interconnects
+    found = [line for line in interconnects if set(line.sites) == {one, other}]
     if not found:
         return None
     missing = tuple(
         Missing(f"'{name}' of the interconnect '{line.name}'", ("interconnects", index, name))
-        for index, line in enumerate(blueprint.interconnects)
+        for index, line in enumerate(interconnects)
         if line in found
         for name in ("bandwidth", "round_trip_time")
         if getattr(line, name) is None
@@ -75,8 +76,9 @@ def line_between(blueprint: Blueprint, one: str, other: str) -> SiteLink | None:
     )
 
 
-def spans(blueprint: Blueprint) -> Iterator[SpanningWork]:
+def spans(plan: Expansion) -> Iterator[SpanningWork]:
     """Every job and every partition, once for each two of its sites."""
+    blueprint = plan.blueprint
     jobs = blueprint.reliability.jobs if blueprint.reliability else ()
     for index, job in enumerate(jobs):
         need = job.between_sites or WanNeed()
@@ -102,9 +104,9 @@ def _pairs(blueprint: Blueprint, sites: Iterable[str]) -> Iterator[tuple[str, st
     yield from combinations([s.name for s in blueprint.sites if s.name in named], 2)
 
 
-def compute_hosts(plan: Plan) -> dict[str, int]:
+def compute_hosts(plan: Expansion) -> dict[str, int]:
     """Compute hosts of each site, also of one that has none."""
-    found = dict.fromkeys((site.name for site in plan.blueprint.sites), 0)
+    found = dict.fromkeys(plan.site_names, 0)
     for group in groups_of(plan):
         if group.compute:
             found[group.site] += group.hosts

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from rackwright.model.scheduler import Scheduler
-from rackwright.plan.fabric.layout import Layout, layouts_of
-from rackwright.plan.model import Plan
+from rackwright.plan.expansion import Expansion
+from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.slurm.nodes import NodeSet, PartitionSets
 from rackwright.plan.slurm.topology import TreeSwitch, declared_tree, members, plan_tree
 
@@ -36,13 +36,16 @@ class Cabling:
     linked: bool = True
 
 
-def cabling(plan: Plan, sets: Sequence[NodeSet]) -> tuple[Cabling, ...]:
+def cabling(plan: Expansion, sets: Sequence[NodeSet]) -> tuple[Cabling, ...]:
     """The cabling of each bare-metal group with accelerators; the others need no fabric."""
-    layouts: dict[str, list[Layout]] = {}
-    for planned in plan.onprem:
-        made = layouts_of(planned.site, plan.catalogue)
-        compute = [layout for layout in made if layout.fabric.role == "compute"]
-        layouts[planned.site.name] = compute
+    layouts = {
+        planned.name: [
+            fabric.layout
+            for fabric in planned.fabrics
+            if fabric.layout is not None and fabric.fabric.role == "compute"
+        ]
+        for planned in plan.onprem
+    }
     return tuple(
         _cabling(nodes, layouts[nodes.site])
         for nodes in sets
@@ -78,7 +81,9 @@ class TreeDifference:
     above: int
 
 
-def difference(plan: Plan, scheduler: Scheduler, sets: Sequence[NodeSet]) -> TreeDifference | None:
+def difference(
+    plan: Expansion, scheduler: Scheduler, sets: Sequence[NodeSet]
+) -> TreeDifference | None:
     """How the tree written by hand differs; None when the fabric's own cannot be told."""
     derived, problems = plan_tree(plan, sets)
     if problems:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rackwright.plan.model import Plan
+from rackwright.plan.expansion import Expansion
 from rackwright.plan.slurm.nodes import NodeSet
 
 DEVICES = {"nvidia": "/dev/nvidia[0-9]*", "aws": "/dev/neuron[0-9]*", "amd": "/dev/dri/renderD*"}
@@ -28,14 +28,14 @@ class MountPoint:
     read_only: bool = False
 
 
-def mount_points(plan: Plan, site: str, group: str, role: str) -> tuple[MountPoint, ...]:
+def mount_points(plan: Expansion, site: str, group: str, role: str) -> tuple[MountPoint, ...]:
     """Where the hosts of a group have shared file systems mounted, sorted."""
     found: set[MountPoint] = set()
     for planned in plan.onprem:
-        for system in planned.site.file_systems if planned.site.name == site else ():
+        for system in planned.site.file_systems if planned.name == site else ():
             if group in {client.group for client in system.clients or ()}:
                 found.add(MountPoint(system.mount, LUSTRE))
-        for share in planned.site.nfs if planned.site.name == site else ():
+        for share in planned.nfs if planned.name == site else ():
             if group in share.clients:
                 found.add(MountPoint(share.mount, "nfs4", share.read_only))
     for cloud in plan.aws:
@@ -44,13 +44,13 @@ def mount_points(plan: Plan, site: str, group: str, role: str) -> tuple[MountPoi
     return tuple(sorted(found))
 
 
-def health_programs(plan: Plan) -> Mapping[str, Any]:
+def health_programs(plan: Expansion) -> Mapping[str, Any]:
     """Variables of the role ``health_check`` that all nodes share.
 
     Nothing where the blueprint does not say that the checks are generated: the programs that its
     scheduler names are a team's own then, and are not to be overwritten.
     """
-    scheduler, operations = plan.blueprint.scheduler, plan.blueprint.operations
+    scheduler, operations = plan.scheduler, plan.operations
     if scheduler is None or operations is None or not operations.health_checks:
         return {}
     found: dict[str, Any] = {}
@@ -65,7 +65,7 @@ def health_programs(plan: Plan) -> Mapping[str, Any]:
     return found
 
 
-def health_of_group(plan: Plan, nodes: NodeSet) -> Mapping[str, Any]:
+def health_of_group(plan: Expansion, nodes: NodeSet) -> Mapping[str, Any]:
     """Variables of the role ``health_check`` for the nodes of one group."""
     if not health_programs(plan):
         return {}

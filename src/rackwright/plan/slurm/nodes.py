@@ -15,9 +15,9 @@ from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.scheduler import NodeSettings, Partition, Scheduler
 from rackwright.model.scheduler_settings import Reserve
 from rackwright.plan.base import Path
-from rackwright.plan.hosts import host_count, node_names, numbered
+from rackwright.plan.expansion import Expansion
+from rackwright.plan.hosts import numbered
 from rackwright.plan.missing import Missing, ProductField
-from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
 
@@ -32,6 +32,12 @@ class NoSchedulerError(RackwrightError):
     """The blueprint says nothing about scheduling."""
 
     code = "no-scheduler"
+
+    def __init__(self, blueprint: str) -> None:
+        super().__init__(
+            f"the blueprint '{blueprint}' has no scheduler",
+            hint="add a 'scheduler:' section; 'rackwright schema' describes it",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,19 +159,15 @@ class PartitionSets:
         return sum(nodes.count for nodes in self.sets)
 
 
-def scheduler_of(plan: Plan) -> Scheduler:
+def scheduler_of(plan: Expansion) -> Scheduler:
     """The scheduler of the blueprint.
 
     Raises:
         NoSchedulerError: there is none.
     """
-    scheduler = plan.blueprint.scheduler
-    if scheduler is None:
-        raise NoSchedulerError(
-            f"the blueprint '{plan.blueprint.name}' has no scheduler",
-            hint="add a 'scheduler:' section; 'rackwright schema' describes it",
-        )
-    return scheduler
+    if plan.scheduler is None:
+        raise NoSchedulerError(plan.name)
+    return plan.scheduler
 
 
 def covers(scheduler: Scheduler, site: str) -> bool:
@@ -173,17 +175,17 @@ def covers(scheduler: Scheduler, site: str) -> bool:
     return not scheduler.sites or site in scheduler.sites
 
 
-def node_sets(plan: Plan) -> tuple[NodeSet, ...]:
+def node_sets(plan: Expansion) -> tuple[NodeSet, ...]:
     """Every group of compute nodes that the scheduler covers, in the order of the blueprint."""
     scheduler = scheduler_of(plan)
     settings = {name: entry for entry in scheduler.nodes for name in entry.groups}
     found = [*_bare_metal(plan, scheduler), *_cloud(plan, scheduler)]
-    order = {site.name: index for index, site in enumerate(plan.blueprint.sites)}
+    order = {site: index for index, site in enumerate(plan.site_names)}
     found.sort(key=lambda nodes: order[nodes.site])  # stable: groups stay as written
     return tuple(_settle(nodes, settings.get(nodes.group), scheduler.reserve) for nodes in found)
 
 
-def partition_sets(plan: Plan, sets: Sequence[NodeSet]) -> tuple[PartitionSets, ...]:
+def partition_sets(plan: Expansion, sets: Sequence[NodeSet]) -> tuple[PartitionSets, ...]:
     """Every partition with its node sets."""
     by_group = {nodes.group: nodes for nodes in sets}
     return tuple(
@@ -197,25 +199,24 @@ def partition_sets(plan: Plan, sets: Sequence[NodeSet]) -> tuple[PartitionSets, 
     )
 
 
-def _bare_metal(plan: Plan, scheduler: Scheduler) -> Iterator[NodeSet]:
+def _bare_metal(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
     for planned in plan.onprem:
-        site = planned.site
-        if not covers(scheduler, site.name):
+        if not covers(scheduler, planned.name):
             continue
-        for index, group in enumerate(site.node_groups):
-            if group.role != "compute":
+        for group in planned.groups:
+            if group.group.role != "compute":
                 continue
-            entry = plan.catalogue.get(Node, group.type)
+            entry = group.product
             memory = fact_value(entry.host_memory)
             known = _share(memory, scheduler.schedulable_memory)
             gres = _gres(entry.accelerators, entry.hosts)
             yield NodeSet(
                 group=group.name,
-                site=site.name,
-                path=(*planned.path, "node_groups", index),
+                site=planned.name,
+                path=group.path,
                 entry=entry.id,
                 is_cloud=False,
-                count=host_count(group, plan.catalogue),
+                count=group.hosts,
                 unit_hosts=entry.hosts,
                 cpus=fact_value(entry.cpus),
                 known_cpus=fact_value(entry.cpus),
@@ -228,7 +229,7 @@ def _bare_metal(plan: Plan, scheduler: Scheduler) -> Iterator[NodeSet]:
             )
 
 
-def _cloud(plan: Plan, scheduler: Scheduler) -> Iterator[NodeSet]:
+def _cloud(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
     for planned in plan.aws:
         if not covers(scheduler, planned.site.name):
             continue
@@ -306,7 +307,9 @@ def _reserve(nodes: NodeSet, reserve: Reserve) -> NodeSet:
     return replace(nodes, reserved_cores=reserve.cores, reserved_memory=memory)
 
 
-def known_hosts(plan: Plan, wanted: Collection[str] | None = None) -> Mapping[str, Sequence[str]]:
+def known_hosts(
+    plan: Expansion, wanted: Collection[str] | None = None
+) -> Mapping[str, Sequence[str]]:
     """Every host of the sites that the scheduler covers, with the sites that have one so called.
 
     Args:
@@ -322,14 +325,14 @@ def known_hosts(plan: Plan, wanted: Collection[str] | None = None) -> Mapping[st
     return found
 
 
-def _hosts(plan: Plan, wanted: Collection[str] | None) -> Iterator[tuple[Sequence[str], str]]:
+def _hosts(plan: Expansion, wanted: Collection[str] | None) -> Iterator[tuple[Sequence[str], str]]:
     def may_have(group: str) -> bool:
         return wanted is None or any(name.startswith(f"{group}-") for name in wanted)
 
     for planned in plan.onprem:
-        for group in planned.site.node_groups:
+        for group in planned.groups:
             if may_have(group.name):
-                yield node_names(group, plan.catalogue), planned.site.name
+                yield group.host_names, planned.name
     for cloud in plan.aws:
         for servers in cloud.servers:
             yield servers.names, cloud.site.name
@@ -338,11 +341,11 @@ def _hosts(plan: Plan, wanted: Collection[str] | None) -> Iterator[tuple[Sequenc
                 yield numbered(nodes.group.name, nodes.group.count), cloud.site.name
 
 
-def check_references(plan: Plan, sets: Sequence[NodeSet]) -> list[PlanProblem]:
+def check_references(plan: Expansion, sets: Sequence[NodeSet]) -> list[PlanProblem]:
     """Names that lead nowhere, and names that two sites use."""
     scheduler = scheduler_of(plan)
     problems: list[PlanProblem] = []
-    name = scheduler.cluster or plan.blueprint.name
+    name = scheduler.cluster or plan.name
     if len(name) > LONGEST_CLUSTER:
         message = f"'{name}' is longer than the {LONGEST_CLUSTER} characters of a Slurm cluster"
         problems.append(PlanProblem(SCHEDULER, message, "give a shorter name as 'cluster'"))
@@ -357,7 +360,7 @@ def check_references(plan: Plan, sets: Sequence[NodeSet]) -> list[PlanProblem]:
     return problems
 
 
-def _check_groups(plan: Plan, sets: Sequence[NodeSet]) -> list[PlanProblem]:
+def _check_groups(plan: Expansion, sets: Sequence[NodeSet]) -> list[PlanProblem]:
     scheduler = scheduler_of(plan)
     groups = [nodes.group for nodes in sets]
     lists = [
@@ -380,12 +383,11 @@ def _check_groups(plan: Plan, sets: Sequence[NodeSet]) -> list[PlanProblem]:
     ]
 
 
-def check_daemons(plan: Plan) -> list[PlanProblem]:
+def check_daemons(plan: Expansion) -> list[PlanProblem]:
     """Controllers and databases that no host can run; empty where there is no scheduler."""
-    scheduler = plan.blueprint.scheduler
+    scheduler, sites = plan.scheduler, plan.site_names
     if scheduler is None:
         return []
-    sites = [site.name for site in plan.blueprint.sites]
     for index, site in enumerate(scheduler.sites):
         if site not in sites:
             message = f"there is no site '{site}'"

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rackwright.model.names import expand_hostlist
-from rackwright.model.onprem import OnPremSite
 from rackwright.model.scheduler import DeclaredSwitch, Scheduler
 from rackwright.plan.base import Path
-from rackwright.plan.fabric.layout import FabricTopology, topology
+from rackwright.plan.expansion import Expansion, SitePlan
+from rackwright.plan.fabric.graph import FabricTopology
 from rackwright.plan.hosts import numbered
-from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.slurm.nodes import SCHEDULER, NodeSet, covers, node_sets, scheduler_of
 from rackwright.spec.suggest import did_you_mean
@@ -61,7 +60,7 @@ class _Tree:
 
 
 def topologies(
-    plan: Plan, sets: Sequence[NodeSet]
+    plan: Expansion, sets: Sequence[NodeSet]
 ) -> tuple[tuple[PlannedTopology, ...], list[PlanProblem]]:
     """Every topology that the partitions use, the cluster's own first, and what is amiss."""
     scheduler = scheduler_of(plan)
@@ -100,7 +99,7 @@ def members(scheduler: Scheduler, sets: Sequence[NodeSet], kind: str) -> tuple[N
     return tuple(nodes for nodes in sets if kind in used.get(nodes.group, {own}))
 
 
-def slurm_tree(plan: Plan, sets: Sequence[NodeSet]) -> _Tree:
+def slurm_tree(plan: Expansion, sets: Sequence[NodeSet]) -> _Tree:
     """The tree that holds every host of ``sets`` once, as written by hand or of the fabrics."""
     scheduler = scheduler_of(plan)
     if not scheduler.topology.switches:
@@ -118,34 +117,32 @@ def slurm_tree(plan: Plan, sets: Sequence[NodeSet]) -> _Tree:
 
 
 def plan_tree(
-    plan: Plan, sets: Sequence[NodeSet]
+    plan: Expansion, sets: Sequence[NodeSet]
 ) -> tuple[tuple[TreeSwitch, ...], list[PlanProblem]]:
     """The tree that follows from the fabrics, whatever is written by hand, and what is amiss."""
     tree = _fabric_trees(plan, sets)
     return tuple(tree.switches), tree.problems
 
 
-def _fabric_trees(plan: Plan, sets: Sequence[NodeSet]) -> _Tree:
+def _fabric_trees(plan: Expansion, sets: Sequence[NodeSet]) -> _Tree:
     tree = _Tree()
-    bare = [p for p in plan.onprem if covers(scheduler_of(plan), p.site.name)]
+    bare = [p for p in plan.onprem if covers(scheduler_of(plan), p.name)]
     for planned in bare:
-        own = [nodes for nodes in sets if nodes.site == planned.site.name]
-        prefix = f"{planned.site.name}-" if len(bare) > 1 else ""
-        _add_site(tree, plan, planned.site, own, prefix)
+        own = [nodes for nodes in sets if nodes.site == planned.name]
+        prefix = f"{planned.name}-" if len(bare) > 1 else ""
+        _add_site(tree, planned, own, prefix)
     for cloud in plan.aws:
         _add_cloud(tree, [nodes for nodes in sets if nodes.site == cloud.site.name])
     tree.problems += _check_tree(tree.switches, sets)
     return tree
 
 
-def _add_site(
-    tree: _Tree, plan: Plan, site: OnPremSite, sets: Sequence[NodeSet], prefix: str
-) -> None:
+def _add_site(tree: _Tree, site: SitePlan, sets: Sequence[NodeSet], prefix: str) -> None:
     """The trees of a bare-metal site's compute fabrics."""
     left = {name for nodes in sets for name in nodes.names}
     for fabric in site.fabrics:
-        if fabric.role == "compute" and left:
-            graph = topology(site, plan.catalogue, fabric.name)
+        if fabric.fabric.role == "compute" and left:
+            graph = fabric.graph
             if graph is not None:
                 made = fabric_tree(graph, left)
                 tree.switches += _prefixed(made, prefix)

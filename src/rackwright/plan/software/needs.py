@@ -12,8 +12,8 @@ from pydantic import Field, ValidationError
 
 from rackwright.errors import RackwrightError
 from rackwright.model.base import Model
-from rackwright.model.cluster import Blueprint
 from rackwright.model.software import Version
+from rackwright.plan.expansion import Expansion
 from rackwright.plan.software.versions import at_least, numbers
 
 MATRIX_POLICY = "OPS-002"
@@ -80,13 +80,13 @@ class SoftwareNeeds(Model):
     cuda_needs: tuple[CudaNeeds, ...] = CUDA_NEEDS
 
 
-def needs_of(blueprint: Blueprint) -> SoftwareNeeds:
-    """The tables that the policy judges this blueprint by.
+def needs_of(plan: Expansion) -> SoftwareNeeds:
+    """The tables that the policy judges this plan by.
 
     Raises:
         NeedsError: a table in the policy's parameters is not one.
     """
-    setting = blueprint.policies.get(MATRIX_POLICY)
+    setting = plan.policies.get(MATRIX_POLICY)
     given: dict[str, Any] = {} if setting is None else dict(setting.parameters)
     known = {key: value for key, value in given.items() if key in SoftwareNeeds.model_fields}
     try:

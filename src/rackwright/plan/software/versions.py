@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rackwright.catalog.loader import Catalogue
-from rackwright.model.hardware import Accelerators, Node
+from rackwright.model.hardware import Accelerators
 from rackwright.model.operations import Operations
 from rackwright.model.software import SoftwareBill
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.base import Path
-from rackwright.plan.expansion import SitePlan
-from rackwright.plan.model import Plan
+from rackwright.plan.expansion import Expansion, SitePlan
 from rackwright.plan.storage.filesystem import serves_lustre
 
 NVSWITCH = frozenset({"a100", "h100", "h200", "b200", "b300"})
@@ -55,11 +53,11 @@ class SiteSoftware:
     lustre_rdma: bool = False
 
 
-def site_software(plan: Plan) -> Iterator[SiteSoftware]:
+def site_software(plan: Expansion) -> Iterator[SiteSoftware]:
     """What each site of ``plan`` needs; sites without accelerators and Lustre as well."""
-    operations = plan.blueprint.operations
+    operations = plan.operations
     for site in plan.onprem:
-        yield _onprem(site, plan.catalogue, *bill_of(operations, site.site.name))
+        yield _onprem(site, *bill_of(operations, site.name))
     for aws in plan.aws:
         yield _aws(aws, *bill_of(operations, aws.site.name))
 
@@ -72,25 +70,30 @@ def bill_of(operations: Operations | None, site: str) -> tuple[SoftwareBill | No
     return None, ("operations", "software")
 
 
-def kernel_of(plan: Plan, site: str, group: str) -> str | None:
+def kernel_of(plan: Expansion, site: str, group: str) -> str | None:
     """The kernel that the bill states for the hosts of a group; servers of Lustre may have their own."""
-    bill, _ = bill_of(plan.blueprint.operations, site)
+    bill, _ = bill_of(plan.operations, site)
     if bill is None:
         return None
-    serves = any(
-        planned.site.name == site and serves_lustre(planned.site, group) for planned in plan.onprem
-    )
-    return bill.server_kernel if serves and bill.server_kernel else bill.kernel
+    own = bill.server_kernel if serves_lustre(plan, site, group) else None
+    return own or bill.kernel
 
 
-def _onprem(
-    site: SitePlan, catalogue: Catalogue, bill: SoftwareBill | None, path: Path
-) -> SiteSoftware:
-    nodes = [catalogue.get(Node, group.type) for group in site.site.node_groups]
+def system_of(plan: Expansion, site: str, group: str) -> str | None:
+    """The operating system that the bill states for the hosts of a group, by its id in ``SYSTEMS``."""
+    bill, _ = bill_of(plan.operations, site)
+    if bill is None:
+        return None
+    own = bill.server_system if serves_lustre(plan, site, group) else None
+    return own or bill.system
+
+
+def _onprem(site: SitePlan, bill: SoftwareBill | None, path: Path) -> SiteSoftware:
+    nodes = [group.product for group in site.groups]
     boards = [node.accelerators for node in nodes if node.accelerators is not None]
     systems = site.site.file_systems
     return SiteSoftware(
-        site=site.site.name,
+        site=site.name,
         bill=bill,
         path=path,
         gpu=any(board.vendor == "nvidia" for board in boards),

@@ -22,9 +22,8 @@ from rackwright.model.storage import (
 )
 from rackwright.plan.aws.fsx import CAPACITY_STEP, efa_unit, next_capacity
 from rackwright.plan.base import Path
-from rackwright.plan.hosts import host_count
+from rackwright.plan.expansion import Expansion, SitePlan
 from rackwright.plan.missing import Missing
-from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
 
@@ -153,18 +152,25 @@ class FileSystem:
 
     Attributes:
         name: site and file system, like ``sjc1 scratch``.
+        site: name of the site.
+        system: its own name, unique in the site.
+        capacity: size in GiB; None when unknown.
         servers: number of object servers, None when unknown.
+        management_hosts: hosts of the node group that runs the MGS; None where nobody says which.
         lustre: the system of a bare-metal site.
         fsx: the system of a site on AWS.
     """
 
     name: str
+    site: str
+    system: str
     path: Path
     workload: Workload
     read: Rate
     write: Rate
     capacity: float | None
     servers: int | None = None
+    management_hosts: int | None = None
     lustre: ParallelFileSystem | None = None
     fsx: LustreFileSystem | None = None
 
@@ -185,12 +191,11 @@ class FileSystem:
         return f"use {targets:,} targets on {servers:,} servers"
 
 
-def file_systems(plan: Plan) -> Iterator[FileSystem]:
+def file_systems(plan: Expansion) -> Iterator[FileSystem]:
     """Every file system of the plan, those of bare-metal sites first."""
     for site in plan.onprem:
         for index, system in enumerate(site.site.file_systems):
-            path = (*site.path, "file_systems", index)
-            yield _lustre(plan, site.site, system, path)
+            yield _lustre(site, system, (*site.path, "file_systems", index))
     for aws in plan.aws:
         for index, fsx in enumerate(aws.site.file_systems):
             yield _fsx(aws.site, fsx, (*aws.path, "file_systems", index))
@@ -201,6 +206,8 @@ def _fsx(site: AwsSite, system: LustreFileSystem, path: Path) -> FileSystem:
     rate = Rate(moved, moved, after_loss=None)
     return FileSystem(
         name=f"{site.name} {system.name}",
+        site=site.name,
+        system=system.name,
         path=path,
         workload=system.workload or Workload(),
         read=rate,
@@ -210,39 +217,42 @@ def _fsx(site: AwsSite, system: LustreFileSystem, path: Path) -> FileSystem:
     )
 
 
-def serves_lustre(site: OnPremSite, group: str) -> bool:
-    """Whether the hosts of a node group serve a Lustre file system of their site."""
+def serves_lustre(plan: Expansion, site: str, group: str) -> bool:
+    """Whether the hosts of a node group of a bare-metal site serve a Lustre file system there."""
     return any(
         service is not None and service.servers == group
-        for system in site.file_systems
+        for planned in plan.onprem
+        if planned.name == site
+        for system in planned.site.file_systems
         for service in (system.management, system.metadata, system.objects)
     )
 
 
-def _lustre(plan: Plan, site: OnPremSite, system: ParallelFileSystem, path: Path) -> FileSystem:
-    objects = system.objects
-    servers = None if objects is None else count_hosts(plan, site, objects.servers)
+def _lustre(site: SitePlan, system: ParallelFileSystem, path: Path) -> FileSystem:
+    objects, management = system.objects, system.management
+    servers = None if objects is None else _count_hosts(site, objects.servers)
     capacity = None
     if objects and objects.count is not None and objects.size is not None:
         capacity = objects.count * objects.size
     return FileSystem(
         name=f"{site.name} {system.name}",
+        site=site.name,
+        system=system.name,
         path=path,
         workload=system.workload or Workload(),
         read=_rate(objects, "read", servers, path),
         write=_rate(objects, "write", servers, path),
         capacity=capacity,
         servers=servers,
+        management_hosts=None if management is None else _count_hosts(site, management.servers),
         lustre=system,
     )
 
 
-def count_hosts(plan: Plan, site: OnPremSite, group: str) -> int | None:
+def _count_hosts(site: SitePlan, group: str) -> int | None:
     """Hosts of a node group of the site, None where there is no such group."""
-    for found in site.node_groups:
-        if found.name == group:
-            return host_count(found, plan.catalogue)
-    return None
+    found = site.groups_by_name.get(group)
+    return None if found is None else found.hosts
 
 
 def _rates(objects: ObjectTargets, direction: str) -> tuple[float | None, float | None]:

@@ -6,6 +6,7 @@ changes catalogue entries if need be, and says what the policy must find.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Mapping
 from functools import lru_cache
@@ -59,6 +60,8 @@ class Example(Model):
     layer: dict[str, Any] = {}
     catalogue: dict[str, dict[str, Any]] = {}
     parameters: dict[str, Any] = {}
+    today: dt.date | None = None
+    """The day that it is judged for."""
     expect: ExpectedFinding
 
 
@@ -144,7 +147,7 @@ def _judge(
     data = {"policies": {policy.id: {"parameters": example.parameters}}}
     parameters = Tree(_item(data), data, ("<example>",))
     (configured,) = configure([policy], settings, parameters)
-    return evaluate(loaded.plan, [configured], {}, tree.locate).results
+    return evaluate(loaded.plan, [configured.on(example.today)], {}, tree.locate).results
 
 
 @lru_cache(maxsize=1)

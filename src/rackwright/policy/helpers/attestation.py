@@ -18,6 +18,9 @@ def declared(
         no: message when it does not.
         missing: the field that would tell; a ``Missing`` also says where it would stand.
         fix: what to do when it does not hold.
+
+    Returns:
+        The finding; ``yes`` is its ``what`` whatever the answer.
     """
     if value is None:
         return Finding(at, ok=None, message=f"whether {yes}", missing=(missing,), what=yes)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from rackwright.plan.cost.lines import Amount
-from rackwright.plan.cost.summary import CostSummary
 from rackwright.plan.missing import Missing
-from rackwright.plan.model import Contributor, Subject
+from rackwright.plan.model import Contributor, Plan, Subject
 from rackwright.policy.api import Measure
 from rackwright.policy.helpers.remediation import either, place_fewer, provide
+
+if TYPE_CHECKING:
+    from rackwright.plan.cost.comparison import RentComparison
+    from rackwright.plan.cost.lines import Amount
+    from rackwright.plan.cost.summary import CostSummary
 
 Period = Literal["year", "hour"]
 
@@ -20,6 +23,9 @@ def judged_value(amount: Amount, limit: Decimal | None, period: Period) -> float
     """Dollars to hold against ``limit``: the cost, or its lower bound where that is over already.
 
     A cost whose known part is beyond the limit fails whatever the missing part turns out to be.
+
+    Returns:
+        USD in the period; None where the missing part decides.
     """
     known = amount.at_least_per_year if period == "year" else amount.at_least_per_hour
     if amount.missing and (limit is None or known <= limit):
@@ -30,7 +36,17 @@ def judged_value(amount: Amount, limit: Decimal | None, period: Period) -> float
 def measure_budget(
     summary: CostSummary, limit: Decimal | None, at: Subject, period: Period
 ) -> Measure:
-    """The cost of all sites against a budget."""
+    """The cost of all sites against a budget.
+
+    Args:
+        summary: what the plan costs.
+        limit: the budget in USD for the period; None where the blueprint has none, which is unknown.
+        at: the subject of the measure.
+        period: of the budget.
+
+    Returns:
+        The measure in USD/year or USD/h, with the groups of nodes that cost most.
+    """
     value = judged_value(summary.total, limit, period)
     unit = f"USD/{'year' if period == 'year' else 'h'}"
     shares = tuple(_contributors(summary, period))
@@ -53,6 +69,17 @@ def measure_budget(
         fix=fix,
         missing=missing,
     )
+
+
+def compare_with_rent(plan: Plan) -> tuple[RentComparison, ...]:
+    """Each bare-metal site with accelerators against the same ones on AWS.
+
+    Returns:
+        One for each of them, with the costs of a year in USD, owned and rented.
+    """
+    from rackwright.plan.cost.comparison import compare
+
+    return compare(plan, summary=plan.cost)
 
 
 def _contributors(summary: CostSummary, period: Period) -> Iterable[Contributor]:

@@ -6,31 +6,131 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rackwright.model.fabric import Cables, Fabric
-from rackwright.model.hardware import Switch
-from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.fabric.addresses import (
+    NumberRange,
+    addresses_needed,
+    addresses_of,
+    asn_claims,
+    free_prefix,
+    next_free,
+    number_claims,
+    overlaps,
+    prefix_claims,
+    prefix_for,
+)
+from rackwright.plan.fabric.cables import (
+    End,
+    digest,
+    ends,
+    host_wires,
+    mismatches,
+    reach,
+    reaching,
+    routed_length,
+    unsaid,
+)
+from rackwright.plan.fabric.fabrics import FabricPlan
+from rackwright.plan.fabric.layout import Layout, port_rate
+from rackwright.plan.fabric.ports import (
+    collisions,
+    fewest_leaves_of_a_host,
+    leaf_split,
+    lids,
+    misplaced,
+    needed_switches,
+    oversubscription,
+    racks_short_of_leaves,
+    racks_without_leaves,
+    ratio_for_racks,
+    share_of_all,
+    shared_rails,
+    tier_use,
+    uplinks_for,
+)
+from rackwright.plan.fabric.sizing import LARGEST_UNICAST_LID, ceil_div
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import Path, Plan, SitePlan, Subject
 from rackwright.policy.api import Finding
 
+__all__ = [
+    "LARGEST_UNICAST_LID",
+    "End",
+    "FabricAt",
+    "NumberRange",
+    "addresses_needed",
+    "addresses_of",
+    "asn_claims",
+    "attachments_of",
+    "ceil_div",
+    "collisions",
+    "digest",
+    "ends",
+    "fabrics_of",
+    "fewest_leaves_of_a_host",
+    "free_prefix",
+    "host_wires",
+    "leaf_split",
+    "lids",
+    "mismatches",
+    "misplaced",
+    "missing_run",
+    "needed_switches",
+    "next_free",
+    "number_claims",
+    "overlaps",
+    "oversubscription",
+    "port_rate",
+    "prefix_claims",
+    "prefix_for",
+    "racks_short_of_leaves",
+    "racks_without_leaves",
+    "ratio_for_racks",
+    "reach",
+    "reaching",
+    "routed_length",
+    "share_of_all",
+    "shared_rails",
+    "tier_use",
+    "unattached",
+    "uncabled",
+    "uncabled_hosts",
+    "unknown_ports",
+    "unknown_uplinks",
+    "unsaid",
+    "uplinks_for",
+]
+
 
 @dataclass(frozen=True)
 class FabricAt:
-    """A fabric of a site.
-
-    Attributes:
-        layout: None while the blueprint attaches nothing to the fabric.
-        technology: as declared, else that of the switches; None where they differ.
-    """
+    """A fabric of a site."""
 
     site: SitePlan
-    fabric: Fabric
-    layout: Layout | None
-    technology: str | None
-    path: Path
+    planned: FabricPlan
+
+    @property
+    def fabric(self) -> Fabric:
+        """As the blueprint declares it."""
+        return self.planned.fabric
+
+    @property
+    def layout(self) -> Layout | None:
+        """Its switches and hosts, cabled; None while the blueprint attaches nothing to it."""
+        return self.planned.layout
+
+    @property
+    def technology(self) -> str | None:
+        """As declared, else that of the switches; None where they differ."""
+        return self.planned.technology
+
+    @property
+    def path(self) -> Path:
+        """Its place in the blueprint."""
+        return self.planned.path
 
     def at(self, *path: str | int) -> Subject:
         """The fabric, and the place in it that a policy is about."""
-        return Subject(f"{self.site.site.name} fabric {self.fabric.name}", (*self.path, *path))
+        return Subject(f"{self.site.name} fabric {self.fabric.name}", (*self.path, *path))
 
     def tier(self, index: int) -> Subject:
         """A tier of the fabric."""
@@ -44,8 +144,7 @@ class FabricAt:
 
     def path_of(self, layout: Layout) -> Path:
         """The place of a fabric of the same site."""
-        names = [fabric.name for fabric in self.site.site.fabrics]
-        return (*self.path[:-1], names.index(layout.fabric.name))
+        return next(one.path for one in self.site.fabrics if one.layout is layout)
 
     def lacks(self, name: str, words: str = "") -> Missing:
         """A field of the fabric that nobody has said."""
@@ -59,13 +158,14 @@ class FabricAt:
 
 
 def fabrics_of(plan: Plan) -> Iterator[FabricAt]:
-    """The fabrics of all bare-metal sites."""
+    """The fabrics of all bare-metal sites.
+
+    Returns:
+        Each with its layout, in the order of the blueprint.
+    """
     for site in plan.onprem:
-        for index, fabric in enumerate(site.site.fabrics):
-            path: Path = (*site.path, "fabrics", index)
-            kinds = {plan.catalogue.get(Switch, tier.type).technology for tier in fabric.tiers}
-            technology = fabric.technology or (kinds.pop() if len(kinds) == 1 else None)
-            yield FabricAt(site, fabric, plan.layouts.get(path), technology, path)
+        for planned in site.fabrics:
+            yield FabricAt(site, planned)
 
 
 def attachments_of(
@@ -74,6 +174,9 @@ def attachments_of(
     """Where ``group`` is attached on fabrics of the site that have the role of ``found``.
 
     A rail may be a fabric of its own: what goes with one switch is to be seen among all of them.
+
+    Returns:
+        Layouts, each with the number of the attachment in it.
     """
     return [
         (other.layout, index)
@@ -87,13 +190,21 @@ def attachments_of(
 
 
 def unattached(found: FabricAt, message: str) -> Finding:
-    """The finding that ``message`` cannot be judged, since nobody says who is on the fabric."""
+    """The finding that ``message`` cannot be judged, since nobody says who is on the fabric.
+
+    Returns:
+        A finding that is unknown.
+    """
     missing = (found.lacks("attached", ": which nodes are on the fabric"),)
     return Finding(found.at(), ok=None, message=message, missing=missing)
 
 
 def uncabled(layout: Layout, path: Path) -> tuple[str, ...]:
-    """What the fabric at ``path`` has no cables for: attached groups, and tiers below the top."""
+    """What the fabric at ``path`` has no cables for: attached groups, and tiers below the top.
+
+    Returns:
+        What is missing for each; empty where everything has cables.
+    """
     lowers = {link.lower for link in layout.fabric.links}
     wanted = [hosts.group.name for hosts in layout.hosts]
     wanted += [tier.name for tier in layout.tiers[:-1]]
@@ -105,7 +216,11 @@ def _no_links(name: str, path: Path) -> Missing:
 
 
 def unknown_ports(layout: Layout, path: Path) -> tuple[str, ...]:
-    """What keeps the use of ports of the fabric at ``path`` from being known."""
+    """What keeps the use of ports of the fabric at ``path`` from being known.
+
+    Returns:
+        What is missing; empty where the use of ports is known.
+    """
     found = [
         Missing(
             f"ports of {hosts.group.type} for this fabric, or 'interfaces'",
@@ -123,7 +238,11 @@ def unknown_ports(layout: Layout, path: Path) -> tuple[str, ...]:
 
 
 def uncabled_hosts(layout: Layout, path: Path) -> tuple[str, ...]:
-    """Hosts of which it is not known where they are cabled, since they find no port."""
+    """Hosts of which it is not known where they are cabled, since they find no port.
+
+    Returns:
+        What is missing for each attachment with such hosts; empty where every host finds its ports.
+    """
     place = (*path, "tiers", 0, "count")
     return tuple(
         Missing(
@@ -135,7 +254,11 @@ def uncabled_hosts(layout: Layout, path: Path) -> tuple[str, ...]:
 
 
 def unknown_uplinks(layout: Layout, path: Path, tier: int) -> tuple[str, ...]:
-    """What keeps the cables above a tier of the fabric at ``path`` from being known."""
+    """What keeps the cables above a tier of the fabric at ``path`` from being known.
+
+    Returns:
+        What is missing; empty where the cables are known.
+    """
     above = [link for link in layout.links if link.lower == tier]
     if not above:
         return (_no_links(layout.tiers[tier].name, path),)
@@ -151,7 +274,11 @@ def unknown_uplinks(layout: Layout, path: Path, tier: int) -> tuple[str, ...]:
 
 
 def missing_run(found: FabricAt, now: str) -> tuple[str, ...]:
-    """What keeps the recorded routing run from speaking for the fabric with the digest ``now``."""
+    """What keeps the recorded routing run from speaking for the fabric with the digest ``now``.
+
+    Returns:
+        What is missing; empty where the run is of the fabric as it is.
+    """
     run = found.fabric.routing_run
     if run is None:
         words = ": route the fabric in a simulator and record what came of it"

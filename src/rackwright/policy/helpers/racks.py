@@ -6,8 +6,33 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from rackwright.plan.missing import Missing, each_once, of_product
 from rackwright.plan.model import Path, SitePlan, Subject
-from rackwright.plan.racks.contributors import Quantity, subject, unknowns
-from rackwright.plan.records.racks import RackClass
+from rackwright.plan.racks.contributors import (
+    NAMES,
+    Quantity,
+    contributors,
+    fields_lacking,
+    subject,
+    unknowns,
+)
+from rackwright.plan.records.power import CircuitAfterLoss, CircuitLoad
+from rackwright.plan.records.racks import POWERED, RackClass
+
+__all__ = [
+    "MOST_FEEDS",
+    "NAMES",
+    "POWERED",
+    "BelowSources",
+    "RackNames",
+    "contributors",
+    "excess",
+    "fields_lacking",
+    "is_over",
+    "pdus_of",
+    "subject",
+    "unknown_draw",
+    "unknowns",
+    "unrated",
+]
 
 MOST_FEEDS = 4
 """Feeds that people build to one rack at most; no fix asks for more."""
@@ -19,6 +44,7 @@ class RackNames:
     def __init__(self, site: SitePlan) -> None:
         self._site = site
         self._classes = {racks.rack_class: racks for racks in site.rack_classes}
+        self._pdus = {(row.rack_class, row.feed): row.pdus for row in site.feeds}
 
     def row(self, rack_class: int) -> RackClass:
         """The record of a class."""
@@ -29,22 +55,40 @@ class RackNames:
         found = subject(self._site, self._classes[rack_class], suffix)
         return found if path is None else Subject(found.name, path)
 
+    def circuit(self, row: CircuitLoad | CircuitAfterLoss) -> Subject:
+        """The subject of a circuit, like ``sjc1 racks c[01-08] feed A``, with its PDU if of several."""
+        several = self._pdus[row.rack_class, row.feed] > 1
+        suffix = f"feed {row.feed} PDU {row.pdu + 1}" if several else f"feed {row.feed}"
+        return self.subject(row.rack_class, suffix, path=row.path)
+
 
 def is_over(value: float | None, limit: float | None) -> bool:
-    """Whether a fix is worth computing."""
+    """Whether a fix is worth computing.
+
+    Returns:
+        False as well where one of them is unknown.
+    """
     return excess(value, limit) is not None
 
 
 def excess(value: float | None, limit: float | None) -> float | None:
-    """By how much a value is over its limit; None where it is not, or where one is unknown."""
+    """By how much a value is over its limit; None where it is not, or where one is unknown.
+
+    Returns:
+        The difference in the unit of both.
+    """
     if value is not None and limit is not None and value > limit:
         return value - limit
     return None
 
 
 def unknown_draw(site: SitePlan, rack_class: int) -> tuple[str, ...]:
-    """What keeps the draw of a rack's devices from its feeds from being known."""
-    return (*unknowns(site, "power_w", [rack_class]), *_uncounted(site, rack_class))
+    """What keeps the draw of a rack's devices from its feeds from being known.
+
+    Returns:
+        What is missing of each product; empty where the draw is known.
+    """
+    return (*unknowns(site, "power_w", [rack_class]), *uncounted(site, rack_class))
 
 
 class BelowSources:
@@ -78,12 +122,16 @@ class BelowSources:
         return self._found[quantity, number]
 
 
-def _uncounted(site: SitePlan, rack_class: int) -> Iterator[str]:
-    """Products that may hang on any circuit, for nobody says how many power supplies they have."""
+def uncounted(site: SitePlan, rack_class: int) -> Iterator[str]:
+    """What nobody says of products that may hang on any circuit: how many power supplies they have.
+
+    Returns:
+        The number of power supplies of each such product of a rack.
+    """
     entries = {
         device.entry
         for device in site.devices_of(rack_class)
-        if device.kind in {"node", "switch"}
+        if device.kind in POWERED
         and device.psu_count is None
         and device.psus is None
         and device.power_w != 0
@@ -93,10 +141,18 @@ def _uncounted(site: SitePlan, rack_class: int) -> Iterator[str]:
 
 
 def unrated(path: Path) -> Missing:
-    """The rating of the circuit of a feed at ``path``, which nobody says."""
+    """The rating of the circuit of a feed at ``path``, which nobody says.
+
+    Returns:
+        The fields that would say it: the circuit in A and V, or the PDU.
+    """
     return Missing("rating of the circuit", (*path, "circuit"), (*path, "pdu"))
 
 
 def pdus_of(site: SitePlan) -> Mapping[tuple[int, str], str | None]:
-    """The PDUs of each feed, by class of racks and name of the feed."""
+    """The PDUs of each feed, by class of racks and name of the feed.
+
+    Returns:
+        Catalogue ids; None for a feed without a PDU.
+    """
     return {(row.rack_class, row.feed): row.pdu_entry for row in site.feeds}

@@ -4,17 +4,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from rackwright.model.names import expand_hostlist
+from rackwright.model.names import compress_hostlist
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import Contributor, SitePlan
-from rackwright.plan.racks.capacity import Fewer
-from rackwright.plan.racks.placement import list_loads
 from rackwright.policy.api import Suggestion
+from rackwright.spec.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from rackwright.plan.racks.capacity import Fewer
+
+__all__ = [
+    "add_units",
+    "compress_hostlist",
+    "did_you_mean",
+    "either",
+    "format_quantity",
+    "held",
+    "held_in",
+    "hold",
+    "place_fewer",
+    "provide",
+]
 
 
 def place_fewer(contributors: Sequence[Contributor], over: float) -> str | None:
-    """How many of the largest contributor may stay so that ``over`` goes away."""
+    """How many of the largest contributor may stay so that ``over`` goes away.
+
+    Args:
+        contributors: what makes up the value.
+        over: by how much the value is over its limit, in the unit of the contributors.
+
+    Returns:
+        The words; None where no number of the largest alone makes ``over`` go away.
+    """
     found = _may_stay(contributors, over)
     if found is None:
         return None
@@ -34,12 +58,20 @@ def _may_stay(contributors: Sequence[Contributor], over: float) -> tuple[Contrib
 
 
 def hold(fewer: Fewer | None) -> str | None:
-    """What a rack may hold."""
+    """What a rack may hold.
+
+    Returns:
+        The words; None where ``fewer`` is.
+    """
     return None if fewer is None else f"place at most {fewer.most:,} {fewer.entry} in a rack"
 
 
 def held(fewer: Fewer | None) -> Suggestion | None:
-    """The number in a rack, where the racks that are named have room for all units with it."""
+    """The number in a rack, where the racks that are named have room for all units with it.
+
+    Returns:
+        The suggestion for ``per_rack``; None where fewer in each rack would leave units without one.
+    """
     if fewer is None or not fewer.enough:
         return None
     return Suggestion((*fewer.path, "per_rack"), fewer.most)
@@ -51,6 +83,15 @@ def held_in(
     """As ``held``, by what ``place_fewer`` says about the content of one rack of a class.
 
     None where several groups put the product into the rack, or not one unit may stay.
+
+    Args:
+        site: with the racks.
+        rack_class: number of the class.
+        contributors: what makes up the value of one rack.
+        over: by how much it is over its limit, in the unit of the contributors.
+
+    Returns:
+        The suggestion for ``per_rack``.
     """
     found = _may_stay(contributors, over)
     if found is None or found[1] < 1:
@@ -58,16 +99,25 @@ def held_in(
     largest, stay = found
     devices = site.devices_of(rack_class)
     paths = {device.path for device in devices if device.entry == largest.name}
-    loads = [load for load in list_loads(site.site, site.path) if load.path in paths]
-    if len(paths) != 1 or len(loads) != 1:
+    if len(paths) != 1:
         return None
-    group = loads[0].group
-    enough = len(expand_hostlist(group.racks)) * stay >= group.count
-    return Suggestion((*loads[0].path, "per_rack"), stay) if enough else None
+    from rackwright.plan.racks.capacity import enough_racks
+
+    (path,) = paths
+    return Suggestion((*path, "per_rack"), stay) if enough_racks(site, path, stay) else None
 
 
 def provide(limit: float | None, unit: str, what: str) -> str | None:
-    """A limit that would do; None where it is not known."""
+    """A limit that would do; None where it is not known.
+
+    Args:
+        limit: the value that it would have to be.
+        unit: canonical unit of the limit, like ``W``.
+        what: what would have it, with its article.
+
+    Returns:
+        The words, with the limit in a readable unit.
+    """
     if limit is None:
         return None
     return f"provide {what} of at least {format_quantity(limit, unit)}"
@@ -76,7 +126,17 @@ def provide(limit: float | None, unit: str, what: str) -> str | None:
 def add_units(
     over: float, capacity: float | None, count: int | None, product: str | None
 ) -> str | None:
-    """How many more of a product carry ``over``, when ``count`` of them carry ``capacity``."""
+    """How many more of a product carry ``over``, when ``count`` of them carry ``capacity``.
+
+    Args:
+        over: by how much the value is over the capacity, in the unit of the capacity.
+        capacity: what ``count`` units carry together.
+        count: units that there are.
+        product: catalogue id of the units.
+
+    Returns:
+        The words; None where the capacity of one is not known.
+    """
     if capacity is None or not count:
         return None
     more = math.ceil(over / (capacity / count) - 1e-9)
@@ -84,6 +144,10 @@ def add_units(
 
 
 def either(*remedies: str | None) -> str | None:
-    """The remedies that there are, joined."""
+    """The remedies that there are, joined.
+
+    Returns:
+        The words; None where there is no remedy.
+    """
     given = [remedy for remedy in remedies if remedy]
     return ", or ".join(given) if given else None

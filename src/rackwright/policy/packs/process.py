@@ -88,7 +88,8 @@ class TeamPolicy(Policy):
     @property
     def question(self) -> dict[str, Any]:
         """What its pack is asked."""
-        return {"rule": self.asked_as, "parameters": self._given}
+        day = None if self.judged_on is None else self.judged_on.isoformat()
+        return {"rule": self.asked_as, "parameters": self._given, "day": day}
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """What its pack has answered; ``plan`` is the one that it was asked about.

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -77,11 +78,11 @@ def judge(
     catalogue = catalogue_of_data(question["catalogue"])
     plan = load_data(question["blueprint"], catalogue=catalogue).plan
     for asked in question["judge"]:
-        yield _ask(policies[asked["rule"]], asked["parameters"], plan)
+        day = None if asked["day"] is None else date.fromisoformat(asked["day"])
+        yield _ask(policies[asked["rule"]].model_validate(asked["parameters"]).on(day), plan)
 
 
-def _ask(rule: type[Policy], parameters: Any, plan: Plan) -> dict[str, Any]:
-    policy = rule.model_validate(parameters)
+def _ask(policy: Policy, plan: Plan) -> dict[str, Any]:
     try:
         return {"yields": [encode(checked(item)) for item in policy.check(plan)]}
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a rule that raises must never pass

@@ -39,9 +39,26 @@ def base_of(plan: Plan, host: str) -> dict[str, object]:
 
 def test_all_hosts_of_a_site_hold_the_kernel_of_its_bill() -> None:
     plan = load_plan(FIXTURES / "operated.yaml").plan
-    assert base_of(plan, "dgx-1") == {"base_kernel": "6.8.0-60-generic"}
-    assert base_of(plan, "oss-1") == {"base_kernel": "6.8.0-60-generic"}, "storage as well"
-    assert base_of(plan, "train-1") == {"base_kernel": "6.8.0-1040-aws"}
+    assert base_of(plan, "dgx-1")["base_kernel"] == "6.8.0-60-generic"
+    assert base_of(plan, "oss-1")["base_kernel"] == "6.8.0-60-generic", "storage as well"
+    assert base_of(plan, "train-1")["base_kernel"] == "6.8.0-1040-aws"
+
+
+def test_headers_are_there_where_the_bill_brings_modules(tmp_path: Path) -> None:
+    plan = load_plan(FIXTURES / "operated.yaml").plan
+    assert base_of(plan, "dgx-1")["base_headers"] is True
+    bill = "{name: metal, driver: null, ofed: null, lustre_client: null, lustre_server: null}"
+    bare = with_layer(tmp_path, "operated.yaml", f"operations: {{software: [{bill}]}}\n")
+    assert "base_headers" not in base_of(bare, "dgx-1")
+
+
+def test_secure_boot_is_looked_at_where_the_blueprint_says_it_of_bare_metal(tmp_path: Path) -> None:
+    plan = load_plan(FIXTURES / "operated.yaml").plan
+    assert base_of(plan, "dgx-1")["base_secure_boot"] is True
+    assert "base_secure_boot" not in base_of(plan, "train-1")
+    site = plan.onprem[0].site.name
+    layer = f"sites: [{{name: {site}, security: {{secure_boot: false}}}}]\n"
+    assert "base_secure_boot" not in base_of(with_layer(tmp_path, "operated.yaml", layer), "dgx-1")
 
 
 def test_servers_of_lustre_may_have_a_kernel_of_their_own(tmp_path: Path) -> None:
@@ -50,9 +67,56 @@ def test_servers_of_lustre_may_have_a_kernel_of_their_own(tmp_path: Path) -> Non
     kernels = {}
     for host in expect(plan):
         (kernels[host.name],) = (i.expected for i in host.items if i.item == "version kernel")
-        assert base_of(plan, host.name) == {"base_kernel": kernels[host.name]}, "as it is accepted"
+        assert base_of(plan, host.name)["base_kernel"] == kernels[host.name], "as it is accepted"
     assert kernels["oss-1"] == "5.14.0-503.el9.x86_64"
     assert kernels["dgx-1"] == "6.8.0-60-generic"
+
+
+def test_all_hosts_are_to_run_the_system_of_the_bill(tmp_path: Path) -> None:
+    bill = "{name: metal, system: ubuntu-24.04, server_system: el-9}"
+    plan = with_layer(tmp_path, "operated.yaml", f"operations: {{software: [{bill}]}}\n")
+    assert base_of(plan, "dgx-1")["base_system"] == "ubuntu-24.04"
+    assert base_of(plan, "oss-1")["base_system"] == "el-9", "servers of Lustre"
+    assert "base_system" not in base_of(plan, "train-1"), "the bill of another site"
+
+
+HOSTS = """\
+operations:
+  hosts:
+    - name: metal
+      sites: [{site}]
+      time_servers: [ntp-1.example.com, 10.0.0.1]
+      kernel_parameters: {{net.ipv4.tcp_mtu_probing: 1, net.ipv4.tcp_rmem: 4096 87380 33554432}}
+"""
+
+
+def test_time_servers_and_kernel_parameters_are_those_of_the_site(tmp_path: Path) -> None:
+    """The role had both, and nothing set them."""
+    site = load_plan(FIXTURES / "operated.yaml").plan.onprem[0].site.name
+    plan = with_layer(tmp_path, "operated.yaml", HOSTS.format(site=site))
+    found = base_of(plan, "oss-1")
+    assert found["base_time_servers"] == ["ntp-1.example.com", "10.0.0.1"]
+    assert found["base_sysctl"] == {
+        "net.ipv4.tcp_mtu_probing": 1,
+        "net.ipv4.tcp_rmem": "4096 87380 33554432",
+    }
+    assert "base_sysctl" not in base_of(plan, "train-1")
+
+
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        ("[{name: a, sites: [nowhere]}]", "the entry 'a' of 'hosts' names no site: 'nowhere'"),
+        ("[{name: a}, {name: b}]", "the entry 'a' of 'hosts' must name its 'sites'"),
+        ("[{name: a, time_servers: [-x]}]", "time_servers"),
+        ("[{name: a, kernel_parameters: {kernel: 1}}]", "kernel"),
+    ],
+)
+def test_settings_of_hosts_that_cannot_be_are_refused(
+    tmp_path: Path, entries: str, said: str
+) -> None:
+    with pytest.raises(SpecErrors, match=said):
+        with_layer(tmp_path, "operated.yaml", f"operations: {{hosts: {entries}}}\n")
 
 
 def test_without_a_bill_nothing_is_held() -> None:

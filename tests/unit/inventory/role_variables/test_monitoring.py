@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from pathlib import Path
 
 from rackwright.inventory.inventory import build_inventory, host_variables
 from rackwright.inventory.role_variables.monitoring import rack_limits
-from rackwright.plan.load import load_plan
+from rackwright.plan.load import load_plan, plan_tree
 from rackwright.policy.packs.loader import builtin_pack
+from rackwright.spec.loader import load_tree
 
 FIXTURES = builtin_pack() / "fixtures"
 
@@ -51,10 +50,9 @@ def test_racks_carry_their_limits_where_the_blueprint_has_them() -> None:
     }
     assert found["c01"]["rackwright_rack_power_limit_w"] == 45000
     assert found["n01"]["rackwright_rack_power_limit_w"] == 20000
-    (planned,) = plan.onprem
-    bare = json.loads(planned.site.model_dump_json())
-    bare["halls"][0]["rows"][0]["rack_groups"][0]["cooling"]["power_limit"] = None
-    site = planned.site.model_validate(bare)
-    limits = rack_limits(replace(plan, onprem=(replace(planned, site=site),)))
+    bare = load_tree(FIXTURES / "slurm.yaml")
+    group = bare.data["sites"][0]["halls"][0]["rows"][0]["rack_groups"][0]
+    del group["cooling"]["power_limit"]
+    limits = rack_limits(plan_tree(bare).plan)
     assert "c01" not in {rack for _, rack in limits}
-    assert limits[site.name, "n01"] == 20000
+    assert limits[plan.onprem[0].name, "n01"] == 20000

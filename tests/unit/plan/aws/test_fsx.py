@@ -3,16 +3,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from aws_factories import a_file_system, a_site
 from rackwright.model.aws import LustreFileSystem
 from rackwright.plan.aws.fsx import (
     association_args,
+    bucket_name,
     bucket_names,
     efa_unit,
     file_system_args,
     is_capacity,
     next_capacity,
+    repository_path,
 )
 
 
@@ -58,7 +61,23 @@ def test_an_association_names_bucket_and_prefix(prefix, url):
         data_repositories=({"bucket": "atlas-data", "path": "/data", "prefix": prefix},)
     ).data_repositories[0]
 
-    assert association_args(repository)["data_repository_path"] == url
+    assert association_args(repository)["file_system_path"] == "/data"
+    assert repository_path(repository, repository.bucket) == url
+
+
+def test_account_and_region_make_a_bucket_s_name_one_s_own():
+    template = "data-{account}-{region}"
+
+    assert bucket_name(template, "111122223333", "eu-west-1") == "data-111122223333-eu-west-1"
+    assert bucket_name("data", "111122223333", "eu-west-1") == "data"
+
+
+@pytest.mark.parametrize(
+    "name", ["{zone}-data", "data-{}", "-data", "data-", "Data", "d", "d" * 64]
+)
+def test_nothing_else_stands_for_anything_in_a_bucket_s_name(name):
+    with pytest.raises(ValidationError):
+        system(data_repositories=({"bucket": name, "path": "/data"},))
 
 
 def test_buckets_are_made_once_and_only_where_asked():

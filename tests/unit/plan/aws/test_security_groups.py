@@ -7,12 +7,10 @@ import pytest
 from aws_factories import a_file_system, a_site
 from rackwright.plan.aws.security_groups import (
     LUSTRE_PORTS,
+    SLURM_PORTS,
     SecurityRule,
-    instance_policy,
     network_rules,
-    partition,
     storage_rules,
-    tls_only_policy,
 )
 
 
@@ -62,24 +60,22 @@ def test_without_file_systems_there_are_no_rules():
 def test_rule_names_are_unique():
     site = a_site(
         file_systems=(a_file_system(),),
-        network={"endpoints": ["ssm"], "ssh_from": ["10.0.0.0/8", "10.0.0.0/16"]},
+        network={
+            "endpoints": ["ssm"],
+            "ssh_from": ["10.0.0.0/8", "10.0.0.0/16"],
+            "on_premises": ["10.0.0.0/8", "10.0.0.0/16"],
+        },
     )
     names = [rule.name for rule in (*network_rules(site), *storage_rules(site))]
 
     assert len(set(names)) == len(names)
 
 
-def test_instances_change_nothing_and_read_only_their_own_path():
-    (statement,) = instance_policy("atlas", a_site(), "123456789012")["Statement"]
+def test_other_sites_reach_hosts_by_ssh_and_slurm_only():
+    rules = network_rules(a_site(network={"on_premises": ["10.128.0.0/16"]}))
 
-    assert all(action.startswith("ssm:Get") for action in statement["Action"])
-    assert all("/rackwright/atlas/use1" in arn for arn in statement["Resource"])
-
-
-@pytest.mark.parametrize(
-    ("region", "expected"),
-    [("us-east-1", "aws"), ("cn-north-1", "aws-cn"), ("us-gov-west-1", "aws-us-gov")],
-)
-def test_partitions(region, expected):
-    assert partition(region) == expected
-    assert tls_only_policy(region, "b")["Statement"][0]["Resource"][0] == f"arn:{expected}:s3:::b"
+    assert peers(rules, "cluster", "ingress") == {
+        ("sg:cluster", None),
+        ("10.128.0.0/16", (22, 22)),
+        ("10.128.0.0/16", SLURM_PORTS),
+    }

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from aws_factories import INSTANCES, a_file_system, a_group, a_plan, a_site
+from known import known
 from rackwright.plan.aws.nic import LayoutError, UnknownLayoutError
+from rackwright.plan.aws.quotas import ADDRESSES, INTERFACES, VPCS, quota_uses
 from rackwright.plan.aws.site import AwsPlanError, AwsSitePlan, plan_aws_site
 from rackwright.plan.problems import PlanProblem
 
@@ -163,3 +165,35 @@ def test_own_tags_cannot_hide_those_of_the_cluster():
         "rackwright:site": "use1",
         "rackwright:owner": "ops",
     }
+
+
+EXISTING = {"vpc": "vpc-0123456789abcdef0", "private_subnet": "subnet-0123456789abcdef0"}
+
+
+def test_a_vpc_that_exists_is_not_cut_into_subnets():
+    plan = a_plan(network={"existing": EXISTING, "cidr": "10.20.0.0/28"})
+
+    assert plan.subnets == ()
+    assert plan.cluster_subnet is None
+    assert plan.demand is not None
+
+
+def test_login_nodes_that_are_reached_from_outside_need_a_public_subnet():
+    login = {"type": "m7i.4xlarge", "image": "ami-0123456789abcdef0", "root_volume": "100 GiB"}
+    network = {"existing": EXISTING, "ssh_from": ["8.8.8.0/24"]}
+    with pytest.raises(AwsPlanError) as caught:
+        a_plan(login=login, network=network)
+    (problem,) = caught.value.problems
+
+    assert problem.path == ("sites", 0, "network", "existing")
+    assert problem.hint == "name the 'public_subnet' of the VPC"
+
+
+def test_what_exists_already_takes_nothing_of_quotas():
+    own = {use.quota.code: use.total for use in quota_uses([a_plan()])}
+    existing = {
+        use.quota.code: use.total for use in quota_uses([a_plan(network={"existing": EXISTING})])
+    }
+
+    assert own.keys() - existing.keys() == {VPCS.code, ADDRESSES.code}
+    assert known(own[INTERFACES.code]) - known(existing[INTERFACES.code]) == 1

@@ -6,14 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from known import known
 from rackwright.plan.cooling.thermal import (
     LEAKAGE,
     airflow_for,
     coolant_flow,
     density_ratio,
     heat_carried,
+    volumetric_heat,
     without_largest,
 )
+
+PG25 = volumetric_heat("pg25")
 
 
 @pytest.mark.parametrize(
@@ -36,15 +40,24 @@ def test_the_rise_in_fahrenheit_gives_the_same_airflow():
 
 @pytest.mark.parametrize(("fluid", "flow"), [("water", 1.440), ("pg25", 1.489)])
 def test_flow_of_one_kilowatt_at_ten_kelvin(fluid, flow):
-    assert coolant_flow(1000, 10, fluid) == pytest.approx(flow, abs=5e-4)
+    assert coolant_flow(1000, 10, volumetric_heat(fluid)) == pytest.approx(flow, abs=5e-4)
 
 
 def test_a_gb200_rack_takes_171_litres_a_minute():
-    assert round(coolant_flow(115_000, 10, "pg25")) == 171
+    assert round(known(coolant_flow(115_000, 10, PG25))) == 171
 
 
 def test_half_the_rise_takes_twice_the_flow():
-    assert coolant_flow(115_000, 5, "pg25") == pytest.approx(2 * coolant_flow(115_000, 10, "pg25"))
+    assert coolant_flow(115_000, 5, PG25) == pytest.approx(
+        2 * known(coolant_flow(115_000, 10, PG25))
+    )
+
+
+def test_a_dielectric_fluid_is_what_is_said_of_it():
+    """60 × 12 / (1.8 × 10) = 40 L/min."""
+    assert coolant_flow(12_000, 10, volumetric_heat("dielectric", 1.8)) == pytest.approx(40)
+    assert coolant_flow(12_000, 10, volumetric_heat("dielectric")) is None
+    assert volumetric_heat("water", 1.8) == pytest.approx(0.997 * 4.18)
 
 
 def test_density_is_that_of_the_standard_atmosphere():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabric_factories import a_fabric, a_tier, layout_of
+from fabric_factories import a_fabric, a_tier, layout_of, site_of
 from factories import CATALOGUE, some_nodes
 from rackwright.model.fabric import Fabric, Segment
 from rackwright.plan.fabric.addresses import (
@@ -22,6 +22,7 @@ from rackwright.plan.fabric.addresses import (
     prefix_claims,
     prefix_for,
 )
+from rackwright.plan.fabric.fabrics import plan_fabrics
 
 claims = st.lists(
     st.builds(
@@ -82,11 +83,12 @@ def test_a_prefix_of_ipv6_is_apart_from_ipv4():
 
 def test_each_switch_has_a_number_unless_they_share_one():
     tiers = [a_tier("leaf", 8, asn=65001), a_tier("spine", 4, asn=65100, asn_shared=True)]
-    fabric = Fabric.model_validate(a_fabric(tiers=tiers))
-    leaf, spine = asn_claims(fabric, "lab", CATALOGUE)
+    (fabric,) = plan_fabrics(site_of(a_fabric(tiers=tiers)), ("sites", 0), CATALOGUE)
+    leaf, spine = asn_claims(fabric, "lab")
     assert (leaf.first, leaf.last, leaf.text) == (65001, 65008, "65001 to 65008")
     assert (spine.first, spine.last, spine.text) == (65100, 65100, "65100")
-    assert asn_claims(Fabric.model_validate(a_fabric()), "lab", CATALOGUE) == []
+    (fabric,) = plan_fabrics(site_of(), ("sites", 0), CATALOGUE)
+    assert asn_claims(fabric, "lab") == []
 
 
 def test_numbers_of_segments():

@@ -16,7 +16,6 @@ from rackwright.plan.fabric.cables import (
     digest,
     length_of,
     mismatches,
-    node_ports,
     reach,
     reaching,
     routed_length,
@@ -55,27 +54,27 @@ def test_multi_mode_reaches_less_far_on_older_fibre():
 
 def test_the_part_of_shortest_reach_is_suggested():
     layout = layout_of()
-    assert reaching(layout, a_link(), 120, 800, CATALOGUE) == "mms4x00-nm"
-    assert reaching(layout, a_link(fibre="OM3"), 25, 800, CATALOGUE) == "mma4z00"
-    assert reaching(layout, a_link(), 2.5, 800, CATALOGUE) == "mcp7y00"
-    assert reaching(layout, a_link(), 50_000, 800, CATALOGUE) is None
+    assert reaching(layout, a_link(), 120, 800) == "mms4x00-nm"
+    assert reaching(layout, a_link(fibre="OM3"), 25, 800) == "mma4z00"
+    assert reaching(layout, a_link(), 2.5, 800) == "mcp7y00"
+    assert reaching(layout, a_link(), 50_000, 800) is None
 
 
 def test_what_is_not_said_about_a_cable():
     layout = layout_of()
-    found = unsaid(layout, a_link(), CATALOGUE, LINK)
+    found = unsaid(layout, a_link(), LINK)
     assert found == ("'cable'", "'lower_shell'", "'upper_shell'")
     assert [one.fields for one in found] == [
         ((*LINK, name),) for name in ("cable", "lower_shell", "upper_shell")
     ]
     said = a_link(cable="mms4x00-ns", fibre="OS2", lower_shell="flat-top", upper_shell="finned-top")
-    assert unsaid(layout, said, CATALOGUE, LINK) == ()
-    assert mismatches(layout, said, CATALOGUE) == ()
+    assert unsaid(layout, said, LINK) == ()
+    assert mismatches(layout, said) == ()
 
 
 def test_each_mismatch_is_told_once_and_with_a_remedy():
     link = a_link(cable="mma4z00", upper_cable="mms4x00-ns", fibre="OS2", lower_shell="finned-top")
-    found = dict(mismatches(layout_of(), link, CATALOGUE))
+    found = dict(mismatches(layout_of(), link))
     assert len(found) == 3
     assert all(found.values())
     assert "order flat-top shells for 'dgx'" in found.values()
@@ -83,7 +82,7 @@ def test_each_mismatch_is_told_once_and_with_a_remedy():
 
 def test_every_cable_of_a_unit_has_ports_of_its_own():
     layout = layout_of()
-    made = list(wires(layout, CATALOGUE))
+    made = list(wires(layout))
     assert len(made) == 512
     assert made[0] == Wire("dgx-01", 1, "compute-leaf-1", 1, "")
     assert made[256] == Wire("compute-leaf-1", 33, "compute-spine-1", 1, "up")
@@ -95,7 +94,7 @@ def test_every_cable_of_a_unit_has_ports_of_its_own():
 
 
 def test_every_cable_of_three_tiers_has_ports_of_its_own():
-    made = list(wires(layout_of(three_tiers(2), nodes=256), CATALOGUE))
+    made = list(wires(layout_of(three_tiers(2), nodes=256)))
     assert len(made) == 3 * 2048
     ends = Counter(
         [(w.lower, w.lower_port) for w in made] + [(w.upper, w.upper_port) for w in made]
@@ -106,7 +105,7 @@ def test_every_cable_of_three_tiers_has_ports_of_its_own():
 
 def test_a_patch_is_in_the_list_of_cables():
     fabric = a_fabric(patches=[a_patch("dgx-01", 1, "compute-leaf-2", 40)])
-    first = next(iter(wires(layout_of(fabric), CATALOGUE)))
+    first = next(iter(wires(layout_of(fabric))))
     assert (first.upper, first.upper_port) == ("compute-leaf-2", 40)
 
 
@@ -126,16 +125,16 @@ def test_the_digest_changes_with_the_shape_and_not_with_the_rest():
 
 
 def test_ports_of_a_host():
-    assert node_ports(layout_of(), 0, CATALOGUE) == 8
-    assert node_ports(layout_of(a_fabric(role="management")), 0, CATALOGUE) is None
+    assert layout_of().hosts[0].role_ports == 8
+    assert layout_of(a_fabric(role="management")).hosts[0].role_ports is None
 
 
 def test_nothing_is_said_against_a_technology_that_is_not_known():
     tiers = [a_tier("leaf", 8), a_tier("spine", 4, "sn5610")]
     layout = layout_of(a_fabric(tiers=tiers))
     link = a_link(cable="mca4j80", lower_shell="flat-top", upper_shell="finned-top")
-    assert mismatches(layout, link, CATALOGUE) == ()
-    (found,) = unsaid(layout, link, CATALOGUE, LINK)
+    assert mismatches(layout, link) == ()
+    (found,) = unsaid(layout, link, LINK)
     assert found == "'technology' of the fabric"
     assert found.fields == ((*LINK[:-2], "technology"),)
 
@@ -143,7 +142,7 @@ def test_nothing_is_said_against_a_technology_that_is_not_known():
 def test_a_medium_that_no_part_of_the_technology_has():
     tiers = [a_tier("leaf", 2, "sn5610")]
     layout = layout_of(a_fabric(tiers=tiers, links=[]))
-    (found,) = mismatches(layout, a_link(cable="mca4j80"), CATALOGUE)
+    (found,) = mismatches(layout, a_link(cable="mca4j80"))
     assert found[0] == "mca4j80 is not made for ethernet"
     assert found[1].startswith("use ")
 
@@ -152,5 +151,5 @@ def test_uplinks_of_their_own_are_counted_after_the_radix():
     tiers = [a_tier("leaf", 1, "sn2201"), a_tier("spine", 1, "sn4600c")]
     attached = [{"group": "dgx", "interfaces": 1, "rails": False}]
     fabric = a_fabric(tiers=tiers, attached=attached, links=[some_cables(parallel=4)])
-    made = list(wires(layout_of(fabric), CATALOGUE))
+    made = list(wires(layout_of(fabric)))
     assert [w.lower_port for w in made if w.kind == "up"] == [49, 50, 51, 52]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fabric_factories import a_fabric, a_patch, layout_of
-from factories import CATALOGUE, some_nodes
+from factories import some_nodes
 from rackwright.plan.fabric.cables import wires
 from rackwright.plan.fabric.discovery import CableDifference, End, differences, read_discovery
 from rackwright.plan.fabric.layout import Layout
@@ -48,7 +48,7 @@ def tiny(**more: Any) -> Layout:
 def hall(layout: Layout, *changes: Change) -> dict[End, End]:
     """What would be seen of the plan, after swapping or removing far ends."""
     found: dict[End, End] = {}
-    for wire in wires(layout, CATALOGUE):
+    for wire in wires(layout):
         lower, upper = (wire.lower, wire.lower_port), (wire.upper, wire.upper_port)
         host = (f"{lower[0]}/{lower[1]}", 1)
         lower = lower if "leaf" in lower[0] else host
@@ -83,18 +83,18 @@ def move(end: End, to: End) -> Change:
 
 
 def test_a_hall_as_planned_has_no_difference():
-    assert differences(layout_of(), CATALOGUE, hall(layout_of())) == ()
+    assert differences(layout_of(), hall(layout_of())) == ()
 
 
 def test_real_descriptions_are_understood():
     discovered = read_discovery(SEEN)
     assert len(discovered) == 4
-    assert differences(tiny(), CATALOGUE, discovered) == ()
+    assert differences(tiny(), discovered) == ()
 
 
 def test_swapped_rails_are_one_difference_with_a_fix():
     found = hall(layout_of(), swap(("dgx-01/1", 1), ("dgx-01/2", 1)))
-    assert differences(layout_of(), CATALOGUE, found) == (
+    assert differences(layout_of(), found) == (
         CableDifference(
             "dgx-01 port 1 to compute-leaf-1 port 1",
             "it is swapped with dgx-01 port 2 to compute-leaf-2 port 1",
@@ -104,7 +104,7 @@ def test_swapped_rails_are_one_difference_with_a_fix():
 
 
 def test_a_cable_that_is_not_there():
-    (found,) = differences(layout_of(), CATALOGUE, hall(layout_of(), cut(("dgx-07/3", 1))))
+    (found,) = differences(layout_of(), hall(layout_of(), cut(("dgx-07/3", 1))))
     assert (found.cable, found.message) == (
         "dgx-07 port 3 to compute-leaf-3 port 7",
         "there is no link",
@@ -120,42 +120,42 @@ def test_a_cable_that_is_not_there():
 )
 def test_a_cable_in_a_free_port(to, fix):
     layout = layout_of(nodes=31)
-    (found,) = differences(layout, CATALOGUE, hall(layout, move(("dgx-31/1", 1), to)))
+    (found,) = differences(layout, hall(layout, move(("dgx-31/1", 1), to)))
     assert found.fix == fix
     assert found.message == f"it is in {to[0]} port {to[1]}"
 
 
 def test_a_cable_between_switches_that_is_missing():
-    (found,) = differences(layout_of(), CATALOGUE, hall(layout_of(), cut(("compute-leaf-1", 33))))
+    (found,) = differences(layout_of(), hall(layout_of(), cut(("compute-leaf-1", 33))))
     assert found.cable == "compute-leaf-1 port 33 to compute-spine-1 port 1"
 
 
 def test_three_cables_in_a_ring_are_three_differences():
     ends = [("dgx-01/1", 1), ("dgx-02/1", 1), ("dgx-03/1", 1)]
     found = hall(layout_of(), swap(ends[0], ends[1]), swap(ends[1], ends[2]))
-    assert len(differences(layout_of(), CATALOGUE, found)) == 3
+    assert len(differences(layout_of(), found)) == 3
 
 
 def test_what_is_not_in_the_plan_is_told():
     found = hall(layout_of(nodes=31))
     found["stranger mlx5_0", 1] = ("compute-leaf-1", 32)
     found["compute-leaf-1", 32] = ("stranger mlx5_0", 1)
-    (difference,) = differences(layout_of(nodes=31), CATALOGUE, found)
+    (difference,) = differences(layout_of(nodes=31), found)
     assert difference.cable == "compute-leaf-1 port 32 to stranger mlx5_0 port 1"
     assert difference.message == "it is not in the plan"
 
 
 def test_an_unknown_device_leaves_the_planned_cable_without_a_link():
     odd = read_discovery(SEEN.replace("dgx-1 mlx5_0", "dgx-1 mlx5_99"))
-    missing, extra = differences(tiny(), CATALOGUE, odd)
+    missing, extra = differences(tiny(), odd)
     assert missing.message == "there is no link; compute-leaf-1 port 1 holds dgx-1 mlx5_99 port 1"
     assert extra.message == "it is not in the plan"
 
 
 def test_a_patch_is_part_of_the_plan():
     layout = layout_of(a_fabric(patches=[a_patch("dgx-01", 1, "compute-leaf-1", 32)]), nodes=31)
-    assert differences(layout, CATALOGUE, hall(layout)) == ()
-    (found,) = differences(layout, CATALOGUE, hall(layout_of(nodes=31)))
+    assert differences(layout, hall(layout)) == ()
+    (found,) = differences(layout, hall(layout_of(nodes=31)))
     assert found.fix == "move it to compute-leaf-1 port 32"
 
 

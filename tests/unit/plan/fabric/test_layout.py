@@ -17,12 +17,13 @@ from fabric_factories import (
 )
 from factories import CATALOGUE, a_plan, a_site, some_nodes
 from known import known
-from rackwright.plan.fabric.layout import find_host, find_leaf, topology
+from rackwright.plan.fabric.graph import graph_of
+from rackwright.plan.fabric.layout import find_host, find_leaf, lay_out
 from rackwright.plan.problems import PlanError
 
 
 def test_a_scalable_unit_has_every_host_on_every_leaf():
-    made = known(topology(site_of(), CATALOGUE))
+    made = known(graph_of(layout_of()))
     leaves = [switch for switch in made.switches if switch.tier == 0]
     assert [leaf.name for leaf in leaves] == [f"compute-leaf-{n}" for n in range(1, 9)]
     assert all(len(leaf.nodes) == 32 for leaf in leaves)
@@ -36,7 +37,7 @@ def test_a_scalable_unit_has_every_host_on_every_leaf():
 
 
 def test_four_scalable_units_are_four_groups():
-    made = known(topology(site_of(a_fabric(32, 16), nodes=127), CATALOGUE))
+    made = known(graph_of(layout_of(a_fabric(32, 16), nodes=127)))
     assert [len(group.nodes) for group in made.leaf_groups] == [32, 32, 32, 31]
     assert made.leaf_groups[1].leaves[0] == "compute-leaf-09"
     assert made.leaf_groups[1].nodes[0] == "dgx-033"
@@ -66,7 +67,7 @@ def test_the_32nd_node_leaves_no_port_for_the_fabric_manager():
     attached = [{"group": "dgx"}, {"group": "ufm", "interfaces": 4, "rails": True}]
     layout = layout_of(a_fabric(attached=attached), groups=groups)
     assert layout.unplaced == (0, 1)
-    assert topology(layout.site, CATALOGUE) is None
+    assert graph_of(layout) is None
 
 
 def test_an_nvl72_unit_is_larger_than_a_leaf():
@@ -98,16 +99,15 @@ def test_a_pair_of_switches_takes_both_ports_of_each_host():
     }
     layout = layout_of(fabric)
     assert layout.leaf_use == (32, 32)
-    made = known(topology(layout.site, CATALOGUE, "storage"))
+    made = known(graph_of(layout))
     assert made.leaf_groups[0].leaves == ("storage-top-1", "storage-top-2")
-    assert topology(layout.site, CATALOGUE) is None
 
 
 def test_three_tiers_are_connected_in_pods_and_planes():
     layout = layout_of(three_tiers(), nodes=512)
     assert [layout.up_ports(tier) for tier in range(3)] == [32, 32, 0]
     assert [layout.down_links(tier) for tier in range(3)] == [0, 32, 64]
-    switches = known(topology(layout.site, CATALOGUE)).switches
+    switches = known(graph_of(layout)).switches
     made = {switch.name: switch for switch in switches}
     assert made["compute-spine-033"].children[0] == "compute-leaf-033"
     assert len(made["compute-spine-033"].children) == 32
@@ -128,15 +128,16 @@ def test_two_switches_in_a_chassis_are_two():
 
 def test_a_patch_moves_a_host_to_another_leaf():
     patch = {"node": "dgx-32", "interface": 1, "switch": "compute-leaf-2", "port": 33}
-    made = known(topology(site_of(a_fabric(patches=[patch])), CATALOGUE))
+    made = known(graph_of(layout_of(a_fabric(patches=[patch]))))
     assert "dgx-32" not in made.switches[0].nodes
     assert [len(group.nodes) for group in made.leaf_groups] == [31, 1]
 
 
 def test_what_is_not_said_is_not_guessed():
-    assert topology(site_of(a_fabric(rail_optimized=None)), CATALOGUE) is None
-    assert topology(site_of(a_fabric(links=[])), CATALOGUE) is None
-    assert topology(site_of(a_fabric(attached=[])), CATALOGUE) is None
+    assert graph_of(layout_of(a_fabric(rail_optimized=None))) is None
+    assert graph_of(layout_of(a_fabric(links=[]))) is None
+    bare = site_of(a_fabric(attached=[]))
+    assert lay_out(bare, bare.fabrics[0], CATALOGUE) is None
     groups = [some_nodes("ufm", count=1, type="ufm-ndr")]
     layout = layout_of(a_fabric(attached=[{"group": "ufm"}]), groups=groups)
     assert layout.endpoints is None

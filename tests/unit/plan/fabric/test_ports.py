@@ -41,6 +41,17 @@ def test_three_tiers_of_512_nodes():
     assert lids(layout) == 4096 + 320
 
 
+def test_cores_of_all_planes_were_counted_as_if_they_were_of_one():
+    """Four cores of 144 ports take the 512 cables of 16 spines, and eight planes need one each."""
+    tiers = [a_tier("leaf", 16), a_tier("spine", 16), a_tier("core", 8, "q3400-ra")]
+    links = [
+        {"name": "a", "lower": "leaf", "upper": "spine", "parallel": 4, "pods": 2},
+        {"name": "b", "lower": "spine", "upper": "core", "parallel": 32, "planes": 8},
+    ]
+    layout = layout_of(a_fabric(tiers=tiers, links=links), nodes=64)
+    assert needed_switches(layout) == (16, 16, 8)
+
+
 def test_each_rail_on_spines_of_its_own_is_sized_for_itself():
     links = [some_cables(parallel=4, planes=8)]
     layout = layout_of(a_fabric(72, 64, links=links), nodes=288)

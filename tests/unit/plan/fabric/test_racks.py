@@ -26,8 +26,9 @@ from fabric_factories import (
 from factories import CATALOGUE, a_hall, a_plan, a_rack_group, a_row, a_site, some_nodes
 from known import known
 from rackwright.plan.fabric.cables import digest, wires
+from rackwright.plan.fabric.graph import graph_of
 from rackwright.plan.fabric.ibsim import network
-from rackwright.plan.fabric.layout import Layout, topology
+from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.fabric.ports import (
     collisions,
     fewest_leaves_of_a_host,
@@ -47,7 +48,7 @@ ROOT = Path(__file__).parents[4]
 def leaves_of(layout: Layout) -> dict[str, list[str]]:
     """The leaves of each host, in the order of its interfaces."""
     found: dict[str, list[str]] = {}
-    for wire in wires(layout, CATALOGUE):
+    for wire in wires(layout):
         if "leaf" not in wire.lower and "spine" not in wire.lower:
             found.setdefault(wire.lower, []).append(wire.upper)
     return found
@@ -62,22 +63,22 @@ def test_a_top_of_rack_fabric_was_cabled_leaf_after_leaf_whatever_the_racks():
 
 
 def test_each_cable_of_a_rack_has_ports_of_its_own():
-    made = [w for w in wires(in_racks(), CATALOGUE) if w.upper == "compute-leaf-3"]
+    made = [w for w in wires(in_racks()) if w.upper == "compute-leaf-3"]
     assert [(w.lower, w.lower_port, w.upper_port) for w in made] == [
         (f"dgx-{host}", port, 8 * (host - 5) + port) for host in (5, 6) for port in range(1, 9)
     ]
-    up = [w for w in wires(in_racks(), CATALOGUE) if w.lower == "compute-leaf-3"]
+    up = [w for w in wires(in_racks()) if w.lower == "compute-leaf-3"]
     assert [w.lower_port for w in up] == list(range(33, 49))  # behind the 32 host ports
     assert {w.upper for w in up} == {"compute-spine-1", "compute-spine-2"}
 
 
 def test_slurm_and_the_simulator_see_the_racks():
     layout = in_racks()
-    made = known(topology(layout.site, CATALOGUE))
+    made = known(graph_of(layout))
     assert [(group.leaves, group.nodes) for group in made.leaf_groups] == [
         ((f"compute-leaf-{n}",), (f"dgx-{2 * n - 1}", f"dgx-{2 * n}")) for n in range(1, 5)
     ]
-    assert '[1]\t"compute-leaf-3"[9]' in network(layout, CATALOGUE).text.split('"dgx-6/1"\n')[1]
+    assert '[1]\t"compute-leaf-3"[9]' in network(layout).text.split('"dgx-6/1"\n')[1]
 
 
 def test_the_loss_of_a_leaf_takes_the_hosts_of_its_rack():
@@ -143,7 +144,7 @@ def test_hosts_of_a_rack_without_a_leaf_find_no_port():
     assert racks_without_leaves(layout, 0) == ("c04",)
     assert racks_short_of_leaves(layout) == [("c04",)]
     assert needed_switches(layout) == (4, 1)
-    assert topology(layout.site, CATALOGUE) is None
+    assert graph_of(layout) is None
 
 
 def test_leaves_in_other_racks_do_not_make_up_for_a_full_one():
@@ -261,7 +262,7 @@ def test_a_pod_of_192_racks_without_oversubscription():
     assert needed_switches(layout) == (192, 16)
     assert oversubscription(layout, 0) == 1.0
     assert [tier_use(layout, tier).used for tier in (0, 1)] == [32, 192]
-    kinds = Counter(wire.kind for wire in wires(layout, CATALOGUE))
+    kinds = Counter(wire.kind for wire in wires(layout))
     assert kinds == {"": 3072, "up": 3072}
 
 
@@ -277,9 +278,9 @@ def test_eight_pods_below_seven_to_one():
     assert oversubscription(layout, 0) == 1.0
     assert oversubscription(layout, 1) == pytest.approx(192 / 28)
     assert [tier_use(layout, tier).used for tier in range(3)] == [32, 220, 224]
-    kinds = Counter(wire.kind for wire in wires(layout, CATALOGUE))
+    kinds = Counter(wire.kind for wire in wires(layout))
     assert kinds == {"": 24_576, "up": 24_576, "top": 3584}
-    made = known(topology(layout.site, CATALOGUE.patched(A_POD)))
+    made = known(graph_of(layout))
     core = made.switches[-16]
     assert (core.name, len(core.children)) == ("compute-core-01", 8)
     assert core.children[:2] == ("compute-spine-001", "compute-spine-017")
@@ -355,7 +356,7 @@ def test_a_last_pod_that_is_smaller_is_connected_in_itself():
     ]
     tiers = [a_tier("leaf", 40), a_tier("spine", 64), a_tier("core", 32)]
     layout = layout_of(a_fabric(tiers=tiers, links=links), nodes=160)
-    switches = known(topology(layout.site, CATALOGUE)).switches
+    switches = known(graph_of(layout)).switches
     below = {switch.name: switch.children for switch in switches}
     assert below["compute-spine-01"] == tuple(f"compute-leaf-{n:02d}" for n in range(1, 33))
     assert below["compute-spine-33"] == tuple(f"compute-leaf-{n:02d}" for n in range(33, 41))
@@ -386,7 +387,7 @@ def test_two_planes_of_one_fabric_are_two_leaves_for_each_rail():
     assert needed_switches(layout) == (16, 8)
     assert oversubscription(layout, 0) == 1.0
     assert [tier_use(layout, tier).used for tier in (0, 1)] == [128, 128]
-    switches = known(topology(layout.site, CATALOGUE)).switches
+    switches = known(graph_of(layout)).switches
     below = {switch.name: switch.children for switch in switches if switch.tier == 1}
     assert below["compute-spine-1"] == tuple(f"compute-leaf-{n:02d}" for n in range(1, 17, 2))
     assert below["compute-spine-5"] == tuple(f"compute-leaf-{n:02d}" for n in range(2, 17, 2))
@@ -394,7 +395,7 @@ def test_two_planes_of_one_fabric_are_two_leaves_for_each_rail():
 
 def test_parts_of_a_port_are_cabled_to_different_planes():
     layout = layout_of(two_planes(), groups=[some_nodes("b300", count=64, type="dgx-b300")])
-    first = [w.upper for w in wires(layout, CATALOGUE) if w.lower == "b300-01"]
+    first = [w.upper for w in wires(layout) if w.lower == "b300-01"]
     assert first == [f"compute-leaf-{n:02d}" for n in range(1, 17)]
     assert layout.hosts[0].parts == 2  # interfaces 1 and 2 are on port 1
     apart = two_planes(attached=[{"group": "b300", "split": 2, "interfaces": 8}])
@@ -456,7 +457,7 @@ def test_the_cables_of_any_pods_are_as_many_as_the_ports_in_use(
     layout = in_racks(fabric, racks=racks, count=racks * per_rack, per_rack=per_rack)
     ports: Counter[str] = Counter()
     taken = set()
-    for wire in wires(layout, CATALOGUE):
+    for wire in wires(layout):
         for end in ((wire.lower, wire.lower_port), (wire.upper, wire.upper_port)):
             assert end not in taken
             taken.add(end)
@@ -525,5 +526,5 @@ def test_the_fabric_of_the_documentation_is_one():
     layout = layout_of(fabric, groups=groups)
     assert layout.unplaced == (0,)
     assert needed_switches(layout) == (7, 2)
-    wired = list(wires(layout, CATALOGUE))
+    wired = list(wires(layout))
     assert Counter(w.kind for w in wired) == {"nodes": 112, "beside": 16, "spines": 112}

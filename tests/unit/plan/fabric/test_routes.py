@@ -6,7 +6,6 @@ from collections.abc import Callable
 import pytest
 
 from fabric_factories import a_fabric, layout_of, some_cables
-from factories import CATALOGUE
 from rackwright.plan.fabric.cables import Wire, wires
 from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.fabric.routes import balance, complaints, destinations, loaded_engine
@@ -36,7 +35,7 @@ def even(layout: Layout, loads: Callable[[Wire], int] = lambda wire: 7) -> dict[
     """Tables in which every cable between switches leads to the same number of hosts' ports."""
     tiers = {name for tier in layout.tiers for name in tier.names()}
     routes: dict[str, Counter[int]] = {name: Counter() for name in tiers}
-    for wire in wires(layout, CATALOGUE):
+    for wire in wires(layout):
         if wire.lower in tiers:
             routes[wire.lower][wire.lower_port] = loads(wire)
             routes[wire.upper][wire.upper_port] = 4
@@ -67,30 +66,30 @@ def test_only_hosts_are_destinations():
 
 def test_equal_links_are_in_balance():
     layout = layout_of()
-    assert balance(layout, CATALOGUE, even(layout)) == 1.0
+    assert balance(layout, even(layout)) == 1.0
 
 
 def test_the_busiest_link_over_the_mean_of_its_kind():
     layout = layout_of()
     routes = even(layout, lambda wire: 14 if wire.upper == "compute-spine-1" else 7)
     # A quarter of the cables carries 14, the rest 7: 14 / 8.75.
-    assert balance(layout, CATALOGUE, routes) == pytest.approx(1.6)
+    assert balance(layout, routes) == pytest.approx(1.6)
 
 
 def test_a_link_that_nothing_is_routed_over_counts_for_the_mean():
     layout = layout_of()
     routes = even(layout, lambda wire: 0 if wire.upper == "compute-spine-1" else 7)
-    assert balance(layout, CATALOGUE, routes) == pytest.approx(4 / 3)
+    assert balance(layout, routes) == pytest.approx(4 / 3)
 
 
 def test_a_switch_without_a_table_makes_it_unknown():
     layout = layout_of()
     routes = even(layout)
     del routes["compute-leaf-3"]
-    assert balance(layout, CATALOGUE, routes) is None
+    assert balance(layout, routes) is None
 
 
 def test_switches_that_are_not_connected_have_no_balance():
-    assert balance(layout_of(a_fabric(links=[])), CATALOGUE, {}) is None
+    assert balance(layout_of(a_fabric(links=[])), {}) is None
     unknown = layout_of(a_fabric(links=[some_cables()]))
-    assert balance(unknown, CATALOGUE, {}) is None
+    assert balance(unknown, {}) is None

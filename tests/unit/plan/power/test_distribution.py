@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -178,6 +179,13 @@ def test_circles_are_reported_once_for_each_member(sources):
 def test_two_ways_to_one_grandparent_are_no_circle():
     power = a_power(a_source("u"), a_source("a", "u"), a_source("b", "u"), a_source("c", "a", "b"))
     assert check_sources(power, ()) == []
+
+
+def test_a_chain_deeper_than_the_stack_of_python_is_in_order():
+    names = [f"s{number}" for number in range(2_000)]
+    chain = [a_source(name, above) for above, name in pairwise(names)]
+    tree = PowerTree(a_power(*reversed(chain), a_source(names[0])).sources)
+    assert tree.order == tuple(reversed(names))
 
 
 @st.composite

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from known import known
 from rackwright.plan.racks.devices import PlacedDevice
-from rackwright.plan.racks.wiring import (
+from rackwright.plan.racks.feeds.wiring import (
     CircuitDraw,
     WiredCircuit,
     circuit_loads,
@@ -70,8 +70,16 @@ def test_unknown_redundancy_is_unknown_and_keeps_the_full_load():
 
 
 def test_a_degraded_power_above_the_cap_does_not_raise_the_load():
-    device = a_device(power=6_000.0, full=4, degraded_power=9_000.0)
+    device = a_device(power=6_000.0, full=4, degraded=2, degraded_power=9_000.0)
     assert device_state(device, 3) == ("degraded", 6_000.0)
+
+
+def test_a_device_was_called_degraded_when_nobody_said_whether_it_runs_at_all():
+    """With one of six supplies alive it counted as running, which a rule then accepted."""
+    device = a_device(full=4, degraded=None, degraded_power=9_000.0)
+    assert device_state(device, 1) == ("unknown", 9_000.0)
+    assert device_state(device, 3) == ("unknown", 9_000.0)
+    assert device_state(device, 4) == ("full", 10_200.0)
 
 
 def test_supplies_that_do_not_divide_start_on_the_next_feed():

@@ -10,7 +10,17 @@ from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hin
 
 import pytest
 
-from factories import a_hall, a_rack_group, a_row, a_site_plan, some_nodes
+from factories import (
+    a_hall,
+    a_rack_group,
+    a_row,
+    a_site,
+    a_site_plan,
+    a_source,
+    some_feeds,
+    some_nodes,
+    three_lanes,
+)
 from rackwright.plan.model import SitePlan
 from rackwright.plan.racks.contributors import NAMES, Quantity, fields_lacking
 from rackwright.plan.records import facility, power, racks
@@ -28,6 +38,7 @@ UNITS = {
     "kg": "in kg",
     "m": "in m",
     "m2": "in m²",
+    "kgm2": "in kg/m²",
     "c": "in °C",
     "k": "in K",
     "kpa": "in kPa",
@@ -47,6 +58,12 @@ def plans() -> Iterator[SitePlan]:
         halls=[a_hall(air=None, rows=[a_row(a_rack_group())])],
         node_groups=[some_nodes(type="gb200-nvl72", count=1)],
         loops=[],
+    )
+    busway = a_source("busway", "ups-a", kind="busway")
+    boxes = [{**feed, "tap_off": {"current": "63 A", "racks": 1}} for feed in some_feeds("A")]
+    yield a_site_plan(
+        power={**a_site()["power"], "sources": [*three_lanes(), busway]},
+        halls=[a_hall(rows=[a_row(a_rack_group(feeds=[{**boxes[0], "source": "busway"}]))])],
     )
     liquid = {"mode": "liquid", "loop": "tcs", "power_limit": "140 kW"}
     loop = {
@@ -152,7 +169,15 @@ def test_racks_of_a_class_are_named_twice() -> None:
 def test_quantities_are_fields_of_a_device_with_words() -> None:
     hints = get_type_hints(racks.RackDevice)
     assert {hints[quantity] for quantity in get_args(Quantity)} == {float | None}
-    lacking = types.SimpleNamespace(medium="hybrid", power_w=None, heat_liquid_w=None)
-    device = cast("racks.RackDevice", lacking)
-    fields = {name for one in get_args(Quantity) for name in fields_lacking(device, one)}
+    fields = set()
+    for kind, quantities in (
+        ("node", get_args(Quantity)),
+        ("cdu", ("power_w", "weight_kg")),
+        ("fluid", ("weight_kg",)),
+    ):
+        lacking = types.SimpleNamespace(
+            kind=kind, medium="hybrid", power_w=None, heat_liquid_w=None
+        )
+        device = cast("racks.RackDevice", lacking)
+        fields |= {name for one in quantities for name in fields_lacking(device, one)}
     assert fields == set(NAMES)

@@ -292,7 +292,7 @@ def domains_of(
     site: dict[str, Any], ignored: frozenset[str] = frozenset({"utility"})
 ) -> FailureDomains:
     (found,) = plan_of(site).onprem
-    return FailureDomains(found, CATALOGUE, ignored)
+    return FailureDomains(found, ignored)
 
 
 def losses_of(site: dict[str, Any], group: int = 0, **more: frozenset[str]) -> dict[str, Loss]:

@@ -13,6 +13,7 @@ from factories import CATALOGUE, a_blueprint, a_site, some_nodes
 from known import known
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.expand import expand
+from rackwright.plan.expansion import Expansion
 from rackwright.plan.problems import PlanError
 from rackwright.plan.reliability.interconnect import (
     compute_hosts,
@@ -39,26 +40,30 @@ def a_blueprint_of(*lines: dict[str, Any], sites: str = "ab", **more: Any) -> Bl
     )
 
 
+def a_plan_of(*lines: dict[str, Any], sites: str = "ab", **more: Any) -> Expansion:
+    return Expansion(a_blueprint_of(*lines, sites=sites, **more), CATALOGUE)
+
+
 def a_job(*sites: str, **more: Any) -> dict[str, Any]:
     parts = [{"site": site, "group": f"dgx-{site}", "hosts": 1} for site in sites]
     return {"jobs": [{"name": "pretrain", "parts": parts, **more}]}
 
 
 def test_lines_add_up_and_the_slowest_counts():
-    blueprint = a_blueprint_of(
+    plan = a_plan_of(
         a_line(), a_line("b", "a", name="second", bandwidth="40 Gbps", round_trip_time="35 ms")
     )
-    line = known(line_between(blueprint, "a", "b"))
+    line = known(line_between(plan, "a", "b"))
 
     assert line.names == ("direct", "second")
     assert line.bandwidth == 140
     assert line.round_trip_time == 0.035
-    assert line == line_between(blueprint, "b", "a")
+    assert line == line_between(plan, "b", "a")
 
 
 def test_one_unknown_line_makes_the_sum_unknown():
-    blueprint = a_blueprint_of(a_line(), a_line(name="second", bandwidth=None))
-    line = known(line_between(blueprint, "a", "b"))
+    plan = a_plan_of(a_line(), a_line(name="second", bandwidth=None))
+    line = known(line_between(plan, "a", "b"))
 
     assert line.bandwidth is None
     assert line.round_trip_time == 0.02
@@ -66,19 +71,19 @@ def test_one_unknown_line_makes_the_sum_unknown():
 
 
 def test_a_detour_is_no_line():
-    blueprint = a_blueprint_of(a_line(), a_line("b", "c", name="second"), sites="abc")
+    plan = a_plan_of(a_line(), a_line("b", "c", name="second"), sites="abc")
 
-    assert line_between(blueprint, "a", "c") is None
+    assert line_between(plan, "a", "c") is None
 
 
 def test_a_job_on_three_sites_spans_three_pairs():
-    blueprint = a_blueprint_of(sites="abc", reliability=a_job("c", "a", "b"))
+    plan = a_plan_of(sites="abc", reliability=a_job("c", "a", "b"))
 
-    assert [span.sites for span in spans(blueprint)] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [span.sites for span in spans(plan)] == [("a", "b"), ("a", "c"), ("b", "c")]
 
 
 def test_a_job_on_one_site_spans_nothing():
-    assert list(spans(a_blueprint_of(reliability=a_job("a")))) == []
+    assert list(spans(a_plan_of(reliability=a_job("a")))) == []
 
 
 @pytest.mark.parametrize(("sites", "found"), [((), 1), (("a",), 0)])
@@ -94,7 +99,7 @@ def test_a_partition_spans_the_sites_of_its_groups(sites, found):
         ],
         "topology": {"plugin": "flat"},
     }
-    spanning = list(spans(a_blueprint_of(scheduler=scheduler)))
+    spanning = list(spans(a_plan_of(scheduler=scheduler)))
 
     assert [(span.name, span.sites) for span in spanning] == [("partition all", ("a", "b"))] * found
     assert all(span.need is None for span in spanning)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rackwright.plan.fabric.layout import FabricTopology, SwitchNode
+from rackwright.plan.fabric.graph import FabricTopology, SwitchNode
 from rackwright.plan.slurm.topology import TreeSwitch, fabric_tree, tree_faults
 
 

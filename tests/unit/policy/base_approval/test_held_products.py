@@ -147,7 +147,7 @@ def test_a_pack_sees_the_facts_of_the_base(owner: Team) -> None:
     )
     asked = 'plan.catalogue.get(Node, "acme-8x").max_power.value'
     owner.edit(
-        lambda text: text.replace("= site.site.altitude", f"= {asked}").replace(
+        lambda text: text.replace("= site.altitude", f"= {asked}").replace(
             "from pydantic", "from rackwright.model.hardware import Node\nfrom pydantic", 1
         )
     )

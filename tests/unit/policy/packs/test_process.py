@@ -46,6 +46,15 @@ def test_a_pack_that_patches_the_engine_patches_its_own_process(team: Team) -> N
     assert after["results"] == before["results"]
 
 
+def test_a_rule_of_a_team_knows_the_day_that_it_judges_for(team: Team) -> None:
+    said = "raise ValueError(f'judged on {self.judged_on!r}')\n        "
+    team.edit(lambda text: text.replace("for site in", f"{said}for site in", 1))
+    code, report = team.check("--today=2027-02-03", base=None)
+    (result,) = [one for one in report["results"] if one["policy"] == "ACME-001"]
+    assert (code, result["outcome"]) == (1, "error")
+    assert "judged on datetime.date(2027, 2, 3)" in result["message"]
+
+
 def test_a_pack_has_no_hand_in_another_one(team: Team, tmp_path: Path) -> None:
     other = tmp_path / "other"
     main(["policy", "new", "own/EVIL-001", "Nothing", "--pack", str(other)])

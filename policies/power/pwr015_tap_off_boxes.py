@@ -1,0 +1,95 @@
+"""PWR-015: tap-off boxes of busways carry their racks, also after a feed is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    SitePlan,
+    TapOffLoad,
+    rule,
+)
+from rackwright.policy.helpers.power import circuit_contributors
+from rackwright.policy.helpers.racks import RackNames, excess, unknown_draw
+from rackwright.policy.helpers.remediation import either, provide
+
+
+@rule(
+    "PWR-015",
+    "Tap-off boxes of busways carry their racks",
+    Severity.CRITICAL,
+    since="0.3",
+    profile=Profile.LAB,
+)
+class TapOffBoxes(Policy):
+    """Each box stays inside its rating after the loss of a feed, and so do the breakers in it."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Two measures for the box of each feed from a busway, of each class of racks."""
+        for site in plan.onprem:
+            names = RackNames(site)
+            boxes = {(row.rack_class, row.feed): row for row in site.tap_offs}
+            sources = site.distribution.sources
+            for feed in site.feeds:
+                if sources[feed.source].kind != "busway":
+                    continue
+                row = boxes.get((feed.rack_class, feed.feed))
+                if row is None:
+                    yield _undeclared(names, feed.rack_class, feed.feed, feed.path)
+                    continue
+                yield _load(site, names, row)
+                yield _breaker(names, row)
+
+
+def _undeclared(names: RackNames, rack_class: int, feed: str, path: Path) -> Finding:
+    at = names.subject(rack_class, f"feed {feed}", path=path)
+    what = "whether the tap-off box of the feed carries its racks"
+    return Finding(at, ok=None, message=what, missing=(_unsaid(path, "tap_off"),))
+
+
+def _unsaid(feed: Path, name: str) -> Missing:
+    return Missing(f"'{name}' of the feed", (*feed, name))
+
+
+def _load(site: SitePlan, names: RackNames, row: TapOffLoad) -> Measure:
+    value, limit = row.worst_w, row.usable_w
+    over = excess(value, limit)
+    shares = circuit_contributors(site, row.rack_class, row.feed, row.worst_lost) if over else ()
+    shares = tuple(replace(share, count=share.count * row.racks) for share in shares)
+    missing = () if value is not None else unknown_draw(site, row.rack_class)
+    if limit is None:
+        missing += (_unsaid(row.path[:-1], "circuit"),)
+    after = f" after losing {row.worst_lost}" if row.worst_lost else ""
+    of_racks = f" of {row.racks} racks" if row.racks > 1 else ""
+    fewer = f"hang fewer than {row.racks} racks on a box" if row.racks > 1 else None
+    return Measure(
+        names.subject(row.rack_class, f"feed {row.feed}", path=row.path),
+        value=value,
+        limit=limit,
+        unit="W",
+        what=f"load that the busiest line of the tap-off box{of_racks} implies{after}",
+        contributors=shares,
+        fix=either(fewer, provide(value, "W", "a tap-off box")) if over else None,
+        missing=missing,
+    )
+
+
+def _breaker(names: RackNames, row: TapOffLoad) -> Measure:
+    return Measure(
+        names.subject(row.rack_class, f"feed {row.feed}", path=row.path),
+        value=row.breaker_a,
+        limit=row.current_a,
+        unit="A",
+        what="rating of each breaker in the tap-off box",
+        fix=f"use breakers of {row.current_a:g} A at most, or a larger box",
+        missing=() if row.breaker_a is not None else (_unsaid(row.path[:-1], "circuit"),),
+    )

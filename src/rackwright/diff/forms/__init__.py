@@ -1,0 +1,1 @@
+"""Forms in which a comparison is told: JSON with its schema, Markdown, text."""

@@ -1,0 +1,67 @@
+"""How Ansible reaches the hosts of an AWS site: the account, and the way to hosts that stand in private subnets.
+
+``ansible_host`` stays the private address, which roles write into files; the way there is an option of ssh.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rackwright.plan.aws.site import AwsSitePlan
+
+PUBLIC = "rackwright_public_address"
+"""Variable of a host with its public address."""
+INSTANCE = "rackwright_instance_id"
+"""Variable of a host with the id of its instance."""
+
+_BY_INSTANCE = {
+    "session-manager": (
+        "aws ssm start-session --region {region} --target {instance} "
+        "--document-name AWS-StartSSHSession --parameters portNumber=%p"
+    ),
+    "instance-connect": (
+        "aws ec2-instance-connect open-tunnel --region {region} --instance-id {instance} "
+        "--remote-port %p"
+    ),
+}
+"""Commands that ssh sends its traffic through (AWS Systems Manager User Guide, "Allow and control permissions for SSH
+connections through Session Manager"; Amazon EC2 User Guide, "Connect using EC2 Instance Connect Endpoint")."""
+
+
+def connections(
+    site: AwsSitePlan, hosts: Mapping[str, Mapping[str, Any]]
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """The variables that lead to each of ``hosts``.
+
+    Args:
+        site: with ``access``, which says how.
+        hosts: what is known of each: its public address, the id of its instance.
+    """
+    access = site.access
+    account = {} if access.user is None else {"ansible_user": access.user}
+    jump = next((str(known[PUBLIC]) for known in hosts.values() if PUBLIC in known), None)
+    for name, known in hosts.items():
+        option = None
+        if access.connect == "jump" and PUBLIC in known:
+            option = f"-o HostName={known[PUBLIC]}"
+        elif access.connect == "jump" and jump is not None:
+            option = f"-o ProxyJump={jump if access.user is None else f'{access.user}@{jump}'}"
+        elif access.connect in _BY_INSTANCE and INSTANCE in known:
+            command = _BY_INSTANCE[access.connect]
+            told = command.format(region=site.region, instance=known[INSTANCE])
+            option = f'-o ProxyCommand="{told}"'
+        yield name, account | ({} if option is None else {"ansible_ssh_common_args": option})
+
+
+def unreachable(site: AwsSitePlan, hosts: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """What lacks for hosts to be reached as the blueprint wants it, for people."""
+    connect = site.access.connect
+    if connect == "jump" and not any(PUBLIC in known for known in hosts.values()):
+        yield f"no login node of '{site.name}' has a public address to jump from: see 'ssh_from'"
+    lacking = [name for name, known in hosts.items() if INSTANCE not in known]
+    if connect in _BY_INSTANCE and lacking:
+        yield (
+            f"the outputs do not tell the instances of {len(lacking):,} hosts of '{site.name}', "
+            f"which are not reached by '{connect}': write them anew with 'rackwright status --json'"
+        )

@@ -1,0 +1,96 @@
+"""The names that the stacks of a site make, with how long AWS lets each of them be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rackwright.model.aws import AwsSite
+from rackwright.plan.aws.access import instance_roles, parameter_path
+from rackwright.plan.aws.fsx import ANY_ACCOUNT, bucket_name, bucket_names
+from rackwright.plan.aws.security_groups import network_rules, storage_rules
+from rackwright.plan.aws.site import AwsSitePlan
+from rackwright.plan.base import Path
+
+LONGEST = {
+    "IAM role": 64,
+    "instance profile": 128,
+    "security group": 255,
+    "launch template": 128,
+    "placement group": 255,
+    "Auto Scaling group": 255,
+    "KMS alias": 256,
+    "parameter": 1011 - len("arn:aws-us-gov:ssm:us-gov-east-1:111122223333:parameter"),
+    "S3 bucket": 63,
+    "host name": 63,
+    "domain name": 253,
+}
+"""Characters by what is named. API references of IAM (``roleNameType``, ``instanceProfileNameType``), EC2
+(``CreateSecurityGroup``, ``CreateLaunchTemplate``, ``CreatePlacementGroup``), Auto Scaling, KMS (``AliasNameType``) and
+Systems Manager (``PutParameter``: 1011 with the ARN before the name); Amazon S3 User Guide, "General purpose bucket naming
+rules"; RFC 1035 on labels and names."""
+
+
+@dataclass(frozen=True, slots=True)
+class AwsName:
+    """A name that a stack makes.
+
+    Attributes:
+        what: a key of ``LONGEST``.
+        path: what of the blueprint it is made of beside the names of cluster and site.
+        of: whose name it is, as ``node group 'train'``.
+    """
+
+    what: str
+    name: str
+    path: Path
+    of: str = ""
+
+    @property
+    def longest(self) -> int:
+        """Characters that it may have."""
+        return LONGEST[self.what]
+
+
+def site_prefix(cluster: str, site: AwsSite) -> str:
+    """What every name of a site starts with."""
+    return f"{cluster}-{site.name}"
+
+
+def resource_names(planned: AwsSitePlan, cluster: str) -> Iterator[AwsName]:
+    """Every name of a site that has to be short enough; of the hosts of a group the longest."""
+    site, path = planned.site, planned.path
+    prefix = site_prefix(cluster, site)
+    for role in instance_roles(site):
+        if getattr(site.access.instance_profiles, role) is None:
+            yield AwsName("IAM role", f"{prefix}-{role}", path, f"'{role}'")
+            yield AwsName("instance profile", f"{prefix}-{role}", path, f"'{role}'")
+    groups: set[str] = {rule.group for rule in (*network_rules(site), *storage_rules(site))}
+    if site.login is not None:
+        groups.add("login")
+    for group in sorted(groups):
+        yield AwsName("security group", f"{prefix}-{group}", path)
+    for plan in planned.groups:
+        name, of = plan.group.name, f"node group '{plan.group.name}'"
+        where = (*plan.path, "name")
+        yield AwsName("launch template", f"{prefix}-{name}", where, of)
+        yield AwsName("Auto Scaling group", f"{prefix}-{name}", where, of)
+        if plan.placement.group == "cluster":
+            yield AwsName("placement group", f"{prefix}-{name}", where, of)
+        if plan.group.count:
+            yield from _host(f"{name}-{plan.group.count}", site, where, of)
+    for server in planned.servers:
+        yield from _host(server.names[-1], site, (*path, "network", "dns_zone"), "'dns_zone'")
+    if site.file_systems and site.access.encryption_key is None:
+        yield AwsName("KMS alias", f"alias/{prefix}-storage", path)
+    for bucket in bucket_names(site):
+        where = (*path, "file_systems")
+        name = bucket_name(bucket, ANY_ACCOUNT, site.region)
+        yield AwsName("S3 bucket", name, where, f"bucket '{bucket}'")
+    for what in ("network", "storage", "cluster"):
+        yield AwsName("parameter", f"{parameter_path(cluster, site.name)}/{what}", path)
+
+
+def _host(name: str, site: AwsSite, path: Path, of: str) -> Iterator[AwsName]:
+    yield AwsName("host name", name, path, of)
+    yield AwsName("domain name", f"{name}.{site.network.dns_zone}", path, of)

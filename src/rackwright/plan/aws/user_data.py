@@ -1,0 +1,96 @@
+"""User data of instances: what cloud-init does at their first boot, so that they know their names.
+
+Head and login nodes are single instances, whose names are known when they are made. Instances of a node group are
+all made from one launch template: each waits for the tag that ``rackwright up`` and ``rackwright hosts`` give it, which
+it reads in its own metadata. Nothing here is secret, for every program on an instance can read its user data.
+"""
+
+from __future__ import annotations
+
+import base64
+
+from rackwright.model.aws import AwsSite
+from rackwright.plan.aws.tags import HOST_TAG
+
+LONGEST = 16_384
+"""Bytes of user data before they are encoded (Amazon EC2 User Guide, "Run commands when you launch an EC2 instance")."""
+
+_BEGIN = """\
+#cloud-config
+preserve_hostname: {preserve}
+write_files:
+  - path: /etc/systemd/resolved.conf.d/rackwright.conf
+    content: |
+      [Resolve]
+      Domains={zone}
+"""
+
+_NAMED = """\
+hostname: {host}
+fqdn: {host}.{zone}
+prefer_fqdn_over_hostname: false
+runcmd:
+  - [systemctl, try-restart, systemd-resolved]
+"""
+
+_BY_TAG = """\
+  - path: /usr/local/sbin/rackwright-hostname
+    permissions: "0755"
+    content: |
+      #!/bin/sh
+      # Names this instance as its tag '{tag}' says, which it may get after its boot.
+      export LC_ALL=C
+      metadata=http://169.254.169.254/latest
+      while :; do
+        token=$(curl -sf -m 5 -X PUT -H 'X-aws-ec2-metadata-token-ttl-seconds: 300' "$metadata/api/token")
+        name=$(curl -sf -m 5 -H "X-aws-ec2-metadata-token: $token" "$metadata/meta-data/tags/instance/{tag}")
+        case $name in
+          '' | *[!a-z0-9-]*) sleep 10 ;;
+          *) break ;;
+        esac
+      done
+      hostnamectl set-hostname "$name"
+  - path: /etc/systemd/system/rackwright-hostname.service
+    content: |
+      [Unit]
+      Description=Host name from the tag of the instance
+      Wants=network-online.target
+      After=network-online.target
+      Before=slurmd.service
+
+      [Service]
+      Type=oneshot
+      ExecStart=/usr/local/sbin/rackwright-hostname
+      TimeoutStartSec=infinity
+      RemainAfterExit=true
+
+      [Install]
+      WantedBy=multi-user.target
+runcmd:
+  - [systemctl, try-restart, systemd-resolved]
+  - [systemctl, daemon-reload]
+  - [systemctl, enable, --now, --no-block, rackwright-hostname.service]
+"""
+
+
+def server_user_data(site: AwsSite, host: str) -> str:
+    """What names a head or login node at its first boot."""
+    zone = site.network.dns_zone
+    return (_BEGIN + _NAMED).format(preserve="false", zone=zone, host=host)
+
+
+def node_user_data(site: AwsSite) -> str:
+    """What names an instance of a node group as soon as it has its tag, and at each boot."""
+    return (_BEGIN + _BY_TAG).format(preserve="true", zone=site.network.dns_zone, tag=HOST_TAG)
+
+
+def encoded(user_data: str) -> str:
+    """``user_data`` as a launch template has it.
+
+    Raises:
+        ValueError: it is longer than EC2 takes.
+    """
+    raw = user_data.encode()
+    if len(raw) > LONGEST:
+        raise ValueError(f"user data of {len(raw):,} bytes; EC2 takes {LONGEST:,}")
+    return base64.b64encode(raw).decode()

@@ -1,0 +1,82 @@
+"""What one rack asks of coolant loops: heat that its rear door takes, and flow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rackwright.model.cooling import CoolingLoop, RackCooling
+from rackwright.model.onprem import Hall, OnPremSite
+from rackwright.plan.cooling.rear_door import exhaust, heat_taken
+from rackwright.plan.cooling.thermal import coolant_flow, volumetric_heat
+from rackwright.plan.racks.devices import PlacedDevice, total
+
+
+@dataclass(frozen=True, slots=True)
+class Coolant:
+    """Of one rack; None where unknown, 0 where there is no coolant.
+
+    Attributes:
+        door_heat: heat in W that its rear door moves from the air into the door's loop.
+        device_flow: L/min that its devices need.
+        door_flow: L/min that its rear door needs.
+    """
+
+    door_heat: float | None
+    device_flow: float | None
+    door_flow: float | None
+
+
+def coolant_of(
+    devices: Iterable[PlacedDevice],
+    heat_air: float | None,
+    cooling: RackCooling,
+    hall: Hall,
+    site: OnPremSite,
+) -> Coolant:
+    """What a rack asks of its loops.
+
+    Args:
+        devices: what stands in it.
+        heat_air: heat in W that they give to the air.
+        cooling: how it is cooled.
+        hall: where it stands.
+        site: the site, whose loops it is on.
+    """
+    loops = {loop.name: loop for loop in site.loops}
+    loop, of_door = loops.get(cooling.loop or ""), loops.get(cooling.door_loop or "")
+    door_heat: float | None = 0.0
+    if cooling.door_loop is not None:
+        door_heat = heat_taken(
+            heat_air,
+            cooling.rear_door_capacity,
+            rated=cooling.rear_door_difference,
+            air=exhaust(hall.air),
+            water=of_door.supply_temperature if of_door else None,
+        )
+    return Coolant(door_heat, _device_flow(devices, loop), _door_flow(door_heat, of_door))
+
+
+def _device_flow(devices: Iterable[PlacedDevice], loop: CoolingLoop | None) -> float | None:
+    """What the makers of the devices ask for, or what their heat needs; the larger of each."""
+    if loop is None:
+        return 0.0
+    flows: list[float | None] = []
+    for device in devices:
+        if device.heat_liquid is None:
+            return None
+        if device.heat_liquid:
+            needed = _flow(device.heat_liquid, loop)
+            flows.append(None if needed is None else max(needed, device.flow or 0.0))
+    return total(flows)
+
+
+def _door_flow(heat: float | None, loop: CoolingLoop | None) -> float | None:
+    if loop is None or heat is None:
+        return 0.0 if loop is None else None
+    return _flow(heat, loop)
+
+
+def _flow(heat: float, loop: CoolingLoop) -> float | None:
+    capacity = volumetric_heat(loop.fluid, loop.heat_capacity)
+    return coolant_flow(heat, loop.temperature_rise, capacity)

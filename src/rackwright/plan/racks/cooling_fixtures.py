@@ -1,0 +1,93 @@
+"""What cools a rack and stands or hangs in it: CDUs of its own, manifolds, a rear door."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rackwright.catalog.loader import Catalogue
+from rackwright.model.cooling import CoolingLoop, RackCooling
+from rackwright.model.hardware import Cdu, RackType, fact_value
+from rackwright.plan.base import Path
+from rackwright.plan.cooling.thermal import airflow_for
+from rackwright.plan.racks.devices import PlacedDevice
+from rackwright.plan.racks.fixtures import passive
+
+
+def cooling_fixtures(
+    cooling: RackCooling,
+    loop: CoolingLoop | None,
+    loop_path: Path,
+    path: Path,
+    catalogue: Catalogue,
+    rise: float | None,
+) -> Iterator[PlacedDevice]:
+    """The fixtures of a rack that cool it.
+
+    Args:
+        cooling: how it is cooled.
+        loop: the loop that it is on; None where it is on none.
+        loop_path: place of that loop in the blueprint.
+        path: place of the racks in the blueprint.
+        catalogue: the products.
+        rise: rise in K of the air across devices whose maker publishes no airflow; None if unknown.
+    """
+    in_rack = loop is not None and loop.in_rack
+    if loop is not None and in_rack:
+        made = _cdu(catalogue.get(Cdu, loop.cdu), loop, loop_path, rise)
+        yield from [made] * loop.count
+    manifolds = cooling.manifolds
+    if manifolds is not None:
+        one = passive("manifold", "manifold", "manifolds", path, manifolds.height, manifolds.weight)
+        yield from [one] * manifolds.count
+    elif (
+        in_rack and cooling.has_cold_plates
+    ):  # what stands in the rack is told, and nobody told of these
+        yield passive("manifold", "manifold", "manifolds", path, None, None)
+    if cooling.door_loop is not None:
+        weight = cooling.rear_door_weight
+        yield passive("door", "rear door", "rear door", path, 0.0, weight)
+
+
+def fluid_of(rack: RackType, path: Path) -> Iterator[PlacedDevice]:
+    """The fluid of a tank, all of it: what devices displace is not taken off."""
+    if rack.immersion is not None:
+        weight = fact_value(rack.immersion.fluid_weight)
+        yield passive("fluid", "immersion fluid", "fluid", path, 0.0, weight)
+
+
+def _cdu(entry: Cdu, loop: CoolingLoop, path: Path, rise: float | None) -> PlacedDevice:
+    """A CDU in the rack, which hangs on the rack's feeds.
+
+    All of its power counts as heat in the air: how much of it pumps give to the coolant, which carries
+    it out of the rack, no maker says.
+    """
+    power = fact_value(entry.power) if loop.power is None else loop.power
+    airflow = fact_value(entry.airflow)
+    if airflow is None and power is not None and rise:
+        airflow = airflow_for(power, rise)
+    psus = entry.power_supplies
+    return PlacedDevice(
+        kind="cdu",
+        entry=entry.id,
+        group=f"loop {loop.name}",
+        path=path,
+        height=fact_value(entry.height),
+        weight=fact_value(entry.weight),
+        power=power,
+        nameplate=power,
+        peak=power,
+        heat=power,
+        heat_air=power,
+        heat_liquid=0.0,
+        airflow=airflow,
+        psu_count=psus.count if psus else None,
+        psu_rating=fact_value(psus.rating) if psus else None,
+        psu_efficiency=fact_value(psus.efficiency) if psus else None,
+        psu_current=fact_value(psus.input_current) if psus else None,
+        psu_inlet=psus.inlet if psus else None,
+        full_performance=fact_value(psus.full_performance) if psus else None,
+        degraded=fact_value(psus.degraded) if psus else None,
+        degraded_power=fact_value(psus.degraded_power) if psus else None,
+        voltage_min=fact_value(entry.voltage_min),
+        voltage_max=fact_value(entry.voltage_max),
+    )

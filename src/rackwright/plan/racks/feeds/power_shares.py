@@ -1,0 +1,111 @@
+"""Which devices make up the load of a circuit or a source, normally and after a loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rackwright.plan.base import Contributor
+from rackwright.plan.expansion import SitePlan
+from rackwright.plan.records.racks import POWERED
+
+if TYPE_CHECKING:
+    from rackwright.plan.power.distribution import PowerTree
+    from rackwright.plan.power.overhead import Overhead
+
+
+def circuit_contributors(
+    site: SitePlan, rack_class: int, feed: str, lost: str | None = None
+) -> tuple[Contributor, ...]:
+    """What each kind of device of one rack puts on ``feed`` when feed ``lost`` is dead, in W."""
+    feeds = [row.feed for row in site.feeds if row.rack_class == rack_class]
+    dead = {feeds.index(lost)} if lost in feeds else set()
+    return _merge(_shares(site, rack_class, {feeds.index(feed)}, dead, 1))
+
+
+def source_contributors(
+    site: SitePlan, source: str, lost: str | None = None
+) -> tuple[Contributor, ...]:
+    """What each kind of device puts on ``source`` when ``lost`` is dead, in W of each device."""
+    tree = site.distribution
+    alive = tree.alive(lost)
+    feeds: dict[int, list[str]] = {}
+    for row in site.feeds:
+        feeds.setdefault(row.rack_class, []).append(row.source)
+    counts = site.rack_counts
+    found: list[Contributor] = []
+    for rack_class, sources in feeds.items():
+        dead = {n for n, name in enumerate(sources) if not alive[name]}
+        here = {n for n, name in enumerate(sources) if source in _path(tree, name, alive)} - dead
+        found += _shares(site, rack_class, here, dead, counts[rack_class])
+        if any(source in tree.ancestors(name) for name in sources):
+            found += _uncounted(site, rack_class, counts[rack_class])
+    return _merge(found)
+
+
+def with_overhead(shares: Iterable[Contributor], overhead: Overhead) -> tuple[Contributor, ...]:
+    """``shares`` with the cooling and the losses beyond the entries that each of them causes."""
+    each = 1 + (overhead.beyond or 0.0)
+    return tuple(replace(share, each=share.each * each) for share in shares)
+
+
+def plant_contributors(
+    site: SitePlan, source: str | None = None, lost: str | None = None
+) -> tuple[Contributor, ...]:
+    """What draws power beside the racks, of the site or on ``source`` when ``lost`` is dead, in W."""
+    tree = site.distribution
+    alive = tree.alive(lost)
+    return tuple(
+        Contributor(c.name, c.count, c.each)
+        for c in site.overhead.consumers
+        if c.each
+        and c.fed_by
+        and alive[c.name]
+        and (source is None or source in _path(tree, c.name, alive))
+    )
+
+
+def _path(tree: PowerTree, name: str, alive: dict[str, bool]) -> Iterable[str]:
+    """The sources that carry the load of ``name``, upwards."""
+    current: str | None = name
+    while current is not None:
+        yield current
+        parents = [parent for parent in tree.parents[current] if alive[parent]]
+        current = parents[0] if parents else None
+
+
+def _shares(
+    site: SitePlan, rack_class: int, feeds: AbstractSet[int], dead: set[int], racks: int
+) -> list[Contributor]:
+    """What each device of the racks draws through ``feeds`` together: one contributor a device."""
+    found = []
+    for device in site.devices_of(rack_class):
+        psus = device.psus
+        if psus is None or device.power_w is None:
+            continue
+        alive = sum(count for n, count in enumerate(psus) if n not in dead)
+        here = sum(psus[feed] for feed in feeds)
+        if alive and here and device.power_w:
+            found.append(Contributor(device.entry, racks, device.power_w * here / alive))
+    return found
+
+
+def _uncounted(site: SitePlan, rack_class: int, racks: int) -> list[Contributor]:
+    """What may hang on any feed, in full."""
+    return [
+        Contributor(device.entry, racks, device.power_w)
+        for device in site.devices_of(rack_class)
+        if device.psus is None and device.kind in POWERED and device.power_w
+    ]
+
+
+def _merge(found: Iterable[Contributor]) -> tuple[Contributor, ...]:
+    """Equal ones added up, the largest total first."""
+    counts: dict[tuple[str, float], int] = {}
+    for item in found:
+        key = (item.name, round(item.each, 6))
+        counts[key] = counts.get(key, 0) + item.count
+    merged = [Contributor(name, count, each) for (name, each), count in counts.items()]
+    return tuple(sorted(merged, key=lambda c: (-c.total, c.name)))

@@ -1,0 +1,69 @@
+"""Power shelves of a bus bar rack: on which feed each hangs, and what those on living feeds carry.
+
+Shelves of one bus bar share its current equally (OCP Open Rack v3, current sharing), so a feed
+carries as much of the rack as it has shelves, and the loss of a feed takes all of its shelves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rackwright.model.hardware import PowerShelf, fact_value
+from rackwright.model.power import RackShelves
+from rackwright.plan.expansion import SitePlan
+from rackwright.plan.power.electrical import spread
+from rackwright.plan.records.products import ShelfSet
+from rackwright.plan.records.racks import RackClass
+
+SHELF_INLETS = frozenset({"hardwired", "busbar"})
+"""Inlets of devices whose power comes from the shelves of their rack."""
+
+
+def shelves_of(site: SitePlan, racks: RackClass) -> ShelfSet | None:
+    """The power shelves of each rack of a class; None where the blueprint declares none."""
+    group = site.rack_group(racks.path)
+    if group.shelves is None:
+        return None
+    shelf = site.catalogue.get(PowerShelf, group.shelves.type)
+    feeds = tuple(feed.name for feed in group.feeds)
+    stated = (group.shelves.backup, fact_value(shelf.backup))
+    return ShelfSet(
+        shelf=shelf.id,
+        count=group.shelves.count,
+        rating_w=shelf.rating.value,
+        rating_n1_w=fact_value(shelf.rating_n_plus_1),
+        backup_s=min((seconds for seconds in stated if seconds is not None), default=None),
+        feeds=feeds,
+        on_feeds=shelves_on_feeds(group.shelves, feeds),
+    )
+
+
+def shelves_on_feeds(shelves: RackShelves, feeds: Sequence[str]) -> tuple[int, ...]:
+    """How many shelves hang on each of ``feeds``: as stated, or dealt in turn."""
+    if shelves.per_feed is not None:
+        return tuple(shelves.per_feed.get(feed, 0) for feed in feeds)
+    return spread(shelves.count, len(feeds)) if feeds else ()
+
+
+def worst_feed(on_feeds: Sequence[int]) -> int:
+    """The first of the feeds that take most shelves along, by its number."""
+    return max(range(len(on_feeds)), key=lambda feed: on_feeds[feed])
+
+
+def carried_without(rating: float, on_feeds: Sequence[int], lost: int) -> float:
+    """W that the shelves carry when the feed ``lost`` is dead, each at its ``rating`` in W.
+
+    All supplies of the others are taken to live: a feed and a supply are two losses.
+    """
+    return rating * (sum(on_feeds) - on_feeds[lost])
+
+
+def shelves_needed(power: float, rating: float, feeds: int) -> int | None:
+    """Fewest shelves, as many on each of ``feeds``, that carry ``power`` without one of the feeds.
+
+    None where nothing is left after the loss of a feed.
+    """
+    if feeds < 2:
+        return None
+    each = -(-power // (rating * (feeds - 1)))
+    return int(each) * feeds

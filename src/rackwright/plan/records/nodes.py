@@ -1,0 +1,130 @@
+"""Records of the node groups of bare-metal sites, and of what one host of a product has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from rackwright.model.fabric import Role
+from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
+from rackwright.model.onprem import NodeGroup
+from rackwright.plan.base import Path
+from rackwright.plan.hosts import numbered
+
+Technology = Literal["infiniband", "ethernet"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeGroupPlan:
+    """A node group of a bare-metal site with its product.
+
+    Attributes:
+        group: as the blueprint has it.
+        path: its place there.
+        product: what the catalogue says of one unit.
+    """
+
+    group: NodeGroup
+    path: Path
+    product: Node
+
+    @property
+    def name(self) -> str:
+        """Its name, unique in the site."""
+        return self.group.name
+
+    @property
+    def hosts(self) -> int:
+        """Number of operating systems: 18 for each NVL72, 1 for each server."""
+        return self.group.count * self.product.hosts
+
+    @property
+    def host_names(self) -> tuple[str, ...]:
+        """The hosts in the order in which racks are filled: ``dgx-01`` to ``dgx-32``."""
+        return numbered(self.group.name, self.hosts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostPorts:
+    """Equal network ports of one host.
+
+    Attributes:
+        role: what they are for, as the catalogue has it.
+        technology: InfiniBand or Ethernet.
+        rate_gbps: of one port, in Gbps.
+        count: their number; None where those of a unit are not shared out evenly to its hosts.
+    """
+
+    role: Role
+    technology: Technology
+    rate_gbps: float
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatePorts:
+    """All ports of one technology and rate of one host; ``count`` as of ``HostPorts``."""
+
+    technology: Technology
+    rate_gbps: float
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostHardware:
+    """What one host of a product has by the catalogue.
+
+    Attributes:
+        unit_hosts: hosts of one unit of the product.
+        board: the accelerators of a unit, which its hosts share; None where it has none.
+        accelerators: number of one host's; None where they are not shared out evenly.
+        cpus: number of logical CPUs; None where unknown.
+        memory_gib: main memory, in GiB; None where unknown.
+        ports: network ports, in the order of the catalogue; none are listed for instances of AWS.
+        ports_by_rate: the same, added up by technology and rate, sorted by them.
+    """
+
+    unit_hosts: int
+    board: Accelerators | None
+    accelerators: int | None
+    cpus: int | None
+    memory_gib: float | None
+    ports: tuple[HostPorts, ...]
+    ports_by_rate: tuple[RatePorts, ...]
+
+
+def describe_host(product: Node | Instance) -> HostHardware:
+    """What one host of ``product`` has."""
+    board, hosts = product.accelerators, product.hosts
+    ports = product.ports if isinstance(product, Node) else ()
+    totals: dict[tuple[Technology, float], int] = {}
+    for port in ports:
+        key = (port.technology, port.rate.value)
+        totals[key] = totals.get(key, 0) + port.count
+    memory = product.host_memory if isinstance(product, Node) else product.memory
+    return HostHardware(
+        unit_hosts=hosts,
+        board=board,
+        accelerators=0 if board is None else _share(board.count, hosts),
+        cpus=fact_value(product.cpus if isinstance(product, Node) else product.vcpus),
+        memory_gib=fact_value(memory),
+        ports=tuple(
+            HostPorts(
+                role=port.role,
+                technology=port.technology,
+                rate_gbps=port.rate.value,
+                count=_share(port.count, hosts),
+            )
+            for port in ports
+        ),
+        ports_by_rate=tuple(
+            RatePorts(technology=technology, rate_gbps=rate, count=_share(count, hosts))
+            for (technology, rate), count in sorted(totals.items())
+        ),
+    )
+
+
+def _share(count: int, hosts: int) -> int | None:
+    """What each of ``hosts`` has of ``count``; None where it is no whole number."""
+    each, rest = divmod(count, hosts)
+    return None if rest else each

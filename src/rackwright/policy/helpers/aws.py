@@ -1,0 +1,44 @@
+"""What rules about AWS compare with: documented limits, and what the plan asks of AWS."""
+
+from __future__ import annotations
+
+from rackwright.plan.aws import fsx
+from rackwright.plan.aws.endpoints import (
+    NEEDED,
+    SERVICES,
+    endpoint_type,
+    is_known,
+    unreachable,
+)
+from rackwright.plan.aws.launch_template import required_group, server_args
+from rackwright.plan.aws.names import AwsName, resource_names
+from rackwright.plan.aws.nic import LayoutError, UnknownLayoutError
+from rackwright.plan.aws.quotas import QuotaUse, quota_uses
+from rackwright.plan.aws.security_groups import network_rules, storage_rules
+from rackwright.plan.aws.site import STANDARD_QUOTA
+from rackwright.plan.aws.tags import MOST_TAGS, OWN_KEYS, key_problem, same_keys, value_problem
+
+__all__ = [
+    "MOST_TAGS",
+    "NEEDED",
+    "OWN_KEYS",
+    "SERVICES",
+    "STANDARD_QUOTA",
+    "AwsName",
+    "LayoutError",
+    "QuotaUse",
+    "UnknownLayoutError",
+    "endpoint_type",
+    "fsx",
+    "is_known",
+    "key_problem",
+    "network_rules",
+    "quota_uses",
+    "required_group",
+    "resource_names",
+    "same_keys",
+    "server_args",
+    "storage_rules",
+    "unreachable",
+    "value_problem",
+]

@@ -1,0 +1,19 @@
+"""What rules about cooling compare with: temperatures and flows, and what is not known of heat."""
+
+from __future__ import annotations
+
+from rackwright.model.onprem import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
+from rackwright.plan.cooling.loop_products import rise_within
+from rackwright.plan.cooling.thermal import coolant_flow
+from rackwright.plan.cooling.water import WATER_CLASSES
+from rackwright.plan.racks.heat_unknowns import missing_of_doors, missing_of_loop
+
+__all__ = [
+    "ASHRAE_ALLOWABLE",
+    "ASHRAE_RECOMMENDED",
+    "WATER_CLASSES",
+    "coolant_flow",
+    "missing_of_doors",
+    "missing_of_loop",
+    "rise_within",
+]

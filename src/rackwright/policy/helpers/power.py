@@ -1,0 +1,154 @@
+"""What rules about power share: who draws it, shelves, and what sources lack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from rackwright.plan.listing import first_of
+from rackwright.plan.missing import Missing
+from rackwright.plan.model import SitePlan, Subject
+from rackwright.plan.racks.contributors import contributors, unknowns
+from rackwright.plan.racks.feeds.power_shares import (
+    circuit_contributors,
+    plant_contributors,
+    source_contributors,
+    with_overhead,
+)
+from rackwright.plan.racks.feeds.shelves import (
+    SHELF_INLETS,
+    carried_without,
+    shelves_needed,
+    shelves_of,
+    shelves_on_feeds,
+    worst_feed,
+)
+from rackwright.plan.records.power import SourceLoad
+from rackwright.policy.api import Measure
+from rackwright.policy.helpers.racks import BelowSources, excess
+from rackwright.policy.helpers.remediation import either, place_fewer, provide
+
+if TYPE_CHECKING:
+    from rackwright.plan.racks.capacity import CircuitRoom
+
+__all__ = [
+    "SHELF_INLETS",
+    "carried_without",
+    "circuit_contributors",
+    "circuit_room",
+    "measure_contract",
+    "missing_of_charging",
+    "missing_of_facility",
+    "missing_of_racks",
+    "no_capacity",
+    "plant_contributors",
+    "shelves_needed",
+    "shelves_of",
+    "shelves_on_feeds",
+    "source_contributors",
+    "with_overhead",
+    "worst_feed",
+]
+
+
+def circuit_room(site: SitePlan, *, after_losses: bool) -> CircuitRoom:
+    """How many devices the circuits of each rack of a site would carry.
+
+    Args:
+        site: with the racks.
+        after_losses: whether the other circuits carry them after any feed or PDU is lost, too.
+
+    Returns:
+        What says for a class of racks how many units fit; each is worked out when it is asked for.
+    """
+    from rackwright.plan.racks.capacity import CircuitRoom
+
+    return CircuitRoom(site, after_losses=after_losses)
+
+
+def missing_of_racks(site: SitePlan, row: SourceLoad, below: BelowSources) -> tuple[str, ...]:
+    """What keeps the load of the racks on a source from being known, by its redundancy.
+
+    Returns:
+        What is missing; empty where the load is known.
+    """
+    racks = row.worst_w if row.redundancy == "N-1" else row.load_w
+    if racks is not None:
+        return ()
+    return site.distribution.missing or below.lacking(row.source)
+
+
+def missing_of_facility(site: SitePlan, row: SourceLoad, below: BelowSources) -> Iterator[str]:
+    """What keeps the machines and losses on a source from being known.
+
+    What the PUE says beyond the entries follows from the power of all racks, not of those below it.
+
+    Returns:
+        What is missing, one by one; nothing where the load is known.
+    """
+    if row.carries_facility and site.overhead.beyond is None:
+        yield from site.overhead.missing or site.distribution.missing or below.anywhere()
+    if row.lacks is not None:
+        yield row.lacks
+
+
+def missing_of_charging(site: SitePlan, batteries: Iterable[str]) -> tuple[str, ...]:
+    """The UPSs among ``batteries`` that do not say what charging takes.
+
+    Returns:
+        What is missing: the first few by name, the others counted.
+    """
+    tree = site.distribution
+    found = [
+        Missing(f"'recharge' of '{name}'", tree.place(name, "recharge"))
+        for name in batteries
+        if tree.sources[name].recharge is None
+    ]
+    return first_of(found, "'recharge' of {} more UPSs")
+
+
+def no_capacity(site: SitePlan, name: str) -> Missing:
+    """What is missing of the capacity of a source.
+
+    Returns:
+        The field of the source, or of its modules, that would say it in W.
+    """
+    tree = site.distribution
+    modules = tree.sources[name].modules
+    if modules is None or modules.spare is not None:
+        return Missing(f"capacity of '{name}'", tree.place(name, "capacity"))
+    words = f"'spare' of the modules of '{name}', 0 where every module is needed"
+    return Missing(words, tree.place(name, "modules", "spare"))
+
+
+def measure_contract(site: SitePlan, at: Subject, what: str) -> Measure:
+    """What the facility draws in W: racks, cooling and losses; the limit is its contract.
+
+    Args:
+        site: whose power is measured.
+        at: the subject of the measure.
+        what: what is measured, in the words of the measure.
+
+    Returns:
+        The measure in W, with what draws most where it is over the contract.
+    """
+    value, limit = site.totals.facility_w, site.totals.contract_w
+    over = excess(value, limit)
+    shares = contributors(site, "power_w", per_rack=False) if over else ()
+    shares = with_overhead(shares, site.overhead)
+    missing = unknowns(site, "power_w") + site.overhead.missing
+    if value is None and not missing:
+        missing = site.distribution.missing
+    if limit is None:
+        place = (*site.path, "power", "contract")
+        missing += (Missing("'contract' of the site's power", place),)
+    return Measure(
+        at,
+        value=value,
+        limit=limit,
+        unit="W",
+        what=what,
+        contributors=(*shares, *plant_contributors(site)) if over else (),
+        fix=either(place_fewer(shares, over), provide(value, "W", "a contract")) if over else None,
+        missing=missing,
+    )

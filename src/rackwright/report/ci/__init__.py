@@ -1,0 +1,1 @@
+"""Forms of a report that CI and code scanning read: GitHub, GitLab, JUnit, SARIF."""

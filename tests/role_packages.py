@@ -1,0 +1,162 @@
+"""Packages that the roles install, and whether the distribution's own index has them.
+
+    python tests/role_packages.py    writes tests/roles/packages.json from the index of this machine's apt
+
+What is asked for is read from the files of the roles. The index is kept as the few names that are needed,
+with its source and its date, so that a test compares them wherever it runs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+KEPT = ROOT / "tests/roles/packages.json"
+DEBIAN = "debian-12"
+FAMILIES = {"Debian": "dnf", "RedHat": "apt"}
+"""Families with the module of Ansible that is for the other one."""
+_NAMED = re.compile(r"_(packages?|held)$")
+_INSTALLERS = ("package", "apt", "dnf")
+_ONE_NAME = re.compile(r"^[a-z0-9][a-z0-9.+-]+$")
+_OFFER = re.compile(r"^ *(\S+) +\| +(\S+) +\| +(\S+) ([^/\s]+)/(\S+) \S+ Packages$", re.MULTILINE)
+
+OTHERS: Mapping[str, str] = {
+    "cuda-toolkit-*": "NVIDIA's CUDA repository",
+    "datacenter-gpu-manager-*": "NVIDIA's CUDA repository",
+    "libnccl*": "NVIDIA's CUDA repository",
+    "nvidia-*": "NVIDIA's CUDA repository",
+    "doca-ofed": "NVIDIA's DOCA repository",
+    "mlnx-ofed-kernel-*": "NVIDIA's DOCA repository",
+    "efa": "the EFA installer",
+    "libfabric1-aws": "the EFA installer",
+    "libfabric-aws-bin": "the EFA installer",
+    "libnccl-ofi": "the EFA installer",
+    "openmpi50-aws": "the EFA installer",
+    "enroot": "enroot's releases",
+    "enroot+caps": "enroot's releases",
+    "libnvidia-container*": "NVIDIA's repository of its container toolkit",
+    "nvslurm-plugin-pyxis": "NVIDIA's repository of Slurm's plugins",
+    "grafana": "Grafana's repository",
+    "lustre-*": "Lustre's releases, or a team's own build",
+    "nccl-tests": "a team's own build; the role builds it where there is none",
+    "sackd": "a newer Slurm, from 23.11 on: Debian 13, Ubuntu 24.04 or a team's own build",
+}
+"""Packages for Debian that its own index is not to have, by name or how it begins, and who has them."""
+
+UNREAD: Mapping[str, str] = {
+    "ubuntu-22.04": "Canonical's index was not read",
+    "ubuntu-24.04": "Canonical's index was not read",
+    "el-9": "neither the index of a distribution of EL 9 nor that of EPEL was read",
+    "amazon-linux-2023": "Amazon's index was not read",
+    "dgx-os-6": "neither Canonical's index nor NVIDIA's was read",
+    "dgx-os-7": "neither Canonical's index nor NVIDIA's was read",
+}
+"""Systems whose names of packages nothing has been compared with, and why."""
+
+
+def names_of(family: str) -> dict[str, set[str]]:
+    """Packages that roles ask for on a family of distributions, with the roles that do.
+
+    A name of which a part follows from a variable has ``*`` there.
+    """
+    found: dict[str, set[str]] = {}
+    for role in sorted(path for path in (ROOT / "roles").iterdir() if path.is_dir()):
+        for name in {*_of_variables(role, family), *_of_tasks(role, family)}:
+            found.setdefault(name, set()).add(role.name)
+    return found
+
+
+def _of_variables(role: Path, family: str) -> Iterator[str]:
+    for part in ("defaults", "vars"):
+        path = role / part / "main.yml"
+        for name, value in (_read(path) if path.is_file() else {}).items():
+            if _NAMED.search(name):
+                yield from _leaves(value, family)
+
+
+def _leaves(value: Any, family: str) -> Iterator[str]:
+    """Texts of a variable that are for every family or for this one."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key == family or key not in {*FAMILIES, "Ubuntu"}:
+                yield from _leaves(inner, family)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner, family)
+    elif isinstance(value, str) and "*" not in value:  # a query of what is installed has one
+        name = re.sub(r"{{.*?}}", "*", value)
+        if _ONE_NAME.match(name.replace("*", "0")):
+            yield name
+
+
+def _of_tasks(role: Path, family: str) -> Iterator[str]:
+    for path in sorted((role / "tasks").glob("*.yml")):
+        for task in _read(path) or ():
+            for module in set(_INSTALLERS) - {FAMILIES[family]}:
+                asked = task.get(f"ansible.builtin.{module}", {}).get("name", ())
+                listed = [asked] if isinstance(asked, str) else asked
+                yield from (text for text in listed if _ONE_NAME.match(text))
+
+
+def elsewhere(name: str) -> str | None:
+    """Who has a package that the distribution is not to have."""
+    for pattern, owner in OTHERS.items():
+        if name == pattern or (pattern.endswith("*") and name.startswith(pattern[:-1])):
+            return owner
+    return None
+
+
+def kept() -> dict[str, Any]:
+    """What was read from indexes, by the id of the system."""
+    found: dict[str, Any] = json.loads(KEPT.read_text(encoding="utf-8"))
+    return found
+
+
+def read_debian() -> dict[str, Any]:
+    """The newest version of each needed package in the index that apt has, with source and date.
+
+    Raises:
+        OSError: there is no apt.
+        subprocess.CalledProcessError: it ends with an error.
+    """
+    names = sorted(name for name in names_of("Debian") if "*" not in name)
+    told = subprocess.run(
+        ["apt-cache", "madison", *names], capture_output=True, text=True, check=True
+    ).stdout
+    versions: dict[str, str] = {}
+    sources = set()
+    for name, version, site, suite, component in _OFFER.findall(told):
+        if suite.startswith("bookworm"):
+            versions.setdefault(name, version)  # the newest comes first
+            sources.add(f"{site} {suite} {component}")
+    dates = {}
+    for path in Path("/var/lib/apt/lists").glob("*_InRelease"):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        codename = re.search(r"^Codename: (\S+)$", text, re.MULTILINE)
+        date = re.search(r"^Date: (.+)$", text, re.MULTILINE)
+        if codename and date and any(f" {codename[1]} " in source for source in sources):
+            dates[codename[1]] = date[1]
+    return {"sources": sorted(sources), "dates": dates, "packages": dict(sorted(versions.items()))}
+
+
+def _read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def main() -> int:
+    """Write what is kept."""
+    made = {DEBIAN: read_debian()}
+    KEPT.write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

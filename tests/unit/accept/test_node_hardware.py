@@ -1,0 +1,320 @@
+"""What the health check asks of GPUs, ports and the clock: sound, broken, and what cannot be asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from node_support import Node
+
+GPU = """\
+<gpu id="00000000:{id}:00.0">
+  <persistence_mode>Enabled</persistence_mode>
+  <pci><pci_gpu_link_info><pcie_gen><max_link_gen>5</max_link_gen><current_link_gen>1</current_link_gen></pcie_gen>
+    <link_widths><max_link_width>16x</max_link_width><current_link_width>16x</current_link_width></link_widths>
+  </pci_gpu_link_info></pci>
+  <clocks_event_reasons>
+    <clocks_event_reason_sw_power_cap>Active</clocks_event_reason_sw_power_cap>
+    <clocks_event_reason_hw_slowdown>Not Active</clocks_event_reason_hw_slowdown>
+    <clocks_event_reason_hw_thermal_slowdown>Not Active</clocks_event_reason_hw_thermal_slowdown>
+    <clocks_event_reason_hw_power_brake_slowdown>Not Active</clocks_event_reason_hw_power_brake_slowdown>
+  </clocks_event_reasons>
+  <ecc_mode><current_ecc>Enabled</current_ecc><pending_ecc>Enabled</pending_ecc></ecc_mode>
+  <ecc_errors>
+    <volatile><sram_correctable>0</sram_correctable><sram_uncorrectable_parity>0</sram_uncorrectable_parity>
+      <dram_correctable>7</dram_correctable><dram_uncorrectable>0</dram_uncorrectable></volatile>
+    <aggregate><dram_uncorrectable>3</dram_uncorrectable></aggregate>
+  </ecc_errors>
+  <remapped_rows><remapped_row_corr>0</remapped_row_corr><remapped_row_unc>1</remapped_row_unc>
+    <remapped_row_pending>No</remapped_row_pending><remapped_row_failure>No</remapped_row_failure></remapped_rows>
+  <fabric><state>Completed</state><status>Success</status></fabric>
+</gpu>"""
+"""As nvidia-smi 570 and 580 print it, with all that is not judged left out."""
+
+LINKS = "GPU {n}: NVIDIA H100 80GB HBM3 (UUID: GPU-{n})\n\t Link 0: 26.562 GB/s\n\t Link 1: 26.562 GB/s\n"
+ASKED = {"ecc": True, "nvlink": True, "persistence": True, "throttling": True}
+TRACKING = "C0A80001,192.168.0.1,3,1732377600.1,{off},0.00001,0.00002,-3.1,0.0,0.02,0.001,0.002,64.2,{leap}"
+
+
+def report(first: str = GPU, *, count: int = 2) -> str:
+    gpus = [first.format(id="1b"), *(GPU.format(id=f"{n}d") for n in range(2, count + 1))]
+    return f'<?xml version="1.0" ?>\n<nvidia_smi_log>\n{"".join(gpus)}\n</nvidia_smi_log>\n'
+
+
+def have_gpus(node: Node, xml: str, links: str | None = None, code: int = 0) -> None:
+    """A node whose nvidia-smi prints this."""
+    (node.folder / "xml").write_text(xml)
+    told = links if links is not None else LINKS.format(n=0) + LINKS.format(n=1)
+    (node.folder / "links").write_text(told)
+    node.settings["gpus"] = dict(ASKED)
+    node.program(
+        "nvidia-smi",
+        f'case "$1" in nvlink) /bin/cat {node.folder}/links;; *) /bin/cat {node.folder}/xml; exit {code};; esac',
+    )
+
+
+def test_sound_gpus_are_no_reason(node: Node) -> None:
+    have_gpus(node, report())
+    assert node.judge() == []
+
+
+def test_gpus_are_asked_for_only_where_their_driver_is_meant(node: Node) -> None:
+    have_gpus(node, "", code=9)
+    node.settings["gpus"] = {}
+    assert node.judge() == []
+
+
+@pytest.mark.parametrize(
+    ("healthy", "broken", "reason"),
+    [
+        ("<persistence_mode>Enabled", "<persistence_mode>Disabled", "persistence mode is off"),
+        ("<current_ecc>Enabled", "<current_ecc>Disabled", "ECC is Disabled"),
+        (
+            "<dram_uncorrectable>0",
+            "<dram_uncorrectable>2",
+            "2 dram_uncorrectable since the driver was loaded",
+        ),
+        ("row_pending>No", "row_pending>Yes", "row remapping waits for a reset"),
+        ("row_failure>No", "row_failure>Yes", "row remapping failed"),
+        ("<current_link_width>16x", "<current_link_width>8x", "PCIe x8 of x16"),
+        (
+            "hw_thermal_slowdown>Not Active",
+            "hw_thermal_slowdown>Active",
+            "clocks are lowered (hw_thermal_slowdown)",
+        ),
+        ("<state>Completed", "<state>In Progress", "NVLink fabric is In Progress"),
+        ("<status>Success", "<status>Failure", "NVLink fabric ended with Failure"),
+    ],
+)
+def test_a_fault_of_one_gpu_is_told_with_its_number(
+    node: Node,
+    healthy: str,
+    broken: str,
+    reason: str,
+) -> None:
+    assert healthy in GPU
+    have_gpus(node, report(GPU.replace(healthy, broken)))
+    assert node.judge() == [f"GPU 0: {reason}"]
+
+
+def test_throttling_has_its_former_name_until_driver_535(node: Node) -> None:
+    former = GPU.replace("clocks_event_", "clocks_throttle_")
+    have_gpus(node, report(former))
+    assert node.judge() == []
+    brake = "hw_power_brake_slowdown>"
+    have_gpus(node, report(former.replace(f"{brake}Not Active", f"{brake}Active")))
+    assert node.judge() == ["GPU 0: clocks are lowered (hw_power_brake_slowdown)"]
+
+
+def test_what_a_gpu_does_not_have_is_no_reason(node: Node) -> None:
+    lacking = GPU.replace("<state>Completed", "<state>N/A").replace("16x", "N/A")
+    have_gpus(node, report(lacking))
+    assert node.judge() == []
+
+
+def test_lanes_may_be_more_than_the_gpu_says_that_it_can_have(node: Node) -> None:
+    have_gpus(node, report(GPU.replace("16x", "8x")))
+    assert node.judge() == []
+    node.settings["gpus"]["pcie_width"] = 16
+    assert node.judge() == ["GPU 0: PCIe x8 of x16"]
+
+
+def test_a_gpu_that_the_driver_does_not_see(node: Node) -> None:
+    have_gpus(node, report(count=1))
+    assert node.judge() == ["nvidia-smi sees 1 of 2 GPUs"]
+
+
+def test_an_nvidia_smi_that_fails_says_why(node: Node) -> None:
+    have_gpus(node, "Failed to initialize NVML: Driver/library version mismatch", code=18)
+    assert node.judge() == [
+        "nvidia-smi: Failed to initialize NVML: Driver/library version mismatch"
+    ]
+    (node.folder / "bin/nvidia-smi").unlink()
+    assert node.judge() == ["nvidia-smi: nvidia-smi is not installed"]
+
+
+def test_an_nvlink_that_is_down(node: Node) -> None:
+    down = LINKS.format(n=1).replace("Link 1: 26.562 GB/s", "Link 1: <inactive>")
+    have_gpus(node, report(), LINKS.format(n=0) + down)
+    assert node.judge() == ["GPU 1: NVLink 1 down"]
+    have_gpus(node, report(), "")
+    assert node.judge() == ["no GPU has an NVLink"]
+    node.settings["gpus"]["nvlink"] = False
+    assert node.judge() == []
+
+
+def test_an_xid_without_a_name_is_told_by_its_number(node: Node) -> None:
+    node.settings["xids"] = [154]
+    line = "NVRM: Xid (PCI:0000:1b:00): 154, GPU recovery action changed"
+    node.program("journalctl", f"echo 'kernel: {line}'")
+    assert node.judge() == ["Xid 154"]
+
+
+def dcgm(health_of_all: str, **systems: str) -> str:
+    """A report as DCGM's dcgmi/Health.cpp and DcgmiOutput.cpp write it, with incidents of GPU 1."""
+    errors = {name.replace("_", " "): {"value": value} for name, value in systems.items()}
+    entity = {"1": {"value": health_of_all, "children": {"Errors": {"children": errors}}}}
+    body = {"Overall Health": {"value": health_of_all}}
+    return json.dumps({"body": body | ({"GPU": {"children": entity}} if errors else {})})
+
+
+@pytest.mark.parametrize(
+    ("told", "reasons"),
+    [
+        (dcgm("Healthy"), []),
+        (dcgm("Warning", Thermal_system="Warning"), []),
+        (
+            dcgm("Failure", Memory_system="Failure", PCIe_system="Warning"),
+            ["DCGM: Memory system"],
+        ),
+        (dcgm("Internal error"), ["DCGM: Internal error"]),
+        ("{}", ["dcgmi does not say how the GPUs are"]),
+    ],
+)
+def test_what_dcgm_has_watched(node: Node, told: str, reasons: list[str]) -> None:
+    node.settings["dcgm"] = True
+    node.program("dcgmi", f"echo '{told}'")
+    assert node.judge() == reasons
+
+
+def test_dcgm_is_told_to_watch_where_nobody_has(node: Node) -> None:
+    node.settings["dcgm"] = True
+    node.program(
+        "dcgmi",
+        f'echo "$*" >> {node.log}; case "$*" in *--check*) echo "Error: Health watches not enabled."; exit 1;; esac',
+    )
+    assert node.judge() == []
+    assert node.log.read_text().splitlines()[-1] == "health --group 0 --set a"
+    node.program("dcgmi", "echo 'Error: unable to establish a connection'; exit 255")
+    assert node.judge() == ["dcgmi: Error: unable to establish a connection"]
+
+
+class Ports:
+    """Ports of a node as the kernel shows them."""
+
+    def __init__(self, node: Node, health: ModuleType, patch: pytest.MonkeyPatch) -> None:
+        self.folder = node.folder / "infiniband"
+        self.now = 1000.0
+        patch.setattr(health, "STATE", str(node.folder / "state.json"))
+        patch.setattr(health.time, "monotonic", lambda: self.now)
+        node.settings |= {
+            "sysfs": str(self.folder),
+            "remember": True,
+            "ports": [{"technology": "infiniband", "rate_gbps": 400.0, "count": 2}],
+        }
+        for name in ("mlx5_0", "mlx5_1"):
+            self.set(name)
+
+    def set(self, name: str, **given: str | int) -> None:
+        texts = {
+            "link_layer": "InfiniBand",
+            "state": "4: ACTIVE",
+            "rate": "400 Gb/sec (4X NDR)",
+            "counters/symbol_error": 0,
+            "counters/link_downed": 0,
+        } | {key.replace("counters_", "counters/"): value for key, value in given.items()}
+        for path, text in texts.items():
+            file = self.folder / name / "ports/1" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"{text}\n")
+
+
+@pytest.fixture
+def ports(node: Node, health: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Ports:
+    return Ports(node, health, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"state": "2: INIT"},
+        {"rate": "200 Gb/sec (4X HDR)"},
+        {"link_layer": "Ethernet"},
+    ],
+)
+def test_a_port_that_is_not_as_meant(node: Node, ports: Ports, given: dict[str, str]) -> None:
+    assert node.judge() == []
+    ports.set("mlx5_1", **given)
+    assert node.judge() == ["1 of 2 infiniband ports of 400 Gbps"]
+
+
+def test_a_port_that_went_down_and_came_back(node: Node, ports: Ports) -> None:
+    ports.set("mlx5_0", counters_link_downed=5)
+    assert node.judge() == [], "before the first look is no fault of now"
+    ports.now += 300
+    ports.set("mlx5_0", counters_link_downed=6)
+    assert node.judge() == ["mlx5_0/1 went down 1 times in 12 min"]
+    ports.now += 500
+    assert node.judge() == ["mlx5_0/1 went down 1 times in 12 min"], (
+        "once more, then it is forgotten"
+    )
+    ports.now += 1
+    assert node.judge() == []
+
+
+@pytest.mark.parametrize(("errors", "told"), [(2, False), (3, True)])
+def test_symbol_errors_beyond_those_that_ufm_takes(
+    node: Node,
+    ports: Ports,
+    errors: int,
+    told: bool,
+) -> None:
+    """400 Gbps in 720 s are 2.88e14 bits: 2.88 errors at 1e-14."""
+    assert node.judge() == []
+    ports.set("mlx5_1", counters_symbol_error=errors)
+    wanted = ["mlx5_1/1 has 3 symbol errors in 12 min, more than 2.88"]
+    assert node.judge() == (wanted if told else [])
+
+
+def test_who_tells_nobody_keeps_nothing(node: Node, ports: Ports) -> None:
+    assert node.run("--print") == 0
+    assert not Path(node.folder / "state.json").exists()
+    assert node.run() == 0
+    assert Path(node.folder / "state.json").exists()
+
+
+def test_a_state_that_is_cut_short_is_written_anew(node: Node, ports: Ports) -> None:
+    path = node.folder / "state.json"
+    path.write_text("{")
+    assert node.judge() == []
+    assert json.loads(path.read_text())["since"] == ports.now
+
+
+@pytest.mark.parametrize(
+    ("off", "leap", "reasons"),
+    [
+        ("0.000012", "Normal", []),
+        ("-1.0", "Normal", []),
+        ("-1.5", "Normal", ["the clock is 1.500 s off, more than 1 s"]),
+        ("0", "Not synchronised", ["the clock follows no time server"]),
+    ],
+)
+def test_the_clock(node: Node, off: str, leap: str, reasons: list[str]) -> None:
+    node.settings["clock_s"] = 1.0
+    node.program("chronyc", f"echo '{TRACKING.format(off=off, leap=leap)}'")
+    assert node.judge() == reasons
+
+
+def test_a_clock_that_cannot_be_asked(node: Node) -> None:
+    node.settings["clock_s"] = 1.0
+    node.program("chronyc", "echo '506 Cannot talk to daemon'; exit 1")
+    assert node.judge() == ["chronyc: 506 Cannot talk to daemon"]
+
+
+@pytest.mark.parametrize(("number", "reasons"), [(116, ["{}: Stale file handle"]), (2, [])])
+def test_a_file_system_that_has_thrown_the_node_out(
+    node: Node,
+    health: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    reasons: list[str],
+) -> None:
+    def refuse(path: str) -> None:
+        raise OSError(number, "Stale file handle", path)
+
+    monkeypatch.setattr(health.os, "statvfs", refuse)
+    node.settings["free"] = []
+    assert node.judge() == [reason.format("/scratch") for reason in reasons]
