@@ -20,6 +20,7 @@ def play_cases(
     tasks: Sequence[Mapping[str, Any]],
     *,
     roles: Path = ROOT / "roles",
+    environment: Mapping[str, str] | None = None,
 ) -> str:
     """What Ansible says.
 
@@ -28,6 +29,7 @@ def play_cases(
         hosts: variables of each case by its name; ``case_folder`` is searched for programs first.
         tasks: what every case runs.
         roles: where roles are looked for.
+        environment: what programs of the cases see beside the search path, templates included.
     """
     shared = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
     made = {name: {"case_folder": str(folder), **own} for name, own in hosts.items()}
@@ -35,7 +37,10 @@ def play_cases(
     play = {
         "hosts": "all",
         "gather_facts": False,
-        "environment": {"PATH": "{{ case_folder }}:" + os.environ["PATH"]},
+        "environment": {
+            "PATH": "{{ case_folder }}:" + os.environ["PATH"],
+            **(environment or {}),
+        },
         "tasks": list(tasks),
     }
     (folder / "play.yml").write_text(json.dumps([play]))

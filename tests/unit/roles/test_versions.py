@@ -6,11 +6,7 @@ says.
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +14,7 @@ import pytest
 import yaml
 from jinja2 import Environment, meta
 
-from collection_support import COLLECTIONS
+from role_cases import failure_of, play_cases, write_program
 
 ROLES = Path(__file__).parents[3] / "roles"
 WANTED = "3.4.1"
@@ -117,10 +113,8 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "srun": 'echo "$CASE_PRINTS"',
         "nvidia-container-cli": '[ -z "$CASE_BLIND" ] || { echo "no driver" >&2; exit 1; }',
     }
-    (folder / "bin").mkdir()
     for name, text in programs.items():
-        (folder / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
-        (folder / "bin" / name).chmod(0o755)
+        write_program(folder / name, text)
     hosts = {}
     for name, (role, wanted, version, prints, _) in CASES.items():
         packages = ENROOT if role == "enroot" else PYXIS
@@ -137,48 +131,22 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         }
         if name.startswith("toolkit"):
             hosts[name]["enroot_toolkit_version"] = "1.17.8"
-    defaults = {
-        "ansible_connection": "local",
-        "ansible_python_interpreter": sys.executable,
-    }
-    (folder / "hosts.json").write_text(json.dumps({"all": {"hosts": hosts, "vars": defaults}}))
-    play = {
-        "hosts": "all",
-        "gather_facts": False,
-        "environment": {
-            "PATH": f"{folder}/bin:{os.environ['PATH']}",
-            "CASE_INSTALLED": "{{ case_installed }}",
-            "CASE_PRINTS": "{{ case_prints }}",
-            "CASE_BLIND": "{{ case_blind }}",
-        },
-        "tasks": [
+    told = play_cases(
+        folder,
+        hosts,
+        [
             {
                 "ansible.builtin.include_role": {"name": "{{ case_role }}", "tasks_from": "verify"},
                 "vars": {f"{role}_family": "Debian" for role in ("enroot", "pyxis")},
             }
         ],
-    }
-    (folder / "play.yml").write_text(json.dumps([play]))
-    program = Path(sys.executable).parent / "ansible-playbook"
-    done = subprocess.run(
-        [program, "-i", folder / "hosts.json", folder / "play.yml"],
-        env={
-            **os.environ,
-            "ANSIBLE_ROLES_PATH": str(ROLES),
-            "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
-            "ANSIBLE_NOCOLOR": "True",
+        environment={
+            "CASE_INSTALLED": "{{ case_installed }}",
+            "CASE_PRINTS": "{{ case_prints }}",
+            "CASE_BLIND": "{{ case_blind }}",
         },
-        capture_output=True,
-        text=True,
-        check=False,
     )
-    assert "PLAY RECAP" in done.stdout, done.stdout + done.stderr
-    return {
-        name: "".join(
-            re.findall(rf"^(?:fatal|failed): \[{name}\].*$", done.stdout + done.stderr, re.M)
-        )
-        for name in CASES
-    }
+    return {name: failure_of(told, name) for name in CASES}
 
 
 @pytest.mark.parametrize("case", CASES)
