@@ -37,6 +37,13 @@ done
 cat "/var/lib/lab-roce/$device"
 """
 
+MLXCONFIG = """\
+#!/bin/sh
+# Stand-in of a lab, where no adapter is.
+echo "-E- Failed to open the device"
+exit 1
+"""
+
 OFED, OLD_OFED = "3.2.1-044000", "2.10.0-093000"
 _KERNEL = "25.10.OFED.25.10.1.7.1-1"
 _SUMMARY = "(stand-in of a lab)"
@@ -47,9 +54,21 @@ MOCK_PACKAGES = (
             "doca-ofed",
             version,
             f"DOCA-OFED {_SUMMARY}",
-            ("infiniband-diags", "mlnx-ofed-kernel-dkms", "mlnx-ofed-kernel-utils", "mlnx-tools"),
+            (
+                "infiniband-diags",
+                "mft",
+                "mlnx-ofed-kernel-dkms",
+                "mlnx-ofed-kernel-utils",
+                "mlnx-tools",
+            ),
         )
         for version in (OFED, OLD_OFED)
+    ),
+    MockPackage(
+        "mft",
+        "4.34.1-10",
+        f"firmware tools of adapters {_SUMMARY}",
+        files={"usr/bin/mlxconfig": MLXCONFIG},
     ),
     MockPackage("mlnx-ofed-kernel-dkms", _KERNEL, f"kernel modules of DOCA-OFED {_SUMMARY}"),
     MockPackage(
