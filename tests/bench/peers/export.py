@@ -42,7 +42,9 @@ CIRCUIT = _names(
     "pdu usable_w implied_w branches branch_worst_a branch_rating_a c13_used c13_available "
     "c13_worst_a c13_rating_a c19_used c19_available c19_worst_a c19_rating_a"
 )
-FEED = _names("feed source pdu_entry current_a circuit_current_a outlet_voltage_v")
+FEED = _names(
+    "feed source pdu_entry voltage_v pdu_voltage_v current_a circuit_current_a outlet_voltage_v"
+)
 SOURCE = _names("source kind redundancy load_w worst_w capacity_w deviation_w")
 HALL = _names(
     "hall containment handler ashrae_class power_w power_limit_w heat_air_w air_capacity_n1_w "

@@ -138,6 +138,9 @@ def capping(site: Any) -> Iterator[str]:
 
 
 def outlet_voltage(rack: Any) -> Iterator[str]:
+    for feed in rack["feeds"]:
+        if over(feed["voltage_v"], feed["pdu_voltage_v"]):
+            yield f"{rack_of(rack)} feed {feed['feed']}"
     volts = [feed["outlet_voltage_v"] for feed in rack["feeds"] if feed["pdu_entry"] is not None]
     for device in rack["nodes"]:
         if device["psu_inlet"] in WITHOUT_SUPPLIES:

@@ -147,7 +147,13 @@ deny contains {"policy": "PWR-009", "subject": sprintf("%s power", [site.site])}
 	not site.capping
 }
 
-# PWR-010: the voltage at the outlets suits the devices.
+# PWR-010: the voltage of a circuit suits its PDU, and that at the outlets suits the devices.
+deny contains {"policy": "PWR-010", "subject": feed_subject(rack, feed)} if {
+	some rack in input.racks
+	some feed in rack.feeds
+	over(feed.voltage_v, feed.pdu_voltage_v)
+}
+
 deny contains {"policy": "PWR-010", "subject": device_subject(rack, device)} if {
 	some rack in input.racks
 	some device in rack.nodes
