@@ -59,7 +59,7 @@ class SpreadDomains(Policy):
                     for loss in domains.losses(index):
                         yield self._judge(at, loss)
             yield from _controllers(plan, site, domains)
-        for tray in tray_losses(plan):
+        for tray in tray_losses(plan, () if plan.slurm is None else plan.slurm.nodes):
             yield self._judge_tray(tray)
 
     def _judge(self, at: Subject, loss: Loss) -> Measure:

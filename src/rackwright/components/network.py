@@ -190,7 +190,7 @@ class Network(pulumi.ComponentResource):
             "endpoints": "AWS services from inside the VPC",
         }
         wanted: set[str] = {rule.group for rule in rules}
-        if args.plan.has_login:
+        if args.plan.login is not None:
             wanted.add("login")
         groups: dict[str, pulumi.Output[str]] = {
             group: security_group(

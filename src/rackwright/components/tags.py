@@ -13,6 +13,7 @@ import pulumi
 from pydantic import ConfigDict, InstanceOf
 
 from rackwright.model.base import Model
+from rackwright.plan.aws.names import site_prefix
 from rackwright.plan.aws.site import AwsSitePlan
 
 FORMER_NAMES: Mapping[str, tuple[str, ...]] = {}
@@ -31,7 +32,7 @@ class SiteArgs(Model):
     @property
     def prefix(self) -> str:
         """What every name of the site starts with."""
-        return f"{self.cluster}-{self.plan.name}"
+        return site_prefix(self.cluster, self.plan.name)
 
     def name(self, *parts: str) -> str:
         """The name of a resource of the site."""

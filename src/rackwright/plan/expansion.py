@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rackwright.model.users import Users
     from rackwright.plan.aws.site import AwsSitePlan
     from rackwright.plan.fabric.fabrics import FabricPlan
+    from rackwright.plan.fabric.layout import Layout
     from rackwright.plan.power.distribution import PowerTree
     from rackwright.plan.power.overhead import Overhead
     from rackwright.plan.records.facility import (
@@ -162,6 +163,11 @@ class SitePlan:
         from rackwright.plan.fabric.fabrics import plan_fabrics
 
         return plan_fabrics(self.site, self.path, self.catalogue)
+
+    @property
+    def layouts(self) -> tuple[Layout, ...]:
+        """The layouts of its fabrics, without those to which nothing is attached."""
+        return tuple(one.layout for one in self.fabrics if one.layout is not None)
 
     @cached_property
     def rack_counts(self) -> Mapping[int, int]:

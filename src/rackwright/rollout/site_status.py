@@ -12,10 +12,8 @@ from typing import Any, Literal
 from rackwright.accept.compare import Acceptance
 from rackwright.harmless import json_text
 from rackwright.model.names import compress_hostlist
-from rackwright.plan.host_list import Host, list_hosts
+from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
-from rackwright.plan.slurm.nodes import node_sets
-from rackwright.plan.slurm.topology import topologies
 from rackwright.rollout.slurm_nodes import NodeState
 
 SCHEMA = "rackwright.site-status/v1"
@@ -97,8 +95,7 @@ def parts_of(plan: Plan) -> Mapping[Part, frozenset[str]]:
                 nodes = found.get(Part(planned.name, "rack", rack), set())
                 for kind, name in parts if nodes else ():
                     found.setdefault(Part(planned.name, kind, name), set()).update(nodes)
-    sets = node_sets(plan)
-    own = topologies(plan, sets)[0] if sets else ()
+    own = () if plan.slurm is None or not plan.slurm.nodes else plan.slurm.topologies
     for switch in (switch for topology in own for switch in topology.switches):
         for name in switch.nodes:
             if name in sites and not switch.children:
@@ -108,8 +105,9 @@ def parts_of(plan: Plan) -> Mapping[Part, frozenset[str]]:
 
 def _node_hosts(plan: Plan) -> list[Host]:
     """The hosts that are nodes of Slurm, in the order of the plan."""
-    groups = {(nodes.site, nodes.group) for nodes in node_sets(plan)}
-    return [host for host in list_hosts(plan) if (host.site, host.group) in groups]
+    sets = () if plan.slurm is None else plan.slurm.nodes
+    groups = {(nodes.site, nodes.group) for nodes in sets}
+    return [host for host in plan.hosts if (host.site, host.group) in groups]
 
 
 def shared_parts(

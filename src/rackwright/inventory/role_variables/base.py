@@ -8,7 +8,7 @@ from typing import Any
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
 from rackwright.plan.naming.host_lines import host_lines
-from rackwright.plan.software.versions import bill_of, kernel_of, system_of
+from rackwright.plan.software.versions import kernel_of, system_of
 
 KIB_OF_GIB = 2**20
 EFA_PAGE_KIB = 2048
@@ -49,7 +49,7 @@ def base_variables(plan: Plan, hosts: Iterable[Host]) -> dict[tuple[str, str], d
 
 def _builds_modules(plan: Plan, host: Host) -> bool:
     """Whether the bill brings a host software with modules for its kernel."""
-    bill, _ = bill_of(plan.operations, host.site)
+    bill = plan.software[host.site].bill
     if bill is None:
         return False
     modules = (bill.driver, bill.ofed, bill.lustre_client, bill.lustre_server)
@@ -58,7 +58,7 @@ def _builds_modules(plan: Plan, host: Host) -> bool:
 
 def _boots_securely(plan: Plan, site: str) -> bool:
     """Whether the blueprint says so of every node of a site of bare metal."""
-    stated = (one.site.security for one in plan.onprem if one.site.name == site)
+    stated = (one.security for one in plan.onprem if one.name == site)
     return any(security is not None and security.secure_boot is True for security in stated)
 
 

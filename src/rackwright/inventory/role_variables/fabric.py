@@ -26,11 +26,7 @@ def rdma_ports(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
     """
     found = {}
     for planned in plan.onprem:
-        layouts = [
-            fabric.layout
-            for fabric in planned.fabrics
-            if fabric.layout is not None and fabric.fabric.role != "management"
-        ]
+        layouts = [one for one in planned.layouts if one.fabric.role != "management"]
         bill = plan.software[planned.name].bill
         for group in planned.groups:
             known = _adapters(group.name, layouts)

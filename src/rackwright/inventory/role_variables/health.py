@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from rackwright.inventory.role_variables.fabric import rdma_ports
-from rackwright.plan.accelerators_per_node import boards
 from rackwright.plan.model import Plan
 from rackwright.plan.slurm.node_health import health_programs
-from rackwright.plan.slurm.nodes import node_sets
-from rackwright.plan.software.versions import WIDE_NVLINK, bill_of, has_nvswitch
+from rackwright.plan.software.versions import WIDE_NVLINK, has_nvswitch
 
 MOST_CLOCK_S = 1.0
 """Our judgement: NTP keeps milliseconds, and MUNGE takes minutes."""
@@ -22,13 +20,13 @@ def health_variables(plan: Plan) -> Mapping[tuple[str, str], dict[str, Any]]:
     GPUs are asked for where the software bill names their driver, which brings what answers; DCGM
     and ports where it names DCGM and the drivers of the ports.
     """
-    if plan.scheduler is None or not health_programs(plan):
+    if plan.slurm is None or not health_programs(plan):
         return {}
     found: dict[tuple[str, str], dict[str, Any]] = {
-        (nodes.site, nodes.group): {} for nodes in node_sets(plan)
+        (nodes.site, nodes.group): {} for nodes in plan.slurm.nodes
     }
-    for board in boards(plan):
-        bill, _ = bill_of(plan.operations, board.site)
+    for board in plan.boards:
+        bill = plan.software[board.site].bill
         known = found.get((board.site, board.group))
         if known is None or bill is None or board.accelerators.vendor != "nvidia":
             continue

@@ -24,11 +24,7 @@ def nccl_settings(plan: Plan) -> dict[tuple[str, str], dict[str, str]]:
     """
     found = {}
     for planned in plan.onprem:
-        layouts = [
-            fabric.layout
-            for fabric in planned.fabrics
-            if fabric.layout is not None and fabric.fabric.role == "compute"
-        ]
+        layouts = [one for one in planned.layouts if one.fabric.role == "compute"]
         for group in planned.groups:
             known = {
                 "NCCL_IB_HCA": _ports(group, layouts),

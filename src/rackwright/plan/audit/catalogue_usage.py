@@ -97,8 +97,8 @@ def _counted(planned: SitePlan) -> Iterator[tuple[str, str, int]]:
         for tier in fabric.tiers:
             yield "switch", tier.type, tier.count
     for loop in site.loops:
-        standing = [racks.count for racks in planned.rack_classes if racks.loop == loop.name]
-        yield "CDU", loop.cdu, loop.count * (sum(standing) if loop.in_rack else 1)
+        on = (racks.count for racks in planned.rack_classes if racks.loop == loop.name)
+        yield "CDU", loop.cdu, loop.count * (sum(on) if loop.in_rack else 1)
     for hall in site.halls:
         if hall.air is not None:
             yield "air handler", hall.air.type, hall.air.count

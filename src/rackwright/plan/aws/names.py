@@ -52,15 +52,15 @@ class AwsName:
         return LONGEST[self.what]
 
 
-def site_prefix(cluster: str, site: AwsSite) -> str:
+def site_prefix(cluster: str, site: str) -> str:
     """What every name of a site starts with."""
-    return f"{cluster}-{site.name}"
+    return f"{cluster}-{site}"
 
 
 def resource_names(planned: AwsSitePlan, cluster: str) -> Iterator[AwsName]:
     """Every name of a site that has to be short enough; of the hosts of a group the longest."""
     site, path = planned.site, planned.path
-    prefix = site_prefix(cluster, site)
+    prefix = site_prefix(cluster, site.name)
     for role in instance_roles(site):
         if getattr(site.access.instance_profiles, role) is None:
             yield AwsName("IAM role", f"{prefix}-{role}", path, f"'{role}'")

@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rackwright.model.aws import LustreFileSystem
 from rackwright.plan.aws.endpoints import interface_endpoints
 from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.aws.subnets import file_system_interfaces, nat_zones
@@ -143,17 +142,11 @@ def _things(planned: AwsSitePlan, quota: Quota) -> Iterator[Contributor]:
         yield Contributor("NAT gateway", len(nat_zones(site.network)), 1)
     elif quota is VOLUMES:
         for group in planned.groups:
-            yield Contributor(group.group.name, group.group.count, _volume(group.group.root_volume))
+            yield Contributor(
+                group.group.name, group.group.count, math.ceil(group.group.root_volume)
+            )
         for plan in planned.servers:
-            yield Contributor(plan.role, plan.server.count, _volume(plan.server.root_volume))
+            yield Contributor(plan.role, plan.server.count, math.ceil(plan.server.root_volume))
     else:
         for system in site.file_systems:
-            yield Contributor(system.name, 1, 1 if quota is FILE_SYSTEMS else _storage(system))
-
-
-def _volume(size: float) -> float:
-    return math.ceil(size)
-
-
-def _storage(system: LustreFileSystem) -> float:
-    return system.capacity
+            yield Contributor(system.name, 1, 1 if quota is FILE_SYSTEMS else system.capacity)

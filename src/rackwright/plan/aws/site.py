@@ -167,11 +167,6 @@ class AwsSitePlan:
         return storage_rules(self.site)
 
     @property
-    def has_login(self) -> bool:
-        """It has login nodes."""
-        return self.site.login is not None
-
-    @property
     def bucket_names(self) -> tuple[str, ...]:
         """The buckets that it makes for its file systems, each once, in order."""
         return bucket_names(self.site)

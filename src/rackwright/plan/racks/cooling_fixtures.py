@@ -31,17 +31,16 @@ def cooling_fixtures(
         catalogue: the products.
         rise: rise in K of the air across devices whose maker publishes no airflow; None if unknown.
     """
-    in_rack = loop is not None and loop.in_rack
-    if loop is not None and in_rack:
-        made = _cdu(catalogue.get(Cdu, loop.cdu), loop, loop_path, rise)
-        yield from [made] * loop.count
+    own = loop if loop is not None and loop.in_rack else None
+    if own is not None:
+        made = _cdu(catalogue.get(Cdu, own.cdu), own, loop_path, rise)
+        yield from [made] * own.count
     manifolds = cooling.manifolds
     if manifolds is not None:
         one = passive("manifold", "manifold", "manifolds", path, manifolds.height, manifolds.weight)
         yield from [one] * manifolds.count
-    elif (
-        in_rack and cooling.has_cold_plates
-    ):  # what stands in the rack is told, and nobody told of these
+    elif own is not None and cooling.has_cold_plates:
+        # What stands in the rack is told, and nobody told of these.
         yield passive("manifold", "manifold", "manifolds", path, None, None)
     if cooling.door_loop is not None:
         weight = cooling.rear_door_weight

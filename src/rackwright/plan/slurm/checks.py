@@ -39,11 +39,7 @@ class Cabling:
 def cabling(plan: Expansion, sets: Sequence[NodeSet]) -> tuple[Cabling, ...]:
     """The cabling of each bare-metal group with accelerators; the others need no fabric."""
     layouts = {
-        planned.name: [
-            fabric.layout
-            for fabric in planned.fabrics
-            if fabric.layout is not None and fabric.fabric.role == "compute"
-        ]
+        planned.name: [one for one in planned.layouts if one.fabric.role == "compute"]
         for planned in plan.onprem
     }
     return tuple(
