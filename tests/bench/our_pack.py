@@ -1,7 +1,8 @@
-"""The same thirty rules in Rackwright's analyzer."""
+"""The same thirty rules in Rackwright's analyzer; with the argument ``none``, no rule at all."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 from rackwright.crossguard import server
@@ -25,4 +26,4 @@ RULES = tuple(
 )
 
 if __name__ == "__main__":
-    server.serve(rules=RULES)
+    server.serve(rules=() if sys.argv[1:] == ["none"] else RULES)
