@@ -2,7 +2,8 @@
 
 moto 5.2.5 gives an instance one interface per device index, so that the 32 EFA cards of a p5
 fold into one, and lets an Auto Scaling group forget the template's interfaces, disks, metadata
-options, placement and instance profile. ``install`` mends that in moto's own classes.
+options, placement and instance profile. It launches nothing by the second version of a template
+that has user data. ``install`` mends that in moto's own classes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from moto.autoscaling import models as autoscaling
 from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.models import EC2Backend, elastic_network_interfaces
 from moto.ec2.models.instances import Instance
+from moto.ec2.models.launch_templates import LaunchTemplate, LaunchTemplateVersion
 from moto.ec2.models.subnets import Subnet
+from moto.ec2.utils import parse_user_data
 
 from rackwright.provision.embedded import moto_capacity
 from rackwright.provision.embedded.patching import first_time, put
@@ -26,6 +29,7 @@ def install() -> None:
     if not first_time(__name__):
         return
     _patch_interfaces()
+    _patch_versions()
     _patch_run_instances()
     _patch_autoscaling()
 
@@ -77,6 +81,18 @@ def _patch_interfaces() -> None:
 
     put(attachment, __init__=init)
     put(Instance, prep_nics=prep_nics, detach_eni=detach_eni)
+
+
+def _patch_versions() -> None:
+    first = LaunchTemplate.create_version
+
+    def create_version(self: Any, data: dict[str, Any], description: str) -> LaunchTemplateVersion:
+        # moto marks the user data of a template's first version as base 64, and launches by no other.
+        if isinstance(text := data.get("UserData"), str):
+            data = {**data, "UserData": parse_user_data(text)}
+        return first(self, data, description)
+
+    put(LaunchTemplate, create_version=create_version)
 
 
 def _position(nic: dict[str, Any]) -> tuple[int, int]:

@@ -149,6 +149,29 @@ def test_a_preview_does_not_know_the_version_that_an_update_will_make(engine: En
     engine.delete(made)
 
 
+def test_a_group_grows_by_a_second_version_of_its_template(
+    engine: Engine, embedded: Embedded
+) -> None:
+    world = World(engine, "grows")
+    launch = world.get("aws:ec2/launchTemplate:LaunchTemplate", "t", **template(world))
+    asked = {
+        "minSize": 1,
+        "maxSize": 1,
+        "vpcZoneIdentifiers": [world.subnet()],
+        "launchTemplate": {"id": launch.id, "version": "$Latest"},
+    }
+    group = world.get("aws:autoscaling/group:Group", "g", **asked)
+    (mapping,) = launch.inputs["blockDeviceMappings"]
+    larger = [{**mapping, "ebs": {**mapping["ebs"], "volumeSize": 300}}]
+    engine.update(launch, {**launch.inputs, "blockDeviceMappings": larger})
+    engine.update(group, {**group.inputs, "minSize": 2, "maxSize": 2})
+    described = client_of(embedded, "autoscaling").describe_auto_scaling_groups(
+        AutoScalingGroupNames=[group.id]
+    )
+    assert len(described["AutoScalingGroups"][0]["Instances"]) == 2
+    world.close()
+
+
 def test_two_interfaces_in_one_place_are_refused(engine: Engine) -> None:
     nic = {"networkCardIndex": 1, "deviceIndex": 1}
     inputs = {"instanceType": "p5.48xlarge", "networkInterfaces": [nic, nic]}
