@@ -19,6 +19,7 @@ from rackwright.provision.backends import PASSPHRASE
 from rackwright.provision.progress import StackProgress
 from rackwright.provision.stack_locks import (
     clear_dead_locks,
+    clear_half_written,
     file_store,
     locked,
     named_locks,
@@ -244,6 +245,8 @@ def open_stack(
         raise ExternalToolError(
             "the Pulumi CLI is not installed", hint="run 'rackwright tools install'"
         )
+    if (store := file_store(target.backend)) is not None:
+        clear_half_written(store, kind)
     settings = automation.ProjectSettings(
         name=kind,
         runtime="python",

@@ -1,4 +1,4 @@
-"""Locks of stacks: who holds them, and how one is lifted whose holder is lost.
+"""What a run that was killed leaves in the way of the next: locks of stacks, and files half written.
 
 The engine writes a lock beside the state, as ``.pulumi/locks/organization/PROJECT/STACK/ID.json``,
 and removes it at its end; one that is killed leaves it behind. Pulumi Cloud keeps them itself.
@@ -134,6 +134,24 @@ def file_store(url: str | None) -> FileStore | None:
     if url is None or not url.startswith("file://"):
         return None
     return FileStore(Path(url.removeprefix("file://").partition("?")[0]).expanduser())
+
+
+def clear_half_written(store: FileStore, project: str) -> int:
+    """Remove the attributes that a killed engine left empty beside a state; the state itself stands.
+
+    The engine replaces a state in one step, but begins ``STACK.json.attrs`` beside it anew, which
+    holds the state's digest; where that is empty it reads no state ("EOF"), where it is missing it does.
+
+    Returns:
+        how many there were.
+    """
+    folders = (store.folder / ".pulumi", store.folder / ".pulumi/stacks" / project)
+    empty = [
+        path for folder in folders for path in folder.glob("*.attrs") if not path.stat().st_size
+    ]
+    for path in empty:
+        path.unlink(missing_ok=True)
+    return len(empty)
 
 
 def open_store(url: str | None) -> LockStore | None:

@@ -15,6 +15,7 @@ from rackwright.errors import ExternalToolError
 from rackwright.provision.stack_locks import (
     FileStore,
     clear_dead_locks,
+    clear_half_written,
     locked,
     named_locks,
     open_store,
@@ -40,6 +41,28 @@ def test_the_lock_of_a_dead_process_is_removed(tmp_path: Path) -> None:
     path = write_lock(tmp_path, pid=dead_pid(), hostname=socket.gethostname())
     assert clear_dead_locks(FileStore(tmp_path), "project", "stack") == 1
     assert not path.exists()
+
+
+def test_attributes_that_a_killed_engine_left_empty_are_removed_and_states_stay(
+    tmp_path: Path,
+) -> None:
+    states = tmp_path / ".pulumi/stacks/project"
+    states.mkdir(parents=True)
+    files = {
+        tmp_path / ".pulumi/meta.yaml": "version: 1",
+        tmp_path / ".pulumi/meta.yaml.attrs": "",
+        states / "whole.json": "{}",
+        states / "whole.json.attrs": '{"md5": ""}',
+        states / "killed.json": "{}",
+        states / "killed.json.attrs": "",
+        tmp_path / ".pulumi/stacks/empty": "",
+    }
+    for path, text in files.items():
+        path.write_text(text)
+    assert clear_half_written(FileStore(tmp_path), "project") == 2
+    gone = {tmp_path / ".pulumi/meta.yaml.attrs", states / "killed.json.attrs"}
+    assert {path for path in files if not path.exists()} == gone
+    assert clear_half_written(FileStore(tmp_path / "none"), "project") == 0
 
 
 def test_the_lock_of_a_living_process_stays(tmp_path: Path) -> None:
