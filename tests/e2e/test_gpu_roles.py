@@ -215,10 +215,11 @@ def verify_finds_a_missing_gpu(machine: Machine) -> None:
 
 
 def verify_finds_a_driver_that_waits_for_a_reboot(machine: Machine) -> None:
-    machine.on(f"cp /usr/bin/nvidia-smi /root; sed -i s/{DRIVER}/{OLD_DRIVER}/ /usr/bin/nvidia-smi")
+    loaded = "/run/nvidia-lab-driver"
+    machine.on(f"echo {OLD_DRIVER} > {loaded}")
     try:
         played = machine.play("--tags", "verify", roles=DRIVER_ONLY)
     finally:
-        machine.on("mv /root/nvidia-smi /usr/bin/nvidia-smi")
+        machine.on(f"echo {DRIVER} > {loaded}")
     message = f"gpu-1 runs the driver {OLD_DRIVER}, wanted {DRIVER}; reboot it"
     assert message in played.failure("gpu-1"), played.output

@@ -219,18 +219,29 @@ def _mount(place: str, expected: str | None) -> Expectation:
     return Expectation(f"mount {place}", "mount", ("mounts", place), Comparing.EQUAL, expected)
 
 
-def _versions(plan: Plan, host: Host) -> Iterator[Expectation]:
+def stated_versions(plan: Plan, host: Host) -> dict[str, str]:
+    """The versions of what a host carries, by component; what nobody states is absent.
+
+    Slurm's is first: of the bill, else the scheduler's release.
+    """
     scheduler, bill = plan.scheduler, plan.software[host.site].bill
-    wanted = {} if bill is None else dict(_billed(plan, bill, host))
+    stated = {}
     if scheduler is not None and covers(scheduler, host.site):
-        exact = None if bill is None else bill.slurm
-        rule = Comparing.VERSION if exact is not None else Comparing.RELEASE
-        yield _version("slurm", exact or scheduler.version, rule)
-    for component, version in sorted(wanted.items()):
-        yield _version(component, version)
+        stated["slurm"] = (bill.slurm if bill is not None else None) or scheduler.version
+    if bill is not None:
+        stated |= dict(sorted(_billed(plan, bill, host)))
+    return stated
 
 
-def _version(component: str, version: str, rule: Comparing = Comparing.VERSION) -> Expectation:
+def _versions(plan: Plan, host: Host) -> Iterator[Expectation]:
+    bill = plan.software[host.site].bill
+    for component, version in stated_versions(plan, host).items():
+        of_release = component == "slurm" and (bill is None or bill.slurm is None)
+        rule = Comparing.RELEASE if of_release else Comparing.VERSION
+        yield _version(component, version, rule)
+
+
+def _version(component: str, version: str, rule: Comparing) -> Expectation:
     tolerance = "any build of it" if rule is Comparing.VERSION else "any maintenance release of it"
     return Expectation(
         f"version {component}", "version", ("versions", component), rule, version, tolerance

@@ -78,6 +78,11 @@ class Workspace:
         """How far the last change in waves has come."""
         return self.folder / "waves.json"
 
+    @property
+    def software(self) -> Path:
+        """The versions that all hosts were last brought to."""
+        return self.folder / "software.json"
+
 
 def workspace(cluster: str) -> Workspace:
     """The workspace of a cluster, with its folder."""

@@ -41,6 +41,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "down": ("rackwright.cli.stack", "remove what is provisioned; storage is kept"),
     "unlock": ("rackwright.cli.unlock", "lift locks that a lost runner left on an AWS site"),
     "configure": ("rackwright.cli.configure", "bring the hosts to what the blueprint says"),
+    "upgrade": ("rackwright.cli.upgrade", "bring a running cluster to another software bill"),
     "receptor": ("rackwright.cli.receptor", "write what workers of 'configure' need to be reached"),
     "verify": ("rackwright.cli.verify", "compare the hosts with what the blueprint says"),
     "lab": ("rackwright.cli.lab", "boot bare machines on this one, to try things on"),

@@ -68,11 +68,13 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.plan.load import load_plan
     from rackwright.receptor.distribute import run_distributed
     from rackwright.receptor.workers import load_workers
+    from rackwright.rollout.software_record import check_release, record_of, save_record
 
     tags = parse_tags(arguments.tags)
     workers = None if arguments.workers is None else load_workers(arguments.workers)
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
     _check(arguments, loaded)
+    check_release(workspace(loaded.plan.name).software, loaded.plan)
     in_waves = is_wanted(arguments)
     gate, consequence = gate_of(arguments), "nothing was configured"
     if refused := refused_by(gate, loaded, consequence, no_preview=VERSIONS):
@@ -111,6 +113,8 @@ def run(arguments: argparse.Namespace) -> int:
             if options.check
             else remember(place, tally, whole=options.limit is None, part=not is_everything(tags))
         )
+        if not options.check and options.limit is None and is_everything(tags) and not kept:
+            save_record(place.software, record_of(loaded.plan))
     sys.stdout.write(
         _as_json(tally, kept, seconds)
         if arguments.json

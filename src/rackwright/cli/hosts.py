@@ -25,6 +25,12 @@ _LIMIT = re.compile(r"[A-Za-z0-9_.,:*!&\[\]-]+")
 
 def add_hosts(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that say which hosts are worked on, and how they are reached."""
+    add_reach(parser)
+    parser.add_argument("--limit", metavar="PATTERN", help="just these hosts or groups")
+
+
+def add_reach(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say how hosts are reached."""
     parser.add_argument(
         "--inventory",
         type=Path,
@@ -33,7 +39,6 @@ def add_hosts(parser: argparse.ArgumentParser) -> None:
         help="more inventory: addresses and a team's own variables; repeatable",
     )
     parser.add_argument("--lab", metavar="NAME", help="the hosts are those of a lab")
-    parser.add_argument("--limit", metavar="PATTERN", help="just these hosts or groups")
     parser.add_argument("--forks", type=int, default=50, help="hosts at a time")
 
 
@@ -43,7 +48,7 @@ def check_hosts(arguments: argparse.Namespace) -> None:
     Raises:
         UsageError: it is none.
     """
-    pattern = arguments.limit
+    pattern = getattr(arguments, "limit", None)  # an upgrade is over all hosts
     if pattern is not None and not _LIMIT.fullmatch(pattern):
         raise UsageError(f"'{pattern}' is no host pattern")
     if arguments.forks < 1:

@@ -12,7 +12,7 @@ from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from rackwright.ansible_runs.files import Workspace
     from rackwright.plan.load import LoadedPlan
@@ -97,12 +97,13 @@ def roll_out(
     from rackwright.ansible_runs.tags import parse_tags
     from rackwright.locks import exclusive
     from rackwright.receptor.distribute import check_workers
-    from rackwright.rollout.executor import AnsibleExecutor, digest
+    from rackwright.rollout.executor import AnsibleExecutor, digest, hosts_matching
     from rackwright.rollout.journal import load, save
     from rackwright.rollout.rollout import Rollout
+    from rackwright.rollout.software_record import record_of, save_record
 
     plan = loaded.plan
-    pace = _pace(arguments)
+    pace = pace_of(arguments)
     place = workspace(plan.name)
     inventories = [path.resolve() for path in arguments.inventory]
     tags = parse_tags(arguments.tags)
@@ -121,10 +122,13 @@ def roll_out(
         )
         before = load(place.waves)
         if arguments.resume:
-            progress = _begun(before, digest(place, inventory, before.tags if before else (), inventories))  # fmt: skip
+            progress = go_on(before, digest(place, inventory, before.tags if before else (), inventories))  # fmt: skip
         else:
             mark = digest(place, inventory, tags, inventories)
-            progress = _begin(arguments, plan, place, executor, mark, tags)
+            only = None
+            if arguments.limit is not None:
+                only = hosts_matching(place, arguments.limit, inventories)
+            progress = begin(arguments, plan, executor, mark, tags, only)
             if before is not None:
                 progress.drained = dict(before.drained)
         if workers is not None:
@@ -132,14 +136,47 @@ def roll_out(
             check_workers(place, inventories, workers, left)
         if arguments.check:
             return _foresee(arguments, progress, executor)
-        if not arguments.resume and before is not None and before.unfinished:
-            say(f"the {before.change}, which was not finished, is given up for this one")
+        if not arguments.resume and before is not None:
+            give_up(before)
         save(progress, place.waves)
         rollout = Rollout(progress, executor, pace, say, lambda kept: save(kept, place.waves))
-        return _run(rollout, executor, place, as_json=arguments.json)
+        code = run_waves(rollout, executor, place, as_json=arguments.json)
+        if is_whole(progress, plan):
+            save_record(place.software, record_of(plan))
+        return code
 
 
-def _run(rollout: Rollout, executor: AnsibleExecutor, place: Workspace, *, as_json: bool) -> int:
+def is_whole(progress: RolloutProgress, plan: Plan) -> bool:
+    """Whether a change has brought every host of ``plan`` to all that it says."""
+    from rackwright.ansible_runs.tags import is_everything
+
+    names = {host.inventory_name for host in plan.hosts}
+    return is_everything(progress.tags) and names <= progress.done
+
+
+def give_up(before: RolloutProgress) -> None:
+    """Say that a change that was begun is not gone on with."""
+    if before.unfinished:
+        say(f"the {before.change}, which was not finished, is given up for this one")
+
+
+def run_waves(
+    rollout: Rollout,
+    executor: AnsibleExecutor,
+    place: Workspace,
+    *,
+    as_json: bool,
+    versions: Mapping[str, Mapping[str, Sequence[str | None]]] | None = None,
+) -> int:
+    """Go over the waves and print what became of them; 4 when a host failed or a wave was not started.
+
+    Args:
+        rollout: the change.
+        executor: what it has done.
+        place: where the quarantine is kept.
+        as_json: print it for programs.
+        versions: of software before and after, by host and component; for an upgrade.
+    """
     from rackwright.rollout.executor import quarantine
 
     progress = rollout.progress
@@ -158,14 +195,19 @@ def _run(rollout: Rollout, executor: AnsibleExecutor, place: Workspace, *, as_js
         raise
     kept = quarantine(place, progress, before)
     if as_json:
-        sys.stdout.write(_as_json(rollout, executor.changed, kept))
+        sys.stdout.write(_as_json(rollout, executor.changed, kept, versions))
     else:
         sys.stdout.write(_as_text(rollout, executor.changed, kept))
         sys.stdout.write(_leftovers(progress, executor.controllers) if progress.unfinished else "")
     return int(ExitCode.EXTERNAL if progress.unfinished else ExitCode.CLEAN)
 
 
-def _pace(arguments: argparse.Namespace) -> Pace:
+def pace_of(arguments: argparse.Namespace) -> Pace:
+    """How long to wait for jobs, and how many hosts may fail.
+
+    Raises:
+        UsageError: the time is none.
+    """
     from rackwright.model.units import DURATION
     from rackwright.rollout.rollout import Pace
 
@@ -178,7 +220,7 @@ def _pace(arguments: argparse.Namespace) -> Pace:
         raise UsageError(f"--drain-timeout: {error}", hint="for example '90 min'") from None
 
 
-def _limit(arguments: argparse.Namespace, plan: Plan) -> Limit:
+def limit_of(arguments: argparse.Namespace, plan: Plan) -> Limit:
     """What the command line says, within what the blueprint says."""
     from rackwright.rollout.waves import Limit, parse_limit
 
@@ -195,31 +237,38 @@ def _limit(arguments: argparse.Namespace, plan: Plan) -> Limit:
     return Limit(asked.hosts, asked.percent or most)
 
 
-def _begin(
+def begin(
     arguments: argparse.Namespace,
     plan: Plan,
-    place: Workspace,
     executor: AnsibleExecutor,
     mark: str,
     tags: Sequence[str],
+    only: Collection[str] | None,
+    kind: str = "change",
 ) -> RolloutProgress:
+    """A new change over the hosts ``only``, or all, as the arguments want it.
+
+    Raises:
+        ExternalToolError: Slurm does not answer.
+        UsageError: it is over no host.
+    """
     from itertools import islice
 
-    from rackwright.rollout.executor import hosts_matching
     from rackwright.rollout.journal import RolloutProgress
     from rackwright.rollout.waves import Domain, plan_waves, roster
 
-    domain, limit = Domain(arguments.waves), _limit(arguments, plan)
+    domain, limit = Domain(arguments.waves), limit_of(arguments, plan)
     found = roster(plan, domain)
-    only = None
-    if arguments.limit is not None:
-        only = hosts_matching(place, arguments.limit, executor.inventories)
     kinds = dict.fromkeys(unit.hardware for unit in found.units)
     candidates = [
         found.nodes[host]
-        for kind in kinds
+        for hardware in kinds
         for unit in islice(
-            (u for u in found.units if u.hardware == kind and (only is None or only & {*u.hosts})),
+            (
+                u
+                for u in found.units
+                if u.hardware == hardware and (only is None or {*only} & {*u.hosts})
+            ),
             CANDIDATES,
         )
         for host in unit.hosts
@@ -232,7 +281,7 @@ def _begin(
     if not waves:
         raise UsageError("none of these hosts has anything to do with the cluster's Slurm")
     return RolloutProgress(
-        change=arguments.reason or f"change {mark[:8]}",
+        change=arguments.reason or f"{kind} {mark[:8]}",
         digest=mark,
         waves=waves,
         nodes=found.nodes,
@@ -240,15 +289,32 @@ def _begin(
     )
 
 
-def _begun(before: RolloutProgress | None, mark: str) -> RolloutProgress:
+def go_on(before: RolloutProgress | None, mark: str, *, upgrade: bool = False) -> RolloutProgress:
+    """The change that was begun last, where it can be gone on with.
+
+    Raises:
+        UsageError: it cannot be.
+    """
+    again = "--yes" if upgrade else "--waves"
     if before is None or not before.unfinished:
-        raise UsageError("no change in waves is unfinished", hint="begin one with --waves")
+        what = "upgrade" if upgrade else "change in waves"
+        raise UsageError(f"no {what} is unfinished", hint=f"begin one with {again}")
+    if (before.upgraded_from is not None) != upgrade:
+        raise UsageError(
+            f"what is unfinished, the {before.change}, is {'no' if upgrade else 'an'} upgrade",
+            hint=f"go on with it: rackwright {verb_of(before)} … --resume",
+        )
     if before.digest != mark:
         raise UsageError(
             f"the blueprint, or the inventory, is not that of the {before.change} any more",
-            hint="begin anew with --waves; nodes that are drained already are known",
+            hint=f"begin anew with {again}; nodes that are drained already are known",
         )
     return before
+
+
+def verb_of(progress: RolloutProgress) -> str:
+    """The command that goes on with a change."""
+    return "configure" if progress.upgraded_from is None else "upgrade"
 
 
 def _foresee(
@@ -333,6 +399,7 @@ def _as_text(
             f"{_label(number + 1, progress, wave)}: {'not started' if state == 'not started' else told}"
         )
     lines += [f"quarantined {name}: {reason}" for name, reason in sorted(kept.items())]
+    lines += [f"back on the versions before, {h}: {progress.undone[h]}" for h in sorted(progress.undone)]  # fmt: skip
     if rollout.stopped is not None:
         lines.append(f"the change has stopped: {rollout.stopped}")
     total = sum(len(tasks) for tasks in changed.values())
@@ -361,15 +428,19 @@ def _leftovers(progress: RolloutProgress, controllers: Sequence[str]) -> str:
             f"to give them back as they are, on {controllers[0]}: "
             f"scontrol update NodeName={names} State=RESUME"
         )
-    lines.append("to go on, with failed hosts as well: rackwright configure … --resume")
+    verb = verb_of(progress)
+    lines.append(f"to go on, with failed hosts as well: rackwright {verb} … --resume")
     return "\n".join(lines) + "\n"
 
 
 def _as_json(
-    rollout: Rollout, changed: Mapping[str, Sequence[str]], kept: Mapping[str, str]
+    rollout: Rollout,
+    changed: Mapping[str, Sequence[str]],
+    kept: Mapping[str, str],
+    versions: Mapping[str, Mapping[str, Sequence[str | None]]] | None = None,
 ) -> str:
     progress = rollout.progress
-    document = {
+    document: dict[str, object] = {
         "schema": SCHEMA,
         "change": progress.change,
         "stopped": rollout.stopped,
@@ -386,4 +457,7 @@ def _as_json(
         "drained": {node: reasons[-1] for node, reasons in sorted(progress.drained.items())},
         "quarantine": dict(sorted(kept.items())),
     }
+    if versions is not None:
+        document["versions"] = versions
+        document["undone"] = dict(sorted(progress.undone.items()))
     return json_text(document)

@@ -48,6 +48,7 @@ class AnsibleExecutor:
             things from this machine, whichever worker has the controllers.
         login: the key that workers are sent.
         changed: tasks that have changed something, by host.
+        versions: of software on the hosts that were asked last, by host and component.
     """
 
     place: Workspace
@@ -59,6 +60,7 @@ class AnsibleExecutor:
     workers: Workers | None = None
     login: Login | None = None
     changed: dict[str, list[str]] = field(default_factory=dict)
+    versions: dict[str, Mapping[str, str | None]] = field(default_factory=dict)
 
     def update(self, nodes: Collection[str], updates: Sequence[NodeUpdate]) -> NodesSeen:
         """Update nodes in Slurm; how they are before and after.
@@ -122,7 +124,19 @@ class AnsibleExecutor:
 
         Whether Slurm gives a node jobs is left out: it is drained.
         """
-        judged = [
+        judged = self._judged(hosts)
+        answers = self._ask(judged)
+        accepted = compare(judged, answers.facts, answers.unreachable)
+        return {host.name: why for host in accepted.hosts if (why := verdict(host)) is not None}
+
+    def ask_versions(self, hosts: Sequence[str]) -> Mapping[str, Mapping[str, str | None]]:
+        """The versions of software on hosts, by component; hosts that do not answer are absent."""
+        self._ask(self._judged(hosts))
+        return {host: self.versions[host] for host in hosts if host in self.versions}
+
+    def _judged(self, hosts: Sequence[str]) -> list[HostExpectations]:
+        """What drained hosts must have."""
+        return [
             replace(
                 self.expected[host],
                 items=tuple(
@@ -131,9 +145,6 @@ class AnsibleExecutor:
             )
             for host in hosts
         ]
-        answers = self._ask(judged)
-        accepted = compare(judged, answers.facts, answers.unreachable)
-        return {host.name: why for host in accepted.hosts if (why := verdict(host)) is not None}
 
     def run(self, options: Options, watcher: Watcher, playbook: Path = PLAYBOOK) -> Tally:
         """What a playbook did, on this machine or on the workers."""
@@ -142,6 +153,15 @@ class AnsibleExecutor:
         return run_distributed(self.place, options, self.workers, self.login, watcher, playbook)
 
     def _ask(self, expected: Sequence[HostExpectations]) -> Answers:
+        """What the hosts have, with ``versions`` kept of it."""
+        for host in expected:
+            self.versions.pop(host.name, None)
+        answers = self._collect(expected)
+        for name, facts in answers.facts.items():
+            self.versions[name] = facts.get("versions") or {}
+        return answers
+
+    def _collect(self, expected: Sequence[HostExpectations]) -> Answers:
         """What the hosts have; a worker asks its own."""
         limit = ",".join(host.name for host in expected)
         if self.workers is None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from rackwright.errors import RackwrightError
 from rackwright.files import write_changed
+from rackwright.rollout.software_record import SoftwareRecord, read_record
 from rackwright.rollout.waves import Wave, WaveKind
 
 SCHEMA = "rackwright.waves/v1"
@@ -34,6 +35,8 @@ class RolloutProgress:
         failed: hosts that are not, with the reason.
         drained: nodes that this change, or one before it, has drained and not resumed, each with
             the reasons it may have given.
+        upgraded_from: for an upgrade, what the hosts were brought to before it.
+        undone: hosts that were brought back to that after they had failed, with the reason.
     """
 
     change: str
@@ -44,6 +47,8 @@ class RolloutProgress:
     done: set[str] = field(default_factory=set)
     failed: dict[str, str] = field(default_factory=dict)
     drained: dict[str, list[str]] = field(default_factory=dict)
+    upgraded_from: SoftwareRecord | None = None
+    undone: dict[str, str] = field(default_factory=dict)
 
     def left(self, wave: Wave) -> tuple[str, ...]:
         """The hosts of a wave that are not changed and accepted yet."""
@@ -57,6 +62,17 @@ class RolloutProgress:
     def pass_host(self, host: str) -> None:
         """Count a host as changed and accepted."""
         self.done.add(host)
+        self.failed.pop(host, None)
+        self.undone.pop(host, None)
+
+    def fail_host(self, host: str, reason: str) -> None:
+        """Count a host as one that has failed, and is as it failed."""
+        self.failed[host] = reason
+        self.undone.pop(host, None)
+
+    def undo_host(self, host: str, reason: str) -> None:
+        """Count a host as one that is again as it was before the change."""
+        self.undone[host] = reason
         self.failed.pop(host, None)
 
     def own(self, nodes: Iterable[str], reason: str) -> None:
@@ -78,7 +94,7 @@ class RolloutProgress:
 
 def save(progress: RolloutProgress, path: Path) -> None:
     """Write ``progress`` to ``path``, at once or not at all."""
-    document = {
+    document: dict[str, Any] = {
         "schema": SCHEMA,
         "change": progress.change,
         "digest": progress.digest,
@@ -92,6 +108,9 @@ def save(progress: RolloutProgress, path: Path) -> None:
         "failed": dict(sorted(progress.failed.items())),
         "drained": dict(sorted(progress.drained.items())),
     }
+    if progress.upgraded_from is not None:
+        document["upgraded_from"] = progress.upgraded_from.as_data()
+        document["undone"] = dict(sorted(progress.undone.items()))
     write_changed(path, json.dumps(document, indent=1))
 
 
@@ -131,6 +150,8 @@ def _read(document: Any) -> RolloutProgress:
         done=set(_texts(document["done"])),
         failed={str(host): str(why) for host, why in document["failed"].items()},
         drained={str(node): list(_texts(whys)) for node, whys in document["drained"].items()},
+        upgraded_from=read_record(before) if (before := document.get("upgraded_from")) else None,
+        undone={str(host): str(why) for host, why in document.get("undone", {}).items()},
     )
 
 

@@ -31,6 +31,10 @@ FIRST_PAUSE, SLOWER = 2.0, 1.5
 """Seconds until something is looked at again, and how much longer each pause is than the last."""
 
 
+_FIRST = frozenset({WaveKind.SERVICE, WaveKind.CANARY})
+"""Kinds of waves after whose failure nothing else is changed."""
+
+
 class RolloutExecutor(Protocol):
     """Who does the work on the hosts."""
 
@@ -72,6 +76,8 @@ class Rollout:
     Attributes:
         say: shows a line of progress.
         keep: writes the progress down.
+        undo: brings hosts back to what they were before; those that did not get there, with the
+            reason. Absent, what has failed stays as it is.
         seconds: that each wave has taken, by its number from 0.
         stopped: why the run ended before its time.
     """
@@ -83,6 +89,7 @@ class Rollout:
     keep: Callable[[RolloutProgress], None]
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
+    undo: Callable[[Sequence[str]], Mapping[str, str]] | None = None
     seconds: dict[int, float] = field(default_factory=dict)
     stopped: str | None = None
 
@@ -130,26 +137,56 @@ class Rollout:
         if through := [host for host in ready if host not in failed]:
             self.say(f"{label}: verifying {_count(through, 'host')}")
             failed |= self.executor.accept(through)
-        failed |= self._return(label, nodes, ready, failed)
+        for host in sorted(failed):
+            self.say(f"{label}: {host} failed: {failed[host]}")
+        undone = self._undo(label, wave, ready, failed)
+        stuck = {host: why for host, why in failed.items() if host not in undone}
+        lost = self._return(label, nodes, ready, stuck)
+        for host, why in sorted(lost.items()):
+            self.say(f"{label}: {host} failed: {why}")
+        failed |= lost
         progress.failed |= busy
         for host in ready:
-            if host in failed:
-                progress.failed[host] = failed[host]
-                self.say(f"{label}: {host} failed: {failed[host]}")
+            if host in undone and host not in lost:
+                progress.undo_host(host, undone[host])
+            elif host in failed:
+                progress.fail_host(host, failed[host])
             else:
                 progress.pass_host(host)
         self.keep(progress)
         told = [h for h in hosts if (node := progress.nodes.get(h)) is None or node in ours]
         return self._verdict(wave, told, failed, busy)
 
+    def _undo(
+        self, label: str, wave: Wave, ready: Sequence[str], failed: dict[str, str]
+    ) -> Mapping[str, str]:
+        """The hosts that are again as they were, with why; what does not get there has failed.
+
+        A first unit, or a service, goes back as a whole: its hosts run the same versions.
+        """
+        if self.undo is None or not failed or wave.kind not in _FIRST:
+            return {}
+        self.say(f"{label}: bringing {_count(ready, 'host')} back to the versions before")
+        stuck = self.undo(ready)
+        first = f"{next(iter(failed))} failed"
+        undone = {host: failed.get(host, first) for host in ready if host not in stuck}
+        for host, why in sorted(stuck.items()):
+            told = failed.get(host, first)
+            failed[host] = f"{told}; it did not get back to the versions before: {why}"
+            self.say(f"{label}: {host} did not get back to the versions before: {why}")
+        return undone
+
     def _verdict(
         self, wave: Wave, told: Sequence[str], failed: Collection[str], busy: Collection[str]
     ) -> str | None:
         """Why the change cannot go on; ``told`` are the hosts that say something about it."""
-        if wave.kind in {WaveKind.SERVICE, WaveKind.CANARY} and (failed or busy):
+        if wave.kind in _FIRST and (failed or busy):
             names = compress_hostlist(failed or busy)
             what = "others depend on" if wave.kind is WaveKind.SERVICE else "is tried first"
-            return f"{names}, which {what}, {'failed' if failed else 'still runs jobs'}"
+            back = failed and all(host in self.progress.undone for host in failed)
+            ended = "failed" if failed else "still runs jobs"
+            again = ", and is back on the versions before" if back else ""
+            return f"{names}, which {what}, {ended}{again}"
         bad = [host for host in told if host in failed]
         if told and 100 * len(bad) / len(told) > self.pace.max_failures:
             return (

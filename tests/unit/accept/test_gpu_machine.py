@@ -9,7 +9,7 @@ import pytest
 
 from gpu_support import GpuMachine, ask_machine, driver_failures, health, nccl_failures, probe
 from rackwright.accept.compare import ItemOutcome
-from rackwright.lab.mock_packages.gpu import DRIVER, NVIDIA_SMI
+from rackwright.lab.mock_packages.gpu import DRIVER, FAULTY_DRIVER, FORMER_DRIVER, nvidia_smi
 
 GPUS = 3
 
@@ -18,12 +18,22 @@ GPUS = 3
 def machine(tmp_path: Path) -> GpuMachine:
     for number in range(GPUS):
         (tmp_path / f"nvidia{number}").touch()
-    program = tmp_path / "bin/nvidia-smi"
-    program.parent.mkdir()
-    text = NVIDIA_SMI.replace("VERSION", DRIVER).replace("/dev/nvidia", f"{tmp_path}/nvidia")
-    program.write_text(text)
+    (tmp_path / "bin").mkdir()
+    install(tmp_path, DRIVER)
+    return ask(tmp_path)
+
+
+def install(folder: Path, version: str, dark: int = 0) -> None:
+    """Put the stand-in of a driver there."""
+    program = folder / "bin/nvidia-smi"
+    text = nvidia_smi(version, dark).replace("/dev/nvidia", f"{folder}/nvidia")
+    program.write_text(text.replace("/run/", f"{folder}/"))
     program.chmod(0o755)
-    return ask_machine(tmp_path, f"{tmp_path}/nvidia[0-9]*", str(program.parent))
+
+
+def ask(folder: Path) -> GpuMachine:
+    """The machine as its nvidia-smi tells of it."""
+    return ask_machine(folder, f"{folder}/nvidia[0-9]*", str(folder / "bin"))
 
 
 def test_a_machine_is_what_its_nvidia_smi_says(machine: GpuMachine) -> None:
@@ -59,3 +69,14 @@ def test_the_acceptance_passes_with_the_true_numbers_only(machine: GpuMachine) -
         ItemOutcome.FAIL,
         f"{GPUS} of {GPUS + 1} accelerators",
     )
+
+
+def test_the_stand_in_of_a_lab_tells_of_the_driver_of_the_last_boot(
+    machine: GpuMachine, tmp_path: Path
+) -> None:
+    install(tmp_path, FORMER_DRIVER)
+    assert ask(tmp_path).driver == DRIVER, "what is installed runs after a reboot alone"
+    (tmp_path / "nvidia-lab-driver").unlink()  # as all of /run, at a boot
+    assert ask(tmp_path).driver == FORMER_DRIVER
+    install(tmp_path, FAULTY_DRIVER, dark=1)
+    assert ask(tmp_path).gpus == GPUS - 1

@@ -11,7 +11,7 @@ import pytest
 from rackwright.ansible_runs.files import Workspace
 from rackwright.cli import main
 from rackwright.cli.configure import configure
-from rackwright.cli.waves import _as_json, _as_text, _leftovers, _limit, is_wanted
+from rackwright.cli.waves import _as_json, _as_text, _leftovers, is_wanted, limit_of
 from rackwright.errors import UsageError
 from rackwright.plan.load import load_plan
 from rackwright.render.blueprints import find_template, write_blueprint
@@ -63,15 +63,15 @@ def test_the_blueprint_has_the_last_word_on_the_limit(tmp_path: Path) -> None:
     assert text.count(declared) == 1
     path.write_text(text.replace(declared, ""))
     silent = load_plan(path).plan
-    assert _limit(parsed("--waves", "rack"), silent) == Limit()
-    assert _limit(parsed("--waves", "rack", "--wave-limit", "90%"), silent) == Limit(None, 90)
+    assert limit_of(parsed("--waves", "rack"), silent) == Limit()
+    assert limit_of(parsed("--waves", "rack", "--wave-limit", "90%"), silent) == Limit(None, 90)
     path.write_text(text)
     plan = load_plan(path).plan
-    assert _limit(parsed("--waves", "rack"), plan) == Limit(None, 25)
-    assert _limit(parsed("--waves", "rack", "--wave-limit", "3"), plan) == Limit(3, 25)
-    assert _limit(parsed("--waves", "rack", "--wave-limit", "5%"), plan) == Limit(None, 5)
+    assert limit_of(parsed("--waves", "rack"), plan) == Limit(None, 25)
+    assert limit_of(parsed("--waves", "rack", "--wave-limit", "3"), plan) == Limit(3, 25)
+    assert limit_of(parsed("--waves", "rack", "--wave-limit", "5%"), plan) == Limit(None, 5)
     with pytest.raises(UsageError, match="25 % of a node group"):
-        _limit(parsed("--waves", "rack", "--wave-limit", "26%"), plan)
+        limit_of(parsed("--waves", "rack", "--wave-limit", "26%"), plan)
 
 
 def test_there_is_nothing_to_go_on_with(

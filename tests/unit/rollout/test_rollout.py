@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from rackwright.errors import ExternalToolError
+from rackwright.model.software import SoftwareBill
 from rackwright.rollout.journal import ProgressError, RolloutProgress, load, save
 from rackwright.rollout.rollout import Pace, Rollout
 from rackwright.rollout.slurm_nodes import Job, NodesSeen, NodeUpdate, read_nodes
+from rackwright.rollout.software_record import SoftwareRecord
 from rackwright.rollout.waves import Wave, WaveKind
 
 
@@ -333,3 +335,109 @@ def test_progress_is_kept_as_it_is(tmp_path: Path) -> None:
         path.write_text(bad)
         with pytest.raises(ProgressError):
             load(path)
+
+
+def roll_back(
+    slurm: Slurm, progress: RolloutProgress, undo: Callable[[Sequence[str]], Mapping[str, str]]
+) -> tuple[Rollout, list[str]]:
+    said: list[str] = []
+    made = Rollout(
+        progress,
+        slurm,
+        Pace(max_failures=0),
+        said.append,
+        lambda _: None,
+        slurm.sleep,
+        lambda: slurm.now,
+        undo=undo,
+    )
+    made.run()
+    assert slurm.killed == []
+    return made, said
+
+
+def test_a_first_unit_that_fails_is_brought_back_and_resumed() -> None:
+    slurm, progress = a_cluster(), a_progress()
+    slurm.bad = {"n1": "7 of 8 accelerators"}
+    undone: list[str] = []
+
+    def undo(hosts: Sequence[str]) -> Mapping[str, str]:
+        assert slurm.nodes["n1"][0] == "+DRAIN", "brought back while it is drained"
+        undone.extend(hosts)
+        return {}
+
+    made, said = roll_back(slurm, progress, undo)
+    assert undone == ["n1"]
+    assert made.stopped == "n1, which is tried first, failed, and is back on the versions before"
+    assert slurm.nodes["n1"] == ("", None), "it takes jobs again, with what it had"
+    assert (progress.undone, progress.failed) == ({"n1": "7 of 8 accelerators"}, {})
+    assert progress.done == {"head-1"}
+    assert "n2" not in slurm.changed
+    label = "wave 2 of 4 (n1, the first dgx)"
+    at = said.index(f"{label}: n1 failed: 7 of 8 accelerators")
+    assert said[at + 1 :] == [
+        f"{label}: bringing 1 host back to the versions before",
+        f"{label}: resuming 1 node",
+    ]
+
+    slurm.bad = {}
+    roll_back(slurm, progress, undo)
+    assert progress.unfinished == ()
+    assert (progress.undone, progress.failed) == ({}, {})
+
+
+def test_a_first_unit_of_several_hosts_goes_back_as_a_whole() -> None:
+    slurm = a_cluster()
+    waves = (Wave(WaveKind.CANARY, "n[1-2], the first nvl72", ("n1", "n2")),)
+    progress = RolloutProgress("change 1a2b", "1a2b", waves, NODES)
+    slurm.bad = {"n2": "no IMEX"}
+    undone: list[str] = []
+
+    def undo(hosts: Sequence[str]) -> Mapping[str, str]:
+        undone.extend(hosts)
+        return {}
+
+    made, _ = roll_back(slurm, progress, undo)
+    assert undone == ["n1", "n2"], "hosts of one NVLink domain run one version"
+    assert progress.undone == {"n1": "n2 failed", "n2": "no IMEX"}
+    assert progress.done == set()
+    assert made.stopped is not None
+
+
+def test_what_does_not_get_back_stays_drained_with_both_reasons() -> None:
+    slurm, progress = a_cluster(), a_progress()
+    slurm.bad = {"n1": "7 of 8 accelerators"}
+    made, _ = roll_back(slurm, progress, lambda hosts: dict.fromkeys(hosts, "no package"))
+    assert made.stopped == "n1, which is tried first, failed"
+    why = "7 of 8 accelerators; it did not get back to the versions before: no package"
+    assert (progress.undone, progress.failed) == ({}, {"n1": why})
+    state, told = slurm.nodes["n1"]
+    assert state == "+DRAIN"
+    assert told == f"rackwright: {why} (change 1a2b)"
+
+
+def test_a_later_wave_is_not_brought_back() -> None:
+    """Who looks for the cause finds it there; the others of its kind have passed."""
+    slurm, progress = a_cluster(), a_progress()
+    slurm.bad = {"n4": "7 of 8 accelerators"}
+
+    def undo(hosts: Sequence[str]) -> Mapping[str, str]:
+        raise AssertionError(hosts)
+
+    made, _ = roll_back(slurm, progress, undo)
+    assert made.stopped == "1 of 5 hosts of the wave failed, more than 0 %"
+    assert set(progress.failed) == {"n4"}
+
+
+def test_an_upgrade_is_kept_with_what_it_began_from(tmp_path: Path) -> None:
+    path = tmp_path / "waves.json"
+    progress = a_progress()
+    progress.upgraded_from = SoftwareRecord("24.11", (SoftwareBill(name="all", driver="570.1"),))
+    progress.undo_host("n1", "no")
+    save(progress, path)
+    assert load(path) == progress
+    progress.fail_host("n1", "still not")
+    assert (progress.undone, progress.failed) == ({}, {"n1": "still not"})
+    path.write_text(path.read_text().replace("rackwright.software/v1", "other"))
+    with pytest.raises(ProgressError):
+        load(path)

@@ -1,0 +1,157 @@
+"""Two bills compared: what changes on which hosts, and what that takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rackwright.diff.action_rules import RULES
+from rackwright.diff.actions import Action
+from rackwright.errors import UsageError
+from rackwright.model.operations import Operations
+from rackwright.model.software import KernelModules, SoftwareBill
+from rackwright.plan.model import Plan
+from rackwright.plan.slurm.releases import ReleaseError
+from rackwright.rollout.software_record import SoftwareRecord, with_record
+from rackwright.rollout.upgrade_steps import (
+    MANNERS,
+    UpgradeStep,
+    check_installed,
+    remarks,
+    slurm_versions,
+    to_change,
+    to_reboot,
+    upgrade_steps,
+)
+
+GPUS = ("gpu-1", "gpu-2", "gpu-3", "gpu-4")
+EVERY = (*GPUS, "head-1", "login-1")
+
+
+def bill(**versions: object) -> SoftwareBill:
+    return SoftwareBill.model_validate({"name": "all", **versions})
+
+
+def steps(plan: Plan, before: SoftwareBill, after: SoftwareBill) -> tuple[UpgradeStep, ...]:
+    one, other = (with_record(plan, SoftwareRecord("22.05", (b,))) for b in (before, after))
+    return upgrade_steps(one, other)
+
+
+def test_the_driver_and_the_kernel_change_where_they_are(plan: Plan) -> None:
+    found = steps(
+        plan,
+        bill(kernel="6.1.0-30", driver="570.124.06", fabric_manager="570.124.06", nccl="2.26.2-1"),
+        bill(kernel="6.1.0-31", driver="570.133.20", fabric_manager="570.133.20", nccl="2.26.2-1"),
+    )
+    assert [(s.component, s.before, s.after) for s in found] == [
+        ("kernel", "6.1.0-30", "6.1.0-31"),
+        ("driver", "570.124.06", "570.133.20"),
+        ("fabric_manager", "570.124.06", "570.133.20"),
+    ]
+    assert {*found[0].hosts} == {*EVERY}
+    assert found[1].hosts == found[2].hosts == GPUS
+    assert all(step.drain and step.reboot for step in found)
+    assert [step.order for step in found] == sorted(step.order for step in found)
+    assert to_reboot(found) == to_change(found) == {*EVERY}
+    assert str(found[1]) == "driver 570.124.06 → 570.133.20 on gpu-[1-4]: drained and rebooted"
+
+
+def test_what_jobs_take_later_needs_no_drain(plan: Plan) -> None:
+    found = steps(plan, bill(nccl="2.26.2-1", cuda="12.4.1"), bill(nccl="2.27.3-1", cuda="12.8.1"))
+    assert [(s.component, s.drain, s.reboot) for s in found] == [
+        ("cuda", True, False),
+        ("nccl", False, False),
+    ]
+    assert to_reboot(found) == frozenset()
+    alone = steps(plan, bill(nccl="2.26.2-1"), bill(nccl="2.27.3-1"))
+    assert any("nothing here needs a drain" in told for told in remarks(alone))
+    assert remarks(found) == ()
+
+
+def test_what_is_new_and_what_is_stated_no_more(plan: Plan) -> None:
+    (first,) = steps(plan, bill(), bill(driver="570.133.20"))
+    assert (first.before, first.after, first.reboot) == (None, "570.133.20", True)
+    assert str(first).startswith("driver (not stated) → 570.133.20")
+    (last,) = steps(plan, bill(driver="570.133.20"), bill())
+    assert (last.after, last.drain, last.reboot) == (None, False, False)
+    assert str(last) == "driver 570.133.20 is stated no more, and stays on gpu-[1-4]"
+    assert to_change([last]) == frozenset()
+
+
+def test_equal_bills_change_nothing(plan: Plan) -> None:
+    same = bill(driver="570.133.20", kernel="6.1.0-31")
+    assert steps(plan, same, same) == ()
+
+
+def test_slurm_changes_on_all_its_hosts_inside_the_window(plan: Plan) -> None:
+    one, two = (with_record(plan, SoftwareRecord(v, ())) for v in ("22.05", "23.11"))
+    (found,) = upgrade_steps(one, two)
+    assert (found.component, found.before, found.after) == ("slurm", "22.05", "23.11")
+    assert {*found.hosts} == {*EVERY}
+    assert not found.reboot
+    assert any("plugins of Slurm" in told for told in remarks([found]))
+    with pytest.raises(ReleaseError, match=r"not of 22\.05"):
+        upgrade_steps(one, with_record(plan, SoftwareRecord("24.11", ())))
+    exact = with_record(plan, SoftwareRecord("22.05", (bill(slurm="22.05.11"),)))
+    (found,) = upgrade_steps(one, exact)
+    assert (found.before, found.after) == ("22.05", "22.05.11")
+    assert remarks([found]) == ()
+
+
+def test_another_system_is_no_upgrade(plan: Plan) -> None:
+    with pytest.raises(UsageError, match="would go from debian-12 to ubuntu"):
+        steps(plan, bill(system="debian-12"), bill(system="ubuntu-24.04"))
+
+
+def test_modules_change_with_their_version_alone(plan: Plan) -> None:
+    def with_ofed(version: str, kernel: str) -> SoftwareBill:
+        return bill(ofed=KernelModules(version=version, kernel=kernel))
+
+    (found,) = steps(plan, with_ofed("3.1.0", "6.1.0-30"), with_ofed("3.2.1", "6.1.0-31"))
+    assert (found.component, found.before, found.after, found.reboot) == ("ofed", "3.1.0", "3.2.1", True)  # fmt: skip
+
+
+def test_a_record_changes_versions_and_nothing_else(plan: Plan) -> None:
+    changed = with_record(plan, SoftwareRecord("23.11", (bill(driver="570.133.20"),)))
+    assert changed.scheduler is not None
+    assert changed.scheduler.version == "23.11"
+    assert changed.operations is not None
+    assert plan.operations is not None
+    assert changed.operations.changes == plan.operations.changes
+    assert [host.inventory_name for host in changed.hosts] == [*EVERY]
+    without = replace(plan, blueprint=plan.blueprint.model_copy(update={"operations": None}))
+    brought = with_record(without, SoftwareRecord("22.05", (bill(driver="570.133.20"),)))
+    assert brought.operations == Operations(software=(bill(driver="570.133.20"),))
+
+
+def test_what_needs_a_drain_agrees_with_the_table_of_diff() -> None:
+    """Two tables say it: that of 'diff', by field of the bill, and that of upgrades."""
+    drained = {
+        rule.pattern.split("/")[3]
+        for rule in RULES
+        if rule.pattern.startswith("operations/software/*/") and rule.action is Action.DRAIN
+    }
+    installed_anew = {"system", "server_system"}
+    assert {name for name, manner in MANNERS.items() if manner.drain} == drained - installed_anew
+    fields = {*SoftwareBill.model_fields} - installed_anew - {"name", "sites", "server_kernel", "grafana"}  # fmt: skip
+    assert set(MANNERS) == fields, "every component of a bill that hosts carry"
+
+
+def test_what_is_installed_has_the_last_word_on_the_window() -> None:
+    """A record may be old: daemons that cannot read the state are found before they are installed."""
+    wanted = {"head-1": "26.05"}
+    check_installed(wanted, {"head-1": {"slurm": "24.11.5"}})
+    with pytest.raises(ReleaseError, match=r"not of 24\.05"):
+        check_installed(wanted, {"head-1": {"slurm": "24.05.3"}})
+    silent: tuple[dict[str, dict[str, str | None]], ...] = ({}, {"head-1": {"slurm": None}})
+    for found in silent:
+        with pytest.raises(UsageError, match="'head-1' does not tell which Slurm it runs"):
+            check_installed(wanted, found)
+
+
+def test_versions_of_slurm_by_host(plan: Plan) -> None:
+    one, two = (with_record(plan, SoftwareRecord(v, ())) for v in ("22.05", "23.11"))
+    before, after = slurm_versions(upgrade_steps(one, two))
+    assert (before, after) == (dict.fromkeys(EVERY, "22.05"), dict.fromkeys(EVERY, "23.11"))
+    assert slurm_versions(steps(plan, bill(driver="1.2"), bill(driver="1.3"))) == ({}, {})
