@@ -115,3 +115,21 @@ def test_an_upgrade_of_slurm_beyond_the_window_touches_nothing(cluster: Cluster)
     assert cluster.on("head-1", "slurmctld -V; slurmdbd -V") == versions
     assert cluster.boots() == boots
     assert cluster.all_idle(), cluster.states()
+
+
+def test_a_release_that_no_repository_has_changes_no_package(cluster: Cluster) -> None:
+    """The database's host is asked first, is as it was, and nothing else has its turn."""
+    path = cluster.folder / "blueprint.yaml"
+    text = path.read_text()
+    packages = cluster.on("head-1", "dpkg-query --show 'slurm*'")
+    path.write_text(text.replace('version: "22.05"', 'version: "23.11"'))
+    try:
+        told = json.loads(cluster.rackwright("upgrade", "--yes", "--json", expect=4))
+        cluster.rackwright("configure", expect=2)  # it exchanges no installed package
+    finally:
+        path.write_text(text)
+    assert "does not offer slurm-client 23.11, but 22.05" in told["undone"]["head-1"], told
+    assert [wave["state"] for wave in told["waves"]][1:] == ["not started"] * 3
+    assert cluster.on("head-1", "dpkg-query --show 'slurm*'") == packages
+    assert cluster.on("head-1", "scontrol ping").endswith("is UP")
+    assert cluster.all_idle(), cluster.states()

@@ -47,7 +47,7 @@ def test_a_plan_without_a_bill_has_a_record_too(plan: Plan) -> None:
         '{"schema": "rackwright.software/v2", "slurm": "24.11", "bills": []}',
         '{"schema": "rackwright.software/v1", "slurm": 24.11, "bills": []}',
         '{"schema": "rackwright.software/v1", "slurm": "24.11"}',
-        '{"schema": "rackwright.software/v1", "slurm": null, "bills": [{"name": "all", "drvier": "1"}]}',
+        '{"schema": "rackwright.software/v1", "slurm": null, "bills": [{"name": "all", "no_such": "1"}]}',
     ],
 )
 def test_what_is_damaged_is_no_record(tmp_path: Path, text: str) -> None:
