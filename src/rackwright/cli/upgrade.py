@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from rackwright.ansible_runs.files import Workspace
     from rackwright.plan.model import Plan
+    from rackwright.rollout.journal import RolloutProgress
     from rackwright.rollout.software_record import SoftwareRecord
     from rackwright.rollout.upgrade_executor import UpgradeSide
     from rackwright.rollout.upgrade_steps import UpgradeStep
@@ -71,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Show what an upgrade changes, and with ``--yes`` do it; 4 when a host failed."""
     from rackwright.ansible_runs.files import workspace
     from rackwright.plan.load import load_plan
+    from rackwright.rollout.journal import load
     from rackwright.rollout.software_record import with_record
     from rackwright.rollout.upgrade_steps import upgrade_steps
 
@@ -81,6 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
     record = _record(arguments, place)
     before = with_record(plan, record)
     steps = upgrade_steps(before, plan)
+    if not arguments.resume and (last := load(place.waves)) is not None:
+        steps = _beside(last, plan, steps)
     if refused := refused_by(
         gate_of(arguments), loaded, "nothing was changed", no_preview=VERSIONS
     ):
@@ -92,6 +96,19 @@ def run(arguments: argparse.Namespace) -> int:
         return ExitCode.NOTHING
     _show(arguments, plan, steps)
     return ExitCode.CLEAN
+
+
+def _beside(
+    last: RolloutProgress, plan: Plan, steps: Sequence[UpgradeStep]
+) -> Sequence[UpgradeStep]:
+    """``steps``, with what hosts may have that an unfinished upgrade has touched."""
+    from rackwright.rollout.software_record import with_record
+    from rackwright.rollout.upgrade_steps import steps_for_touched, upgrade_steps
+
+    if last.upgraded_to is None or not last.unfinished or not last.touched:
+        return steps
+    half = upgrade_steps(with_record(plan, last.upgraded_to), plan)
+    return steps_for_touched(steps, half, last.touched)
 
 
 def _check(arguments: argparse.Namespace, plan: Plan) -> None:
@@ -242,7 +259,7 @@ def _upgrade(
                 print("nothing to upgrade: the hosts were brought to this software bill already")
                 return ExitCode.NOTHING
             progress = begin(arguments, plan, ansible, mark, (), hosts, "upgrade")
-            progress.upgraded_from = record
+            progress.upgraded_from, progress.upgraded_to = record, record_of(plan)
             if last is not None:
                 progress.drained = dict(last.drained)
                 give_up(last)

@@ -36,6 +36,7 @@ class RolloutProgress:
         drained: nodes that this change, or one before it, has drained and not resumed, each with
             the reasons it may have given.
         upgraded_from: for an upgrade, what the hosts were brought to before it.
+        upgraded_to: and what it brings them to.
         undone: hosts that were brought back to that after they had failed, with the reason.
     """
 
@@ -48,6 +49,7 @@ class RolloutProgress:
     failed: dict[str, str] = field(default_factory=dict)
     drained: dict[str, list[str]] = field(default_factory=dict)
     upgraded_from: SoftwareRecord | None = None
+    upgraded_to: SoftwareRecord | None = None
     undone: dict[str, str] = field(default_factory=dict)
 
     def left(self, wave: Wave) -> tuple[str, ...]:
@@ -58,6 +60,11 @@ class RolloutProgress:
     def unfinished(self) -> tuple[Wave, ...]:
         """Waves with hosts that are not changed and accepted yet."""
         return tuple(wave for wave in self.waves if self.left(wave))
+
+    @property
+    def touched(self) -> frozenset[str]:
+        """Hosts that are not as they were before the change, or need not be."""
+        return frozenset(self.done) | frozenset(self.failed)
 
     def pass_host(self, host: str) -> None:
         """Count a host as changed and accepted."""
@@ -108,6 +115,8 @@ def save(progress: RolloutProgress, path: Path) -> None:
         "failed": dict(sorted(progress.failed.items())),
         "drained": dict(sorted(progress.drained.items())),
     }
+    if progress.upgraded_to is not None:
+        document["upgraded_to"] = progress.upgraded_to.as_data()
     if progress.upgraded_from is not None:
         document["upgraded_from"] = progress.upgraded_from.as_data()
         document["undone"] = dict(sorted(progress.undone.items()))
@@ -150,9 +159,14 @@ def _read(document: Any) -> RolloutProgress:
         done=set(_texts(document["done"])),
         failed={str(host): str(why) for host, why in document["failed"].items()},
         drained={str(node): list(_texts(whys)) for node, whys in document["drained"].items()},
-        upgraded_from=read_record(before) if (before := document.get("upgraded_from")) else None,
+        upgraded_from=_record(document.get("upgraded_from")),
+        upgraded_to=_record(document.get("upgraded_to")),
         undone={str(host): str(why) for host, why in document.get("undone", {}).items()},
     )
+
+
+def _record(data: Any) -> SoftwareRecord | None:
+    return None if data is None else read_record(data)
 
 
 def _texts(values: Sequence[Any]) -> tuple[str, ...]:

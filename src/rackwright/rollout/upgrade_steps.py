@@ -124,6 +124,28 @@ def upgrade_steps(before: Plan, after: Plan) -> tuple[UpgradeStep, ...]:
     )
 
 
+def steps_for_touched(
+    steps: Collection[UpgradeStep], half: Collection[UpgradeStep], touched: Collection[str]
+) -> tuple[UpgradeStep, ...]:
+    """``steps``, but those of ``half`` on hosts that an upgrade which was given up has touched.
+
+    They may have what that one would have brought, whatever the others have.
+    """
+    found: dict[tuple[int, str, str | None, str | None], list[str]] = {}
+    for part, is_touched in ((steps, False), (half, True)):
+        for step in part:
+            key = (step.order, step.component, step.before, step.after)
+            hosts = [host for host in step.hosts if (host in touched) is is_touched]
+            if hosts:
+                found.setdefault(key, []).extend(hosts)
+    return tuple(
+        UpgradeStep(component, old, new, tuple(hosts), order)
+        for (order, component, old, new), hosts in sorted(
+            found.items(), key=lambda entry: (entry[0][0], entry[1])
+        )
+    )
+
+
 def to_reboot(steps: Collection[UpgradeStep]) -> frozenset[str]:
     """The hosts that have to be rebooted."""
     return frozenset(host for step in steps if step.reboot for host in step.hosts)

@@ -125,3 +125,23 @@ def test_configure_and_upgrade_do_not_go_on_with_each_other(
     said = capsys.readouterr().err
     assert "the upgrade 2b, is an upgrade" in said
     assert "rackwright upgrade … --resume" in said
+
+
+def test_hosts_of_an_unfinished_upgrade_are_taken_back(
+    blueprint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new, old = with_driver(blueprint, NEW), with_driver(blueprint, OLD)
+    place, former = workspace(NAME), record_of(load_plan(old).plan)
+    save_record(place.software, former)
+    waves = (
+        Wave(WaveKind.CANARY, "gpu-1, the first dgx-h100", ("gpu-1",)),
+        Wave(WaveKind.COMPUTE, "rack c01", ("gpu-2",)),
+    )
+    progress = RolloutProgress("upgrade 2b", "2b", waves, {})
+    progress.upgraded_from, progress.upgraded_to = former, record_of(load_plan(new).plan)
+    progress.pass_host("gpu-1")
+    save(progress, place.waves)
+    assert main(["upgrade", str(old)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == f"driver {NEW} → {OLD} on gpu-1: drained and rebooted"
+    assert said[2] == "wave 1 of 1 (gpu-1, the first dgx-h100): 1 host, 1 rebooted"

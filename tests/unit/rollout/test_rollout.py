@@ -433,9 +433,12 @@ def test_an_upgrade_is_kept_with_what_it_began_from(tmp_path: Path) -> None:
     path = tmp_path / "waves.json"
     progress = a_progress()
     progress.upgraded_from = SoftwareRecord("24.11", (SoftwareBill(name="all", driver="570.1"),))
+    progress.upgraded_to = SoftwareRecord("26.05", ())
     progress.undo_host("n1", "no")
+    progress.pass_host("n2")
     save(progress, path)
     assert load(path) == progress
+    assert progress.touched == {"n2"}
     progress.fail_host("n1", "still not")
     assert (progress.undone, progress.failed) == ({}, {"n1": "still not"})
     path.write_text(path.read_text().replace("rackwright.software/v1", "other"))

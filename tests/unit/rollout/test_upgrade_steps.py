@@ -20,6 +20,7 @@ from rackwright.rollout.upgrade_steps import (
     check_installed,
     remarks,
     slurm_versions,
+    steps_for_touched,
     to_change,
     to_reboot,
     upgrade_steps,
@@ -155,3 +156,15 @@ def test_versions_of_slurm_by_host(plan: Plan) -> None:
     before, after = slurm_versions(upgrade_steps(one, two))
     assert (before, after) == (dict.fromkeys(EVERY, "22.05"), dict.fromkeys(EVERY, "23.11"))
     assert slurm_versions(steps(plan, bill(driver="1.2"), bill(driver="1.3"))) == ({}, {})
+
+
+def test_an_upgrade_that_was_given_up_half_way_can_be_taken_back(plan: Plan) -> None:
+    """With the former bill there was nothing to upgrade, though some hosts had the other one."""
+    former, other = bill(driver="570.124.06"), bill(driver="570.133.20")
+    back = steps_for_touched(
+        steps(plan, former, former), steps(plan, other, former), {"gpu-1", "gpu-3", "head-1"}
+    )
+    (step,) = back
+    assert (step.before, step.after, step.hosts) == ("570.133.20", "570.124.06", ("gpu-1", "gpu-3"))
+    on = steps_for_touched(steps(plan, former, other), steps(plan, other, other), {"gpu-1"})
+    assert [(s.before, s.hosts) for s in on] == [("570.124.06", ("gpu-2", "gpu-3", "gpu-4"))]
