@@ -99,8 +99,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _beside(
-    last: RolloutProgress, plan: Plan, steps: Sequence[UpgradeStep]
-) -> Sequence[UpgradeStep]:
+    last: RolloutProgress, plan: Plan, steps: tuple[UpgradeStep, ...]
+) -> tuple[UpgradeStep, ...]:
     """``steps``, with what hosts may have that an unfinished upgrade has touched."""
     from rackwright.rollout.software_record import with_record
     from rackwright.rollout.upgrade_steps import steps_for_touched, upgrade_steps
