@@ -8,7 +8,7 @@ from typing import Any
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.harmless import visible
 from rackwright.model.cluster import Blueprint
-from rackwright.plan.load import LoadedPlan, plan_tree
+from rackwright.plan.load import LoadedPlan, full_data, plan_tree
 from rackwright.policy.base_approval.approval import Approval
 from rackwright.policy.base_approval.claims import Claims, RefusedClaim, Taken, hold_claims
 from rackwright.policy.base_approval.held_products import hold_catalogue, known_facts
@@ -36,7 +36,9 @@ def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Not
     own = loaded.plan.catalogue
     products = hold_catalogue(own, approval)
     catalogue, told = products.catalogue, products.notices
-    claims = hold_claims(tree.data, approval.document)
+    # Both sides in full: what a change says in the short form weighs as what follows from it does.
+    before = full_data(approval.document, own if products.base is None else products.base)
+    claims = hold_claims(tree.data, before)
     notices = (*_notices(claims, approval, tree, loaded.plan.blueprint), *told)
     holds = bool(claims.kept) and approval.document is not None
     data = claims.data if holds else tree.data
