@@ -90,8 +90,17 @@ class Draft:
         found = self.item(path)
         return found is not None and isinstance(found.value, dict)
 
-    def named(self, path: Path, names: Sequence[str], place: Location) -> Mapping[str, int]:
+    def named(
+        self, path: Path, names: Sequence[str], rule: str, why: str, place: Location
+    ) -> Mapping[str, int]:
         """Make a list whose items have ``names``, in this order; what else is written comes after them.
+
+        Args:
+            path: where the list is; what is around it is there.
+            names: of its items, by which those are known that are written.
+            rule: name of the rule by which they are there.
+            why: the same in words.
+            place: what they follow from.
 
         Returns:
             The index of each; empty where something that is no list of named mappings is written.
@@ -109,6 +118,10 @@ class Draft:
         made = [
             written.pop(name) if name in written else _made({"name": name}, place) for name in names
         ]
+        for index, (name, item) in enumerate(zip(names, made, strict=True)):
+            if item.derived:
+                here = (*path, index, "name")
+                self._found[here] = Derivation(here, name, rule, why, place)
         around.value[:] = [*made, *written.values()]
         return {name: index for index, name in enumerate(names)}
 

@@ -241,8 +241,7 @@ def _shape(
     try:
         return shape(fabric, groups, catalogue, written, least=least)
     except UnsizedError as error:
-        hint = "write 'interfaces' of what is 'attached', or the 'tiers' in full, without 'preset'"
-        raise refused(draft, path, str(error), hint, place) from None
+        raise refused(draft, path, error.summary, error.hint, place) from None
     except UnknownEntryError as error:
         raise refused(draft, path, error.summary, error.hint, place) from None
 
@@ -262,7 +261,8 @@ def _put_tiers(
 ) -> None:
     layout = found.layout
     names = TIERS[: len(layout.tiers)]
-    indexes = draft.named((*path, "tiers"), names, place)
+    why = f"{layout.endpoints:,} ports of hosts"
+    indexes = draft.named((*path, "tiers"), names, rules.TIERS, why, place)
     if not indexes:
         return
     reasons = tuple(_reasons(found))
@@ -296,7 +296,8 @@ def _put_links(draft: Draft, path: Path, found: Shape, place: Location) -> None:
     attached = [hosts.group.name for hosts in layout.hosts]
     of_nodes = {f"nodes-{group}" if n else "nodes": group for n, group in enumerate(attached)}
     between = [f"{name}s" for name in TIERS[1 : len(layout.tiers)]]
-    indexes = draft.named((*path, "links"), [*of_nodes, *between], place)
+    names, why = [*of_nodes, *between], "what is attached, and the tiers"
+    indexes = draft.named((*path, "links"), names, rules.LINKS, why, place)
     if not indexes:
         return
     for name, group in of_nodes.items():
@@ -335,7 +336,8 @@ def _put_addresses(draft: Draft, path: Path, network: str, found: Shape, place: 
     if length < whole.prefixlen:
         message = f"'network' is a /{whole.prefixlen}, and {ports:,} interfaces need a /{length}"
         raise refused(draft, path, message, f"write a network of /{length} or larger", place)
-    indexes = draft.named((*path, "segments"), [SEGMENT], place)
+    why = "the hosts have addresses"
+    indexes = draft.named((*path, "segments"), [SEGMENT], rules.PREFIX, why, place)
     if not indexes:
         return
     here = (*path, "segments", indexes[SEGMENT])

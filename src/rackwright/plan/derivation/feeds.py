@@ -46,9 +46,10 @@ def derive_sources(draft: Draft, site: Path, intent: PowerIntent, said: Item) ->
             "write the capacity of the 'utility', or the utility among the 'sources'",
         )
     wanted = [UTILITY] if intent.utility is not None else []
-    wanted += [_name(kind, feed) for feed in intent.feeds for kind in kinds]
+    wanted += [_name(kind, feed) for kind in kinds for feed in intent.feeds]
     path_item = said.value["feed_path"].item
-    indexes = draft.named(sources, wanted, path_item.location)
+    why = "every feed has elements of its own"
+    indexes = draft.named(sources, wanted, rules.SOURCES, why, path_item.location)
     if not indexes:
         return  # what is written there is told by the model
     if intent.utility is not None:
@@ -85,7 +86,8 @@ def put_feeds(draft: Draft, group: Path, intent: PowerIntent, said: Item) -> Non
         return
     made = rack_feeds(intent, said)
     place = said.value["feeds"].item.location
-    indexes = draft.named((*group, "feeds"), [one["name"] for one in made], place)
+    names = [one["name"] for one in made]
+    indexes = draft.named((*group, "feeds"), names, rules.FEEDS, "the feeds of the site", place)
     for one in made:
         here = (*group, "feeds", indexes[one["name"]])
         why = f"feed {one['name']} ends in {one['source']}"

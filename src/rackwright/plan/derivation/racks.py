@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.errors import Location
+from rackwright.model.hardware import Node, Switch
 from rackwright.model.intents import PowerIntent
 from rackwright.model.names import compress_hostlist, expand_hostlist, hostlist_size
 from rackwright.model.onprem import NodeGroup
@@ -16,7 +18,7 @@ from rackwright.plan.derivation import rules
 from rackwright.plan.derivation.draft import Draft
 from rackwright.plan.derivation.feeds import put_feeds, rack_feeds
 from rackwright.plan.derivation.reading import refused
-from rackwright.plan.derivation.room import RackRoom
+from rackwright.plan.derivation.room import RackRoom, Room
 from rackwright.plan.fabric.sizing import ceil_div
 from rackwright.spec.tree import Item, to_data
 
@@ -88,7 +90,7 @@ class RackRules:
         """Put racks for the node groups and tiers that name none, and the groups that they are in.
 
         Raises:
-            SpecErrors: no hall is left for them, or the site is not valid.
+            SpecErrors: the site is not valid.
         """
         hall = self._hall()
         placings = [*self._nodes(groups), *self._tiers()]
@@ -100,7 +102,7 @@ class RackRules:
             room = RackRoom(
                 self._draft,
                 self._site,
-                hall,
+                hall or (*self._site, "halls", 0),
                 {**kind.fields, "feeds": rack_feeds(*self._power)},
                 self._catalogue,
             )
@@ -110,26 +112,19 @@ class RackRules:
                 self._spread(these, room)
             racks = [str(self._draft.data((*one.path, "racks"))) for one in these]
             named.append(_together(self._draft, these, racks))
-        self._put_groups(hall, [(n, k) for n, k in zip(named, kinds, strict=True) if n])
+        if hall is not None:
+            self._put_groups(hall, [(n, k) for n, k in zip(named, kinds, strict=True) if n])
 
-    def _hall(self) -> Path:
-        """The hall that the racks stand in."""
+    def _hall(self) -> Path | None:
+        """The hall that the racks stand in; None where each one has its racks written."""
         halls = (*self._site, "halls")
         if self._draft.item(halls) is None:
-            self._draft.named(halls, ["hall-1"], self._place)
-        listed = self._draft.data(halls)
-        for index, hall in enumerate(listed if isinstance(listed, list) else ()):
-            if isinstance(hall, dict) and not any(
-                row.get("rack_groups") for row in _mappings(hall.get("rows"))
-            ):
+            why = "no hall is written"
+            self._draft.named(halls, ["hall-1"], rules.HALL, why, self._place)
+        for index, hall in enumerate(_mappings(self._draft.data(halls))):
+            if not any(row.get("rack_groups") for row in _mappings(hall.get("rows"))):
                 return (*halls, index)
-        raise refused(
-            self._draft,
-            (*self._site, "racks"),
-            "every hall has racks written, and these would stand in one that has none",
-            "leave out the 'rack_groups' of a hall, or 'racks' of the site",
-            self._place,
-        )
+        return None
 
     def _nodes(self, groups: Sequence[NodeGroup]) -> list[Placing]:
         found = []
@@ -201,23 +196,39 @@ class RackRules:
     def _fewest(self, loads: Sequence[Placing], room: RackRoom) -> tuple[int, str]:
         """The fewest racks over which the loads can be spread, and why."""
         most = max(one.count for one in loads)
-        racks, beyond = min(2, most), ""
-        while True:
-            found = room.holds(
-                [(one.data, _each(one, racks)) for one in loads if not one.is_switch],
-                [(one.data, _each(one, racks)) for one in loads if one.is_switch],
-            )
-            if found.fits or racks == most:
-                return racks, f"spread over {racks} racks: {found.why}{beyond}"
-            beyond = f"; with {racks} racks, {found.why}"
-            racks += 1
+        tall = sum(
+            one.count * room.height_of(one.data, Switch if one.is_switch else Node) for one in loads
+        )
+        low = min(most, max(2, ceil(tall / room.height)))
+        high, beyond = most, ""
+        found = self._held(loads, low, room)
+        if not found.fits:
+            beyond = f"; over {low}, {found.why}"
+            while high - low > 1:
+                racks = (low + high) // 2
+                tried = self._held(loads, racks, room)
+                if tried.fits:
+                    high = racks
+                else:
+                    low, beyond = racks, f"; over {racks}, {tried.why}"
+            low, found = high, self._held(loads, high, room)
+        return low, f"spread over {low} racks: {found.why}{beyond}"
+
+    @staticmethod
+    def _held(loads: Sequence[Placing], racks: int, room: RackRoom) -> Room:
+        """Whether each of so many racks holds its part of the loads."""
+        parts = [(one.data, _each(one, racks)) for one in loads]
+        return room.holds(
+            [part for part, one in zip(parts, loads, strict=True) if not one.is_switch],
+            [part for part, one in zip(parts, loads, strict=True) if one.is_switch],
+        )
 
     def _put_groups(self, hall: Path, named: Sequence[tuple[str, Kind]]) -> None:
         """Put one row with a rack group of each kind."""
         draft, rows = self._draft, (*hall, "rows")
         written = [one.get("name") for one in _mappings(draft.data(rows))]
         first = written[0] if written and isinstance(written[0], str) else "row-1"
-        row = draft.named(rows, [first], self._place)
+        row = draft.named(rows, [first], rules.HALL, "no row has racks written", self._place)
         if not row:
             return  # what is written there is told by the model
         groups = (*rows, row[first], "rack_groups")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rackwright.catalog.loader import Catalogue, UnknownEntryError
-from rackwright.model.hardware import Device, Node, RackType
+from rackwright.model.hardware import Node, RackType, Switch
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.base import Path
 from rackwright.plan.derivation.draft import Draft
@@ -16,8 +16,8 @@ from rackwright.plan.expand import expand_site
 from rackwright.plan.problems import PlanError
 from rackwright.plan.racks.capacity import circuits_carry
 
-MOST = 60
-"""Units of a rack."""
+USUAL = 48.0
+"""Units of a rack that nobody describes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +76,19 @@ class RackRoom:
         Raises:
             SpecErrors: the site is not valid.
         """
-        highest = self._by_height(node["type"])
-        beyond = ""
-        for count in range(highest, 0, -1):
+        highest = max(1, int(self.height // self.height_of(node, Node)))
+        last = self.holds([(node, 1)], ())
+        if not last.fits:
+            return 1, f"not even one fits: {last.why}"
+        low, high, beyond = 1, highest + 1, ""
+        while high - low > 1:
+            count = (low + high) // 2
             found = self.holds([(node, count)], ())
             if found.fits:
-                return count, f"{found.why}{beyond}"
-            beyond = f"; with {count}, {found.why}"
-        return 1, f"not even one fits: {beyond.removeprefix('; ')}"
+                low, last = count, found
+            else:
+                high, beyond = count, f"; with {count}, {found.why}"
+        return low, f"{last.why}{beyond}"
 
     def holds(
         self,
@@ -138,13 +143,18 @@ class RackRoom:
         parts.append(words[carried])
         return Room(fits, ", ".join(parts))
 
-    def _by_height(self, entry: str) -> int:
-        """The most units by their height alone; one where that is not known."""
+    @property
+    def height(self) -> float:
+        """Units of the empty rack; those of a usual one where the catalogue does not have it."""
         try:
-            product: Device = self._catalogue.get(Node, entry)
-            rack = self._catalogue.get(RackType, self._type)
+            return self._catalogue.get(RackType, self._type).height.value
         except UnknownEntryError:
-            return 1  # the plan says so
-        if product.height is None:
-            return 1
-        return max(1, min(MOST, int(rack.height.value // product.height.value)))
+            return USUAL
+
+    def height_of(self, load: Mapping[str, Any], kind: type[Node | Switch]) -> float:
+        """Units that a node or switch takes; one where nobody says it."""
+        try:
+            height = self._catalogue.get(kind, load["type"]).height
+        except UnknownEntryError:
+            height = None  # the plan says so
+        return max(1.0, height.value) if height is not None else 1.0

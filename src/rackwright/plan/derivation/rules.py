@@ -63,7 +63,7 @@ RULES: Final[Mapping[str, str]] = {
     "hold them, at least two where there are two of anything.",
     RACK_GROUPS: "The racks of nodes and those of the network are two groups, as `racks` and `network` say; "
     "`rack-48u`, cooled by air, where nothing is said.",
-    HALL: "All racks stand in the first row of the first hall that has no racks written.",
+    HALL: "All racks stand in the first row, `row-1`, of the first hall, `hall-1`, that has no racks written.",
 }
 """What each rule of set 1 does. A rule that is released keeps its name and what it gives."""
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rackwright.catalog.loader import Catalogue
+from rackwright.errors import RackwrightError
 from rackwright.model.fabric import Fabric
 from rackwright.model.hardware import Switch
 from rackwright.model.onprem import NodeGroup, OnPremSite
@@ -46,7 +47,7 @@ class Shape:
         return leaf_split(self.layout)
 
 
-class UnsizedError(Exception):
+class UnsizedError(RackwrightError):
     """The ports of the hosts are not known, or are more than three tiers carry."""
 
 
@@ -82,7 +83,8 @@ def shape(
     first = found.layout.tiers[0]
     raise UnsizedError(
         f"{found.layout.endpoints:,} ports of hosts are more than three tiers of {first.type} carry, "
-        f"which is {most_endpoints(first.radix, len(TIERS)):,} at 1 to 1"
+        f"which is {most_endpoints(first.radix, len(TIERS)):,} at 1 to 1",
+        hint="cut the nodes into several fabrics, by 'groups', or write the fabric without 'preset'",
     )
 
 
@@ -100,7 +102,10 @@ def _settled(
     for _ in range(_MOST_TURNS):
         needed = needed_switches(found.layout)
         if needed is None:
-            raise UnsizedError(_unknown_ports(found.layout))
+            raise UnsizedError(
+                _unknown_ports(found.layout),
+                hint="write what is 'attached', with its 'interfaces'",
+            )
         wanted = list(needed)
         if tiers == len(TIERS):
             wanted[2] = max(wanted[2], _even_cores(found))
