@@ -115,21 +115,19 @@ FABRIC_KEYS = frozenset({"preset", "groups", "switch", "network"})
 """Keys of a fabric that its full form does not have."""
 POWER_KEYS = frozenset({"feeds", "utility", "feed_path", "pdu", "circuit"})
 """The same of a site's power."""
-SITE_KEYS = frozenset({"fabric", "racks"})
-"""The same of a site."""
 
 
 def intents_of(site: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a bare-metal site's document that is said in the short form; empty for none of it."""
-    found = {key: site[key] for key in SITE_KEYS if key in site}
+    found = {key: site[key] for key in ("fabric", "racks") if key in site}
+    if isinstance(found.get("fabric"), Mapping):
+        found["fabric"] = _fabric_part(found["fabric"])
     fabrics = site.get("fabrics")
     if isinstance(fabrics, list) and any(_is_short(fabric) for fabric in fabrics):
         found["fabrics"] = [_fabric_part(one) if _is_short(one) else None for one in fabrics]
     power = site.get("power")
     if isinstance(power, Mapping) and not POWER_KEYS.isdisjoint(power):
-        found["power"] = {key: power[key] for key in POWER_KEYS if key in power}
-    if isinstance(found.get("fabric"), Mapping):
-        found["fabric"] = _fabric_part(found["fabric"])
+        found["power"] = {key: value for key, value in power.items() if key in POWER_KEYS}
     return found
 
 

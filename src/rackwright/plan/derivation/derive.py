@@ -24,7 +24,7 @@ from rackwright.plan.derivation.racks import RackRules
 from rackwright.plan.derivation.reading import read_groups, refused
 from rackwright.plan.facts import with_stated
 from rackwright.spec.layering import merge
-from rackwright.spec.loader import validate
+from rackwright.spec.loader import validate_part
 from rackwright.spec.tree import Item, KeyValue, Tree
 
 VERSIONS = ("1",)
@@ -63,7 +63,7 @@ def derive(tree: Tree, catalogue: Catalogue) -> Derived:
     _check_version(tree, said)
     sites = [said.get(index, {}) for index in range(len(tree.data["sites"]))]
     part = {key: tree.data[key] for key in ("derive", "facts") if key in tree.data}
-    intent = validate(Tree(tree.root, {**part, "sites": sites}, tree.files), BlueprintIntent).value
+    intent = validate_part(tree, BlueprintIntent, {**part, "sites": sites}, ())
     # A fact that cannot be used fills nothing here; the plan says why.
     catalogue, _ = with_stated(intent.facts, catalogue)
     draft = Draft(tree)

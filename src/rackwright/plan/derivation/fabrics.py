@@ -13,7 +13,7 @@ from rackwright.errors import Location
 from rackwright.model.fabric import Fabric, Technology
 from rackwright.model.hardware import Switch
 from rackwright.model.intents import FabricIntent
-from rackwright.model.onprem import NodeGroup
+from rackwright.model.onprem import MOST_NAMED, NodeGroup
 from rackwright.model.units import GigabitsPerSecond
 from rackwright.plan.base import Path
 from rackwright.plan.derivation import rules
@@ -54,6 +54,9 @@ _SIZED_BY = (
     "attached",
 )
 """Fields of a fabric that its number of switches depends on."""
+
+_MOST_PORTS = 4_096
+"""Ports of one switch, with those that its ports are split into; none has a tenth of them."""
 
 _DEFAULT_PARTITION = 0x7FFF
 """Partition that every port of InfiniBand is in (InfiniBand Architecture Specification, 10.9)."""
@@ -228,6 +231,15 @@ def _shape(
         for name, product in zip(TIERS, products, strict=True)
     ]
     fabric = read(draft, Fabric, {**sized, "tiers": [{"count": 1, **one} for one in tiers]}, path)
+    for number, tier in enumerate(fabric.tiers):
+        ports = products[number].radix * tier.split
+        for key, value, most in (("count", tier.count, MOST_NAMED), ("split", ports, _MOST_PORTS)):
+            if value > most:
+                what = f"{value:,} ports" if key == "split" else f"{value:,} switches"
+                message = (
+                    f"'{key}' of '{tier.name}' makes {what}, and a preset has at most {most:,}"
+                )
+                raise refused(draft, (*path, "tiers"), message, f"write a smaller '{key}'")
     known = [group.name for group in groups]
     for index, attachment in enumerate(fabric.attached):
         if attachment.group not in known:

@@ -12,12 +12,12 @@ from rackwright.errors import Location
 from rackwright.model.hardware import Node, Switch
 from rackwright.model.intents import PowerIntent
 from rackwright.model.names import compress_hostlist, expand_hostlist, hostlist_size
-from rackwright.model.onprem import NodeGroup
+from rackwright.model.onprem import Hall, NodeGroup
 from rackwright.plan.base import Path
 from rackwright.plan.derivation import rules
 from rackwright.plan.derivation.draft import Draft
 from rackwright.plan.derivation.feeds import put_feeds, rack_feeds
-from rackwright.plan.derivation.reading import refused
+from rackwright.plan.derivation.reading import read, refused
 from rackwright.plan.derivation.room import RackRoom, Room
 from rackwright.plan.fabric.sizing import ceil_div
 from rackwright.spec.tree import Item, to_data
@@ -118,12 +118,19 @@ class RackRules:
     def _hall(self) -> Path | None:
         """The hall that the racks stand in; None where each one has its racks written."""
         halls = (*self._site, "halls")
-        if self._draft.item(halls) is None:
+        if "halls" not in self._draft.data(self._site):
             why = "no hall is written"
             self._draft.named(halls, ["hall-1"], rules.HALL, why, self._place)
+        if not isinstance(self._draft.data(halls), list) or not self._draft.data(halls):
+            hint = "write one, or leave out 'halls'"
+            raise refused(self._draft, halls, "there is no hall for the racks", hint)
         for index, hall in enumerate(_mappings(self._draft.data(halls))):
             if not any(row.get("rack_groups") for row in _mappings(hall.get("rows"))):
-                return (*halls, index)
+                path = (*halls, index)
+                said = self._draft.data(path)
+                whole = {**said, "rows": []} if isinstance(said, dict) else said
+                read(self._draft, Hall, whole, path)
+                return path
         return None
 
     def _nodes(self, groups: Sequence[NodeGroup]) -> list[Placing]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.model.base import Model
-from rackwright.model.onprem import NodeGroup
+from rackwright.model.onprem import MOST_NAMED, NodeGroup
 from rackwright.plan.base import Path
 from rackwright.plan.derivation.draft import Draft
-from rackwright.spec.problems import to_spec_errors
+from rackwright.spec.loader import validate_part
 
 M = TypeVar("M", bound=Model)
 
@@ -25,10 +23,7 @@ def read(draft: Draft, model: type[M], data: Any, path: Path) -> M:
     Raises:
         SpecErrors: it is none.
     """
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        raise to_spec_errors(error, draft.tree, model, path) from None
+    return validate_part(draft.tree, model, data, path)
 
 
 def read_groups(draft: Draft, site: Path) -> tuple[NodeGroup, ...]:
@@ -45,6 +40,10 @@ def read_groups(draft: Draft, site: Path) -> tuple[NodeGroup, ...]:
         if found[-1].name in {group.name for group in found[:-1]}:
             path = (*site, "node_groups", index)
             raise refused(draft, path, f"the node group '{found[-1].name}' is named twice")
+        if found[-1].count > MOST_NAMED:
+            path = (*site, "node_groups", index, "count")
+            hint = f"write at most {MOST_NAMED:,}"
+            raise refused(draft, path, "more units than any site has racks for", hint)
     return tuple(found)
 
 

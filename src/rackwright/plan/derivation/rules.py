@@ -44,7 +44,8 @@ RULES: Final[Mapping[str, str]] = {
     UNIT: "A scalable unit has as many hosts as a leaf has ports for, at the fabric's oversubscription.",
     TIERS: "A `fat-tree` whose interfaces fit one switch has one leaf. Otherwise leaves have spines, and "
     "spines have cores where no number of spines takes an equal number of cables from each leaf.",
-    COUNT: "The fewest switches of a tier, by the arithmetic of NET-001, that also spread the cables evenly.",
+    COUNT: "The fewest switches of a tier by the arithmetic of NET-001, which is asked; of leaves more where a "
+    "host would find no port, of cores more where cables would not spread evenly.",
     LINKS: "Each node group is cabled to the leaves, each tier to the one above.",
     PARALLEL: "The uplinks of a switch, divided by the switches above that it is cabled to.",
     PODS: "Below cores, leaves and spines are cut into pods of half a spine's ports, and cores into as many "

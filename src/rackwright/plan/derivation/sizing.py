@@ -72,18 +72,26 @@ def shape(
         UnsizedError: no number of tiers carries them, or their ports are not known.
         UnknownEntryError: a product is not in the catalogue.
     """
+    first = _laid(fabric, groups, catalogue, [1]).layout
+    if first.endpoints is None:
+        raise _unknown_ports(first)
+    if first.endpoints > 2 * most_endpoints(first.tiers[0].radix, len(TIERS)):
+        raise _too_many(first)  # at any oversubscription; nothing so large is laid out
     tiers = least
     while True:
         found = _settled(fabric, groups, catalogue, written, tiers)
         if found.spread or TIERS[tiers - 1] in written:
             return found
         if tiers == len(TIERS):
-            break
+            raise _too_many(found.layout)
         tiers += 1
-    first = found.layout.tiers[0]
-    raise UnsizedError(
-        f"{found.layout.endpoints:,} ports of hosts are more than three tiers of {first.type} carry, "
-        f"which is {most_endpoints(first.radix, len(TIERS)):,} at 1 to 1",
+
+
+def _too_many(layout: Layout) -> UnsizedError:
+    leaf = layout.tiers[0]
+    return UnsizedError(
+        f"{layout.endpoints:,} ports of hosts are more than three tiers of {leaf.type} carry, "
+        f"which is {most_endpoints(leaf.radix, len(TIERS)):,} at 1 to 1",
         hint="cut the nodes into several fabrics, by 'groups', or write the fabric without 'preset'",
     )
 
@@ -102,11 +110,9 @@ def _settled(
     for _ in range(_MOST_TURNS):
         needed = needed_switches(found.layout)
         if needed is None:
-            raise UnsizedError(
-                _unknown_ports(found.layout),
-                hint="write what is 'attached', with its 'interfaces'",
-            )
+            raise _unknown_ports(found.layout)
         wanted = list(needed)
+        wanted[0] = max(wanted[0], found.layout.tiers[0].switches + _leaves_short(found.layout))
         if tiers == len(TIERS):
             wanted[2] = max(wanted[2], _even_cores(found))
         now = [
@@ -120,9 +126,25 @@ def _settled(
     return found
 
 
-def _unknown_ports(layout: Layout) -> str:
+def _leaves_short(layout: Layout) -> int:
+    """Leaves for the hosts that find no port, because a host has all its ports on one leaf.
+
+    Nothing where hosts are cabled to no leaf yet, as one leaf for eight rails.
+    """
+    short = 0
+    for hosts, unplaced in zip(layout.hosts, layout.unplaced, strict=True):
+        if unplaced and not hosts.rails:
+            each = max(1, layout.leaf_ports // (hosts.interfaces or 1))
+            short += ceil_div(unplaced, each)
+    return short
+
+
+def _unknown_ports(layout: Layout) -> UnsizedError:
     hosts = next(one for one in layout.hosts if one.endpoints is None)
-    return f"nobody says how many ports of {hosts.group.type} are on the fabric"
+    return UnsizedError(
+        f"nobody says how many ports of {hosts.group.type} are on the fabric",
+        hint="write what is 'attached', with its 'interfaces'",
+    )
 
 
 def _laid(
