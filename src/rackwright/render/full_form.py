@@ -25,7 +25,9 @@ def full_yaml(loaded: LoadedPlan, what: str) -> str:
     """
     derived = {one.path: one for one in loaded.derivations}
     written = _written(loaded.tree.root)
-    head = f"# {what} in full: {written:,} values are written, {len(derived):,} follow from them."
+    head = (
+        f"# {what} in full: {written:,} values as they are written, {len(derived):,} that follow."
+    )
     lines = _Writer(derived).mapping(loaded.tree.data, (), 0)
     return "\n".join([visible(head), *lines, ""])
 

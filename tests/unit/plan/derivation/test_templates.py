@@ -74,7 +74,8 @@ def test_the_table_of_the_documentation_is_what_is_counted() -> None:
         short = HALL if name == "dgx-h200" else both_forms(name)[1]
         made = planned(short)
         full = lines(full_yaml(made, "x"))
-        rows.append(f"| `{name}` | {lines(short)} | {full} | {len(made.derivations)} |")
+        shipped = "" if name == "dgx-h200" else lines(both_forms(name)[0])
+        rows.append(f"| `{name}` | {lines(short)} | {shipped} | {full} | {len(made.derivations)} |")
     text = (ROOT / "docs/short-blueprints.md").read_text(encoding="utf-8")
     for row in rows:
         assert row in text, f"docs/short-blueprints.md lacks {row}"
