@@ -22,7 +22,7 @@ NODES = "[{name: dgx, role: compute, type: dgx-h200, count: 64}]"
 FABRIC = "{preset: rail-optimized, technology: infiniband, rate: 400 Gbps}"
 
 
-def a_site(
+def a_short_site(
     fabric: str = FABRIC,
     nodes: str = NODES,
     power: str = POWER,

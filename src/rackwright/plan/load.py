@@ -81,12 +81,18 @@ def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
     return LoadedPlan(plan, full.tree, full.derivations)
 
 
-def full_data(data: Any, catalogue: Catalogue) -> Any:
-    """A document that is plain data in its full form, or as it is where it cannot be derived."""
-    try:
-        return derive(Tree(_NOWHERE, data, (INPUTS,)), catalogue).tree.data
-    except SpecErrors:
-        return data
+def full_data(data: Any, catalogue: Catalogue, source: str) -> Any:
+    """A document that is plain data in its full form.
+
+    Args:
+        data: the document; what is wrong with what is written in full is left as it is.
+        catalogue: where products are looked up.
+        source: what the document is called where nothing follows from it.
+
+    Raises:
+        SpecErrors: it is in the short form, and its full form does not follow.
+    """
+    return derive(Tree(Item(None, source, 1, 1), data, (source,)), catalogue).tree.data
 
 
 def locate_problems(error: PlanError, tree: Tree) -> SpecErrors:

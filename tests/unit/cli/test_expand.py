@@ -11,7 +11,7 @@ import yaml
 from ci_team import git
 from cli_support import Ended, run_here
 from rackwright.plan.derivation.rules import RULES
-from short_forms import SHORT, a_site
+from short_forms import SHORT, a_short_site
 
 ROOT = Path(__file__).parents[3]
 
@@ -139,6 +139,16 @@ def test_the_short_form_hides_no_weakening_of_a_full_base(folder: Path) -> None:
     assert any(one["id"].endswith("power_limit") for one in report["hygiene"]["notices"])
 
 
+def test_a_base_from_which_nothing_follows_approves_nothing(folder: Path) -> None:
+    """It cannot have been merged by this gate; a change is not judged as if it were a new cluster."""
+    good = (folder / "blueprint.yaml").read_text("utf-8")
+    change(folder, "preset: rail-optimized", "preset: dragonfly")
+    git(folder, "commit", "--quiet", "--all", "--message=broken")
+    (folder / "blueprint.yaml").write_text(good, encoding="utf-8")
+    words = ("check", "blueprint.yaml", "--only=RACK-002", "--base-ref=HEAD")
+    run_here(folder, *words).refused("HEAD:1:1", "'dragonfly' is not one of")
+
+
 def test_a_patch_changes_nothing_where_a_value_is_derived(folder: Path) -> None:
     """A suggestion about a derived value is no edit of the words that it follows from."""
     change(folder, "oversubscription: 1", "tiers: [{name: spine, count: 3}]")
@@ -172,7 +182,7 @@ def test_every_rule_gives_something(folder: Path) -> None:
     nodes = "[{name: dgx, role: compute, type: dgx-h200, count: 1200}]"
     fabric = "{preset: rail-optimized, switch: qm9700, network: 10.0.0.0/8}"
     seen: set[str] = set()
-    for text in (a_site(fabric, nodes, more=more), a_site(fabric, nodes)):
+    for text in (a_short_site(fabric, nodes, more=more), a_short_site(fabric, nodes)):
         lines = [line for line in text.splitlines() if "halls:" not in line]
         (folder / "blueprint.yaml").write_text("\n".join(lines), encoding="utf-8")
         seen |= {

@@ -30,14 +30,16 @@ def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Not
         approval: what its base has approved.
 
     Raises:
-        SpecErrors: with what the base has approved, the change is no blueprint.
+        SpecErrors: with what the base has approved, the change is no blueprint; or nothing follows from
+            the short form that the base has.
     """
     tree = loaded.tree
     own = loaded.plan.catalogue
     products = hold_catalogue(own, approval)
     catalogue, told = products.catalogue, products.notices
     # Both sides in full: what a change says in the short form weighs as what follows from it does.
-    before = full_data(approval.document, own if products.base is None else products.base)
+    known_then = own if products.base is None else products.base
+    before = full_data(approval.document, known_then, approval.ref)
     claims = hold_claims(tree.data, before)
     notices = (*_notices(claims, approval, tree, loaded.plan.blueprint), *told)
     holds = bool(claims.kept) and approval.document is not None

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rackwright.plan.load import LoadedPlan
 from rackwright.policy.check import check_plan
-from short_forms import a_site, at, derived, planned, rule_of
+from short_forms import a_short_site, at, derived, planned, rule_of
 
 
 def nodes(count: int) -> str:
@@ -44,7 +44,7 @@ def parallels(made: LoadedPlan) -> list[int]:
     ],
 )
 def test_rails_of_whole_units(count: int, switches: list[int], cables: list[int]) -> None:
-    made = planned(a_site(fabric(), nodes(count)))
+    made = planned(a_short_site(fabric(), nodes(count)))
     assert (tiers(made), parallels(made)) == (switches, cables)
     assert at(made, "fabrics.compute.unit_hosts") == 32
     assert at(made, "fabrics.compute.rail_optimized") is True
@@ -57,14 +57,14 @@ def test_rails_of_whole_units(count: int, switches: list[int], cables: list[int]
 def test_a_fat_tree_has_no_more_tiers_than_it_needs(
     count: int, switches: list[int], cables: list[int]
 ) -> None:
-    made = planned(a_site(fabric("fat-tree"), nodes(count)))
+    made = planned(a_short_site(fabric("fat-tree"), nodes(count)))
     assert (tiers(made), parallels(made)) == (switches, cables)
     assert at(made, "fabrics.compute.rail_optimized") is False
     assert "unit_hosts" not in at(made, "fabrics.compute")
 
 
 def test_the_largest_tree_of_three_tiers_has_all_its_ports_in_use() -> None:
-    made = planned(a_site(fabric(), nodes(8192)))
+    made = planned(a_short_site(fabric(), nodes(8192)))
     assert (tiers(made), parallels(made)) == ([2048, 2048, 1024], [1, 1])
 
 
@@ -72,7 +72,9 @@ def test_the_largest_tree_of_three_tiers_has_all_its_ports_in_use() -> None:
 @pytest.mark.parametrize("preset", ["rail-optimized", "fat-tree"])
 @pytest.mark.parametrize("count", [9, 64, 300])
 def test_rules_of_fabrics_find_nothing_wrong(count: int, preset: str, ratio: float) -> None:
-    nothing_fails(planned(a_site(fabric(preset, f", oversubscription: {ratio}"), nodes(count))))
+    nothing_fails(
+        planned(a_short_site(fabric(preset, f", oversubscription: {ratio}"), nodes(count)))
+    )
 
 
 @settings(max_examples=10, deadline=None)
@@ -82,7 +84,9 @@ def test_rules_of_fabrics_find_nothing_wrong(count: int, preset: str, ratio: flo
     ratio=st.sampled_from([1, 2, 3]),
 )
 def test_any_number_of_nodes_has_switches_enough(count: int, preset: str, ratio: int) -> None:
-    nothing_fails(planned(a_site(fabric(preset, f", oversubscription: {ratio}"), nodes(count))))
+    nothing_fails(
+        planned(a_short_site(fabric(preset, f", oversubscription: {ratio}"), nodes(count)))
+    )
 
 
 def nothing_fails(made: LoadedPlan) -> None:
@@ -112,7 +116,7 @@ def test_technology_and_rate_choose_the_switch(
     technology: str, rate: int, switch: str, split: int
 ) -> None:
     text = f"{{preset: rail-optimized, technology: {technology}, rate: {rate} Gbps}}"
-    made = planned(a_site(text))
+    made = planned(a_short_site(text))
     leaf = at(made, "fabrics.compute.tiers.leaf")
     assert (leaf["type"], leaf.get("split", 1)) == (switch, split)
     assert rule_of(made, "fabrics.compute.tiers.leaf.type")[0] == "fabric.switch"
@@ -121,7 +125,7 @@ def test_technology_and_rate_choose_the_switch(
 
 
 def test_a_switch_that_is_named_says_technology_and_rate() -> None:
-    made = planned(a_site("{preset: rail-optimized, switch: qm9790}"))
+    made = planned(a_short_site("{preset: rail-optimized, switch: qm9790}"))
     assert at(made, "fabrics.compute.technology") == "infiniband"
     assert at(made, "fabrics.compute.rate") == "400 Gbps"
     assert rule_of(made, "fabrics.compute.rate")[0] == "fabric.rate"
@@ -129,7 +133,7 @@ def test_a_switch_that_is_named_says_technology_and_rate() -> None:
 
 
 def test_spines_follow_from_the_leaves_that_are_written() -> None:
-    made = planned(a_site(fabric(more=", tiers: [{name: leaf, count: 24}]")))
+    made = planned(a_short_site(fabric(more=", tiers: [{name: leaf, count: 24}]")))
     assert tiers(made) == [24, 16]
     assert parallels(made) == [2]
     names = [made.tree.describe(one.path) for one in made.derivations]
@@ -141,21 +145,21 @@ def test_spines_follow_from_the_leaves_that_are_written() -> None:
 
 
 def test_cables_follow_from_the_spines_that_are_written() -> None:
-    made = planned(a_site(fabric(more=", tiers: [{name: spine, count: 32}]")))
+    made = planned(a_short_site(fabric(more=", tiers: [{name: spine, count: 32}]")))
     assert (tiers(made), parallels(made)) == ([16, 32], [1])
 
 
 def test_leaves_follow_from_the_interfaces_that_are_written() -> None:
-    made = planned(a_site(fabric(more=", attached: [{group: dgx, interfaces: 4}]")))
+    made = planned(a_short_site(fabric(more=", attached: [{group: dgx, interfaces: 4}]")))
     assert tiers(made) == [8, 4]
 
 
 def test_each_group_with_the_role_has_cables_of_its_own() -> None:
     two = "[{name: a, role: compute, type: dgx-h200, count: 4}, {name: b, role: compute, type: dgx-h200, count: 4}, {name: login, role: login, type: cpu-2u, count: 2}]"
-    made = planned(a_site(fabric(), two))
+    made = planned(a_short_site(fabric(), two))
     links = {link["name"]: link["lower"] for link in at(made, "fabrics.compute.links")}
     assert links == {"nodes": "a", "nodes-b": "b", "spines": "leaf"}
-    made = planned(a_site(fabric(more=", groups: [b]"), two))
+    made = planned(a_short_site(fabric(more=", groups: [b]"), two))
     assert at(made, "fabrics.compute.attached") == [{"group": "b"}]
     assert rule_of(made, "fabrics.compute.attached") == ("fabric.groups", "named in 'groups'")
 
@@ -164,7 +168,7 @@ def test_each_group_with_the_role_has_cables_of_its_own() -> None:
 def test_the_prefix_is_the_smallest_with_an_address_for_each_interface(
     count: int, prefix: int
 ) -> None:
-    made = planned(a_site(fabric(more=", network: 10.30.0.0/16"), nodes(count)))
+    made = planned(a_short_site(fabric(more=", network: 10.30.0.0/16"), nodes(count)))
     assert at(made, "fabrics.compute.segments") == [
         {"name": "default", "prefix": f"10.30.0.0/{prefix}", "groups": ["dgx"], "pkey": 32767}
     ]
@@ -173,7 +177,7 @@ def test_the_prefix_is_the_smallest_with_an_address_for_each_interface(
 def test_two_fabrics_may_be_short() -> None:
     more = """fabrics:
       - {name: storage, role: storage, preset: fat-tree, technology: ethernet, rate: 400 Gbps}"""
-    made = planned(a_site(more=more))
+    made = planned(a_short_site(more=more))
     assert [one["name"] for one in at(made, "fabrics")] == ["compute", "storage"]
     assert at(made, "fabrics.storage.attached") == [{"group": "dgx"}]
     assert at(made, "fabrics.storage.tiers.leaf.split") == 2
@@ -181,7 +185,7 @@ def test_two_fabrics_may_be_short() -> None:
 
 def test_a_layer_reaches_a_derived_fabric_by_the_name_that_it_has() -> None:
     layer = "sites: [{name: sjc1, fabrics: [{name: compute, mtu: 4096, tiers: [{name: leaf, count: 24}]}]}]"
-    made = planned(a_site(), layer)
+    made = planned(a_short_site(), layer)
     assert len(at(made, "fabrics")) == 1
     assert at(made, "fabrics.compute.mtu") == 4096
     assert tiers(made) == [24, 16]
@@ -189,13 +193,13 @@ def test_a_layer_reaches_a_derived_fabric_by_the_name_that_it_has() -> None:
 
 
 def test_a_null_leaves_out_what_would_follow() -> None:
-    made = planned(a_site(fabric(more=", subnet_managers: null, routing_engine: null")))
+    made = planned(a_short_site(fabric(more=", subnet_managers: null, routing_engine: null")))
     assert not at(made, "fabrics.compute").keys() & {"subnet_managers", "routing_engine"}
 
 
 def test_a_derived_value_has_the_place_of_the_words_that_it_follows_from() -> None:
-    made = derived(a_site(fabric(more=", network: 10.30.0.0/16")))
-    text = a_site(fabric(more=", network: 10.30.0.0/16")).splitlines()
+    made = derived(a_short_site(fabric(more=", network: 10.30.0.0/16")))
+    text = a_short_site(fabric(more=", network: 10.30.0.0/16")).splitlines()
     for one in made.derivations:
         assert made.tree.locate(one.path) == one.location
         assert one.location.file == "blueprint.yaml"
@@ -206,7 +210,7 @@ def test_a_derived_value_has_the_place_of_the_words_that_it_follows_from() -> No
 
 
 def test_the_full_form_of_a_full_form_is_the_same() -> None:
-    made = planned(a_site())
+    made = planned(a_short_site())
     again = replace(made.tree)
     from rackwright.plan.derivation.derive import derive
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rackwright.errors import SpecErrors
-from short_forms import FABRIC, POWER, a_site, planned
+from short_forms import FABRIC, POWER, a_short_site, planned
 
 
 def refusal(text: str) -> str:
@@ -18,95 +18,101 @@ def refusal(text: str) -> str:
     ("text", "said"),
     [
         (
-            a_site(top="owner: me"),
+            a_short_site(top="owner: me"),
             (
                 "sites.sjc1: the rest would follow from 'fabric', and no set of rules "
                 "by which it does is named\n  hint: write 'derive: \"1\"' at the top, or the site in full"
             ),
         ),
         (
-            a_site(top='derive: "2"'),
+            a_short_site(top='derive: "2"'),
             "blueprint.yaml:3:9: derive: there is no set of rules '2'\n  hint: write 'derive: \"1\"'; there is '1'",
         ),
         (
-            a_site(top="derive: 1"),
+            a_short_site(top="derive: 1"),
             "blueprint.yaml:3:9: derive: there is no set of rules '1'\n  hint: write 'derive: \"1\"'; there is '1'",
         ),
         (
-            a_site("{presett: rail-optimized, switch: qm9700}"),
+            a_short_site("{presett: rail-optimized, switch: qm9700}"),
             "sites.sjc1.fabric: unknown key 'presett'\n  hint: did you mean 'preset'?",
         ),
-        (a_site("{preset: dragonfly, switch: qm9700}"), "sites.sjc1.fabric.preset"),
+        (a_short_site("{preset: dragonfly, switch: qm9700}"), "sites.sjc1.fabric.preset"),
         (
-            a_site("{preset: fat-tree}"),
+            a_short_site("{preset: fat-tree}"),
             "which switch it has does not follow without 'technology' and 'rate'\n  hint: write 'switch'",
         ),
         (
-            a_site("{preset: fat-tree, technology: ethernet, rate: 25 Gbps}"),
+            a_short_site("{preset: fat-tree, technology: ethernet, rate: 25 Gbps}"),
             "no rule chooses a switch for 25 Gbps ethernet\n  hint: write 'switch', a catalogue id",
         ),
         (
-            a_site("{preset: fat-tree, switch: qm970}"),
+            a_short_site("{preset: fat-tree, switch: qm970}"),
             (
                 "blueprint.yaml:13:40: sites.sjc1.fabrics.compute: there is no switch 'qm970' in the catalogue\n"
                 "  hint: did you mean 'qm9790'? A product of your own"
             ),
         ),
-        (a_site("{preset: fat-tree, switch: sn2201}"), "no preset knows what is above them"),
+        (a_short_site("{preset: fat-tree, switch: sn2201}"), "no preset knows what is above them"),
         (
-            a_site("{preset: fat-tree, switch: qm9700, groups: [dxg]}"),
+            a_short_site("{preset: fat-tree, switch: qm9700, groups: [dxg]}"),
             "'groups' names 'dxg', which is no node group of the site\n  hint: did you mean 'dgx'?",
         ),
         (
-            a_site(FABRIC, nodes="[{name: x, role: login, type: cpu-2u, count: 2}]"),
+            a_short_site(FABRIC, nodes="[{name: x, role: login, type: cpu-2u, count: 2}]"),
             "no node group of the site has the role 'compute'\n  hint: name those",
         ),
         (
-            a_site(FABRIC, nodes="[{name: x, role: compute, type: cpu-2u, count: 2}]"),
+            a_short_site(FABRIC, nodes="[{name: x, role: compute, type: cpu-2u, count: 2}]"),
             "nobody says how many ports of cpu-2u are on the fabric\n  hint: write what is 'attached'",
         ),
         (
-            a_site("{preset: fat-tree, switch: qm9700, tiers: [{name: leaves, count: 2}]}"),
+            a_short_site("{preset: fat-tree, switch: qm9700, tiers: [{name: leaves, count: 2}]}"),
             "a preset has the tiers leaf, spine, core, and none called 'leaves'\n  hint: did you mean 'leaf'?",
         ),
         (
-            a_site("{preset: fat-tree, switch: qm9700, network: 10.0.0.0/24}"),
+            a_short_site("{preset: fat-tree, switch: qm9700, network: 10.0.0.0/24}"),
             "'network' is a /24, and 512 interfaces need a /22\n  hint: write a network of /22 or larger",
         ),
         (
-            a_site(nodes="[{name: dgx, role: compute, type: dgx-h200, count: 8193}]"),
+            a_short_site(nodes="[{name: dgx, role: compute, type: dgx-h200, count: 8193}]"),
             (
                 "65,544 ports of hosts are more than three tiers of qm9700 carry, which is 65,536 at 1 to 1\n"
                 "  hint: cut the nodes into several fabrics"
             ),
         ),
         (
-            a_site(nodes="[{name: dgx, role: compute, type: dgx-h20, count: 4}]"),
+            a_short_site(nodes="[{name: dgx, role: compute, type: dgx-h20, count: 4}]"),
             "there is no node 'dgx-h20' in the catalogue\n  hint: did you mean 'dgx-h200'?",
         ),
         (
-            a_site(nodes="[{name: dgx, role: compute, type: dgx-h200}]"),
+            a_short_site(nodes="[{name: dgx, role: compute, type: dgx-h200}]"),
             "sites.sjc1.node_groups.dgx: 'count' is missing",
         ),
         (
-            a_site(power="{continuous_derate: 80 %, power_factor: 0.95, sources: []}"),
+            a_short_site(power="{continuous_derate: 80 %, power_factor: 0.95, sources: []}"),
             "what feeds the racks is not written\n  hint: write 'feeds' and 'feed_path' of 'power'",
         ),
         (
-            a_site(power=POWER.replace("utility: 9 MW, ", "")),
+            a_short_site(power=POWER.replace("utility: 9 MW, ", "")),
             "nothing feeds the rpp that 'feed_path' begins with\n  hint: write the capacity of the 'utility'",
         ),
         (
-            a_site(power=POWER.replace("[{kind: rpp", "[{kind: rpp}, {kind: rpp")),
+            a_short_site(power=POWER.replace("[{kind: rpp", "[{kind: rpp}, {kind: rpp")),
             "'feed_path' has two elements of the kind 'rpp'",
         ),
-        (a_site(power=POWER.replace("kind: rpp", "kind: pdu")), "feed_path.0.kind"),
-        (a_site(power=POWER.replace("{kind: rpp", "{kind: rpp, volts: 3")), "unknown key 'volts'"),
-        (a_site(power=POWER.replace("pdu-415v-60a-24c19", "pdu-1")), "there is no PDU 'pdu-1'"),
-        (a_site(racks="some"), "sites.sjc1.racks"),
-        (a_site(racks="{power_limit: 45}"), "sites.sjc1.racks.power_limit: '45' has no unit"),
-        (a_site(racks="{type: rack-47u}"), "there is no rack 'rack-47u' in the catalogue"),
-        (a_site(halls="[]"), "there is no hall for the racks"),
+        (a_short_site(power=POWER.replace("kind: rpp", "kind: pdu")), "feed_path.0.kind"),
+        (
+            a_short_site(power=POWER.replace("{kind: rpp", "{kind: rpp, volts: 3")),
+            "unknown key 'volts'",
+        ),
+        (
+            a_short_site(power=POWER.replace("pdu-415v-60a-24c19", "pdu-1")),
+            "there is no PDU 'pdu-1'",
+        ),
+        (a_short_site(racks="some"), "sites.sjc1.racks"),
+        (a_short_site(racks="{power_limit: 45}"), "sites.sjc1.racks.power_limit: '45' has no unit"),
+        (a_short_site(racks="{type: rack-47u}"), "there is no rack 'rack-47u' in the catalogue"),
+        (a_short_site(halls="[]"), "there is no hall for the racks"),
     ],
 )
 def test_what_cannot_follow_is_told(text: str, said: str) -> None:

@@ -12,7 +12,7 @@ from rackwright.model.cluster import Blueprint
 from rackwright.plan.derivation.derive import derive
 from rackwright.plan.derivation.schema import FOLLOWS, with_short_form
 from rackwright.spec.schema import export_schema
-from short_forms import CATALOGUE, SHORT, a_site, tree
+from short_forms import CATALOGUE, SHORT, a_short_site, tree
 
 FULL = export_schema(Blueprint, title="t", schema_id="urn:x")
 SCHEMA = with_short_form(FULL)
@@ -23,7 +23,7 @@ def mistakes(data: Any, schema: Any = SCHEMA) -> list[str]:
     return [one.message for one in jsonschema.Draft7Validator(schema).iter_errors(data)]
 
 
-@pytest.mark.parametrize("one", [HALL, tree(a_site(racks="auto"))])
+@pytest.mark.parametrize("one", [HALL, tree(a_short_site(racks="auto"))])
 def test_both_forms_are_taken(one: Any) -> None:
     assert mistakes(one.data) == []
     assert mistakes(one.data, FULL)

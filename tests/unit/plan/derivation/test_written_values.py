@@ -15,9 +15,9 @@ from rackwright.plan.base import Path
 from rackwright.plan.derivation.derive import derive
 from rackwright.plan.load import load_data
 from rackwright.spec.tree import Tree
-from short_forms import CATALOGUE, a_site, derived, tree
+from short_forms import CATALOGUE, a_short_site, derived, tree
 
-SITE = a_site(
+SITE = a_short_site(
     fabric="{preset: rail-optimized, technology: infiniband, network: 10.30.0.0/16, switch: qm9700}"
 )
 FULL = derived(SITE)
