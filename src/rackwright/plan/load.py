@@ -73,7 +73,13 @@ def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
     """
     products = load_catalogue() if catalogue is None else catalogue
     full = derive(tree, products)
-    blueprint = validate(full.tree, Blueprint).value
+    try:
+        blueprint = validate(full.tree, Blueprint).value
+    except SpecErrors as error:
+        if full.unnamed is None:
+            raise
+        others = [one for one in error.errors if one.location != full.unnamed.location]
+        raise SpecErrors([*others, full.unnamed]) from None
     try:
         plan = expand(blueprint, products)
     except PlanError as error:

@@ -37,10 +37,13 @@ class Derived:
 
     Attributes:
         derivations: what is in it that is not written, in its order.
+        unnamed: what to say where it is in the short form still, since no set of rules is named; the
+            model refuses it then.
     """
 
     tree: Tree
     derivations: tuple[Derivation, ...] = ()
+    unnamed: SpecError | None = None
 
 
 def derive(tree: Tree, catalogue: Catalogue) -> Derived:
@@ -60,7 +63,9 @@ def derive(tree: Tree, catalogue: Catalogue) -> Derived:
     said = dict(_said(tree.data))
     if not said:
         return Derived(tree)
-    _check_version(tree, said)
+    if "derive" not in tree.data:
+        return Derived(tree, unnamed=_unnamed(tree, said))
+    _check_version(tree)
     sites = [said.get(index, {}) for index in range(len(tree.data["sites"]))]
     part = {key: tree.data[key] for key in ("derive", "facts") if key in tree.data}
     intent = validate_part(tree, BlueprintIntent, {**part, "sites": sites}, ())
@@ -82,35 +87,41 @@ def _said(data: Any) -> Iterator[tuple[int, dict[str, Any]]]:
             yield index, found
 
 
-def _check_version(tree: Tree, said: Mapping[int, Any]) -> None:
+def _unnamed(tree: Tree, said: Mapping[int, Mapping[str, Any]]) -> SpecError | None:
+    """What to say of words of the short form in a document that names no set of rules.
+
+    Nothing where they are misspelt words of the full form, which the model tells.
+    """
+    for index, words in said.items():
+        for key, value in words.items():
+            path: Path = ("sites", index, key)
+            if key == "fabrics":
+                number = next(n for n, one in enumerate(value) if one is not None)
+                path = (*path, number, "preset")
+            elif key == "power":
+                path = (*path, next(iter(value)))
+            elif not isinstance(value, Mapping) and value != "auto":
+                continue
+            return SpecError(
+                f"{tree.describe(path[:2])}: the rest would follow from '{path[-1]}', and no set of "
+                "rules by which it does is named",
+                hint=f"write 'derive: \"{VERSIONS[-1]}\"' at the top, or the site in full",
+                location=tree.locate(path, key=True),
+            )
+    return None
+
+
+def _check_version(tree: Tree) -> None:
     """Refuse a document that names no set of rules that there is."""
-    named = tree.data.get("derive")
+    named = tree.data["derive"]
     if named in VERSIONS:
         return
-    newest = VERSIONS[-1]
-    if "derive" not in tree.data:
-        index, words = next(iter(said.items()))
-        word = next(iter(words))
-        inner = words[word]
-        path: Path = ("sites", index, word)
-        if isinstance(inner, Mapping) and word == "power":
-            path, word = (*path, next(iter(inner))), next(iter(inner))
-        raise SpecErrors(
-            [
-                SpecError(
-                    f"{tree.describe(path[:2])}: the rest would follow from '{word}', and no set of "
-                    "rules by which it does is named",
-                    hint=f"write 'derive: \"{newest}\"' at the top, or the site in full",
-                    location=tree.locate(path, key=True),
-                )
-            ]
-        )
     known = ", ".join(f"'{one}'" for one in VERSIONS)
     raise SpecErrors(
         [
             SpecError(
                 f"derive: there is no set of rules {_quoted(named)}",
-                hint=f"write 'derive: \"{newest}\"'; there is {known}",
+                hint=f"write 'derive: \"{VERSIONS[-1]}\"'; there is {known}",
                 location=tree.locate(("derive",)),
             )
         ]

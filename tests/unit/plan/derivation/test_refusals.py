@@ -18,13 +18,6 @@ def refusal(text: str) -> str:
     ("text", "said"),
     [
         (
-            a_short_site(top="owner: me"),
-            (
-                "sites.sjc1: the rest would follow from 'fabric', and no set of rules "
-                "by which it does is named\n  hint: write 'derive: \"1\"' at the top, or the site in full"
-            ),
-        ),
-        (
             a_short_site(top='derive: "2"'),
             "blueprint.yaml:3:9: derive: there is no set of rules '2'\n  hint: write 'derive: \"1\"'; there is '1'",
         ),
@@ -119,3 +112,27 @@ def test_what_cannot_follow_is_told(text: str, said: str) -> None:
     found = refusal(text)
     assert said in found
     assert found.startswith("blueprint.yaml:")
+
+
+def test_without_a_set_of_rules_every_mistake_is_told_beside_that() -> None:
+    found = refusal(a_short_site(top="ownr: me"))
+    assert "blueprint.yaml:3:1: unknown key 'ownr'" in found
+    assert (
+        "blueprint.yaml:13:5: sites.sjc1: the rest would follow from 'fabric', and no set of rules by "
+        "which it does is named\n  hint: write 'derive: \"1\"' at the top, or the site in full"
+    ) in found
+    assert "unknown key 'fabric'" not in found
+
+
+@pytest.mark.parametrize(
+    ("key", "line"),
+    [("fabric: null", "racks:"), ("fabric: []\n    racks: null", "utility:")],
+)
+def test_the_first_word_of_the_short_form_is_told(key: str, line: str) -> None:
+    """A word of the full form that is misspelt is none."""
+    text = a_short_site(top="owner: me").replace("    fabric: ", "    x: ")
+    text = text.replace("    racks: ", "    y: ") if "racks" in key else text
+    text += f"    {key}\n"
+    place = next(n for n, one in enumerate(text.splitlines(), 1) if line in one)
+    (told,) = [one for one in refusal(text).splitlines() if "no set of rules" in one]
+    assert told.startswith(f"blueprint.yaml:{place}:")
