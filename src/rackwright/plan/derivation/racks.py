@@ -173,7 +173,8 @@ class RackRules:
             ceil_div(one.count, per) if one.racks is None else 0
             for one, (per, _) in zip(nodes, each, strict=True)
         ]
-        width, first = max(2, len(str(sum(needed)))), 1
+        taken = _last_number("c", nodes)
+        width, first = max(2, len(str(taken + sum(needed)))), taken + 1
         for one, (per, why), racks in zip(nodes, each, needed, strict=True):
             self._draft.put((*one.path, "per_rack"), per, rules.PER_RACK, why, self._place)
             if racks:
@@ -189,13 +190,14 @@ class RackRules:
             racks, why = 0, ""
         else:
             racks, why = self._fewest(free, room)
-        width = max(2, len(str(racks)))
+        taken = _last_number("n", loads)
+        width = max(2, len(str(taken + racks)))
         for one in loads:
             per, reason = _divided(one) if one.racks is not None else (_each(one, racks), why)
             self._draft.put((*one.path, "per_rack"), per, rules.PER_RACK, reason, self._place)
             if one.racks is None:
                 each = one.per_rack or per
-                name = _range("n", 1, ceil_div(one.count, each), width)
+                name = _range("n", taken + 1, taken + ceil_div(one.count, each), width)
                 why_here = f"{one.count:,} units, {each} in a rack"
                 at = (*one.path, "racks")
                 self._draft.put(at, name, rules.NETWORK_RACKS, why_here, self._place)
@@ -307,6 +309,18 @@ def _size(text: Any) -> int | None:
         return hostlist_size(text) if isinstance(text, str) else None
     except ValueError:
         return None
+
+
+def _last_number(letter: str, placings: Sequence[Placing]) -> int:
+    """The highest number of a rack with this letter that is written; 0 where none is."""
+    numbers = [0]
+    for one in placings:
+        if one.racks is not None:
+            for name in expand_hostlist(one.racks):
+                digits = name.removeprefix(letter)
+                if digits != name and digits.isdecimal():
+                    numbers.append(int(digits))
+    return max(numbers)
 
 
 def _range(letter: str, first: int, last: int, width: int) -> str:

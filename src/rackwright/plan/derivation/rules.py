@@ -59,9 +59,10 @@ RULES: Final[Mapping[str, str]] = {
     FEEDS: "A rack has each feed, from the last element of its path.",
     PER_RACK: "The most units that fit into a rack: its height, its `power_limit`, and its circuits after the "
     "loss of any feed or PDU. Where the racks are written, the units divided by them.",
-    NODE_RACKS: "Nodes with the role `compute` or `storage` fill racks `c01`, `c02`, … in the order written.",
+    NODE_RACKS: "Nodes with the role `compute` or `storage` fill racks `c01`, `c02`, … in the order written, "
+    "after those that are written.",
     NETWORK_RACKS: "Switches, and nodes with other roles, are spread over the fewest racks `n01`, `n02`, … that "
-    "hold them, at least two where there are two of anything.",
+    "hold them, at least two where there are two of anything, after those that are written.",
     RACK_GROUPS: "The racks of nodes and those of the network are two groups, as `racks` and `network` say; "
     "`rack-48u`, cooled by air, where nothing is said.",
     HALL: "All racks stand in the first row, `row-1`, of the first hall, `hall-1`, that has no racks written.",

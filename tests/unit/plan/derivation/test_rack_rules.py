@@ -64,6 +64,18 @@ def test_groups_fill_racks_one_after_the_other() -> None:
     assert at(made, "halls.hall-1.rows.row-1.rack_groups.0.racks") == "c[01-03]"
 
 
+def test_racks_that_follow_come_after_those_that_are_written() -> None:
+    """Nodes of two groups met in one rack where the racks of only one of them were written."""
+    two = """[{name: a, role: compute, type: dgx-h200, count: 8, racks: "c[01-02]"},
+      {name: b, role: compute, type: dgx-h200, count: 4},
+      {name: login, role: login, type: cpu-2u, count: 1, racks: n1}]"""
+    made = planned(a_short_site(nodes=two))
+    assert at(made, "node_groups.b.racks") == "c03"
+    assert at(made, "halls.hall-1.rows.row-1.rack_groups.0.racks") == "c[01-03]"
+    assert at(made, "fabrics.compute.tiers.leaf.racks") == "n[02-03]"
+    assert at(made, "halls.hall-1.rows.row-1.rack_groups.1.racks") == "n1,n[02-03]"
+
+
 def test_nodes_that_serve_stand_with_the_switches() -> None:
     more = "[{name: dgx, role: compute, type: dgx-h200, count: 8}, {name: login, role: login, type: cpu-2u, count: 2}, {name: head, role: head, type: cpu-2u, count: 1}]"
     made = planned(a_short_site(nodes=more))

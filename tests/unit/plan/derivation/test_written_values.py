@@ -112,7 +112,7 @@ def test_what_is_written_is_kept(one: Any) -> None:
     assert one.path not in {other.path for other in made.derivations}
 
 
-JUNK = st.sampled_from(
+JUNK: st.SearchStrategy[Any] = st.sampled_from(
     [
         None,
         True,
