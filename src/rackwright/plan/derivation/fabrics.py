@@ -40,7 +40,8 @@ SWITCHES: Final[Mapping[tuple[Technology, float], str]] = {
     ("ethernet", 400.0): "sn5610",
     ("ethernet", 800.0): "sn5610",
 }
-"""By technology and rate in Gbps: the fixed-configuration switch of NVIDIA's reference architectures."""
+"""What set 1 takes, by technology and rate in Gbps: of the catalogue's switches of fixed configuration, the
+managed one, whose ports run at the rate or can be split to it. Another one is written as ``switch``."""
 
 _SIZED_BY = (
     "name",
@@ -59,7 +60,7 @@ _MOST_PORTS = 4_096
 """Ports of one switch, with those that its ports are split into; none has a tenth of them."""
 
 _DEFAULT_PARTITION = 0x7FFF
-"""Partition that every port of InfiniBand is in (InfiniBand Architecture Specification, 10.9)."""
+"""Partition that every port of InfiniBand is in, as ``Segment.pkey`` counts them."""
 
 
 def derive_fabric(
@@ -107,9 +108,10 @@ def derive_fabric(
         why = f"a leaf gives {found.leaf[0]} of its {found.layout.tiers[0].radix} ports to hosts"
         draft.put((*path, "unit_hosts"), found.layout.unit_hosts, rules.UNIT, why, place)
     if draft.data((*path, "technology")) == "infiniband":
-        managers = [{"at": TIERS[0], "count": min(2, found.layout.tiers[0].switches)}]
-        why = "one manages the fabric, and the other one takes over"
-        draft.put((*path, "subnet_managers"), managers, rules.MANAGERS, why, place)
+        if products[0].id in SWITCHES.values():  # of others nobody says that they have a manager
+            managers = [{"at": TIERS[0], "count": min(2, found.layout.tiers[0].switches)}]
+            why = f"one {products[0].id} manages the fabric, and another one takes over"
+            draft.put((*path, "subnet_managers"), managers, rules.MANAGERS, why, place)
         why = "the fabric is a fat tree"
         draft.put((*path, "routing_engine"), "ftree", rules.ENGINE, why, place)
     if intent.network is not None:

@@ -23,7 +23,7 @@ from rackwright.plan.fabric.sizing import ceil_div
 from rackwright.spec.tree import Item, to_data
 
 RACK = "rack-48u"
-"""The rack where no other is written: the one of NVIDIA's reference architectures for DGX."""
+"""The rack where no other is written: the one of the templates."""
 
 _OF_NODES = ("compute", "storage")
 """Roles of nodes that fill racks of their own; the others stand with the switches."""

@@ -132,6 +132,15 @@ def test_a_switch_that_is_named_says_technology_and_rate() -> None:
     assert at(made, "fabrics.compute.tiers.spine.type") == "qm9790"
 
 
+def test_leaves_that_may_have_no_subnet_manager_are_given_none() -> None:
+    """A QM9790 is managed by a host; so is whatever no rule of the set chooses."""
+    made = planned(a_short_site("{preset: rail-optimized, switch: qm9790}"))
+    assert "subnet_managers" not in at(made, "fabrics.compute")
+    assert at(made, "fabrics.compute.routing_engine") == "ftree"
+    written = fabric(more=", tiers: [{name: leaf, type: qm9790}]")
+    assert "subnet_managers" not in at(planned(a_short_site(written)), "fabrics.compute")
+
+
 def test_spines_follow_from_the_leaves_that_are_written() -> None:
     made = planned(a_short_site(fabric(more=", tiers: [{name: leaf, count: 24}]")))
     assert tiers(made) == [24, 16]
