@@ -22,6 +22,10 @@ from rackwright.streams import guard, guarded
 VERBS: dict[str, tuple[str, str]] = {
     "init": ("rackwright.cli.init", "write a blueprint from a template"),
     "check": ("rackwright.cli.check", "judge a blueprint before anything is deployed"),
+    "expand": (
+        "rackwright.cli.expand",
+        "print a blueprint in full, and what each value follows from",
+    ),
     "cost": ("rackwright.cli.cost", "say what a blueprint costs in an hour and in a year"),
     "diff": ("rackwright.cli.diff", "show what a pull request changes, against its budgets"),
     "ci": ("rackwright.cli.ci", "write CI files and comment on pull requests"),

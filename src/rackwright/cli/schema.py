@@ -44,6 +44,7 @@ def _documents() -> dict[str, dict[str, Any]]:
     from rackwright.diff.forms.schema import comparison_schema
     from rackwright.model.cluster import Blueprint
     from rackwright.model.prices import PriceList
+    from rackwright.plan.derivation.schema import with_short_form
     from rackwright.policy.exceptions.baseline import BaselineFile
     from rackwright.policy.exceptions.waivers import WaiverFile
     from rackwright.receptor.workers import Workers
@@ -59,8 +60,10 @@ def _documents() -> dict[str, dict[str, Any]]:
         )
         for folder, kind in FOLDERS.items()
     }
-    blueprint = export_schema(
-        Blueprint, title="Rackwright blueprint", schema_id="urn:rackwright:blueprint:v1"
+    blueprint = with_short_form(
+        export_schema(
+            Blueprint, title="Rackwright blueprint", schema_id="urn:rackwright:blueprint:v1"
+        )
     )
     waivers = export_schema(
         WaiverFile, title="Rackwright waivers", schema_id="urn:rackwright:waivers:v1"

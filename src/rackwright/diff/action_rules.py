@@ -39,7 +39,7 @@ _CLUSTER = (
         "",
         _IN_PLACE,
         _JUDGED,
-        "policies/** profile policy_set costs/** reliability/** interconnects/**",
+        "policies/** derive profile policy_set costs/** reliability/** interconnects/**",
     ),
     ActionRule(
         "users/accounts/*",

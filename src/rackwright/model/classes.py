@@ -113,7 +113,8 @@ _CLUSTER: Mapping[type[Model], Fields] = {
         hardware="apiVersion name owner",
         parts="sites interconnects scheduler users",
         statements="reliability operations costs facts",
-        settings=dict.fromkeys(("profile", "policy_set", "policies", "reasons"), APART),
+        # What is derived is compared as if it were written, whatever rules it follows by.
+        settings=dict.fromkeys(("derive", "profile", "policy_set", "policies", "reasons"), APART),
     ),
     cluster.Reason: Fields(settings=dict.fromkeys(("reason", "owner"), APART)),
     cluster.PolicySetting: Fields(

@@ -62,6 +62,9 @@ class Blueprint(Model):
     costs: Costs | None = None
     facts: Annotated[tuple[ProductFact, ...], Field(max_length=1000)] = ()
     """Numbers of products that the catalogue lacks; a report lists them."""
+    derive: Literal["1"] | None = None
+    """Set of rules by which what is not written follows from the rest; a newer Rackwright keeps it.
+    Absent, all of it is written."""
     profile: Literal["lab", "pilot", "production"] | None = None
     """How much depends on the cluster; absent, production, the strictest."""
     policy_set: Annotated[str, Field(pattern=r"^\d+\.\d+$")] | None = None

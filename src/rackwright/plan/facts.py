@@ -5,6 +5,7 @@ A number fills what the catalogue lacks; what it knows is never changed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -26,12 +27,19 @@ def with_facts(blueprint: Blueprint, catalogue: Catalogue) -> tuple[Catalogue, l
     Raises:
         SpecErrors: the entry of a product is wrong.
     """
+    return with_stated(blueprint.facts, catalogue)
+
+
+def with_stated(
+    facts: Sequence[ProductFact], catalogue: Catalogue
+) -> tuple[Catalogue, list[PlanProblem]]:
+    """``catalogue`` with ``facts``, and those that cannot be used, as ``with_facts``."""
     catalogue = catalogue.bare
-    if not blueprint.facts:
+    if not facts:
         return catalogue, []
     filled: dict[Key, Entry] = {}
     problems = []
-    for number, fact in enumerate(blueprint.facts):
+    for number, fact in enumerate(facts):
         key = catalogue.keys.get(fact.product)
         if key is None:
             text = f"there is no product '{fact.product}' in the catalogue"

@@ -11,6 +11,8 @@ from rackwright.catalog.loader import Catalogue, load_catalogue
 from rackwright.catalog.team import catalogue_for
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.cluster import Blueprint
+from rackwright.plan.derivation.derive import derive
+from rackwright.plan.derivation.draft import Derivation
 from rackwright.plan.expand import expand
 from rackwright.plan.model import Plan
 from rackwright.plan.problems import PlanError
@@ -20,13 +22,22 @@ from rackwright.spec.tree import Item, Tree
 INPUTS = "<inputs>"
 """File name of a blueprint that did not come from a file."""
 
+_NOWHERE = Item(None, INPUTS, 1, 1)
+"""Where every path of such a blueprint is located."""
+
 
 @dataclass(frozen=True)
 class LoadedPlan:
-    """A plan and the document it was made from."""
+    """A plan and the document it was made from.
+
+    Attributes:
+        tree: the document in its full form.
+        derivations: what is in it that follows from what is written.
+    """
 
     plan: Plan
     tree: Tree
+    derivations: tuple[Derivation, ...] = ()
 
 
 def load_plan(
@@ -51,8 +62,7 @@ def load_plan(
 
 def load_data(data: Any, *, catalogue: Catalogue | None = None) -> LoadedPlan:
     """The plan of a blueprint that is plain data, without positions."""
-    nowhere = Item(None, INPUTS, 1, 1)  # every path of the data is located here
-    return plan_tree(Tree(nowhere, data, (INPUTS,)), catalogue)
+    return plan_tree(Tree(_NOWHERE, data, (INPUTS,)), catalogue)
 
 
 def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
@@ -61,12 +71,34 @@ def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
     Raises:
         SpecErrors: as ``load_plan``.
     """
-    blueprint = validate(tree, Blueprint).value
+    products = load_catalogue() if catalogue is None else catalogue
+    full = derive(tree, products)
     try:
-        plan = expand(blueprint, load_catalogue() if catalogue is None else catalogue)
+        blueprint = validate(full.tree, Blueprint).value
+    except SpecErrors as error:
+        if full.unnamed is None:
+            raise
+        others = [one for one in error.errors if one.location != full.unnamed.location]
+        raise SpecErrors([*others, full.unnamed]) from None
+    try:
+        plan = expand(blueprint, products)
     except PlanError as error:
-        raise locate_problems(error, tree) from None
-    return LoadedPlan(plan, tree)
+        raise locate_problems(error, full.tree) from None
+    return LoadedPlan(plan, full.tree, full.derivations)
+
+
+def full_data(data: Any, catalogue: Catalogue, source: str) -> Any:
+    """A document that is plain data in its full form.
+
+    Args:
+        data: the document; what is wrong with what is written in full is left as it is.
+        catalogue: where products are looked up.
+        source: what the document is called where nothing follows from it.
+
+    Raises:
+        SpecErrors: it is in the short form, and its full form does not follow.
+    """
+    return derive(Tree(Item(None, source, 1, 1), data, (source,)), catalogue).tree.data
 
 
 def locate_problems(error: PlanError, tree: Tree) -> SpecErrors:

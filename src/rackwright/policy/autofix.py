@@ -57,6 +57,8 @@ def with_edits(report: Report, tree: Tree, read: Read = read_raw) -> Report:
         item = tree.find(suggestion.path)
         if item is None or isinstance(item.value, (dict, list)) or item.file not in tree.files:
             continue
+        if item.derived:  # what stands at its place is something else
+            continue
         if type(item.value) is type(suggestion.value) and item.value == suggestion.value:
             continue
         by_file.setdefault(item.file, []).append(_Wish(number, item, suggestion))

@@ -118,11 +118,11 @@ def _pinned(rendered: Mapping[Path, str], blueprint: Path) -> dict[Path, str]:
     """The files with the digest of the catalogue in them, where one of them asks for it."""
     if not any(_UNPINNED in text for text in rendered.values()):
         return dict(rendered)
-    from rackwright.model.cluster import Blueprint
     from rackwright.plan.audit.catalogue_digest import catalogue_digest
     from rackwright.plan.load import plan_tree
-    from rackwright.spec.loader import load_text
+    from rackwright.spec.loader import tree_of
+    from rackwright.spec.yaml_reader import read_text
 
-    tree = load_text(rendered[blueprint], Blueprint, name=str(blueprint)).tree
+    tree = tree_of([read_text(rendered[blueprint], str(blueprint))])
     digest = catalogue_digest(plan_tree(tree).plan)
     return {path: text.replace(_UNPINNED, digest) for path, text in rendered.items()}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.spec.layering import blanks, merge
 from rackwright.spec.tree import Item, Tree, to_data
+from rackwright.spec.tree import Path as PathInTree
 from rackwright.spec.yaml_reader import read_file, read_text
 
 M = TypeVar("M", bound=BaseModel)
@@ -79,16 +80,31 @@ def load_text(text: str, model: type[M], *, name: str = "<text>") -> Loaded[M]:
 
 def validate(tree: Tree, model: type[M]) -> Loaded[M]:
     """The model of a document that is read already, as ``load``."""
+    return Loaded(validate_part(tree, model, tree.data, ()), tree)
+
+
+def validate_part(tree: Tree, model: type[M], data: Any, path: PathInTree) -> M:
+    """The model of a part of a document.
+
+    Args:
+        tree: the document; mistakes are named and located in it.
+        model: what the part is.
+        data: the part, which may lack some of what the document has, or have more.
+        path: where the part is.
+
+    Raises:
+        SpecErrors: every mistake, each with its position.
+    """
     try:
-        return Loaded(model.model_validate(tree.data), tree)
+        return model.model_validate(data)
     except ValidationError as error:
         from rackwright.spec.problems import to_spec_errors
 
         try:
-            found = to_spec_errors(error, tree, model)
+            found = to_spec_errors(error, tree, model, path)
         except UnicodeEncodeError:  # half a character in plain data; no file holds one
             text = "the document holds text that is not Unicode"
-            raise SpecErrors([SpecError(text, location=tree.locate(()))]) from None
+            raise SpecErrors([SpecError(text, location=tree.locate(path))]) from None
         raise found from None
 
 

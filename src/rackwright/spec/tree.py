@@ -16,15 +16,24 @@ class Item:
 
     Attributes:
         blank: nothing stands there, not even the word ``null``.
+        derived: it follows from what stands at its place, and is not itself written there.
     """
 
-    __slots__ = ("blank", "column", "file", "line", "value")
+    __slots__ = ("blank", "column", "derived", "file", "line", "value")
 
     def __init__(
-        self, value: Any, file: str, line: int, column: int, *, blank: bool = False
+        self,
+        value: Any,
+        file: str,
+        line: int,
+        column: int,
+        *,
+        blank: bool = False,
+        derived: bool = False,
     ) -> None:
         self.value = value
         self.blank = blank
+        self.derived = derived
         self.file = file
         self.line = line
         self.column = column

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from policy_factories import HERE, a_measure, a_policy, report_of
+from rackwright.catalog.loader import load_catalogue
 from rackwright.cli import main
+from rackwright.plan.derivation.derive import derive
 from rackwright.policy.api import Finding, Outcome, Suggestion
 from rackwright.policy.autofix import with_edits
 from rackwright.policy.check import check_blueprint
@@ -20,6 +22,7 @@ from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.report.text import render_text
 from rackwright.spec.loader import load_tree
 from rackwright.spec.yaml_reader import read_raw
+from short_forms import a_short_site
 
 
 def suggesting(*wanted: Suggestion) -> Report:
@@ -88,6 +91,19 @@ def test_a_value_of_a_layer_is_edited_in_the_layer(tmp_path: Path) -> None:
         str(layer): "a:\n  - name: x\n    b: 4\n",
         str(base): "a: [{name: x, b: 5, c: 2}]\n",
     }
+
+
+def test_a_value_that_is_derived_is_not_edited(tmp_path: Path) -> None:
+    """The limit stands once in the file, for the racks of nodes and of switches."""
+    file = tmp_path / "a.yaml"
+    file.write_text(a_short_site(), encoding="utf-8")
+    tree = derive(load_tree(file), load_catalogue()).tree
+    row = ("sites", 0, "halls", 0, "rows", 0, "rack_groups", 1, "cooling", "power_limit")
+    item = tree.find(row)
+    assert item is not None
+    assert (item.value, item.location.line) == ("45 kW", 11)
+    report = with_edits(suggesting(Suggestion(row, "44 kW")), tree)
+    assert (report.revised, report.results[0].edit) == ((), None)
 
 
 def test_two_values_for_one_place_are_shown_and_not_in_the_patch(tmp_path: Path) -> None:

@@ -73,6 +73,16 @@ class CircuitRoom:
         return build_rack(described, self._loads, self._site.site, self._site.catalogue)
 
 
+def circuits_carry(site: SitePlan, rack_class: int) -> bool | None:
+    """Whether every circuit of a rack carries its busiest line, after the loss of a feed or PDU too.
+
+    None where a load or a rating is unknown.
+    """
+    loads = list_loads(site.site, site.path)
+    rack = build_rack(_describe(site, rack_class, loads), loads, site.site, site.catalogue)
+    return _fits(rack, after_losses=True)
+
+
 def enough_racks(site: SitePlan, group: Path, each: int) -> bool:
     """Whether the racks that a group names have room for all its units with ``each`` in one.
 

@@ -8,7 +8,7 @@ from typing import Any
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.harmless import visible
 from rackwright.model.cluster import Blueprint
-from rackwright.plan.load import LoadedPlan, plan_tree
+from rackwright.plan.load import LoadedPlan, full_data, plan_tree
 from rackwright.policy.base_approval.approval import Approval
 from rackwright.policy.base_approval.claims import Claims, RefusedClaim, Taken, hold_claims
 from rackwright.policy.base_approval.held_products import hold_catalogue, known_facts
@@ -30,13 +30,17 @@ def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Not
         approval: what its base has approved.
 
     Raises:
-        SpecErrors: with what the base has approved, the change is no blueprint.
+        SpecErrors: with what the base has approved, the change is no blueprint; or nothing follows from
+            the short form that the base has.
     """
     tree = loaded.tree
     own = loaded.plan.catalogue
     products = hold_catalogue(own, approval)
     catalogue, told = products.catalogue, products.notices
-    claims = hold_claims(tree.data, approval.document)
+    # Both sides in full: what a change says in the short form weighs as what follows from it does.
+    known_then = own if products.base is None else products.base
+    before = full_data(approval.document, known_then, approval.ref)
+    claims = hold_claims(tree.data, before)
     notices = (*_notices(claims, approval, tree, loaded.plan.blueprint), *told)
     holds = bool(claims.kept) and approval.document is not None
     data = claims.data if holds else tree.data

@@ -1,0 +1,141 @@
+"""The short form of a blueprint: what a site says in place of what follows from it.
+
+``rackwright.plan.derivation`` takes these keys out and puts what follows in. Everything beside them
+is written as in the full form, and holds against what is derived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from rackwright.model.addresses import Prefix
+from rackwright.model.base import Model
+from rackwright.model.cooling import RackCooling
+from rackwright.model.fabric import Fabric, Role, Technology
+from rackwright.model.facts import ProductFact
+from rackwright.model.names import Name
+from rackwright.model.power import Circuit, SourceKind
+from rackwright.model.units import GigabitsPerSecond, Metres, Watts
+
+Preset = Literal["rail-optimized", "fat-tree"]
+
+FeedName = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9]?$")]
+
+
+class FabricIntent(Model):
+    """A fabric by its shape; its switches, links and counts follow."""
+
+    preset: Preset
+    """``rail-optimized``: interface n of every host of a unit goes to leaf n of the unit, and leaves to
+    spines. ``fat-tree``: hosts fill leaves in their order."""
+    name: Name | None = None
+    """Absent, its role."""
+    role: Role = "compute"
+    groups: tuple[Name, ...] | None = None
+    """The node groups on it; absent, each with the role ``compute``."""
+    switch: str | None = None
+    """Catalogue id of the switches of all tiers; absent, by technology and rate."""
+    technology: Technology | None = None
+    """Absent, that of ``switch``."""
+    rate: GigabitsPerSecond | None = None
+    """Of every link of a node; absent, that of ``switch``."""
+    network: Prefix | None = None
+    """Addresses of which the hosts' interfaces get the first prefix that is large enough."""
+
+
+class FeedElement(Model):
+    """An element between the utility and the racks, of which each feed has its own."""
+
+    # What else a source of its kind may say is judged with the sources that are made from it.
+    model_config = ConfigDict(extra="allow")
+
+    kind: SourceKind
+
+
+class PowerIntent(Model):
+    """The feeds of all racks, and what each of them consists of."""
+
+    feeds: Annotated[tuple[FeedName, ...], Field(min_length=1, max_length=26)]
+    """Feeds that every rack has, like ``[A, B]``."""
+    utility: Watts | None = None
+    """Capacity of the utility that all of them begin at; absent, ``sources`` names one."""
+    feed_path: Annotated[tuple[FeedElement, ...], Field(min_length=1, max_length=10)]
+    """What each feed has between the utility and its racks, like a UPS and then an RPP."""
+    pdu: str | None = None
+    """Catalogue id of the PDU at the end of a feed in a rack."""
+    circuit: Circuit | None = None
+    """The branch circuit of each PDU."""
+
+
+class RackIntent(Model):
+    """What is said of racks, as of a rack group."""
+
+    type: str | None = None
+    """Catalogue id; absent, ``rack-48u``."""
+    power_limit: Watts | None = None
+    """Most power that a rack may draw by the design of the hall."""
+    cooling: RackCooling | None = None
+    """Absent, by air."""
+    air_direction: Literal["front-to-back", "back-to-front"] | None = None
+    blanking: bool | None = None
+    aisle_depth: Metres | None = None
+    cable_allowance: Metres | None = None
+
+
+class RacksIntent(RackIntent):
+    """The racks of a site, filled in order."""
+
+    network: RackIntent | None = None
+    """What differs in the racks of switches and of nodes that serve."""
+
+
+class SiteIntent(Model):
+    """What a bare-metal site says in the short form; an empty one says nothing in it."""
+
+    fabric: FabricIntent | None = None
+    """The only fabric, or the first one."""
+    fabrics: tuple[FabricIntent | None, ...] = ()
+    """By their places; None for one that is written in full."""
+    power: PowerIntent | None = None
+    racks: RacksIntent | Literal["auto"] | None = None
+
+
+class BlueprintIntent(Model):
+    """The part of a blueprint from which the rest is derived."""
+
+    derive: Literal["1"]
+    sites: tuple[SiteIntent, ...]
+    facts: tuple[ProductFact, ...] = ()
+
+
+FABRIC_KEYS = frozenset({"preset", "groups", "switch", "network"})
+"""Keys of a fabric that its full form does not have."""
+POWER_KEYS = frozenset({"feeds", "utility", "feed_path", "pdu", "circuit"})
+"""The same of a site's power."""
+
+
+def intents_of(site: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a bare-metal site's document that is said in the short form; empty for none of it."""
+    found = {key: site[key] for key in ("fabric", "racks") if key in site}
+    if isinstance(found.get("fabric"), Mapping):
+        found["fabric"] = _fabric_part(found["fabric"])
+    fabrics = site.get("fabrics")
+    if isinstance(fabrics, list) and any(_is_short(fabric) for fabric in fabrics):
+        found["fabrics"] = [_fabric_part(one) if _is_short(one) else None for one in fabrics]
+    power = site.get("power")
+    if isinstance(power, Mapping) and not POWER_KEYS.isdisjoint(power):
+        found["power"] = {key: value for key, value in power.items() if key in POWER_KEYS}
+    return found
+
+
+def _is_short(fabric: Any) -> bool:
+    return isinstance(fabric, Mapping) and "preset" in fabric
+
+
+def _fabric_part(fabric: Mapping[str, Any]) -> dict[str, Any]:
+    """What is no word of the full form; a misspelt one is told with the right one then."""
+    other = Fabric.model_fields.keys() - FabricIntent.model_fields.keys()
+    return {key: value for key, value in fabric.items() if key not in other}

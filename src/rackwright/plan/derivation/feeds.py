@@ -1,0 +1,116 @@
+"""Power sources and rack feeds that follow from the feeds of a site."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rackwright.model.intents import PowerIntent
+from rackwright.plan.base import Path
+from rackwright.plan.derivation import rules
+from rackwright.plan.derivation.draft import Draft
+from rackwright.plan.derivation.reading import refused
+from rackwright.spec.tree import Item, to_data
+
+UTILITY = "utility"
+"""Name of the utility whose capacity is written."""
+
+
+def derive_sources(draft: Draft, site: Path, intent: PowerIntent, said: Item) -> None:
+    """Put the elements of each feed's path among the sources.
+
+    Args:
+        draft: the document.
+        site: where the site is.
+        intent: what is said of its power.
+        said: the same as it is written; its places are those of what follows.
+
+    Raises:
+        SpecErrors: a path begins nowhere, or has two elements of one kind.
+    """
+    power, sources = (*site, "power"), (*site, "power", "sources")
+    kinds = [element.kind for element in intent.feed_path]
+    if len(set(kinds)) < len(kinds):
+        twice = next(kind for n, kind in enumerate(kinds) if kind in kinds[:n])
+        raise refused(
+            draft,
+            power,
+            f"'feed_path' has two elements of the kind '{twice}', which would have one name",
+            "write the sources in full: 'sources'",
+        )
+    first = _utility(draft, sources, intent)
+    if first is None and kinds[0] != "utility":
+        raise refused(
+            draft,
+            power,
+            f"nothing feeds the {kinds[0]} that 'feed_path' begins with",
+            "write the capacity of the 'utility', or the utility among the 'sources'",
+        )
+    wanted = [UTILITY] if intent.utility is not None else []
+    wanted += [_name(kind, feed) for kind in kinds for feed in intent.feeds]
+    path_item = said.value["feed_path"].item
+    why = "every feed has elements of its own"
+    indexes = draft.named(sources, wanted, rules.SOURCES, why, path_item.location)
+    if not indexes:
+        return  # what is written there is told by the model
+    if intent.utility is not None:
+        here, item = (*sources, indexes[UTILITY]), said.value["utility"].item
+        draft.put((*here, "kind"), "utility", rules.UTILITY, "a utility", item.location)
+        why = f"the utility has {to_data(item)}"
+        draft.put((*here, "capacity"), to_data(item), rules.UTILITY, why, item.location)
+    for feed in intent.feeds:
+        parent = first
+        for kind, element in zip(kinds, path_item.value, strict=True):
+            here = (*sources, indexes[_name(kind, feed)])
+            for key, entry in element.value.items():
+                why = f"each feed has a {kind} of its own; this is feed {feed}'s"
+                place = entry.item.location
+                draft.put((*here, key), to_data(entry.item), rules.SOURCES, why, place)
+            if parent is not None:
+                why = f"the element of feed {feed} before it"
+                place = element.location
+                draft.put((*here, "fed_by"), [parent], rules.SOURCES, why, place)
+            parent = _name(kind, feed)
+
+
+def rack_feeds(intent: PowerIntent, said: Item) -> list[dict[str, Any]]:
+    """The feeds of a rack, as a rack group has them."""
+    last = intent.feed_path[-1].kind
+    ends = {key: to_data(said.value[key].item) for key in ("pdu", "circuit") if key in said.value}
+    return [{"name": feed, "source": _name(last, feed), **ends} for feed in intent.feeds]
+
+
+def put_feeds(draft: Draft, group: Path, intent: PowerIntent, said: Item) -> None:
+    """Put the feeds of a rack group that names none."""
+    around = draft.data(group)
+    if not isinstance(around, dict) or "feeds" in around:
+        return
+    made = rack_feeds(intent, said)
+    place = said.value["feeds"].item.location
+    names = [one["name"] for one in made]
+    indexes = draft.named((*group, "feeds"), names, rules.FEEDS, "the feeds of the site", place)
+    for one in made:
+        here = (*group, "feeds", indexes[one["name"]])
+        why = f"feed {one['name']} ends in {one['source']}"
+        draft.put((*here, "source"), one["source"], rules.FEEDS, why, place)
+        for key in ("pdu", "circuit"):
+            if key in one:
+                why = f"every feed of a rack has this {key}"
+                at = said.value[key].item.location
+                draft.put((*here, key), one[key], rules.FEEDS, why, at)
+
+
+def _utility(draft: Draft, sources: Path, intent: PowerIntent) -> str | None:
+    """The name of the source that the paths of all feeds begin at."""
+    if intent.utility is not None:
+        return UTILITY
+    listed = draft.data(sources)
+    named = [
+        one.get("name")
+        for one in (listed if isinstance(listed, list) else ())
+        if isinstance(one, dict) and one.get("kind") == "utility"
+    ]
+    return named[0] if len(named) == 1 and isinstance(named[0], str) else None
+
+
+def _name(kind: str, feed: str) -> str:
+    return f"{kind}-{feed.lower()}"

@@ -1,0 +1,60 @@
+"""Parts of a draft as models, each mistake at its place; and the words by which a draft is refused."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from rackwright.errors import Location, SpecError, SpecErrors
+from rackwright.model.base import Model
+from rackwright.model.onprem import MOST_NAMED, NodeGroup
+from rackwright.plan.base import Path
+from rackwright.plan.derivation.draft import Draft
+from rackwright.spec.loader import validate_part
+
+M = TypeVar("M", bound=Model)
+
+TRIAL = "trial"
+"""Name of the rack in which something stands while it is worked out where it will stand."""
+
+
+def read(draft: Draft, model: type[M], data: Any, path: Path) -> M:
+    """``data``, which is what stands at ``path`` and what is not derived yet, as a model.
+
+    Raises:
+        SpecErrors: it is none.
+    """
+    return validate_part(draft.tree, model, data, path)
+
+
+def read_groups(draft: Draft, site: Path) -> tuple[NodeGroup, ...]:
+    """The node groups of a site; those whose racks are not known yet stand in a trial one.
+
+    Raises:
+        SpecErrors: one of them is none, or two have one name.
+    """
+    listed = draft.data((*site, "node_groups"))
+    found = []
+    for index, data in enumerate(listed if isinstance(listed, list) else ()):
+        whole = {"racks": TRIAL, "per_rack": 1, **data} if isinstance(data, dict) else data
+        found.append(read(draft, NodeGroup, whole, (*site, "node_groups", index)))
+        if found[-1].name in {group.name for group in found[:-1]}:
+            path = (*site, "node_groups", index)
+            raise refused(draft, path, f"the node group '{found[-1].name}' is named twice")
+        if found[-1].count > MOST_NAMED:
+            path = (*site, "node_groups", index, "count")
+            hint = f"write at most {MOST_NAMED:,}"
+            raise refused(draft, path, "more units than any site has racks for", hint)
+    return tuple(found)
+
+
+def refused(
+    draft: Draft,
+    path: Path,
+    message: str,
+    hint: str | None = None,
+    place: Location | None = None,
+) -> SpecErrors:
+    """Why nothing can be derived of what is at ``path``; ``place`` is where to look, if elsewhere."""
+    where = draft.tree.describe(path)
+    text = f"{where}: {message}" if where else message
+    return SpecErrors([SpecError(text, hint=hint, location=place or draft.place(path))])
