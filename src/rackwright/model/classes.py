@@ -466,7 +466,8 @@ _NETWORK: Mapping[type[Model], Fields] = {
     addresses.SiteAddresses: Fields("domain serial", parts="name_servers networks"),
     addresses.NameServer: Fields("host address", identity=("host",)),
     addresses.SiteNetwork: Fields(
-        "name kind prefix fabric segment interface gateway reserved macs", parts="ranges"
+        "name kind prefix fabric segment interface rack_prefix gateway reserved macs",
+        parts="ranges",
     ),
     addresses.AddressRange: Fields("of first", identity=("of",)),
 }
