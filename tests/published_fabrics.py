@@ -123,7 +123,7 @@ def of_design(design: Design) -> Published:
         )
         links.append(some_cables("ufm", "leaf", name="managers"))
     up, above = design.radix // 2, design.switches[1] // (design.pods * design.split)
-    links.append(some_cables(name="spines", parallel=up // above, **_blocks(design)))
+    links.append({**some_cables(name="spines", parallel=up // above), **_blocks(design)})
     if len(design.switches) == 3:
         cores = design.switches[2] // above
         links.append(some_cables("spine", "core", name="cores", parallel=up // cores, planes=above))

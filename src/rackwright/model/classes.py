@@ -374,11 +374,12 @@ _PLANT: Mapping[type[Model], Fields] = {
     power.RackShelves: Fields("type count per_feed", claims={"backup": higher(Absent.ELSEWHERE)}),
     onprem.Hall: Fields(
         "name",
-        parts="air rows",
+        parts="air rows trays",
         statements="floor",
         claims={"clear_height": higher()},
         settings={"power_limit": higher(Absent.MILD)},
     ),
+    onprem.CableTrays: Fields("height row_pitch joined"),
     onprem.Floor: Fields(claims=dict.fromkeys(("uniform", "concentrated", "rolling"), higher())),
     onprem.Row: Fields("name", parts="rack_groups", settings={"power_limit": higher(Absent.MILD)}),
     onprem.RackGroup: Fields(
