@@ -155,8 +155,8 @@ class CableRoutes:
         trays, along = self._trays.get(here.hall), self._along(here, there)
         if trays is None or along is None:
             return None
-        drops = max(0.0, trays.height - edges[0]) + max(0.0, trays.height - others[0])
-        return with_slack(along + drops)
+        drops = (max(abs(trays.height - edge) for edge in ends) for ends in (edges, others))
+        return with_slack(along + sum(drops))
 
     def _along(self, here: RackPlace, there: RackPlace) -> float | None:
         """Metres along the trays; None from hall to hall, and from row to row where nobody says how."""

@@ -23,10 +23,11 @@ def routes_of(
     trays: dict[str, Any] | None = TRAYS,
     *,
     rows: tuple[str, ...] = ("c[01-04],n01",),
+    halls: tuple[str, ...] = (),
     groups: list[dict[str, Any]] | None = None,
     **more: Any,
 ) -> CableRoutes:
-    """Racks of 0.6 m: two DGX from unit 1 and a leaf in unit 40 of each, two spines from unit 10 of n01."""
+    """A hall with some rows, and others of one row; racks of 0.6 m: two DGX from unit 1 and a leaf in unit 40 of each, two spines from unit 10 of n01."""
     tiers = [
         a_tier("leaf", 4, racks="c[01-04]", per_rack=1, start_unit="40 U"),
         a_tier("spine", 2, start_unit="10 U"),
@@ -35,9 +36,10 @@ def routes_of(
     hall = a_hall(rows=[{**a_row(a_rack_group(r)), "name": f"row-{n}"} for n, r in enumerate(rows)])
     if trays is not None:
         hall["trays"] = trays
+    others = [{**a_hall(rows=[a_row(a_rack_group(r))]), "name": f"other-{r}"} for r in halls]
     nodes = groups or [some_nodes(count=8, racks="c[01-04]", per_rack=2, start_unit="1 U")]
     fabric = top_of_rack(**{"tiers": tiers, "links": links, "top_of_rack": True, **more})
-    site = a_site(halls=[hall], node_groups=nodes, fabrics=[fabric])
+    site = a_site(halls=[hall, *others], node_groups=nodes, fabrics=[fabric])
     plan = expand(Blueprint.model_validate(a_blueprint(site)), CATALOGUE).onprem[0]
     return known(plan.cable_routes(plan.fabrics[0]))
 
@@ -136,3 +138,44 @@ def test_the_way_to_another_row_is_unknown_while_nobody_says_it(name: str):
 def test_a_tray_needs_a_height():
     with pytest.raises((ValueError, PlanError)):
         routes_of({"row_pitch": "3 m"})
+
+
+def test_only_cables_to_other_racks_go_over_the_tray():
+    """c02 has no leaf and shares that of c01: 0.6 m along, and 2.7 m + 2.7 m - 39 × 44.45 mm up and down."""
+    tiers = [
+        a_tier("leaf", 2, racks="c01,c03", per_rack=1, start_unit="40 U"),
+        a_tier("spine", 2, start_unit="10 U"),
+    ]
+    links = [
+        some_cables("dgx", "leaf", name="inside", same_rack=True),
+        some_cables("dgx", "leaf", name="beside", same_rack=False),
+        some_cables(parallel=8),
+    ]
+    routes = routes_of(tiers=tiers, links=links, shared_racks=["c[01-02]", "c[03-04]"])
+    inside, beside = (known(longest(routes, number).metres) for number in (0, 1))
+    assert inside == pytest.approx(39 * UNIT_M + 0.6 + 1)
+    assert beside == pytest.approx(0.6 + 5.4 - 39 * UNIT_M + 1)
+    found = {
+        kind: max(known(routes.of_wire(w)) for w in wires(routes.layout) if w.kind == kind)
+        for kind in ("inside", "beside")
+    }
+    assert found == {"inside": inside, "beside": beside}
+
+
+def test_a_cable_to_another_hall_is_not_known():
+    routes = routes_of(rows=("c[01-04]",), halls=("n01",))
+    found = longest(routes, 1)
+    assert (found.metres, found.missing) == (None, ("'length' or 'route'",))
+    assert longest(routes, 0).metres is not None
+
+
+def test_a_device_without_a_place_in_its_rack_makes_the_length_unknown():
+    nodes = [some_nodes(count=8, racks="c[01-04]", per_rack=2, start_unit="41 U")]
+    assert longest(routes_of(groups=nodes), 0).metres is None
+    assert longest(routes_of(groups=nodes), 1).metres is not None
+
+
+def test_a_device_above_the_trays_has_its_cables_from_below():
+    """Trays at 1 m: 2.4 m along, 0.734 m down from unit 40, 0.600 m down to unit 10."""
+    found = known(longest(routes_of({**TRAYS, "height": "1 m"}), 1).metres)
+    assert found == pytest.approx(2.4 + (39 * UNIT_M - 1) + (1 - 9 * UNIT_M) + 1)
