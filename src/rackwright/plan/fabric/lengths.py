@@ -28,7 +28,7 @@ UNIT_M = 0.04445
 
 
 @dataclass(frozen=True, slots=True)
-class RackPlace:
+class StandingRack:
     """Where a rack stands in its hall.
 
     Attributes:
@@ -105,7 +105,7 @@ class CableRoutes:
         return {index: hall.trays for index, hall in halls if hall.trays is not None}
 
     @cached_property
-    def _places(self) -> Mapping[str, RackPlace]:
+    def _places(self) -> Mapping[str, StandingRack]:
         found = {}
         for h, hall in enumerate(self.site.halls):
             for r, row in enumerate(hall.rows):
@@ -113,7 +113,7 @@ class CableRoutes:
                 for group in row.rack_groups:
                     width = self.layout.catalogue.get(RackType, group.type).width.value
                     for rack in expand_hostlist(group.racks):
-                        found[rack] = RackPlace(h, r, along + width / 2, width)
+                        found[rack] = StandingRack(h, r, along + width / 2, width)
                         along += width
         return found
 
@@ -158,7 +158,7 @@ class CableRoutes:
         drops = (max(abs(trays.height - edge) for edge in ends) for ends in (edges, others))
         return with_slack(along + sum(drops))
 
-    def _along(self, here: RackPlace, there: RackPlace) -> float | None:
+    def _along(self, here: StandingRack, there: StandingRack) -> float | None:
         """Metres along the trays; None from hall to hall, and from row to row where nobody says how."""
         if here.hall != there.hall:
             return None
