@@ -20,11 +20,11 @@ from rackwright.api import (
 )
 from rackwright.policy.helpers.catalogue import fact_value
 from rackwright.policy.helpers.fabrics import (
+    CableLength,
     ends,
     fabrics_of,
     reach,
     reaching,
-    routed_length,
     unattached,
     uncabled,
 )
@@ -42,14 +42,14 @@ class CableReach(Policy):
                 yield unattached(found, "how far the cables reach")
                 continue
             for at, link in found.links():
-                yield _measure(at, found.layout, link)
+                yield _measure(at, found.layout, link, found.length(link, at.path))
             if missing := uncabled(found.layout, found.path):
                 yield Finding(found.at(), ok=None, message="cables", missing=missing)
 
 
-def _measure(at: Subject, layout: Layout, link: Cables) -> Measure:
+def _measure(at: Subject, layout: Layout, link: Cables, longest: CableLength) -> Measure:
     lower, upper = ends(layout, link)
-    length, parts = routed_length(link), [end.cable for end in (lower, upper) if end.cable]
+    length, parts = longest.metres, [end.cable for end in (lower, upper) if end.cable]
     reaches = [reach(part, link.fibre) for part in parts]
     limit = None if not parts or None in reaches else min(r for r in reaches if r is not None)
     fix = None
@@ -65,14 +65,12 @@ def _measure(at: Subject, layout: Layout, link: Cables) -> Measure:
         unit="m",
         what=f"longest cable {link.cable or 'of an unnamed part'}",
         fix=fix,
-        missing=_missing(at.path, link, length, parts),
+        missing=_missing(at.path, link, longest, parts),
     )
 
 
-def _missing(path: Path, link: Cables, length: float | None, parts: list[Cable]) -> tuple[str, ...]:
-    missing = []
-    if length is None:
-        missing.append(Missing("'length' or 'route'", (*path, "length"), (*path, "route")))
+def _missing(path: Path, link: Cables, longest: CableLength, parts: list[Cable]) -> tuple[str, ...]:
+    missing = list(longest.missing)
     if not parts:
         missing.append(Missing("'cable'", (*path, "cable")))
     for part in parts:

@@ -46,6 +46,10 @@ B300_XDR = (
     "DGX SuperPOD Architecture, Table 3"
 )
 H100 = "NVIDIA DGX SuperPOD Reference Architecture with DGX H100 (RA-11333-001), table of the compute fabric"
+H100_LARGER = (
+    "NVIDIA DGX SuperPOD Reference Architecture with DGX H100 (RA-11333-001 V11), Table 3, "
+    "Larger SuperPOD component counts"
+)
 LLAMA = "The Llama 3 Herd of Models, arXiv:2407.21783, section 3.3.1"
 ISA = "Engineering ToolBox, International Standard Atmosphere, column of relative density"
 APC = "Schneider Electric FA156194, 50 A 208 V 3 Phase Rack PDU Load Ratings and Calculations Explained"
@@ -107,6 +111,11 @@ class Design:
 DESIGNS = (
     *(Design(H100, 32 * units - 1, 64, (8 * units, spines), (256 * units - 4, 256 * units), managers=4)
       for units, spines in ((1, 4), (2, 8), (3, 16), (4, 16))),
+    Design(H100_LARGER, 128, 64, (32, 16), (1024, 1024)),
+    Design(H100_LARGER, 256, 64, (64, 32), (2048, 2048)),
+    Design(H100_LARGER, 512, 64, (128, 128, 64), (4096, 4096, 4096), pods=4),
+    Design(H100_LARGER, 1024, 64, (256, 256, 128), (8192, 8192, 8192), pods=8),
+    Design(H100_LARGER, 2048, 64, (512, 512, 256), (16384, 16384, 16384), pods=16),
     Design(B200, 64, 64, (16, 8), (512, 512)),
     Design(B200, 128, 64, (32, 16), (1024, 1024)),
     Design(B200, 256, 64, (64, 32), (2048, 2048)),

@@ -17,6 +17,7 @@ from rackwright.harmless import visible
 
 if TYPE_CHECKING:
     from rackwright.plan.fabric.layout import Layout
+    from rackwright.plan.fabric.lengths import CableRoutes
     from rackwright.plan.model import Plan
 
 COLUMNS = ("kind", "from", "interface", "device", "cage", "to", "port", "part", "length_m")
@@ -48,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.plan.load import load_plan
 
     plan = load_plan(arguments.blueprint, arguments.layer).plan
-    layout = _choose(plan, arguments.site, arguments.fabric)
+    layout, routes = _choose(plan, arguments.site, arguments.fabric)
     if any(layout.unplaced):
         raise UsageError(
             f"{sum(layout.unplaced)} hosts of the fabric '{layout.fabric.name}' have no port",
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "cables":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(COLUMNS)
-        writer.writerows(_rows(layout))
+        writer.writerows(_rows(layout, routes))
         return ExitCode.CLEAN
     if layout.technology != "infiniband":
         raise UsageError(f"the fabric '{layout.fabric.name}' is not InfiniBand")
@@ -71,24 +72,25 @@ def run(arguments: argparse.Namespace) -> int:
     return _route(layout, arguments.engine, arguments.timeout)
 
 
-def _choose(plan: Plan, site: str | None, fabric: str | None) -> Layout:
-    """The one fabric with attached nodes that is meant.
+def _choose(plan: Plan, site: str | None, fabric: str | None) -> tuple[Layout, CableRoutes]:
+    """The one fabric with attached nodes that is meant, and the ways of its cables.
 
     Raises:
         UsageError: none is, or several are.
     """
     attached = [
-        (each.site, each.name, each.layout)
+        (each.site, each.name, each.layout, routes)
         for at in plan.onprem
         for each in at.fabrics
         if site in {None, each.site}
         and (each.name == fabric if fabric is not None else each.fabric.role == "compute")
         and each.layout is not None
+        and (routes := at.cable_routes(each)) is not None
     ]
     if len(attached) == 1:
-        return attached[0][2]
+        return attached[0][2:]
     if attached:
-        known = ", ".join(f"'{name}' of '{where}'" for where, name, _ in attached)
+        known = ", ".join(f"'{name}' of '{where}'" for where, name, *_ in attached)
         raise UsageError(f"several fabrics are meant: {known}", hint="name '--site', '--fabric'")
     wanted = f"fabric '{fabric}'" if fabric is not None else "compute fabric"
     raise UsageError(
@@ -96,7 +98,7 @@ def _choose(plan: Plan, site: str | None, fabric: str | None) -> Layout:
     )
 
 
-def _rows(layout: Layout) -> Iterator[tuple[str | int | float, ...]]:
+def _rows(layout: Layout, routes: CableRoutes) -> Iterator[tuple[str | int | float, ...]]:
     from rackwright.plan.fabric.cables import routed_length, wires
     from rackwright.plan.fabric.layout import find_host
 
@@ -104,6 +106,8 @@ def _rows(layout: Layout) -> Iterator[tuple[str | int | float, ...]]:
     for wire in wires(layout):
         link = kinds.get(wire.kind)
         length = None if link is None else routed_length(link)
+        if length is None:
+            length = routes.of_wire(wire)
         port, index = None, wire.lower_port - 1
         if (host := find_host(layout, wire.lower)) is not None:
             port = layout.hosts[host[0]].port

@@ -222,7 +222,7 @@ _ONPREM = (
             "power/continuous_derate power/power_factor power/oversubscription power/capping "
             "power/generator_acceptance halls/*/floor/** halls/*/power_limit "
             "halls/*/rows/*/power_limit halls/*/clear_height"),
-    *_rules("sites/onprem/", _REVIEW, _PLANT, "power/sources/** loops/** halls/*/air/**"),
+    *_rules("sites/onprem/", _REVIEW, _PLANT, "power/sources/** loops/** halls/*/air/** halls/*/trays/**"),
     ActionRule("sites/onprem/halls/*", "added", _IN_PLACE, "a new hall"),
     ActionRule("sites/onprem/halls/*", "removed", _DRAIN, "its racks are given up"),
     ActionRule("sites/onprem/halls/*/rows/*", "added", _IN_PLACE, "a new row"),
@@ -259,7 +259,7 @@ _NAMES = (
          "names, zones, and what DHCP and Slurm know of addresses are written anew"),
     *_rules(f"{_ADDRESSES}/networks/*/", _DRAIN,
             "hosts are looked for at other addresses: theirs change at the same time",
-            "prefix segment interface ranges/*/first"),
+            "prefix segment interface rack_prefix ranges/*/first"),
 )  # fmt: skip
 
 _FABRIC = "sites/onprem/fabrics/*"

@@ -86,6 +86,10 @@ class SiteNetwork(Model):
     """The segment of the fabric whose prefix it has."""
     interface: Annotated[int, Field(gt=0)] | None = None
     """Just this interface of each host on the fabric, counted from 1; absent, each of them."""
+    rack_prefix: Annotated[int, Field(gt=0, le=128)] | None = None
+    """Of a top-of-rack fabric: length of the prefix of each rack's own subnet, like 26. The racks that
+    share leaves have one, in the order of the leaves; 'gateway', 'reserved' and 'first' are those of the
+    first subnet, and the others have the same as many addresses further."""
     gateway: Address | None = None
     reserved: tuple[AddressSpan, ...] = ()
     """Addresses that nothing in the blueprint has."""
@@ -101,7 +105,7 @@ class SiteNetwork(Model):
         if self.kind == "fabric" and self.fabric is None:
             raise ValueError(f"the network '{self.name}' of a fabric needs 'fabric'")
         if self.kind != "fabric":
-            for key in ("fabric", "segment", "interface"):
+            for key in ("fabric", "segment", "interface", "rack_prefix"):
                 if getattr(self, key) is not None:
                     raise ValueError(
                         f"'{key}' of the network '{self.name}' is for one of kind 'fabric'"

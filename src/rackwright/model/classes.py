@@ -375,11 +375,12 @@ _PLANT: Mapping[type[Model], Fields] = {
     power.RackShelves: Fields("type count per_feed", claims={"backup": higher(Absent.ELSEWHERE)}),
     onprem.Hall: Fields(
         "name",
-        parts="air rows",
+        parts="air rows trays",
         statements="floor",
         claims={"clear_height": higher()},
         settings={"power_limit": higher(Absent.MILD)},
     ),
+    onprem.CableTrays: Fields("height row_pitch joined"),
     onprem.Floor: Fields(claims=dict.fromkeys(("uniform", "concentrated", "rolling"), higher())),
     onprem.Row: Fields("name", parts="rack_groups", settings={"power_limit": higher(Absent.MILD)}),
     onprem.RackGroup: Fields(
@@ -467,7 +468,8 @@ _NETWORK: Mapping[type[Model], Fields] = {
     addresses.SiteAddresses: Fields("domain serial", parts="name_servers networks"),
     addresses.NameServer: Fields("host address", identity=("host",)),
     addresses.SiteNetwork: Fields(
-        "name kind prefix fabric segment interface gateway reserved macs", parts="ranges"
+        "name kind prefix fabric segment interface rack_prefix gateway reserved macs",
+        parts="ranges",
     ),
     addresses.AddressRange: Fields("of first", identity=("of",)),
 }

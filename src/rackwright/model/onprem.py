@@ -55,6 +55,18 @@ def _refuse_crowds(
             raise ValueError(f"a site has at most {most:,} {what}, not {count:,}")
 
 
+class CableTrays(Model):
+    """The trays above the racks of a hall, along each row; lengths of cables follow from them."""
+
+    height: Annotated[Metres, Field(gt=0)]
+    """Above the floor of the racks."""
+    row_pitch: Annotated[Metres, Field(gt=0)] | None = None
+    """From the tray of a row to that of the next."""
+    joined: Literal["first", "last", "both"] | None = None
+    """The ends of the rows, which begin in one line, at which a tray crosses them: at the first racks,
+    the last ones of the longest row, or both."""
+
+
 class Floor(Model):
     """What a hall's floor carries."""
 
@@ -107,6 +119,8 @@ class Hall(Model):
     floor: Floor | None = None
     rows: tuple[Row, ...]
     power_limit: Watts | None = None
+    trays: CableTrays | None = None
+    """Absent, cables have the lengths or routes that are stated with them."""
     clear_height: Metres | None = None
     """From the floor to the lowest thing above it."""
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rackwright.plan.aws.site import AwsSitePlan
     from rackwright.plan.fabric.fabrics import FabricPlan
     from rackwright.plan.fabric.layout import Layout
+    from rackwright.plan.fabric.lengths import CableRoutes
     from rackwright.plan.power.distribution import PowerTree
     from rackwright.plan.power.overhead import Overhead
     from rackwright.plan.records.facility import (
@@ -119,6 +120,22 @@ class SitePlan:
     def pue_budget(self) -> float | None:
         """Power usage effectiveness that it is to keep."""
         return self.site.pue_budget
+
+    def cable_routes(self, planned: FabricPlan) -> CableRoutes | None:
+        """The ways of the cables of one of its fabrics; None while nothing is attached to it."""
+        return self._cable_routes.get(planned.name)
+
+    @cached_property
+    def _cable_routes(self) -> Mapping[str, CableRoutes]:
+        from rackwright.plan.fabric.lengths import CableRoutes
+
+        return {
+            each.name: CableRoutes(
+                self.site, self.path, self.racks, self.devices, each.path, each.layout
+            )
+            for each in self.fabrics
+            if each.layout is not None
+        }
 
     @cached_property
     def groups(self) -> tuple[NodeGroupPlan, ...]:

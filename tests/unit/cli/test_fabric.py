@@ -62,6 +62,24 @@ def layered(tmp_path: Path, text: str) -> list[str]:
     return ["--layer", str(layer)]
 
 
+def test_each_cable_had_the_length_of_the_longest_or_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From c01 and c08, eight and one racks of 0.6 m to n01; twice 2.7 m; a metre of slack or a tenth."""
+    layer = layered(
+        tmp_path,
+        "halls: [{name: hall-1, trays: {height: 2.7 m}}]\n"
+        "    fabrics: [{name: compute, links: [{name: nodes, route: null}]}]",
+    )
+    assert main(["fabric", "cables", FABRIC, *layer]) == ExitCode.CLEAN
+    rows = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    found = {(row["from"], row["to"]): row["length_m"] for row in rows}
+    assert found["dgx-01", "compute-leaf-1"] == "11.22"  # (8 × 0.6 + 5.4) × 1.1
+    assert found["dgx-01", "compute-leaf-5"] == "11.88"  # in n02
+    assert found["dgx-31", "compute-leaf-1"] == "7.0"  # 0.6 + 5.4 + 1
+    assert found["compute-leaf-1", "compute-spine-1"] == "30.0"  # as stated
+
+
 def test_hosts_without_a_port_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     layer = layered(tmp_path, "node_groups: [{name: dgx, count: 32}]")
     assert main(["fabric", "cables", FABRIC, *layer]) == ExitCode.USAGE

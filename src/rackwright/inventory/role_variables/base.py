@@ -73,7 +73,7 @@ def name_variables(plan: Plan, site: str) -> dict[str, Any]:
         return known
     # Jobs and Slurm go over management and fabrics; nobody has to reach management controllers.
     trusted = {
-        str(network.prefix)
+        str(network.whole)
         for network in names.networks
         if network.kind == "management" or (network.kind == "fabric" and network.site == site)
     }

@@ -49,7 +49,11 @@ def routed_length(link: Cables) -> float | None:
 
 def length_of(route: CableRoute) -> float:
     """Metres along the tray and both drops, with 10 % of slack but no less than a metre."""
-    way = route.tray + 2 * route.drop
+    return with_slack(route.tray + 2 * route.drop)
+
+
+def with_slack(way: float) -> float:
+    """Metres of a cable along a way of so many."""
     return way + max(LEAST_SLACK, SLACK * way)
 
 

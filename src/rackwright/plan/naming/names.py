@@ -9,8 +9,8 @@ Everything is decided by the ends of ranges, so the work grows with their number
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_address, ip_network
 
 from rackwright.catalog.loader import Catalogue
@@ -19,7 +19,9 @@ from rackwright.model.fabric import Segment
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion, SitePlan
 from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.fabric.racks import Stretch
 from rackwright.plan.hosts import host_count, switch_stem
+from rackwright.plan.naming.by_rack import check_rack_subnets, rack_subnets
 from rackwright.plan.naming.problems import (
     IpNetwork,
     called_so,
@@ -71,6 +73,8 @@ class _Place:
     Attributes:
         layout: that of its fabric; None where it has none.
         segment: the one whose prefix it has; None where it has its own.
+        racks: the racks whose subnet it is; empty for a network that is not cut by rack.
+        stretches: the hosts in those racks.
     """
 
     network: SiteNetwork
@@ -78,6 +82,8 @@ class _Place:
     prefix: IpNetwork
     layout: Layout | None
     segment: Segment | None
+    racks: tuple[str, ...] = ()
+    stretches: tuple[Stretch, ...] = ()
 
 
 @dataclass
@@ -109,12 +115,37 @@ class _Site:
         for index, network in enumerate(self.declared.networks):
             path = (*self.planned.path, "addresses", "networks", index)
             place = self._place(network, path)
-            if place is not None:
-                made = self._network(place)
-                self.problems += wrong_addresses(self.declared, network, made)
-                self.problems += unknown_macs(network, made, place.layout)
+            if place is None:
+                continue
+            subnets = []
+            for part in self._parts(place):
+                before, made = len(self.problems), self._network(part, place.prefix)
+                self.problems += wrong_addresses(self.declared, part.network, made)
                 self.problems += long_names(made)
-                yield made
+                subnets.append(made)
+                if len(self.problems) > before:
+                    break  # the other racks have the same mistake
+            self.problems += unknown_macs(network, subnets, place.layout)
+            yield from subnets
+
+    def _parts(self, place: _Place) -> Iterator[_Place]:
+        """The network itself, or the subnet of each rack."""
+        network, layout, length = place.network, place.layout, place.network.rack_prefix
+        if length is None or layout is None:
+            yield place
+            return
+        wrong = check_rack_subnets(network, place.prefix, length, layout, place.path)
+        if wrong is not None:
+            self.problems.append(wrong)
+            return
+        for one in rack_subnets(network, place.prefix, length, layout.rack_sets or ()):
+            yield replace(
+                place,
+                network=one.network,
+                prefix=one.prefix,
+                racks=one.racks,
+                stretches=one.stretches,
+            )
 
     def _place(self, network: SiteNetwork, path: Path) -> _Place | None:
         if network.fabric is None:
@@ -142,11 +173,14 @@ class _Site:
             return None
         return _Place(network, path, ip_network(segment.prefix), layout, segment)
 
-    def _network(self, place: _Place) -> PlannedNetwork:
-        made = (
-            self._range(place, one, (*place.path, "ranges", index))
-            for index, one in enumerate(place.network.ranges)
-        )
+    def _network(self, place: _Place, whole: IpNetwork) -> PlannedNetwork:
+        made = [
+            one
+            for index, declared in enumerate(place.network.ranges)
+            for one in self._in_racks(
+                place, self._range(place, declared, (*place.path, "ranges", index))
+            )
+        ]
         gateway = place.network.gateway
         return PlannedNetwork(
             site=self.planned.site.name,
@@ -156,9 +190,27 @@ class _Site:
             kind=place.network.kind,
             prefix=place.prefix,
             gateway=None if gateway is None else ip_address(gateway),
-            ranges=tuple(one for one in made if one is not None),
-            macs=place.network.macs,
+            ranges=tuple(made),
+            macs=_macs_of(place, made),
+            racks=place.racks,
+            whole=whole,
         )
+
+    def _in_racks(self, place: _Place, made: Range | None) -> Iterator[Range]:
+        """A range with the hosts of the racks whose subnet it is in, stretch after stretch."""
+        if made is None:
+            return
+        if not place.racks or place.layout is None:
+            yield made
+            return
+        groups = [hosts.group.name for hosts in place.layout.hosts]
+        first = made.first
+        for one in place.stretches:
+            if groups[one.attachment] == made.of:
+                yield replace(
+                    made, first=first, count=one.hosts, before=one.first, of_all=made.count
+                )
+                first += one.hosts * made.each
 
     def _range(self, place: _Place, declared: AddressRange, path: Path) -> Range | None:
         network, of = place.network, declared.of
@@ -246,3 +298,12 @@ class _Site:
 
     def _refuse(self, path: Path, message: str, hint: str | None) -> None:
         self.problems.append(PlanProblem(path, message, hint))
+
+
+def _macs_of(place: _Place, ranges: Sequence[Range]) -> Mapping[str, str]:
+    """Ethernet addresses in a network, or of the hosts in the racks whose subnet it is."""
+    macs = place.network.macs
+    if not place.racks or not macs:
+        return macs
+    known = {label for one in ranges for label in one.all_labels()}
+    return {label: mac for label, mac in macs.items() if label in known}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from rackwright.model.addresses import SiteAddresses, SiteNetwork, split_span
@@ -143,6 +143,8 @@ def _outside(one: Range, made: PlannedNetwork) -> PlanProblem:
         wider = wider.supernet()
     own = wider.prefixlen > 0 and wider.is_private == prefix.is_private
     larger = f"make the network {wider}" if own else "use a larger network"
+    if made.racks:
+        larger = f"set 'rack_prefix' to {wider.prefixlen}"
     return PlanProblem(path, message, f"begin lower, or {larger}")
 
 
@@ -156,20 +158,23 @@ def _text(number: int, version: int) -> str:
 
 
 def unknown_macs(
-    network: SiteNetwork, made: PlannedNetwork, layout: Layout | None
+    network: SiteNetwork, made: Sequence[PlannedNetwork], layout: Layout | None
 ) -> Iterator[PlanProblem]:
-    """Ethernet addresses of names that are not in the network, or of what is no Ethernet."""
+    """Ethernet addresses of names that are not in a network, whose subnets are ``made``, or of no Ethernet."""
+    if not made:
+        return
+    path = (*made[0].path, "macs")
     if network.macs and layout is not None and layout.technology == "infiniband":
         message = f"the fabric '{layout.fabric.name}' is InfiniBand, which has no such addresses"
-        yield PlanProblem((*made.path, "macs"), message, "leave 'macs' out")
+        yield PlanProblem(path, message, "leave 'macs' out")
         return
     if network.macs:
-        known = {label for one in made.ranges for label in one.all_labels()}
+        known = {label for each in made for one in each.ranges for label in one.all_labels()}
         for label in network.macs:
             if label not in known:
                 hint = did_you_mean(label, known)
                 message = f"nothing in the network '{network.name}' is called '{label}'"
-                yield PlanProblem((*made.path, "macs", label), message, hint)
+                yield PlanProblem((*path, label), message, hint)
 
 
 def long_names(made: PlannedNetwork) -> Iterator[PlanProblem]:
@@ -200,7 +205,7 @@ def shared_prefixes(plan: Expansion, names: NamePlan) -> Iterator[PlanProblem]:
         return
     for network in names.networks:
         owner = f"the network '{network.name}' of '{network.site}'"
-        claims[network.prefix.version][_of_prefix(network.prefix, owner)] = network.path
+        claims[network.whole.version][_of_prefix(network.whole, owner)] = network.path
     for planned in plan.onprem:
         declared = planned.site.addresses
         named = {(one.fabric, one.segment) for one in (declared.networks if declared else ())}
@@ -238,8 +243,10 @@ def nids_of_others(planned: SitePlan, names: NamePlan) -> Iterator[PlanProblem]:
         for network, one in ranges:
             index = one.find(address)
             # Any host of its group may be a server of the MGS; those of targets have an order.
-            wanted = index if "management" in where else server
-            if index is not None and (one.of, index) != (servers, wanted):
+            wanted = server
+            if index is not None and "management" in where:
+                wanted = one.before + index
+            if index is not None and (one.of, one.before + index) != (servers, wanted):
                 message = (
                     f"{address} of server {server + 1} of '{servers}' is that of "
                     f"'{one.owner(index)}' in the network '{network.name}'"

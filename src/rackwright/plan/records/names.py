@@ -46,6 +46,8 @@ class Range:
         path: place of the range in the blueprint.
         is_switches: they are switches.
         count: number of hosts or switches.
+        before: hosts of the group with a lower number, which have addresses in subnets of other racks.
+        of_all: number of hosts of the group; None where all of them are here.
         each: addresses of one of them; more than 1 where several interfaces are in the network.
         suffix: what labels have after the name of the owner, like ``-bmc``; empty for the address
             by which others reach it.
@@ -61,6 +63,8 @@ class Range:
     suffix: str
     first: int
     version: int
+    before: int = 0
+    of_all: int | None = None
 
     @property
     def last(self) -> int:
@@ -69,7 +73,12 @@ class Range:
 
     def owner(self, index: int) -> str:
         """Name of the thing with this index, counted from 0: ``dgx-01``."""
-        return f"{self.of}-{index + 1:0{len(str(self.count))}d}"
+        return f"{self.of}-{self.before + index + 1:0{self._digits}d}"
+
+    @property
+    def _digits(self) -> int:
+        """Digits of the numbers in the names, which are those of the last of the group."""
+        return len(str(self.of_all or self.count))
 
     def labels(self, index: int) -> Iterator[str]:
         """The label of each address of the thing with this index."""
@@ -91,9 +100,10 @@ class Range:
     def index_of(self, owner: str) -> int | None:
         """The index of the thing called ``owner``; None where it is none of these."""
         stem, _, digits = owner.rpartition("-")
-        if stem != self.of or not digits.isdecimal() or len(digits) != len(str(self.count)):
+        if stem != self.of or not digits.isdecimal() or len(digits) != self._digits:
             return None
-        return int(digits) - 1 if 1 <= int(digits) <= self.count else None
+        index = int(digits) - 1 - self.before
+        return index if 0 <= index < self.count else None
 
     def find(self, address: str) -> int | None:
         """The index of the thing that has ``address``; None where none of these has it."""
@@ -110,13 +120,15 @@ class PlannedNetwork:
     Attributes:
         site: name of the site.
         domain: domain of the site.
-        name: its own name, unique in the site.
+        name: its own name, unique in the site but for subnets of racks, which share one.
         path: place in the blueprint.
         kind: what has the addresses.
         prefix: its addresses.
         gateway: router out of it; None where there is none.
         ranges: who has which, in the order of the blueprint.
         macs: Ethernet addresses by label.
+        racks: the racks whose hosts have addresses here; empty where those of any have.
+        whole: all addresses of the network, of which ``prefix`` is the part of these racks.
     """
 
     site: str
@@ -128,6 +140,8 @@ class PlannedNetwork:
     gateway: IPv4Address | IPv6Address | None
     ranges: tuple[Range, ...]
     macs: Mapping[str, str]
+    racks: tuple[str, ...] = ()
+    whole: IPv4Network | IPv6Network
 
     def addresses(self) -> Iterator[NamedAddress]:
         """Every address, range by range in the order of the names."""

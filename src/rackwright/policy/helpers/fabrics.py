@@ -31,6 +31,7 @@ from rackwright.plan.fabric.cables import (
 )
 from rackwright.plan.fabric.fabrics import FabricPlan
 from rackwright.plan.fabric.layout import Layout, port_rate
+from rackwright.plan.fabric.lengths import CableLength
 from rackwright.plan.fabric.ports import (
     collisions,
     fewest_leaves_of_a_host,
@@ -54,6 +55,7 @@ from rackwright.policy.api import Finding
 
 __all__ = [
     "LARGEST_UNICAST_LID",
+    "CableLength",
     "End",
     "FabricAt",
     "NumberRange",
@@ -145,6 +147,11 @@ class FabricAt:
     def path_of(self, layout: Layout) -> Path:
         """The place of a fabric of the same site."""
         return next(one.path for one in self.site.fabrics if one.layout is layout)
+
+    def length(self, link: Cables, path: Path) -> CableLength:
+        """The longest cable of the kind at ``path``: as declared, or by where its racks stand."""
+        routes = self.site.cable_routes(self.planned)
+        return CableLength(routed_length(link)) if routes is None else routes.longest(link, path)
 
     def lacks(self, name: str, words: str = "") -> Missing:
         """A field of the fabric that nobody has said."""

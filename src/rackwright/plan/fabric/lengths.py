@@ -1,0 +1,262 @@
+"""Lengths of cables that follow from where racks stand, how high devices are, and how trays run.
+
+Trays run above the racks of each row, from above the middle of one rack to above the middle of another;
+those of several rows are joined by trays across them, at the first racks, at the last ones, or at both. A
+cable falls to the lower edge of its device. One inside a rack goes as far up or down as its ends are apart,
+and the width of the rack to its side and back. Slack is that of every route: a tenth, a metre at least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from rackwright.model.fabric import Cables
+from rackwright.model.hardware import RackType
+from rackwright.model.names import expand_hostlist
+from rackwright.model.onprem import CableTrays, OnPremSite
+from rackwright.plan.base import Path
+from rackwright.plan.fabric.cables import Wire, routed_length, with_slack
+from rackwright.plan.fabric.layout import Layout, Run, connected, find_host, find_leaf
+from rackwright.plan.fabric.racks import racks_in_order
+from rackwright.plan.missing import Missing
+from rackwright.plan.records.racks import RackDevice, RackPosition
+
+UNIT_M = 0.04445
+"""Height of a rack unit in metres (EIA-310: 44.45 mm)."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandingRack:
+    """Where a rack stands in its hall.
+
+    Attributes:
+        hall: index of its hall.
+        row: index of its row in the hall.
+        along: metres from the beginning of the row to the middle of the rack.
+        width: of the rack in metres.
+    """
+
+    hall: int
+    row: int
+    along: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class CableLength:
+    """The length of the longest cable of a kind in metres; None with what is missing to know it."""
+
+    metres: float | None
+    missing: tuple[Missing, ...] = ()
+
+
+@dataclass(frozen=True)
+class CableRoutes:
+    """The ways that cables of a fabric take through the halls of its site.
+
+    Attributes:
+        site: as the blueprint declares it.
+        path: its place.
+        racks: its racks with their classes.
+        devices: those of each class.
+        fabric_path: place of the fabric.
+        layout: the fabric with its hosts cabled.
+    """
+
+    site: OnPremSite
+    path: Path
+    racks: tuple[RackPosition, ...]
+    devices: tuple[RackDevice, ...]
+    fabric_path: Path
+    layout: Layout
+
+    def longest(self, link: Cables, path: Path) -> CableLength:
+        """The longest cable of a kind at ``path``: as declared, else by the positions of its racks."""
+        stated = routed_length(link)
+        if stated is not None:
+            return CableLength(stated)
+        unsaid = Missing("'length' or 'route'", (*path, "length"), (*path, "route"))
+        if not self._trays:
+            return CableLength(None, (unsaid,))
+        lower, upper = self._ends(link)
+        longest = 0.0
+        for one, other in dict.fromkeys(self._pairs(link)):
+            found = self._length(one, lower, other, upper)
+            if found is None:
+                return CableLength(None, self._lacking(one, other) or (unsaid,))
+            longest = max(longest, found)
+        return CableLength(longest) if longest else CableLength(None, (unsaid,))
+
+    def of_wire(self, wire: Wire) -> float | None:
+        """Metres of one cable by the racks of its ends; None where these or the way are not known.
+
+        It reaches the lowest device of either kind in its rack.
+        """
+        if not self._trays:
+            return None
+        one, other = self._end_of(wire.lower), self._end_of(wire.upper)
+        return self._length(*one, *other)
+
+    @cached_property
+    def _trays(self) -> Mapping[int, CableTrays]:
+        halls = enumerate(self.site.halls)
+        return {index: hall.trays for index, hall in halls if hall.trays is not None}
+
+    @cached_property
+    def _places(self) -> Mapping[str, StandingRack]:
+        found = {}
+        for h, hall in enumerate(self.site.halls):
+            for r, row in enumerate(hall.rows):
+                along = 0.0
+                for group in row.rack_groups:
+                    width = self.layout.catalogue.get(RackType, group.type).width.value
+                    for rack in expand_hostlist(group.racks):
+                        found[rack] = StandingRack(h, r, along + width / 2, width)
+                        along += width
+        return found
+
+    @cached_property
+    def _row_ends(self) -> Mapping[int, float]:
+        """Metres to the end of the longest row of each hall."""
+        found: dict[int, float] = {}
+        for place in self._places.values():
+            found[place.hall] = max(found.get(place.hall, 0.0), place.along + place.width / 2)
+        return found
+
+    @cached_property
+    def _classes(self) -> Mapping[str, int]:
+        return {rack.rack: rack.rack_class for rack in self.racks}
+
+    @cached_property
+    def _heights(self) -> dict[tuple[int, Path], tuple[float, float] | None]:
+        """Lower edges of the lowest and the highest device of a group, in metres, by class of racks."""
+        found: dict[tuple[int, Path], tuple[float, float] | None] = {}
+        for device in self.devices:
+            key = device.rack_class, device.path
+            if device.unit_low is None:
+                found[key] = None
+                continue
+            edge = (device.unit_low - 1) * UNIT_M
+            known = found.get(key, (edge, edge))
+            found[key] = None if known is None else (min(known[0], edge), max(known[1], edge))
+        return found
+
+    def _length(self, one: str, lower: Path, other: str, upper: Path) -> float | None:
+        here, there = self._places[one], self._places[other]
+        edges = self._heights.get((self._classes[one], lower))
+        others = self._heights.get((self._classes[other], upper))
+        if edges is None or others is None:
+            return None
+        if one == other:
+            apart = max(abs(edges[1] - others[0]), abs(others[1] - edges[0]))
+            return with_slack(apart + here.width)
+        trays, along = self._trays.get(here.hall), self._along(here, there)
+        if trays is None or along is None:
+            return None
+        drops = (max(abs(trays.height - edge) for edge in ends) for ends in (edges, others))
+        return with_slack(along + sum(drops))
+
+    def _along(self, here: StandingRack, there: StandingRack) -> float | None:
+        """Metres along the trays; None from hall to hall, and from row to row where nobody says how."""
+        if here.hall != there.hall:
+            return None
+        if here.row == there.row:
+            return abs(here.along - there.along)
+        trays = self._trays.get(here.hall)
+        if trays is None or trays.row_pitch is None or trays.joined is None:
+            return None
+        end, both = self._row_ends[here.hall], here.along + there.along
+        ways = {"first": both, "last": 2 * end - both}
+        way = ways[trays.joined] if trays.joined != "both" else min(ways.values())
+        return way + abs(here.row - there.row) * trays.row_pitch
+
+    def _lacking(self, one: str, other: str) -> tuple[Missing, ...]:
+        """What the hall of two racks does not say of the way between them."""
+        here, there = self._places[one], self._places[other]
+        if here.hall != there.hall:
+            return ()
+        path = (*self.path, "halls", here.hall, "trays")
+        trays = self._trays.get(here.hall)
+        if trays is None:
+            return (Missing("'trays' of the hall", path),)
+        if here.row == there.row:
+            return ()
+        return tuple(
+            Missing(f"'{name}' of the trays", (*path, name))
+            for name in ("row_pitch", "joined")
+            if getattr(trays, name) is None
+        )
+
+    def _ends(self, link: Cables) -> tuple[Path, Path]:
+        """The places in the blueprint of what is at the lower and at the upper end."""
+        return self._path_of(link.lower), self._path_of(link.upper)
+
+    def _path_of(self, name: str) -> Path:
+        for index, tier in enumerate(self.layout.fabric.tiers):
+            if tier.name == name:
+                return (*self.fabric_path, "tiers", index)
+        groups = [group.name for group in self.site.node_groups]
+        return (*self.path, "node_groups", groups.index(name))
+
+    def _pairs(self, link: Cables) -> Iterator[tuple[str, str]]:
+        """The racks of both ends of the cables of a kind."""
+        tiers = [tier.name for tier in self.layout.tiers]
+        for own in self.layout.links:
+            if own.cables.name == link.name:
+                for lower, uppers in connected(self.layout, own):
+                    for upper in uppers:
+                        yield (
+                            self._switch_rack(own.lower, lower),
+                            self._switch_rack(own.upper, upper),
+                        )
+        if link.lower in tiers:
+            return
+        for run in self.layout.runs:
+            if self.layout.hosts[run.attachment].group.name == link.lower:
+                for pair in self._racks_of(run):
+                    if link.same_rack is None or link.same_rack == (pair[0] == pair[1]):
+                        yield pair
+        for patch in self.layout.fabric.patches:
+            host, leaf = find_host(self.layout, patch.node), find_leaf(self.layout, patch.switch)
+            if host is not None and leaf is not None:
+                yield self._host_rack(*host), self._switch_rack(0, leaf)
+
+    def _racks_of(self, run: Run) -> Iterator[tuple[str, str]]:
+        leaves = {self._switch_rack(0, leaf): None for leaf in run.leaves}
+        hosts = range(run.first, run.first + run.hosts)
+        for rack in dict.fromkeys(self._host_rack(run.attachment, host) for host in hosts):
+            for leaf in leaves:
+                yield rack, leaf
+
+    @cached_property
+    def _rack_of_hosts(self) -> list[Callable[[int], str]]:
+        return [
+            racks_in_order(hosts.group, hosts.count // hosts.group.count)
+            for hosts in self.layout.hosts
+        ]
+
+    def _host_rack(self, attachment: int, host: int) -> str:
+        return self._rack_of_hosts[attachment](host)
+
+    @cached_property
+    def _rack_of_switches(self) -> list[Callable[[int], str]]:
+        return [
+            racks_in_order(tier, planned.switches // tier.count)
+            for tier, planned in zip(self.layout.fabric.tiers, self.layout.tiers, strict=True)
+        ]
+
+    def _switch_rack(self, tier: int, switch: int) -> str:
+        return self._rack_of_switches[tier](switch)
+
+    def _end_of(self, name: str) -> tuple[str, Path]:
+        """The rack of a device and its place in the blueprint."""
+        host = find_host(self.layout, name)
+        if host is not None:
+            group = self.layout.hosts[host[0]].group.name
+            return self._host_rack(*host), self._path_of(group)
+        stem, _, number = name.rpartition("-")
+        prefixes = [tier.prefix for tier in self.layout.tiers]
+        tier = prefixes.index(stem)
+        return self._switch_rack(tier, int(number) - 1), self._path_of(self.layout.tiers[tier].name)
