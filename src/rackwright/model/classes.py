@@ -317,9 +317,14 @@ _AWS: Mapping[type[Model], Fields] = {
 _PLANT: Mapping[type[Model], Fields] = {
     onprem.OnPremSite: Fields(
         "provider name altitude",
-        parts="power halls loops plant node_groups fabrics file_systems nfs addresses",
+        parts="power halls loops plant facility_water node_groups fabrics file_systems nfs addresses",
         statements="security",
-        claims={"pue": lower(), "allow_estimates": GRANTED},
+        claims={
+            "pue": lower(),
+            "allow_estimates": GRANTED,
+            "design_dry_bulb": lower(),
+            "design_wet_bulb": lower(),
+        },
         settings={"pue_budget": higher()},
     ),
     security.SiteSecurity: Fields(
@@ -388,7 +393,8 @@ _PLANT: Mapping[type[Model], Fields] = {
         identity=("racks",),
     ),
     cooling.RackCooling: Fields(
-        "mode loop rear_door_loop rear_door_capacity rear_door_difference rear_door_weight",
+        "mode loop rear_door_loop rear_door_capacity rear_door_difference rear_door_weight "
+        "rear_door_pressure_drop",
         parts="manifolds",
         claims={
             "lift_allowance": lower(),
@@ -398,20 +404,30 @@ _PLANT: Mapping[type[Model], Fields] = {
         },
     ),
     cooling.Manifolds: Fields("count height weight"),
+    cooling.Supply: Fields("count fed_by", identity=("fed_by",)),
+    cooling.FacilityWater: Fields("name fluid", claims={"volume": higher(), "warming": higher()}),
     cooling.AirSupply: Fields(
-        "type count inlet_temperature containment fed_by",
+        "type count inlet_temperature containment fed_by water",
+        parts="supplies",
         claims={
             "power": lower(Absent.ELSEWHERE),
             "start_step": other(Absent.STRICT),
+            "restart": lower(),
+            "outdoor_temperature": higher(),
+            "volume": higher(),
             "ashrae_class": ordered("H1", "A1", "A2", "A3", "A4"),
             "temperature_rise": higher(),
         },
     ),
     cooling.CoolingLoop: Fields(
-        "name cdu count in_rack fluid flow_limit fed_by",
+        "name cdu count in_rack fluid flow_limit fed_by water",
+        parts="supplies",
         claims={
             "power": lower(Absent.ELSEWHERE),
             "start_step": other(Absent.STRICT),
+            "restart": lower(),
+            "outdoor_temperature": higher(),
+            "volume": higher(),
             "temperature_rise": higher(),
             "supply_temperature": other(Absent.UNKNOWN),
             "facility_temperature": lower(),
@@ -420,11 +436,18 @@ _PLANT: Mapping[type[Model], Fields] = {
             "dew_point": lower(),
             "heat_capacity": higher(),
             "pressure": other(Absent.UNKNOWN),
+            "pressure_drop": lower(),
         },
     ),
     cooling.MechanicalPlant: Fields(
-        "name kind count fed_by",
-        claims={"power": lower(Absent.ELSEWHERE), "start_step": other(Absent.STRICT)},
+        "name kind count fed_by water capacity rejects_to",
+        parts="supplies",
+        claims={
+            "power": lower(Absent.ELSEWHERE),
+            "start_step": other(Absent.STRICT),
+            "restart": lower(),
+            "outdoor_temperature": higher(),
+        },
     ),
     onprem.NodeGroup: Fields(
         "name role type count racks per_rack start_unit psus_per_feed",
