@@ -113,6 +113,29 @@ def test_air_handlers_with_condensers_of_their_own(tmp_path: Path) -> None:
     assert "heat rejection of chilled" not in found
 
 
+def test_cdus_in_racks_live_and_die_with_them(tmp_path: Path) -> None:
+    """Twelve racks of eight nodes with 8 kW each: 768 kW, and 10 kW of a pump, on a dry cooler."""
+    layer = tmp_path / "layer.yaml"
+    base = builtin_pack() / "fixtures" / "cdu-in-rack.yaml"
+
+    def found(site: str) -> dict[str, Any]:
+        layer.write_text(f"sites: [{{name: mem2, {site}}}]\n")
+        results = check_blueprint(base, layers=(layer,), only=("COOL-011",)).results
+        return {result.subject.name.removeprefix("mem2 "): result for result in results}
+
+    result = found("altitude: 0 m")["CDUs of own"]
+    assert (result.outcome, result.missing) == (UNKNOWN, ("'water' of the CDUs of loop 'own'",))
+    cooler = "{name: cooler, kind: dry-cooler, count: 1, capacity: 1 MW, water: warm, fed_by: [ups-a, ups-b]}"
+    pump = "{name: pump, kind: pump, count: 1, power: 10 kW, capacity: 1 MW, water: warm, fed_by: [ups-a]}"
+    water = "facility_water: [{name: warm}], loops: [{name: own, water: warm}]"
+    air = "halls: [{name: hall-1, air: {water: outdoors}}]"
+    results = found(f"{water}, {air}, plant: [{cooler}, {pump}]")
+    assert "CDUs of own" not in results
+    result = results["heat rejection of warm"]
+    assert (result.outcome, result.value, result.limit) == (PASS, 778_000, 1_000_000)
+    assert results["pumps of warm"].outcome is FAIL  # without UPS A it stands still
+
+
 @pytest.mark.parametrize(
     ("site", "subject", "said"),
     [

@@ -81,6 +81,38 @@ def test_one_of_two_cdus_on_a_ups_carries_the_loop(tmp_path: Path) -> None:
     assert judged(tmp_path, site)["cold plates of tcs-1"].value == 0
 
 
+def test_air_takes_the_heat_of_doors_that_stand_still(tmp_path: Path) -> None:
+    """Doors take all 68 kW, so that air handlers have none; without pumps for 25 s the air has them."""
+    door = "mode: rear-door, rear_door_capacity: 17 kW, rear_door_difference: 1 K"
+    blueprint, layer = tmp_path / "blueprint.yaml", tmp_path / "layer.yaml"
+    blueprint.write_text(PLANT.read_text().replace("mode: liquid", door))
+    layer.write_text(INLET % "35 °C")
+    report = check_blueprint(blueprint, layers=(layer,), only=("COOL-012",))
+    found = {result.subject.name: result for result in report.results}
+    result = found["lux1 air of hall-1"]
+    assert (result.value, result.limit) == (25, pytest.approx(117.1694117647))
+
+
+def test_the_coolant_of_a_rack_with_a_cdu_of_its_own(tmp_path: Path) -> None:
+    """50 L of PG25 take 64 kW by 5 K in 0.05 × 4,029 kJ/K × 5 K / 64 kW = 15.74 s; pumps need 25 s."""
+    text = (builtin_pack() / "fixtures" / "cdu-in-rack.yaml").read_text()
+    blueprint, layer = tmp_path / "blueprint.yaml", tmp_path / "layer.yaml"
+    blueprint.write_text(text.replace("fed_by: [utility]", "fed_by: [utility, gen]"))
+    layer.write_text(
+        "sites: [{name: mem2, power: {generator_acceptance: 15 s, sources: [{name: gen, kind: "
+        "generator, capacity: 1 MW}]}, facility_water: [{name: warm}], halls: [{name: "
+        "hall-1, air: {water: outdoors}}], loops: [{name: own, water: "
+        "warm, volume: 50 L, supply_temperature: 35 °C}], plant: [{name: pump, kind: pump, count: 1, "
+        "power: 10 kW, capacity: 1 MW, water: warm, fed_by: [utility, gen], restart: 10 s}]}]\n"
+    )
+    report = check_blueprint(blueprint, layers=(layer,), only=("COOL-012",))
+    found = {result.subject.name: result for result in report.results}
+    result = found["mem2 coolant of own"]
+    assert (result.outcome, result.value) == (FAIL, 25)
+    assert result.limit == pytest.approx(15.73828125)
+    assert found["mem2 cold plates of own"].value == 0
+
+
 def test_pumps_on_a_ups_keep_the_water_moving(tmp_path: Path) -> None:
     site = "plant: [{name: pumps, restart: null, supplies: [], fed_by: [mech-a, ups-a]}]"
     result = judged(tmp_path, site)["coolant of tcs-1"]
