@@ -51,7 +51,7 @@ def _stage(site: SitePlan, stage: CoolingStage) -> Measure:
             f"('fed_by'), or {fix} after the loss"
         )
     return Measure(
-        Subject(f"{site.site.name} {stage.kind} of {stage.of}", stage.path),
+        Subject(f"{site.name} {stage.kind} of {stage.of}", stage.path),
         value=value,
         limit=limit,
         unit="W",

@@ -65,7 +65,7 @@ class CoolingRideThrough(Policy):
         if row.buffer != "flow" and value and row.rise_k is not None:
             what += f", while it warms up by {format_quantity(row.rise_k, 'K')},"
         return Measure(
-            Subject(f"{site.site.name} {_SUBJECTS[row.buffer].format(row.of)}", row.path),
+            Subject(f"{site.name} {_SUBJECTS[row.buffer].format(row.of)}", row.path),
             value=value,
             limit=limit,
             unit="s",

@@ -51,7 +51,7 @@ def _units(site: SitePlan, stage: CoolingStage) -> Measure:
     if stage.missing:
         limit = None
     return Measure(
-        Subject(f"{site.site.name} {stage.kind} of {stage.of}", stage.path),
+        Subject(f"{site.name} {stage.kind} of {stage.of}", stage.path),
         value=value,
         limit=limit,
         unit="W",
@@ -69,7 +69,7 @@ def _rating(site: SitePlan, row: OutdoorUnits) -> Measure:
     if is_over(value, limit):
         fix = f"state the capacity at {value:g} °C ('outdoor_temperature'), or provide other units"
     return Measure(
-        Subject(f"{site.site.name} {row.machine}", row.path),
+        Subject(f"{site.name} {row.machine}", row.path),
         value=value,
         limit=limit,
         unit="°C",
@@ -83,7 +83,7 @@ def _supply(site: SitePlan, row: UncooledWater) -> Measure:
     value, limit = row.supply_c, row.design_c
     cold = is_over(limit, value)
     return Measure(
-        Subject(f"{site.site.name} loop {row.loop}", row.path),
+        Subject(f"{site.name} loop {row.loop}", row.path),
         value=value,
         limit=limit,
         unit="°C",

@@ -50,7 +50,7 @@ def _loop(site: SitePlan, row: LoopLoad) -> Measure:
     if is_over(value, limit):
         fix = "add CDUs, lay larger pipes, or raise 'temperature_rise'"
     return Measure(
-        Subject(f"{site.site.name} loop {row.loop}", row.path),
+        Subject(f"{site.name} loop {row.loop}", row.path),
         value=value,
         limit=limit,
         unit="kPa",
@@ -63,9 +63,9 @@ def _loop(site: SitePlan, row: LoopLoad) -> Measure:
 def _missing(site: SitePlan, row: LoopLoad) -> Iterator[str]:
     yield from missing_of_loop(site, row)
     if row.piping_drop_kpa is None:
-        loop = next(loop for loop in site.site.loops if loop.name == row.loop)
-        for field in ("pressure_drop", "flow_limit"):
-            if not getattr(loop, field):
+        stated = {"pressure_drop": row.stated_drop_kpa, "flow_limit": row.flow_limit_lpm or None}
+        for field, value in stated.items():
+            if value is None:
                 yield Missing(f"'{field}' of the loop '{row.loop}'", (*row.path, field))
     if row.rack_drop_kpa is None:
         yield from _racks(site, row.loop)

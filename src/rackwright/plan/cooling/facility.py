@@ -214,6 +214,7 @@ def loop_rows(
                 dew_point_c=loop.dew_point,
                 pressure_kpa=loop.pressure,
                 flow_limit_lpm=loop.flow_limit,
+                stated_drop_kpa=loop.pressure_drop,
                 piping_drop_kpa=drop_at(needed, loop.pressure_drop, loop.flow_limit),
                 rack_drop_kpa=_largest([here.device_drop_kpa, behind.door_drop_kpa]),
                 head_n1_kpa=_head_without_one(cdu, loop.count, needed),
