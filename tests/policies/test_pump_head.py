@@ -74,7 +74,7 @@ def test_racks_with_a_rear_door(tmp_path: Path) -> None:
     """The door takes 17 kW: 25.3 L/min beside 180, with a drop of its own."""
     text = PLANT.read_text()
     door = "mode: rear-door, rear_door_capacity: 17 kW, rear_door_difference: 1 K"
-    results = []
+    results: list[Any] = []
     for more in (", rear_door_pressure_drop: 120 kPa", ""):
         blueprint, layer = tmp_path / "blueprint.yaml", tmp_path / "layer.yaml"
         blueprint.write_text(text.replace("mode: liquid", door + more))
