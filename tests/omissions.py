@@ -88,6 +88,8 @@ def hardware(plan: Plan) -> Counter[tuple[str, ...]]:
             found[name, "air handler"] += hall.air.count if hall.air else 0
         for loop in site.site.loops:
             found[name, loop.cdu] += loop.count
+        for plant in site.site.plant or ():
+            found[name, "plant", plant.name] += plant.count
         found.update((name, "source", source.name) for source in site.site.power.sources)
         found.update((name, "file system", system.name) for system in site.site.file_systems)
     for cloud in plan.aws:

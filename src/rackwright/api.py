@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from rackwright.model.security import SubnetManagerKeys
     from rackwright.model.software import KernelModules, SoftwareBill
     from rackwright.model.storage import Checkpoint, MetadataTargets
-    from rackwright.model.units import Kelvin, Metres, Percent, Watts
+    from rackwright.model.units import Kelvin, Metres, Percent, Seconds, Watts
     from rackwright.plan.aws.security_groups import SecurityRule
     from rackwright.plan.aws.site import AwsSitePlan, GroupPlan
     from rackwright.plan.cost.comparison import RentComparison
@@ -68,6 +68,12 @@ if TYPE_CHECKING:
     from rackwright.plan.model import Contributor, Path, Plan, SitePlan, Subject
     from rackwright.plan.power.distribution import PowerTree
     from rackwright.plan.racks.capacity import CircuitRoom
+    from rackwright.plan.records.cooling import (
+        CoolingStage,
+        OutdoorUnits,
+        RideThrough,
+        UncooledWater,
+    )
     from rackwright.plan.records.facility import (
         HallLoad,
         LoopLoad,
@@ -124,7 +130,7 @@ _PLACES = {
     "rackwright.model.security": "SubnetManagerKeys",
     "rackwright.model.software": "KernelModules SoftwareBill",
     "rackwright.model.storage": "Checkpoint MetadataTargets",
-    "rackwright.model.units": "Kelvin Metres Percent Watts",
+    "rackwright.model.units": "Kelvin Metres Percent Seconds Watts",
     "rackwright.plan.aws.security_groups": "SecurityRule",
     "rackwright.plan.aws.site": "AwsSitePlan GroupPlan",
     "rackwright.plan.cost.comparison": "RentComparison",
@@ -135,6 +141,7 @@ _PLACES = {
     "rackwright.plan.model": "Contributor Path Plan SitePlan Subject",
     "rackwright.plan.power.distribution": "PowerTree",
     "rackwright.plan.racks.capacity": "CircuitRoom",
+    "rackwright.plan.records.cooling": "CoolingStage OutdoorUnits RideThrough UncooledWater",
     "rackwright.plan.records.facility": "HallLoad LoopLoad RowLoad SiteTotals LoopProduct",
     "rackwright.plan.records.power": (
         "CircuitAfterLoss CircuitLoad DevicesAfterLoss FeedLoad SourceLoad TapOffLoad"
@@ -167,6 +174,7 @@ __all__ = [
     "Confidence",
     "Connector",
     "Contributor",
+    "CoolingStage",
     "Device",
     "DevicesAfterLoss",
     "Enforcement",
@@ -200,6 +208,7 @@ __all__ = [
     "NodeSet",
     "OnDemand",
     "Outcome",
+    "OutdoorUnits",
     "PartitionSets",
     "Path",
     "Pdu",
@@ -224,9 +233,11 @@ __all__ = [
     "Report",
     "Reservation",
     "Result",
+    "RideThrough",
     "Role",
     "RowLoad",
     "Scheduler",
+    "Seconds",
     "SecurityRule",
     "Segment",
     "Severity",
@@ -245,6 +256,7 @@ __all__ = [
     "Switch",
     "TapOffLoad",
     "TierLink",
+    "UncooledWater",
     "UsageError",
     "WanNeed",
     "Watts",

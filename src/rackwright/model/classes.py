@@ -10,9 +10,7 @@ A test fails for a field that is in no class.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
+from collections.abc import Mapping
 
 from rackwright.model import (
     addresses,
@@ -35,6 +33,7 @@ from rackwright.model import (
     users,
 )
 from rackwright.model.base import Model
+from rackwright.model.field_classes import FieldClass, Fields
 from rackwright.model.milder import (
     APART,
     GRANTED,
@@ -48,57 +47,7 @@ from rackwright.model.milder import (
     other,
 )
 
-
-class FieldClass(StrEnum):
-    """What a field is."""
-
-    HARDWARE = "hardware"
-    CLAIM = "claim"
-    SETTING = "setting"
-
-
-@dataclass(frozen=True)
-class Fields:
-    """The classes of a model's fields.
-
-    Attributes:
-        hardware: names of fields that hold what is bought, built or set up, or what is called so.
-        parts: names of fields that hold models of things, or lists of them. Each field of such a
-            model has its own class.
-        statements: the same for models that are no things but words on the one around them.
-        asked: the same for lists of what an owner asks for: an entry less is milder.
-        claims: the direction that is milder, by field.
-        settings: the same.
-        identity: the fields that tell an entry of a list from the others.
-    """
-
-    hardware: str = ""
-    parts: str = ""
-    statements: str = ""
-    asked: str = ""
-    claims: Mapping[str, Milder] = field(default_factory=dict)
-    settings: Mapping[str, Milder] = field(default_factory=dict)
-    identity: tuple[str, ...] = ("name",)
-
-    def names(self) -> Iterator[str]:
-        """Every field that has a class, as often as it has one."""
-        for words in (self.hardware, self.parts, self.statements, self.asked):
-            yield from words.split()
-        yield from self.claims
-        yield from self.settings
-
-    def class_of(self, name: str) -> FieldClass:
-        """The class of a field."""
-        if name in self.claims or name in self.statements.split():
-            return FieldClass.CLAIM
-        if name in self.settings or name in self.asked.split():
-            return FieldClass.SETTING
-        return FieldClass.HARDWARE
-
-    def milder(self, name: str) -> Milder | None:
-        """What is milder of a claim or a setting; None of anything else."""
-        return self.claims.get(name) or self.settings.get(name)
-
+__all__ = ["CLASSES", "FieldClass", "Fields"]
 
 _BUDGET = higher(Absent.ELSEWHERE)
 # Costs without any budget are unknown, and with one the other may be absent.
@@ -107,6 +56,12 @@ _MEASURED = {
     name: higher() for name in ("target_read", "target_write", "server_read", "server_write")
 }
 _RATE = lower(Absent.ELSEWHERE)
+_MACHINE = {
+    "power": lower(Absent.ELSEWHERE),
+    "start_step": other(Absent.STRICT),
+    "restart": lower(),
+    "outdoor_temperature": higher(),
+}
 
 _CLUSTER: Mapping[type[Model], Fields] = {
     cluster.Blueprint: Fields(
@@ -318,9 +273,14 @@ _AWS: Mapping[type[Model], Fields] = {
 _PLANT: Mapping[type[Model], Fields] = {
     onprem.OnPremSite: Fields(
         "provider name altitude",
-        parts="power halls loops plant node_groups fabrics file_systems nfs addresses",
+        parts="power halls loops plant facility_water node_groups fabrics file_systems nfs addresses",
         statements="security",
-        claims={"pue": lower(), "allow_estimates": GRANTED},
+        claims={
+            "pue": lower(),
+            "allow_estimates": GRANTED,
+            "design_dry_bulb": lower(),
+            "design_wet_bulb": lower(),
+        },
         settings={"pue_budget": higher()},
     ),
     security.SiteSecurity: Fields(
@@ -390,7 +350,8 @@ _PLANT: Mapping[type[Model], Fields] = {
         identity=("racks",),
     ),
     cooling.RackCooling: Fields(
-        "mode loop rear_door_loop rear_door_capacity rear_door_difference rear_door_weight",
+        "mode loop rear_door_loop rear_door_capacity rear_door_difference rear_door_weight "
+        "rear_door_pressure_drop",
         parts="manifolds",
         claims={
             "lift_allowance": lower(),
@@ -400,20 +361,24 @@ _PLANT: Mapping[type[Model], Fields] = {
         },
     ),
     cooling.Manifolds: Fields("count height weight"),
+    cooling.Supply: Fields("count fed_by", identity=("fed_by",)),
+    cooling.FacilityWater: Fields("name fluid", claims={"volume": higher(), "warming": higher()}),
     cooling.AirSupply: Fields(
-        "type count inlet_temperature containment fed_by",
+        "type count inlet_temperature containment fed_by water",
+        parts="supplies",
         claims={
-            "power": lower(Absent.ELSEWHERE),
-            "start_step": other(Absent.STRICT),
+            **_MACHINE,
+            "volume": higher(),
             "ashrae_class": ordered("H1", "A1", "A2", "A3", "A4"),
             "temperature_rise": higher(),
         },
     ),
     cooling.CoolingLoop: Fields(
-        "name cdu count in_rack fluid flow_limit fed_by",
+        "name cdu count in_rack fluid flow_limit fed_by water",
+        parts="supplies",
         claims={
-            "power": lower(Absent.ELSEWHERE),
-            "start_step": other(Absent.STRICT),
+            **_MACHINE,
+            "volume": higher(),
             "temperature_rise": higher(),
             "supply_temperature": other(Absent.UNKNOWN),
             "facility_temperature": lower(),
@@ -422,11 +387,13 @@ _PLANT: Mapping[type[Model], Fields] = {
             "dew_point": lower(),
             "heat_capacity": higher(),
             "pressure": other(Absent.UNKNOWN),
+            "pressure_drop": lower(),
         },
     ),
     cooling.MechanicalPlant: Fields(
-        "name kind count fed_by",
-        claims={"power": lower(Absent.ELSEWHERE), "start_step": other(Absent.STRICT)},
+        "name kind count fed_by water capacity rejects_to",
+        parts="supplies",
+        claims=_MACHINE,
     ),
     onprem.NodeGroup: Fields(
         "name role type count racks per_rack start_unit psus_per_feed",

@@ -7,10 +7,11 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
-from rackwright.model.names import Name
+from rackwright.model.names import Name, refuse_twins
 from rackwright.model.power import StartStep
 from rackwright.model.units import (
     Celsius,
+    CubicMetres,
     Kelvin,
     Kilograms,
     KilojoulesPerLitreKelvin,
@@ -18,24 +19,85 @@ from rackwright.model.units import (
     LitresPerMinute,
     Metres,
     RackUnits,
+    Seconds,
     Watts,
 )
 
 WaterClass = Literal["W17", "W27", "W32", "W40", "W45", "W+"]
 AirClass = Literal["A1", "A2", "A3", "A4", "H1"]
 Fluid = Literal["water", "pg25", "dielectric"]
-
+PlantKind = Literal["chiller", "dry-cooler", "cooling-tower", "pump", "other"]
 
 MOST_IN_RACK = 20
 """CDUs of one rack; two of the smallest would fill a third of it."""
+OUTDOORS = "outdoors"
+"""What rejects its heat to the outdoor air; no circuit of water has this name."""
 
 
-class AirSupply(Model):
+class Supply(Model):
+    """Some units of a machine, and what feeds those."""
+
+    count: Annotated[int, Field(gt=0)]
+    fed_by: Annotated[tuple[Name, ...], Field(min_length=1)]
+    """Power sources. The first one that lives carries these units."""
+
+
+class Machine(Model):
+    """Equal units that draw power beside the racks."""
+
+    count: Annotated[int, Field(gt=0)]
+    power: Watts | None = None
+    """Most electrical power of one unit; absent, that of its product, where it has one."""
+    fed_by: tuple[Name, ...] = ()
+    """Power sources. The first one that lives carries all units."""
+    supplies: tuple[Supply, ...] = ()
+    """In place of ``fed_by``: units that hang on different sources, so that no loss takes all."""
+    start_step: StartStep = 1
+    """Step in which they are connected when generators start."""
+    water: Name | None = None
+    """Circuit of ``facility_water`` that carries their heat away, or ``outdoors`` where they reject it
+    to the air outside themselves; of a plant, the circuit whose heat it carries."""
+    outdoor_temperature: Celsius | None = None
+    """Of what rejects heat to the air outside: the dry bulb, or of a cooling tower the wet bulb, at
+    which they carry their capacity."""
+    restart: Seconds | None = None
+    """Time from the return of power, by generators, until they cool in full again."""
+
+    @model_validator(mode="after")
+    def _every_unit_is_fed_once(self) -> Machine:
+        if not self.supplies:
+            return self
+        if self.fed_by:
+            raise ValueError("'fed_by' feeds all units, and 'supplies' some of them: state one")
+        refuse_twins("supply", (", ".join(supply.fed_by) for supply in self.supplies))
+        fed = sum(supply.count for supply in self.supplies)
+        if fed != self.count:
+            raise ValueError(f"'supplies' feed {fed} units; there are {self.count}")
+        return self
+
+
+class FacilityWater(Model):
+    """A circuit of chilled, process or condenser water, between what it cools and what cools it."""
+
+    name: Name
+    fluid: Literal["water", "pg25"] | None = None
+    volume: CubicMetres | None = None
+    """What circulates, with the tanks that it flows through."""
+    warming: Annotated[Kelvin, Field(ge=0)] | None = None
+    """Most by which its supply may warm up for a while: what it cools carries its heat until then."""
+
+    @model_validator(mode="after")
+    def _is_indoors(self) -> FacilityWater:
+        if self.name == OUTDOORS:
+            raise ValueError(f"'{OUTDOORS}' is the air outside, and no circuit of water")
+        return self
+
+
+class AirSupply(Machine):
     """The air handlers of one hall."""
 
     type: str
     """Catalogue id of an air handler."""
-    count: Annotated[int, Field(gt=0)]
     inlet_temperature: Celsius
     """Design temperature at the racks' inlets."""
     ashrae_class: AirClass
@@ -44,21 +106,16 @@ class AirSupply(Model):
     """Decides how much supply air leaks past the racks."""
     temperature_rise: Annotated[Kelvin, Field(gt=0)] | None = None
     """Rise across devices whose maker publishes no airflow; absent, their airflow is unknown."""
-    power: Watts | None = None
-    """Most electrical power of one unit; absent, that of its product."""
-    fed_by: tuple[Name, ...] = ()
-    """Power sources. The first one that lives carries all units."""
-    start_step: StartStep = 1
-    """Step in which they are connected when generators start."""
+    volume: CubicMetres | None = None
+    """Air that warms up with the racks while nothing cools it: of their aisles, where those are closed."""
 
 
-class CoolingLoop(Model):
+class CoolingLoop(Machine):
     """A technology coolant loop and the CDUs that feed it."""
 
     name: Name
     cdu: str
     """Catalogue id."""
-    count: Annotated[int, Field(gt=0)]
     fluid: Fluid
     heat_capacity: Annotated[KilojoulesPerLitreKelvin, Field(gt=0)] | None = None
     """Of a dielectric fluid, by its data sheet: density times specific heat."""
@@ -79,18 +136,20 @@ class CoolingLoop(Model):
     """Supply pressure at the manifold."""
     flow_limit: LitresPerMinute | None = None
     """Of the piping."""
-    power: Watts | None = None
-    """Most electrical power of one CDU; absent, that of its product."""
-    fed_by: tuple[Name, ...] = ()
-    """Power sources. The first one that lives carries all CDUs."""
-    start_step: StartStep = 1
-    """Step in which they are connected when generators start."""
+    pressure_drop: Kilopascals | None = None
+    """Of the piping at ``flow_limit``, to the furthest rack and back, with valves, strainers, tanks."""
+    volume: CubicMetres | None = None
+    """Coolant that circulates, with the tanks that it flows through; of one rack, where CDUs stand in
+    racks."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> CoolingLoop:
-        if self.in_rack and (self.fed_by or self.start_step != 1):
-            name = "fed_by" if self.fed_by else "start_step"
-            raise ValueError(f"CDUs in racks hang on the feeds of their racks and have no '{name}'")
+        own = [name for name in ("fed_by", "supplies") if getattr(self, name)]
+        own += ["start_step"] if self.start_step != 1 else []
+        if self.in_rack and own:
+            raise ValueError(
+                f"CDUs in racks hang on the feeds of their racks and have no '{own[0]}'"
+            )
         if self.heat_capacity is not None and self.fluid != "dielectric":
             raise ValueError(
                 f"'heat_capacity' is of a dielectric fluid; that of {self.fluid} is known"
@@ -100,18 +159,27 @@ class CoolingLoop(Model):
         return self
 
 
-class MechanicalPlant(Model):
+class MechanicalPlant(Machine):
     """Equal units of what draws power beside racks, air handlers and CDUs: chillers, pumps, lights."""
 
     name: Name
-    kind: Literal["chiller", "dry-cooler", "cooling-tower", "pump", "other"]
-    count: Annotated[int, Field(gt=0)]
-    power: Watts | None = None
-    """Most electrical power of one unit."""
-    fed_by: tuple[Name, ...] = ()
-    """Power sources. The first one that lives carries all units."""
-    start_step: StartStep = 1
-    """Step in which they are connected when generators start."""
+    kind: PlantKind
+    capacity: Watts | None = None
+    """Heat that one unit carries at this site: of a pump, by its flow at the design rise."""
+    rejects_to: Name | None = None
+    """Of a chiller: the circuit of ``facility_water`` that its condenser heats, or ``outdoors``."""
+
+    @model_validator(mode="after")
+    def _fits_the_kind(self) -> MechanicalPlant:
+        if self.rejects_to is not None and self.kind != "chiller":
+            raise ValueError(f"'rejects_to' is of a chiller, not of a {self.kind}")
+        if self.water == OUTDOORS:
+            raise ValueError(
+                f"a plant carries the heat of a circuit of water, not of the {OUTDOORS}"
+            )
+        if self.kind == "other" and (self.water or self.capacity is not None):
+            raise ValueError("what is of the kind 'other' carries no heat: say what it is")
+        return self
 
 
 class Manifolds(Model):
@@ -141,6 +209,8 @@ class RackCooling(Model):
     """Heat that the door takes from the air, at ``rear_door_difference``."""
     rear_door_difference: Annotated[Kelvin, Field(gt=0)] | None = None
     """Air at the door minus water at the door, at which its capacity is rated."""
+    rear_door_pressure_drop: Kilopascals | None = None
+    """Of the door, at the flow that its heat needs."""
     rear_door_weight: Kilograms | None = None
     """Of the door with its water."""
     lift_allowance: Metres | None = None

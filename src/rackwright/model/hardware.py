@@ -141,6 +141,8 @@ class LiquidCooling(Model):
     heat: Fact[Watts] | None = None
     """Heat that goes into the liquid at ``max_power``."""
     flow: Fact[LitresPerMinute] | None = None
+    pressure_drop: Fact[Kilopascals] | None = None
+    """Between the ends of its hoses at ``flow``, connectors and manifolds of its own included."""
     max_supply: Fact[Celsius] | None = None
     """Warmest supply temperature."""
     water_class: Fact[Literal["W17", "W27", "W32", "W40", "W45", "W+"]] | None = None
@@ -368,6 +370,10 @@ class Cdu(Entry):
     approach: Fact[Kelvin] | None = None
     """Supply minus facility-water temperature at which ``capacity`` holds."""
     flow: Fact[Annotated[LitresPerMinute, _SOME]] | None = None
+    head: Fact[Kilopascals] | None = None
+    """Pressure that its pumps give to the loop outside of it, at ``flow``."""
+    shutoff_head: Fact[Kilopascals] | None = None
+    """The same at no flow."""
     power: Fact[Watts] | None = None
     in_rack: bool = False
     """It is mounted in the rack that it cools; what follows is of such a one."""

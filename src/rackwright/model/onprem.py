@@ -9,7 +9,13 @@ from pydantic import Field, model_validator
 
 from rackwright.model.addresses import SiteAddresses
 from rackwright.model.base import Model
-from rackwright.model.cooling import AirSupply, CoolingLoop, MechanicalPlant, RackCooling
+from rackwright.model.cooling import (
+    AirSupply,
+    CoolingLoop,
+    FacilityWater,
+    MechanicalPlant,
+    RackCooling,
+)
 from rackwright.model.fabric import Fabric
 from rackwright.model.names import (
     HostList,
@@ -22,6 +28,7 @@ from rackwright.model.power import RackFeed, RackShelves, SitePower
 from rackwright.model.security import SiteSecurity
 from rackwright.model.storage import LocalScratch, NfsShare, ParallelFileSystem
 from rackwright.model.units import (
+    Celsius,
     Kilograms,
     KilogramsPerSquareMetre,
     Metres,
@@ -159,6 +166,8 @@ class OnPremSite(Model):
     plant: tuple[MechanicalPlant, ...] | None = None
     """What rejects the heat, and whatever else draws power beside racks, air handlers and CDUs; empty
     where there is nothing. Absent, it is what the ``pue`` says."""
+    facility_water: tuple[FacilityWater, ...] = ()
+    """Circuits of water that air handlers and CDUs give their heat to."""
     node_groups: tuple[NodeGroup, ...]
     fabrics: tuple[Fabric, ...] = ()
     file_systems: tuple[ParallelFileSystem, ...] = ()
@@ -168,6 +177,10 @@ class OnPremSite(Model):
     """Absent, names are looked up wherever hosts look them up."""
     security: SiteSecurity | None = None
     altitude: Metres | None = None
+    design_dry_bulb: Celsius | None = None
+    """Outdoor temperature that cooling is designed for, as the extreme of 20 years."""
+    design_wet_bulb: Celsius | None = None
+    """The same of the wet bulb, which cooling towers need."""
     pue: Annotated[float, Field(ge=1, le=10)] | None = None
     """Expected ratio of facility to IT power, at full load."""
     pue_budget: Annotated[float, Field(ge=1, le=10)] | None = None
@@ -186,6 +199,7 @@ class OnPremSite(Model):
         refuse_twins("power source", (source.name for source in self.power.sources))
         refuse_twins("cooling loop", (loop.name for loop in self.loops))
         refuse_twins("mechanical plant", (plant.name for plant in self.plant or ()))
+        refuse_twins("circuit of facility water", (water.name for water in self.facility_water))
         refuse_twins("node group", (group.name for group in self.node_groups))
         refuse_twins("fabric", (fabric.name for fabric in self.fabrics))
         refuse_twins("file system", (system.name for system in self.file_systems))

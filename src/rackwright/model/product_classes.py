@@ -78,6 +78,8 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
     hardware.Cdu: {
         "capacity": _MORE,
         "flow": _MORE_OR_NONE,
+        "head": _MORE,
+        "shutoff_head": _MORE,
         "power": _LESS_OR_NONE,
         "flow_pump_lost": _MORE,
         "airflow": _LESS_OR_NONE,
@@ -114,10 +116,11 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
         **_either("count", "rating", "inlet"),
     },
     hardware.LiquidCooling: {
-        "flow": _LESS_OR_NONE,
+        "pressure_drop": _LESS,
         "max_supply": _MORE_OR_NONE,
         "max_pressure": _MORE_OR_NONE,
-        **_either("heat", "water_class", "coolant_class", "connector", "cdu_in_rack"),
+        # More flow is more to carry, and less of the pressure drop that is stated at it.
+        **_either("flow", "heat", "water_class", "coolant_class", "connector", "cdu_in_rack"),
     },
     hardware.LocalDrives: _either("count", "size"),
     hardware.Uplinks: _either("count", "rate"),

@@ -156,6 +156,7 @@ LENGTH = Dimension(
         "in": Decimal("0.0254"),
     },
 )
+VOLUME = Dimension("volume", "m3", _factors(m3="1", L="1e-3") | {"m³": Decimal(1)})
 TEMPERATURE = Dimension(
     "temperature",
     "°C",
@@ -212,6 +213,7 @@ Volts = Annotated[float, Quantity(VOLTAGE)]
 Amperes = Annotated[float, Quantity(CURRENT)]
 Kilograms = Annotated[float, Quantity(MASS)]
 Metres = Annotated[float, Quantity(LENGTH)]
+CubicMetres = Annotated[float, Quantity(VOLUME)]
 Celsius = Annotated[float, Quantity(TEMPERATURE)]
 Kelvin = Annotated[float, Quantity(TEMPERATURE_DIFFERENCE)]
 CubicFeetPerMinute = Annotated[float, Quantity(AIRFLOW)]

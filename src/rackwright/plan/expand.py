@@ -14,6 +14,7 @@ from rackwright.model.hardware import Instance, Node
 from rackwright.model.onprem import NodeGroup, OnPremSite
 from rackwright.plan.aws.site import AwsPlanError, AwsSitePlan, plan_aws_site
 from rackwright.plan.base import Path
+from rackwright.plan.cooling.after_loss import stage_rows
 from rackwright.plan.cooling.facility import (
     Counts,
     hall_rows,
@@ -23,6 +24,9 @@ from rackwright.plan.cooling.facility import (
     totals_row,
 )
 from rackwright.plan.cooling.loop_products import loop_products
+from rackwright.plan.cooling.outdoors import outdoor_rows, water_rows
+from rackwright.plan.cooling.ride_through import ride_through_rows
+from rackwright.plan.cooling.stages import HeatPaths, check_water
 from rackwright.plan.cost.references import find_cost_problems
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.fabric.racks import check_shared_racks
@@ -147,6 +151,7 @@ def _check(
             message = f"there is no cooling loop '{loop}' in this site"
             problems.append(PlanProblem(where, message, did_you_mean(loop, loops)))
     problems += check_tap_offs(site, groups)
+    problems += check_water(site, path)
     problems += check_file_systems(site, path)
     problems += check_shared_racks(site, path, [rack for placed in groups for rack in placed.racks])
     unknown = _check_entries(site, path, groups, loads, catalogue)
@@ -324,6 +329,10 @@ def _tabulate(
     consumers = consumers_of(site, path, catalogue)
     fed = [fed_racks(cls, rack) for cls, rack in zip(classes, built, strict=True)]
     plant = plan_sources(site, path, consumers, fed, rack_power(rack_classes))
+    halls = hall_rows(site, path, rack_classes, catalogue)
+    loops = loop_rows(site, path, rack_classes, catalogue)
+    products = tuple(loop_products(site.loops, rack_classes, devices))
+    heat = HeatPaths(site, path, consumers, rack_classes, feeds, halls, loops)
     return SitePlan(
         site=site,
         path=path,
@@ -339,9 +348,15 @@ def _tabulate(
         device_losses=tuple(device_losses),
         sources=plant.rows,
         rows=row_rows(site, path, rack_classes),
-        halls=hall_rows(site, path, rack_classes, catalogue),
-        loops=loop_rows(site, path, rack_classes, catalogue),
-        loop_products=tuple(loop_products(site.loops, rack_classes, devices)),
+        halls=halls,
+        loops=loops,
+        loop_products=products,
+        cooling=stage_rows(heat, plant.tree),
+        outdoors=outdoor_rows(site, path),
+        uncooled=water_rows(site, path),
+        ride_through=ride_through_rows(
+            site, path, heat, plant.tree, rack_classes, devices, products
+        ),
         totals=totals_row(site, rack_classes, _count(site, catalogue), plant.overhead),
         distribution=plant.tree,
         overhead=plant.overhead,

@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from rackwright.plan.fabric.lengths import CableRoutes
     from rackwright.plan.power.distribution import PowerTree
     from rackwright.plan.power.overhead import Overhead
+    from rackwright.plan.records.cooling import (
+        CoolingStage,
+        OutdoorUnits,
+        RideThrough,
+        UncooledWater,
+    )
     from rackwright.plan.records.facility import (
         HallLoad,
         LoopLoad,
@@ -81,6 +87,10 @@ class SitePlan:
     halls: tuple[HallLoad, ...] = field(repr=False)
     loops: tuple[LoopLoad, ...] = field(repr=False)
     loop_products: tuple[LoopProduct, ...] = field(repr=False)
+    cooling: tuple[CoolingStage, ...] = field(repr=False)
+    outdoors: tuple[OutdoorUnits, ...] = field(repr=False)
+    uncooled: tuple[UncooledWater, ...] = field(repr=False)
+    ride_through: tuple[RideThrough, ...] = field(repr=False)
     totals: SiteTotals = field(repr=False)
     distribution: PowerTree = field(repr=False)
     """Its power sources."""

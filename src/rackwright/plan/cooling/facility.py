@@ -11,6 +11,7 @@ from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import AirHandler, Cdu, fact_value
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.base import Path
+from rackwright.plan.cooling.hydraulics import drop_at, head_at
 from rackwright.plan.cooling.thermal import (
     LEAKAGE,
     at_density,
@@ -41,7 +42,7 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sums:
-    """Sums over racks; None as soon as one rack's value is."""
+    """Sums over racks, and the largest drop of pressure; None as soon as one rack's value is."""
 
     power_w: float | None
     heat_air_w: float | None
@@ -49,6 +50,8 @@ class _Sums:
     airflow_cfm: float | None
     device_flow_lpm: float | None
     door_flow_lpm: float | None
+    device_drop_kpa: float | None
+    door_drop_kpa: float | None
     weight_kg: float | None
     air_into_loop_w: float | None
     densest_air_w: float | None
@@ -71,6 +74,8 @@ def _add(classes: Sequence[RackClass]) -> _Sums:
         airflow_cfm=_sum((racks.airflow_cfm, racks.count) for racks in classes),
         device_flow_lpm=_sum((racks.device_flow_lpm, racks.count) for racks in classes),
         door_flow_lpm=_sum((racks.door_flow_lpm, racks.count) for racks in classes),
+        device_drop_kpa=_largest([racks.device_drop_kpa for racks in classes]),
+        door_drop_kpa=_largest([racks.door_drop_kpa for racks in classes]),
         weight_kg=_sum((racks.weight_kg, racks.count) for racks in classes),
         air_into_loop_w=_sum((racks.air_into_loop_w, racks.count) for racks in classes),
         densest_air_w=max(known, default=None if classes else 0.0),
@@ -84,6 +89,11 @@ def _sum(values: Iterable[tuple[float | None, int]]) -> float | None:
             return None
         products.append(value * count)
     return math.fsum(products)
+
+
+def _largest(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return max(known, default=0.0) if len(known) == len(values) else None
 
 
 _NOTHING = _add(())
@@ -204,6 +214,10 @@ def loop_rows(
                 dew_point_c=loop.dew_point,
                 pressure_kpa=loop.pressure,
                 flow_limit_lpm=loop.flow_limit,
+                stated_drop_kpa=loop.pressure_drop,
+                piping_drop_kpa=drop_at(needed, loop.pressure_drop, loop.flow_limit),
+                rack_drop_kpa=_largest([here.device_drop_kpa, behind.door_drop_kpa]),
+                head_n1_kpa=_head_without_one(cdu, loop.count, needed),
             )
         )
     return tuple(found)
@@ -222,6 +236,18 @@ def _hottest_rack(loop: str, classes: Sequence[RackClass]) -> tuple[float | None
             return None, None
         heats.append((heat, flow))
     return max(heat for heat, _ in heats), max(flow for _, flow in heats)
+
+
+def _head_without_one(cdu: Cdu, count: int, flow: float | None) -> float | None:
+    """Pressure in kPa that the other CDUs give, each with its share of the flow; 0 without others."""
+    if count < 2:
+        return 0.0
+    return head_at(
+        None if flow is None else flow / (count - 1),
+        fact_value(cdu.head),
+        fact_value(cdu.flow),
+        fact_value(cdu.shutoff_head),
+    )
 
 
 def rack_power(classes: Iterable[RackClass]) -> float | None:

@@ -12,6 +12,8 @@ _DENSITY_EXPONENT = 9.80665 * 0.0289644 / (8.31432 * 0.0065) - 1
 """g₀·M / (R·L) - 1 = 4.25588 of the same standard, whose R is 8,314.32 J/(kmol·K)."""
 _TROPOPAUSE = 11_000.0
 """Altitude in m up to which they hold."""
+_AIR = 1.2 * 1006
+"""Heat in J that warms 1 m³ of air by 1 K: 1.2 kg/m³ × 1,006 J/(kg·K), standard air (ASHRAE)."""
 LEAKAGE = {"hot-aisle": 1.1, "cold-aisle": 1.1, "none": 1.3}
 """Supply air needed per unit of device airflow, by containment."""
 
@@ -46,6 +48,21 @@ def coolant_flow(watts: float, rise: float, heat_capacity: float | None) -> floa
         heat_capacity: of the coolant, in kJ/L/K.
     """
     return None if heat_capacity is None else 60 * (watts / 1000) / (heat_capacity * rise)
+
+
+def air_heat_capacity(volume: float, density: float) -> float:
+    """J/K of ``volume`` m³ of air of a ``density`` relative to that at sea level."""
+    return _AIR * density * volume
+
+
+def fluid_heat_capacity(volume: float, heat_capacity: float) -> float:
+    """J/K of ``volume`` m³ of a fluid that takes ``heat_capacity`` kJ/L/K: V·ρ·cp."""
+    return volume * heat_capacity * 1e6
+
+
+def time_to_warm(heat_capacity: float, rise: float, watts: float) -> float:
+    """Seconds in which ``watts`` warm ``heat_capacity`` J/K by ``rise`` K, mixed well: C·ΔT / P."""
+    return heat_capacity * max(0.0, rise) / watts
 
 
 def density_ratio(altitude: float) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from rackwright.catalog.loader import Catalogue
+from rackwright.model.cooling import Machine
 from rackwright.model.hardware import AirHandler, Cdu, fact_value
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.base import Path
@@ -16,25 +17,29 @@ from rackwright.spec.suggest import did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """Equal units that draw power beside the racks. All of them run, the spare ones too.
+    """Equal units on the same sources that draw power beside the racks. All run, the spare ones too.
 
     Attributes:
         name: what people call them, unique in the site; no source has such a name.
+        machine: the same of all units that the blueprint states together, whatever feeds them.
         path: their place in the blueprint.
         count: number of units.
         each: most power of one, in W; None when unknown.
         product: catalogue id, whose entry may say that power; None without one.
         fed_by: the sources that may carry them, the first one first.
         start_step: step in which they are connected when generators start.
+        restart: seconds from the return of power until they cool in full; None when unknown.
     """
 
     name: str
+    machine: str
     path: Path
     count: int
     each: float | None
     product: str | None
     fed_by: tuple[str, ...]
     start_step: int
+    restart: float | None
 
     @property
     def power(self) -> float | None:
@@ -45,11 +50,24 @@ class Consumer:
     def lacks(self) -> Missing | None:
         """What keeps its power from being put on a source; None where nothing does."""
         if not self.fed_by:
-            return Missing(f"'fed_by' of the {self.name}", (*self.path, "fed_by"))
-        if self.each is not None:
-            return None
+            return self.unfed
+        return None if self.each is not None else self.unrated
+
+    @property
+    def unfed(self) -> Missing:
+        """What would say which sources feed it."""
+        return Missing(f"'fed_by' of the {self.machine}", (*self.path, "fed_by"))
+
+    @property
+    def unstarted(self) -> Missing:
+        """What would say how long it takes to cool again."""
+        return Missing(f"'restart' of the {self.machine}", (*self.path, "restart"))
+
+    @property
+    def unrated(self) -> Missing:
+        """What would say the power that it draws."""
         entry = () if self.product is None else (ProductField(self.product, "power"),)
-        return Missing(f"'power' of the {self.name}", (*self.path, "power"), *entry)
+        return Missing(f"'power' of the {self.machine}", (*self.path, "power"), *entry)
 
 
 def consumers_of(site: OnPremSite, path: Path, catalogue: Catalogue) -> tuple[Consumer, ...]:
@@ -67,20 +85,45 @@ def _consumers(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iterator[C
             each = air.power
             if each is None:
                 each = fact_value(catalogue.get(AirHandler, air.type).power)
-            name, where = f"air handlers of hall '{hall.name}'", (*path, "halls", index, "air")
-            yield Consumer(name, where, air.count, each, air.type, air.fed_by, air.start_step)
+            where = (*path, "halls", index, "air")
+            yield from _split(air, air_handlers(hall.name), where, each, air.type)
     for index, loop in enumerate(site.loops):
         if loop.in_rack:  # they draw from the feeds of their racks
             continue
         each = loop.power
         if each is None:
             each = fact_value(catalogue.get(Cdu, loop.cdu).power)
-        name, where = f"CDUs of loop '{loop.name}'", (*path, "loops", index)
-        yield Consumer(name, where, loop.count, each, loop.cdu, loop.fed_by, loop.start_step)
+        yield from _split(loop, cdus(loop.name), (*path, "loops", index), each, loop.cdu)
     for index, plant in enumerate(site.plant or ()):
         where = (*path, "plant", index)
-        name, each = f"plant '{plant.name}'", plant.power
-        yield Consumer(name, where, plant.count, each, None, plant.fed_by, plant.start_step)
+        yield from _split(plant, units_of_plant(plant.name), where, plant.power, None)
+
+
+def _split(
+    machine: Machine, name: str, path: Path, each: float | None, product: str | None
+) -> Iterator[Consumer]:
+    """The units of a machine by what feeds them."""
+    parts = [(supply.count, supply.fed_by) for supply in machine.supplies]
+    for count, fed_by in parts or [(machine.count, machine.fed_by)]:
+        own = f"{name} on {' or '.join(fed_by)}" if parts else name
+        yield Consumer(
+            own, name, path, count, each, product, fed_by, machine.start_step, machine.restart
+        )
+
+
+def air_handlers(hall: str) -> str:
+    """What people call the air handlers of a hall."""
+    return f"air handlers of hall '{hall}'"
+
+
+def cdus(loop: str) -> str:
+    """What people call the CDUs of a loop."""
+    return f"CDUs of loop '{loop}'"
+
+
+def units_of_plant(name: str) -> str:
+    """What people call the units of a plant."""
+    return f"plant '{name}'"
 
 
 def check_consumers(consumers: Iterable[Consumer], sources: Iterable[str]) -> Iterator[PlanProblem]:
@@ -89,6 +132,6 @@ def check_consumers(consumers: Iterable[Consumer], sources: Iterable[str]) -> It
     for consumer in consumers:
         for name in consumer.fed_by:
             if name not in known:
-                message = f"the {consumer.name} are fed by '{name}', which does not exist"
+                message = f"the {consumer.machine} are fed by '{name}', which does not exist"
                 where = (*consumer.path, "fed_by")
                 yield PlanProblem(where, message, did_you_mean(name, known))

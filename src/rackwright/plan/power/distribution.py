@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from functools import cached_property
 from graphlib import TopologicalSorter
 
-from rackwright.model.cooling import AirSupply, CoolingLoop, MechanicalPlant
+from rackwright.model.cooling import Machine, Supply
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.power import PowerSource, SitePower
 from rackwright.plan.base import Path
@@ -169,12 +169,10 @@ def check_sources(power: SitePower, path: Path) -> list[PlanProblem]:
 
 def idle_sources(site: OnPremSite) -> AbstractSet[str]:
     """The sources of ``site`` that feed nothing: no rack, no other source, no mechanical plant."""
-    supplied: list[AirSupply | CoolingLoop | MechanicalPlant | PowerSource] = [
-        *site.power.sources,
-        *site.loops,
-        *(site.plant or ()),
-        *(hall.air for hall in site.halls if hall.air is not None),
-    ]
+    machines: list[Machine] = [*site.loops, *(site.plant or ())]
+    machines += [hall.air for hall in site.halls if hall.air is not None]
+    supplied: list[Machine | PowerSource | Supply] = [*site.power.sources, *machines]
+    supplied += [supply for machine in machines for supply in machine.supplies]
     parents = {parent for one in supplied for parent in one.fed_by}
     groups = [group for hall in site.halls for row in hall.rows for group in row.rack_groups]
     feeding = parents | {feed.source for group in groups for feed in group.feeds}

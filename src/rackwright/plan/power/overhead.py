@@ -118,7 +118,7 @@ def overhead_of(
     total = racks
     for power in (*known, *losses):
         total = None if total is None or power is None else total + power
-    lacking = tuple(_lacking(site, path, tree, consumers))
+    lacking = tuple(dict.fromkeys(_lacking(site, path, tree, consumers)))
     return Overhead(
         path=path,
         consumers=consumers,

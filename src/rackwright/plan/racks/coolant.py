@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rackwright.model.cooling import CoolingLoop, RackCooling
 from rackwright.model.onprem import Hall, OnPremSite
+from rackwright.plan.cooling.hydraulics import drop_at
 from rackwright.plan.cooling.rear_door import exhaust, heat_taken
 from rackwright.plan.cooling.thermal import coolant_flow, volumetric_heat
 from rackwright.plan.racks.devices import PlacedDevice, total
@@ -20,11 +21,16 @@ class Coolant:
         door_heat: heat in W that its rear door moves from the air into the door's loop.
         device_flow: L/min that its devices need.
         door_flow: L/min that its rear door needs.
+        device_drop: largest pressure drop of one of its devices at that flow, in kPa; a tank has none
+            beside that of the loop's piping.
+        door_drop: pressure drop of its rear door, in kPa.
     """
 
     door_heat: float | None
     device_flow: float | None
     door_flow: float | None
+    device_drop: float | None
+    door_drop: float | None
 
 
 def coolant_of(
@@ -54,7 +60,14 @@ def coolant_of(
             air=exhaust(hall.air),
             water=of_door.supply_temperature if of_door else None,
         )
-    return Coolant(door_heat, _device_flow(devices, loop), _door_flow(door_heat, of_door))
+    placed = tuple(devices)
+    return Coolant(
+        door_heat,
+        _device_flow(placed, loop),
+        _door_flow(door_heat, of_door),
+        0.0 if cooling.mode == "immersion" else _device_drop(placed, loop),
+        0.0 if door_heat == 0 else cooling.rear_door_pressure_drop,
+    )
 
 
 def _device_flow(devices: Iterable[PlacedDevice], loop: CoolingLoop | None) -> float | None:
@@ -69,6 +82,21 @@ def _device_flow(devices: Iterable[PlacedDevice], loop: CoolingLoop | None) -> f
             needed = _flow(device.heat_liquid, loop)
             flows.append(None if needed is None else max(needed, device.flow or 0.0))
     return total(flows)
+
+
+def _device_drop(devices: Iterable[PlacedDevice], loop: CoolingLoop | None) -> float | None:
+    """Largest of the drops in kPa: devices hang side by side."""
+    largest = 0.0
+    for device in devices:
+        if loop is None or device.heat_liquid == 0:
+            continue
+        needed = None if device.heat_liquid is None else _flow(device.heat_liquid, loop)
+        flow = None if needed is None else max(needed, device.flow or 0.0)
+        drop = drop_at(flow, device.pressure_drop, device.flow)
+        if drop is None:
+            return None
+        largest = max(largest, drop)
+    return largest
 
 
 def _door_flow(heat: float | None, loop: CoolingLoop | None) -> float | None:

@@ -60,6 +60,7 @@ class PlacedDevice:
     heat_liquid: float | None = None
     airflow: float | None = None
     flow: float | None = None
+    pressure_drop: float | None = None
     weight: float | None = None
     depth: float | None = None
     air_direction: str | None = None
@@ -135,6 +136,7 @@ def describe_device(
         heat_liquid=heat_liquid,
         airflow=airflow,
         flow=fact_value(liquid.flow) if liquid else None,
+        pressure_drop=fact_value(liquid.pressure_drop) if liquid else None,
         weight=fact_value(entry.weight),
         depth=fact_value(entry.depth),
         air_direction=str(direction) if direction else None,

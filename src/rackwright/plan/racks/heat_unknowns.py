@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterator
 from rackwright.model.onprem import Hall, RackGroup
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import SitePlan
-from rackwright.plan.missing import Missing
+from rackwright.plan.missing import Missing, each_once
 from rackwright.plan.racks.contributors import unknowns
+from rackwright.plan.records.cooling import CoolingStage, RideThrough
 from rackwright.plan.records.facility import LoopLoad
 
 
@@ -31,6 +32,27 @@ def missing_of_loop(site: SitePlan, row: LoopLoad) -> tuple[str, ...]:
         words = f"'heat_capacity' of the fluid of the loop '{row.loop}'"
         fluid = (Missing(words, (*row.path, "heat_capacity")),)
     return (*unknowns(site, "heat_liquid_w", classes), *doors, *fluid)
+
+
+def missing_of_hall(site: SitePlan, hall: str) -> tuple[str, ...]:
+    """What keeps the heat into the air of a hall from being known."""
+    classes = [racks.rack_class for racks in site.rack_classes if racks.hall == hall]
+    unknown = any(
+        racks.heat_air_w is None for racks in site.rack_classes if racks.rack_class in classes
+    )
+    doors = missing_of_doors(site, classes) if unknown else ()
+    return (*unknowns(site, "heat_air_w", classes), *doors)
+
+
+def missing_of_stage(site: SitePlan, stage: CoolingStage | RideThrough) -> tuple[str, ...]:
+    """What keeps a stage of cooling, or how long it may stand still, from being known."""
+    found = [*stage.missing]
+    for hall in stage.halls:
+        found += missing_of_hall(site, hall)
+    for row in site.loops:
+        if row.loop in stage.loops:
+            found += missing_of_loop(site, row)
+    return each_once(found)
 
 
 def _place(site: SitePlan, where: Path) -> tuple[Hall, RackGroup]:

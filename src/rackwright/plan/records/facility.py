@@ -118,6 +118,10 @@ class LoopLoad:
         dew_point_c: highest dew point of the hall, in °C.
         pressure_kpa: supply pressure at the manifold, in kPa.
         flow_limit_lpm: flow that the piping carries, in L/min.
+        stated_drop_kpa: pressure drop of the piping at that flow, in kPa.
+        piping_drop_kpa: pressure drop of the piping at the flow of the racks, in kPa.
+        rack_drop_kpa: largest pressure drop of a rack on it, in kPa.
+        head_n1_kpa: pressure that the CDUs give at that flow with one of them lost, in kPa.
     """
 
     loop: str
@@ -143,6 +147,10 @@ class LoopLoad:
     dew_point_c: float | None
     pressure_kpa: float | None
     flow_limit_lpm: float | None
+    stated_drop_kpa: float | None
+    piping_drop_kpa: float | None
+    rack_drop_kpa: float | None
+    head_n1_kpa: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,6 +64,8 @@ class RackClass:
         flow_lpm: coolant that the rack needs, in L/min; 0 without a loop.
         device_flow_lpm: of that, what its devices need, in L/min.
         door_flow_lpm: of that, what its rear door needs, in L/min.
+        device_drop_kpa: largest pressure drop of one of its devices at the flow that it needs, in kPa.
+        door_drop_kpa: pressure drop of its rear door, in kPa; 0 without one.
         content_kg: weight of all devices, in kg.
         weight_kg: weight of the devices and the rack, in kg.
         static_rating_kg: content that the rack carries when it stands, in kg.
@@ -111,6 +113,8 @@ class RackClass:
     flow_lpm: float | None
     device_flow_lpm: float | None
     door_flow_lpm: float | None
+    device_drop_kpa: float | None
+    door_drop_kpa: float | None
     content_kg: float | None
     weight_kg: float | None
     static_rating_kg: float | None
@@ -185,6 +189,7 @@ class RackDevice:
         heat_liquid_w: heat into the liquid, in W.
         airflow_cfm: air that it draws, in CFM.
         flow_lpm: coolant that its maker asks for, in L/min; None where no maker does.
+        pressure_drop_kpa: pressure drop of its coolant at that flow, in kPa.
         weight_kg: weight, in kg.
         depth_m: depth, in m.
         air_direction: direction in which air passes it, or ``passive``.
@@ -223,6 +228,7 @@ class RackDevice:
     heat_liquid_w: float | None
     airflow_cfm: float | None
     flow_lpm: float | None
+    pressure_drop_kpa: float | None
     weight_kg: float | None
     depth_m: float | None
     air_direction: str | None

@@ -6,7 +6,7 @@ from rackwright.model.onprem import ASHRAE_ALLOWABLE, ASHRAE_RECOMMENDED
 from rackwright.plan.cooling.loop_products import rise_within
 from rackwright.plan.cooling.thermal import coolant_flow
 from rackwright.plan.cooling.water import WATER_CLASSES
-from rackwright.plan.racks.heat_unknowns import missing_of_doors, missing_of_loop
+from rackwright.plan.racks.heat_unknowns import missing_of_doors, missing_of_loop, missing_of_stage
 
 __all__ = [
     "ASHRAE_ALLOWABLE",
@@ -15,5 +15,6 @@ __all__ = [
     "coolant_flow",
     "missing_of_doors",
     "missing_of_loop",
+    "missing_of_stage",
     "rise_within",
 ]

@@ -1,0 +1,84 @@
+"""COOL-012: air, coolant and water hold the heat until cooling is back on generators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import Field
+
+from rackwright.api import (
+    Finding,
+    Measure,
+    Plan,
+    Policy,
+    Profile,
+    RideThrough,
+    Seconds,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.cooling import missing_of_stage
+from rackwright.policy.helpers.racks import is_over
+from rackwright.policy.helpers.remediation import format_quantity
+
+_SUBJECTS = {
+    "flow": "cold plates of {}",
+    "air": "air of {}",
+    "coolant": "coolant of {}",
+    "water": "facility water {}",
+}
+_STOPPED = {
+    "flow": "time in which all CDUs that are needed stand still",
+    "air": "time without air handlers, or water in them",
+    "coolant": "time without facility water",
+    "water": "time in which nothing takes the heat of the water",
+}
+
+
+@rule(
+    "COOL-012",
+    "The heat is held until cooling is back on generators",
+    Severity.CRITICAL,
+    since="0.3",
+    profile=Profile.PRODUCTION,
+)
+class CoolingRideThrough(Policy):
+    """Nothing is warmer than it may be when generators have started and machines cool again."""
+
+    still: Annotated[Seconds, Field(ge=0, le=600)] = 0.0
+    """Time for which the makers of all products on a loop let their cold plates stand without flow."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each hall, loop and circuit of water that holds heat."""
+        for site in plan.onprem:
+            for row in site.ride_through:
+                if row.heat_w != 0:
+                    yield self._held(site, row)
+
+    def _held(self, site: SitePlan, row: RideThrough) -> Measure:
+        value = row.gap_s
+        limit = self.still if row.buffer == "flow" else row.holds_s
+        what = _STOPPED[row.buffer]
+        if row.buffer != "flow" and value and row.rise_k is not None:
+            what += f", while it warms up by {format_quantity(row.rise_k, 'K')},"
+        return Measure(
+            Subject(f"{site.name} {_SUBJECTS[row.buffer].format(row.of)}", row.path),
+            value=value,
+            limit=limit,
+            unit="s",
+            what=what,
+            fix=_fix(row, limit) if is_over(value, limit) else None,
+            missing=missing_of_stage(site, row),
+        )
+
+
+def _fix(row: RideThrough, limit: float | None) -> str:
+    ups = "feed enough of the machines through UPSs"
+    if row.buffer == "flow":
+        return ups
+    more = "" if not limit or not row.gap_s else f" {row.gap_s / limit:.1f} times"
+    store = "air" if row.buffer == "air" else "volume, as by a tank"
+    return f"{ups}, provide{more} the {store}, or machines that restart sooner"

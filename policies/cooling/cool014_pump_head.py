@@ -1,0 +1,101 @@
+"""COOL-014: the pumps of a loop give the pressure that its piping and racks need, with one CDU lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rackwright.api import (
+    Finding,
+    LoopLoad,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    RackDevice,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.cooling import missing_of_loop
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.racks import is_over
+from rackwright.policy.helpers.remediation import format_quantity
+
+
+@rule(
+    "COOL-014",
+    "Pumps give each rack its flow with one CDU lost",
+    Severity.HIGH,
+    since="0.3",
+    profile=Profile.PILOT,
+)
+class PumpHead(Policy):
+    """The pressure drop of a loop at the flow of its racks is no more than its pumps give then."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each loop that carries heat."""
+        for site in plan.onprem:
+            for row in site.loops:
+                if row.heat_w != 0 and not row.in_rack:
+                    yield _loop(site, row)
+
+
+def _loop(site: SitePlan, row: LoopLoad) -> Measure:
+    piping, rack, limit = row.piping_drop_kpa, row.rack_drop_kpa, row.head_n1_kpa
+    value = None if piping is None or rack is None else piping + rack
+    flow = "" if row.flow_lpm is None else f" at {format_quantity(row.flow_lpm, 'L/min')}"
+    fix = None
+    if is_over(value, limit):
+        fix = "add CDUs, lay larger pipes, or raise 'temperature_rise'"
+    return Measure(
+        Subject(f"{site.name} loop {row.loop}", row.path),
+        value=value,
+        limit=limit,
+        unit="kPa",
+        what=f"pressure drop to the furthest rack{flow}, one CDU lost,",
+        fix=fix,
+        missing=tuple(_missing(site, row)),
+    )
+
+
+def _missing(site: SitePlan, row: LoopLoad) -> Iterator[str]:
+    yield from missing_of_loop(site, row)
+    if row.piping_drop_kpa is None:
+        stated = {"pressure_drop": row.stated_drop_kpa, "flow_limit": row.flow_limit_lpm or None}
+        for field, value in stated.items():
+            if value is None:
+                yield Missing(f"'{field}' of the loop '{row.loop}'", (*row.path, field))
+    if row.rack_drop_kpa is None:
+        yield from _racks(site, row.loop)
+    if row.head_n1_kpa is None:
+        for field, words in (
+            ("head", "pressure of its pumps at its flow"),
+            ("shutoff_head", "pressure of its pumps at no flow"),
+            ("flow", "published flow"),
+        ):
+            yield of_product(row.cdu, field, words)
+
+
+def _racks(site: SitePlan, loop: str) -> Iterator[str]:
+    """What racks on a loop lack for their pressure drop."""
+    found: dict[str, None] = {}
+    for racks in site.rack_classes:
+        if racks.loop == loop and racks.device_drop_kpa is None:
+            for device in site.devices_of(racks.rack_class):
+                found |= dict.fromkeys(_device(device))
+        if racks.door_loop == loop and racks.door_drop_kpa is None:
+            place = (*racks.path, "cooling", "rear_door_pressure_drop")
+            words = f"'rear_door_pressure_drop' of racks {racks.hostlist}"
+            found[Missing(words, place)] = None
+    yield from found
+
+
+def _device(device: RackDevice) -> Iterator[str]:
+    if device.heat_liquid_w == 0:
+        return
+    if device.pressure_drop_kpa is None:
+        yield of_product(device.entry, "liquid.pressure_drop", "published pressure drop")
+    if not device.flow_lpm:
+        yield of_product(device.entry, "liquid.flow", "published coolant flow")

@@ -1,0 +1,79 @@
+"""What is left of each stage of cooling when a source is lost, with all that hangs on it alone."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rackwright.plan.cooling.stages import NOTHING, HeatPaths, HeatStage
+from rackwright.plan.missing import each_once
+from rackwright.plan.power.distribution import PowerTree
+from rackwright.plan.records.cooling import CoolingStage
+
+_NOISE = 1e-9
+"""Sums round; a loss leaves less by more than that share."""
+
+
+class _Left(NamedTuple):
+    """What is left after a loss, or while nothing is lost.
+
+    Attributes:
+        lost: name of the source; None where nothing is lost.
+        units: number of units that it takes.
+        heat: W that are left to carry.
+        capacity: W that the living units carry.
+    """
+
+    lost: str | None
+    units: int
+    heat: float
+    capacity: float
+
+
+def stage_rows(paths: HeatPaths, tree: PowerTree) -> tuple[CoolingStage, ...]:
+    """The record of each stage.
+
+    Racks that die with the source give no heat any more; the others give as much as before. A stage
+    is unknown as a whole as soon as nobody says what feeds some of its units, or a source.
+    """
+    return tuple(_row(stage, tree) for stage in paths.stages)
+
+
+def _row(stage: HeatStage, tree: PowerTree) -> CoolingStage:
+    heat, capacity = stage.heat(NOTHING), stage.capacity()
+    parts = [part for units in stage.units for part in units.parts]
+    missing = [*stage.lacks, *(part.unfed for part in parts if not part.fed_by), *tree.missing]
+    worst = None
+    if heat is not None and capacity is not None and not missing:
+        worst = _worst(stage, tree, _Left(None, 0, heat, capacity))
+    return CoolingStage(
+        kind=stage.kind,
+        of=stage.of,
+        path=stage.path,
+        halls=stage.halls,
+        loops=stage.loops,
+        units=stage.alive(),
+        heat_w=heat,
+        capacity_w=capacity,
+        capacity_n1_w=stage.capacity_n1(),
+        lost=worst and worst.lost,
+        lost_units=worst and worst.units,
+        lost_heat_w=worst and worst.heat,
+        lost_capacity_w=worst and worst.capacity,
+        missing=each_once(missing),
+    )
+
+
+def _worst(stage: HeatStage, tree: PowerTree, worst: _Left) -> _Left | None:
+    """The loss that leaves the least reserve; None where what one leaves is unknown."""
+    names = {part.name for units in stage.units for part in units.parts}
+    whole = worst.capacity
+    for lost, dead in tree.outages.dead.items():
+        if names.isdisjoint(dead):
+            continue
+        heat, capacity = stage.heat(dead), stage.capacity(dead)
+        if heat is None or capacity is None:
+            return None
+        found = _Left(lost, stage.alive() - stage.alive(dead), heat, capacity)
+        if heat and capacity - heat < worst.capacity - worst.heat - _NOISE * whole:
+            worst = found
+    return worst

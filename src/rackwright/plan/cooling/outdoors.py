@@ -1,0 +1,90 @@
+"""What rejects heat to the air outside, on the hottest day that a site is designed for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rackwright.model.cooling import OUTDOORS, Machine, MechanicalPlant
+from rackwright.model.onprem import OnPremSite
+from rackwright.plan.base import Path
+from rackwright.plan.missing import Missing
+from rackwright.plan.power.consumers import air_handlers, cdus, units_of_plant
+from rackwright.plan.records.cooling import Bulb, OutdoorUnits, UncooledWater
+
+
+def outdoor_rows(site: OnPremSite, path: Path) -> tuple[OutdoorUnits, ...]:
+    """The record of each machine that rejects heat outdoors: by the wet bulb if it is a tower."""
+    return tuple(
+        _row(site, path, name, where, machine) for name, where, machine in _machines(site, path)
+    )
+
+
+def _machines(site: OnPremSite, path: Path) -> Iterator[tuple[str, Path, Machine]]:
+    for index, hall in enumerate(site.halls):
+        if hall.air is not None and hall.air.water == OUTDOORS:
+            yield air_handlers(hall.name), (*path, "halls", index, "air"), hall.air
+    for index, loop in enumerate(site.loops):
+        if loop.water == OUTDOORS:
+            yield cdus(loop.name), (*path, "loops", index), loop
+    for index, plant in enumerate(site.plant or ()):
+        by_nature = plant.kind in {"dry-cooler", "cooling-tower"}
+        if by_nature or plant.rejects_to == OUTDOORS:
+            yield units_of_plant(plant.name), (*path, "plant", index), plant
+
+
+def _row(site: OnPremSite, path: Path, name: str, where: Path, machine: Machine) -> OutdoorUnits:
+    tower = isinstance(machine, MechanicalPlant) and machine.kind == "cooling-tower"
+    bulb: Bulb = "wet bulb" if tower else "dry bulb"
+    missing = [*_undesigned(site, path, bulb)]
+    if machine.outdoor_temperature is None:
+        place = (*where, "outdoor_temperature")
+        missing.append(Missing(f"'outdoor_temperature' of the {name}", place))
+    return OutdoorUnits(
+        machine=name,
+        path=where,
+        bulb=bulb,
+        design_c=_design(site, bulb),
+        rated_c=machine.outdoor_temperature,
+        missing=tuple(missing),
+    )
+
+
+def water_rows(site: OnPremSite, path: Path) -> tuple[UncooledWater, ...]:
+    """The record of each loop whose facility water only dry coolers and towers cool.
+
+    Heat flows from the warmer to the colder: water leaves a dry cooler no colder than the dry bulb, and
+    a tower no colder than the wet bulb.
+    """
+    return tuple(_water_rows(site, path))
+
+
+def _water_rows(site: OnPremSite, path: Path) -> Iterator[UncooledWater]:
+    for index, loop in enumerate(site.loops):
+        kinds = {p.kind for p in site.plant or () if p.water == loop.water and p.kind != "pump"}
+        if loop.water in {None, OUTDOORS} or not kinds or "chiller" in kinds:
+            continue
+        bulb: Bulb = "wet bulb" if "cooling-tower" in kinds else "dry bulb"
+        where = (*path, "loops", index)
+        missing = [*_undesigned(site, path, bulb)]
+        if loop.facility_temperature is None:
+            place = (*where, "facility_temperature")
+            missing.append(Missing(f"'facility_temperature' of the loop '{loop.name}'", place))
+        yield UncooledWater(
+            loop=loop.name,
+            path=where,
+            bulb=bulb,
+            supply_c=loop.facility_temperature,
+            design_c=_design(site, bulb),
+            missing=tuple(missing),
+        )
+
+
+def _design(site: OnPremSite, bulb: Bulb) -> float | None:
+    return site.design_wet_bulb if bulb == "wet bulb" else site.design_dry_bulb
+
+
+def _undesigned(site: OnPremSite, path: Path, bulb: Bulb) -> Iterator[Missing]:
+    """The outdoor temperature that the site does not state."""
+    if _design(site, bulb) is None:
+        name = f"design_{bulb.replace(' ', '_')}"
+        yield Missing(f"'{name}' of the site", (*path, name))

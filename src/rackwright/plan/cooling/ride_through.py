@@ -1,0 +1,309 @@
+"""How long air, coolant and water hold the heat of the racks while cooling waits for generators.
+
+UPSs carry the racks from the loss of the utility on. Machines that hang on no UPS stand still until
+the generators carry load, and cool again when they have restarted. Meanwhile the heat warms up what
+still takes it: C·dT/dt = P, mixed well, without the mass of walls and of the machines themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from rackwright.model.cooling import CoolingLoop
+from rackwright.model.onprem import ASHRAE_ALLOWABLE, OnPremSite
+from rackwright.plan.base import Path
+from rackwright.plan.cooling.stages import NOTHING, HeatPaths, HeatStage, add
+from rackwright.plan.cooling.thermal import (
+    air_heat_capacity,
+    density_ratio,
+    fluid_heat_capacity,
+    time_to_warm,
+    volumetric_heat,
+)
+from rackwright.plan.missing import Missing, ProductField, each_once, of_product
+from rackwright.plan.power.distribution import PowerTree
+from rackwright.plan.records.cooling import Buffer, RideThrough
+from rackwright.plan.records.facility import LoopProduct
+from rackwright.plan.records.racks import RackClass, RackDevice
+
+
+class _Gap(NamedTuple):
+    """A time without cooling.
+
+    Attributes:
+        seconds: 0 where there is none; None when unknown.
+        missing: what would say it.
+    """
+
+    seconds: float | None
+    missing: tuple[str, ...]
+
+
+class _Store(NamedTuple):
+    """What takes heat while nothing cools.
+
+    Attributes:
+        capacity: J/K; None when unknown.
+        rise: K by which it may warm up; None when unknown.
+        missing: what would say those.
+    """
+
+    capacity: float | None
+    rise: float | None
+    missing: tuple[str, ...]
+
+
+_NOTHING = _Store(0.0, 0.0, ())
+
+
+def ride_through_rows(
+    site: OnPremSite,
+    path: Path,
+    paths: HeatPaths,
+    tree: PowerTree,
+    classes: Sequence[RackClass],
+    devices: Iterable[RackDevice],
+    products: Iterable[LoopProduct],
+) -> tuple[RideThrough, ...]:
+    """What each hall, loop and circuit of water holds; nothing where the site has no generator.
+
+    Args:
+        site: the site.
+        path: its place in the blueprint.
+        paths: the ways of heat.
+        tree: the power sources.
+        classes: the racks.
+        devices: what stands in them.
+        products: what gives its heat to the loops.
+    """
+    if not any(source.kind == "generator" for source in tree.sources.values()):
+        return ()
+    return tuple(_Waiting(site, path, paths, tree, classes, devices, products).rows())
+
+
+class _Waiting:
+    """A site whose machines wait for its generators."""
+
+    def __init__(
+        self,
+        site: OnPremSite,
+        path: Path,
+        paths: HeatPaths,
+        tree: PowerTree,
+        classes: Sequence[RackClass],
+        devices: Iterable[RackDevice],
+        products: Iterable[LoopProduct],
+    ) -> None:
+        self._site, self._path, self._tree = site, path, tree
+        self._stages = {(stage.kind, stage.of): stage for stage in paths.stages}
+        self._paths, self._products = paths, tuple(products)
+        self._classes, self._devices = classes, tuple(devices)
+        self._backed: dict[str, bool] = {}
+        for name in reversed(tree.order):  # parents before children
+            source = tree.sources.get(name)
+            is_ups = source is not None and source.kind == "ups"
+            self._backed[name] = is_ups or any(self._backed[p] for p in tree.parents[name])
+
+    def rows(self) -> Iterator[RideThrough]:
+        """The halls first, then the loops, then the circuits that cool them."""
+        for hall in self._site.halls:
+            if hall.air is not None:
+                stage = self._stages["air handlers", hall.name]
+                gap = _longest(
+                    [self._gap(stage), self._pumps(hall.air.water), *self._doors(hall.name)]
+                )
+                heat = add([stage.heat(NOTHING), self._paths.door_heat(hall.name)])
+                yield self._row("air", stage, heat, gap, self._air(hall.name, stage))
+        for index, loop in enumerate(self._site.loops):
+            if not any(product.loop == loop.name for product in self._products):
+                continue  # doors alone: the air of their hall takes the heat
+            heat = self._paths.coolant_heat(loop.name)
+            stage = self._stages.get(("CDUs", loop.name)) or self._in_racks(index, loop)
+            standing = _Gap(0.0, ()) if loop.in_rack else self._gap(stage)
+            gaps = [self._pumps(loop.water)]
+            if self._in_tanks(loop.name):
+                gaps.append(standing)
+            else:
+                yield self._row("flow", stage, heat, standing, _NOTHING)
+            yield self._row("coolant", stage, heat, _longest(gaps), self._coolant(loop, stage))
+        direct = {hall.air.water for hall in self._site.halls if hall.air is not None}
+        direct |= {loop.water for loop in self._site.loops}
+        for index, water in enumerate(self._site.facility_water):
+            if water.name in direct:
+                stage = self._stages["heat rejection", water.name]
+                heat, gap = stage.heat(NOTHING), self._rejection(water.name)
+                yield self._row("water", stage, heat, gap, self._water(index))
+
+    def _doors(self, hall: str) -> Iterator[_Gap]:
+        """The times for which the rear doors of a hall take no heat from its air."""
+        behind = {racks.door_loop for racks in self._classes if racks.hall == hall}
+        for loop in self._site.loops:
+            if loop.name in behind:
+                if not loop.in_rack:
+                    yield self._gap(self._stages["CDUs", loop.name])
+                yield self._pumps(loop.water)
+
+    def _in_racks(self, index: int, loop: CoolingLoop) -> HeatStage:
+        """A loop whose CDUs stand in racks, and live with them on the UPSs."""
+        where = (*self._path, "loops", index)
+        heat = self._paths.coolant_heat(loop.name)
+        return HeatStage("CDUs", loop.name, where, (), (loop.name,), (), lambda _: heat, ())
+
+    def _in_tanks(self, loop: str) -> bool:
+        """Whether all that a loop cools lies in tanks, whose fluid takes heat without flow."""
+        return all(racks.mode == "immersion" for racks in self._classes if racks.loop == loop)
+
+    def _row(
+        self, buffer: Buffer, stage: HeatStage, heat: float | None, gap: _Gap, store: _Store
+    ) -> RideThrough:
+        holds = 0.0 if buffer == "flow" else None
+        if buffer != "flow" and heat and store.capacity is not None and store.rise is not None:
+            holds = time_to_warm(store.capacity, store.rise, heat)
+        missing = gap.missing
+        if gap.seconds == 0:
+            holds = 0.0 if holds is None else holds
+        else:
+            missing = each_once([*missing, *stage.lacks, *store.missing])
+        return RideThrough(
+            buffer=buffer,
+            of=stage.of,
+            path=stage.path,
+            halls=stage.halls,
+            loops=stage.loops,
+            gap_s=gap.seconds,
+            holds_s=holds,
+            rise_k=store.rise,
+            heat_w=heat,
+            missing=missing,
+        )
+
+    def _gap(self, stage: HeatStage) -> _Gap:
+        """The time for which a stage does not carry its heat."""
+        parts = [part for units in stage.units for part in units.parts]
+        missing: list[str] = [part.unfed for part in parts if not part.fed_by]
+        missing += [*stage.lacks, *self._tree.missing]
+        heat = stage.heat(NOTHING)
+        standing = frozenset(part.name for part in parts if not self._backed.get(part.name))
+        left = stage.capacity(standing)
+        if missing or heat is None or left is None:
+            return _Gap(None, each_once(missing))
+        if left >= heat:
+            return _Gap(0.0, ())
+        start = self._site.power.generator_acceptance
+        if start is None:
+            place = (*self._path, "power", "generator_acceptance")
+            missing.append(Missing("'generator_acceptance' of the site's power", place))
+        waiting = [part for part in parts if part.name in standing]
+        missing += [part.unstarted for part in waiting if part.restart is None]
+        if missing or start is None:
+            return _Gap(None, each_once(missing))
+        return _Gap(start + max((part.restart or 0.0 for part in waiting), default=0.0), ())
+
+    def _pumps(self, water: str | None) -> _Gap:
+        """The time for which a circuit stands still; none where chillers have its pumps in them."""
+        if water is None:
+            return _Gap(0.0, ())  # its stage is unknown already
+        stage = self._stages.get(("pumps", water))
+        return _Gap(0.0, ()) if stage is None else self._gap(stage)
+
+    def _rejection(self, water: str) -> _Gap:
+        """The time for which nothing takes the heat of a circuit, or of the one behind its chillers."""
+        found = [self._gap(self._stages["heat rejection", water])]
+        for plant in self._site.plant or ():
+            behind = plant.rejects_to if plant.water == water else None
+            if ("heat rejection", behind) in self._stages and behind is not None:
+                found += [self._pumps(behind), self._rejection(behind)]
+        return _longest(found)
+
+    def _air(self, hall: str, stage: HeatStage) -> _Store:
+        """The air of a hall: from its inlet temperature to what its class and each product allow."""
+        air = next(one.air for one in self._site.halls if one.name == hall)
+        if air is None:
+            return _NOTHING
+        missing: list[str] = []
+        warmest: list[float] = [ASHRAE_ALLOWABLE[air.ashrae_class][1]]
+        for device in self._on({r.rack_class for r in self._classes if r.hall == hall}):
+            if device.heat_air_w == 0:
+                continue
+            if device.inlet_max_c is None:
+                missing.append(of_product(device.entry, "inlet_max", "published warmest inlet"))
+            else:
+                warmest.append(device.inlet_max_c)
+        rise = None if missing else min(warmest) - air.inlet_temperature
+        capacity = None
+        if air.volume is None:
+            place = (*stage.path, "volume")
+            missing.append(Missing(f"'volume' of the air of the hall '{hall}'", place))
+        elif self._site.altitude is not None:
+            capacity = air_heat_capacity(air.volume, density_ratio(self._site.altitude))
+        return _Store(capacity, rise, tuple(missing))
+
+    def _coolant(self, loop: CoolingLoop, stage: HeatStage) -> _Store:
+        """The coolant of a loop: from its supply temperature to the warmest that each product takes."""
+        name = loop.name
+        missing: list[str] = []
+        warmest: list[float] = []
+        for device in self._products:
+            if device.loop != name or device.heat_w == 0:
+                continue
+            if device.max_supply_c is None:
+                names = ("liquid.max_supply", "liquid.coolant_class", "liquid.water_class")
+                ways = (ProductField(device.entry, field) for field in names)
+                missing.append(Missing(f"{device.entry}: warmest coolant, or its class", *ways))
+            else:
+                warmest.append(device.max_supply_c)
+        rise = None
+        if loop.supply_temperature is None:
+            place = (*stage.path, "supply_temperature")
+            missing.append(Missing(f"'supply_temperature' of the loop '{name}'", place))
+        elif warmest and not missing:
+            rise = min(warmest) - loop.supply_temperature
+        capacity = None
+        if loop.volume is None:
+            missing.append(Missing(f"'volume' of the loop '{name}'", (*stage.path, "volume")))
+        elif (heat_capacity := volumetric_heat(loop.fluid, loop.heat_capacity)) is not None:
+            capacity = fluid_heat_capacity(loop.volume, heat_capacity)
+        return _Store(capacity, rise, tuple(missing))
+
+    def _water(self, index: int) -> _Store:
+        """The water of a circuit, by as much as its owner lets it warm up."""
+        water = self._site.facility_water[index]
+        missing = tuple(
+            Missing(
+                f"'{field}' of the facility water '{water.name}'",
+                (*self._path, "facility_water", index, field),
+            )
+            for field in ("fluid", "volume", "warming")
+            if getattr(water, field) is None
+        )
+        if water.volume is None or water.fluid is None:
+            return _Store(None, water.warming, missing)
+        heat_capacity = volumetric_heat(water.fluid)
+        capacity = (
+            None if heat_capacity is None else fluid_heat_capacity(water.volume, heat_capacity)
+        )
+        return _Store(capacity, water.warming, missing)
+
+    def _on(self, classes: AbstractSet[int]) -> Iterator[RackDevice]:
+        """The nodes and switches in racks of these classes, each product once."""
+        seen = set()
+        for device in self._devices:
+            placed = device.rack_class in classes and device.kind in {"node", "switch"}
+            if placed and device.entry not in seen:
+                seen.add(device.entry)
+                yield device
+
+
+def _longest(gaps: Iterable[_Gap]) -> _Gap:
+    """The longest of several gaps that begin together; unknown where one of them is."""
+    known, unknown = [0.0], False
+    missing: list[str] = []
+    for gap in gaps:
+        missing += gap.missing
+        if gap.seconds is None:
+            unknown = True
+        else:
+            known.append(gap.seconds)
+    return _Gap(None if unknown else max(known), each_once(missing))
