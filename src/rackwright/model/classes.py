@@ -355,8 +355,8 @@ _PLANT: Mapping[type[Model], Fields] = {
         },
     ),
     power.PowerSource: Fields(
-        "name kind fed_by capacity",
-        parts="modules circuit",
+        "name kind fed_by capacity voltage rating",
+        parts="modules circuit conductors",
         claims={
             "redundancy": ordered("N-1", "N", absent=Absent.STRICT),
             "overload": higher(),
@@ -365,11 +365,16 @@ _PLANT: Mapping[type[Model], Fields] = {
             "walk_in": GRANTED,
             "step_load": higher(),
             "start_step": other(Absent.STRICT),
+            "voltage_tolerance": lower(),
+            "impedance": higher(),
+            "fault_current": lower(Absent.ELSEWHERE),
+            "short_circuit_rating": higher(),
         },
     ),
+    power.Conductors: Fields("length parallel cross_section material resistance reactance"),
     power.Modules: Fields("count capacity", claims={"spare": lower()}),
     power.Circuit: Fields("voltage current phases", claims={"continuous_rated": GRANTED}),
-    power.RackFeed: Fields("name source pdu pdus", parts="circuit tap_off"),
+    power.RackFeed: Fields("name source pdu pdus", parts="circuit tap_off conductors"),
     power.TapOff: Fields("current racks", claims={"continuous_rated": GRANTED}),
     power.RackShelves: Fields("type count per_feed", claims={"backup": higher(Absent.ELSEWHERE)}),
     onprem.Hall: Fields(

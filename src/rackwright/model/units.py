@@ -156,6 +156,14 @@ LENGTH = Dimension(
         "in": Decimal("0.0254"),
     },
 )
+CROSS_SECTION = Dimension(
+    "cross-section",
+    "mm2",
+    {"mm2": Decimal(1), "mm²": Decimal(1), "kcmil": Decimal("0.50670748")},
+)
+IMPEDANCE_PER_LENGTH = Dimension(
+    "impedance per length", "mΩ/m", _factors(**{"mΩ/m": "1", "Ω/km": "1", "mohm/m": "1"})
+)
 TEMPERATURE = Dimension(
     "temperature",
     "°C",
@@ -212,6 +220,8 @@ Volts = Annotated[float, Quantity(VOLTAGE)]
 Amperes = Annotated[float, Quantity(CURRENT)]
 Kilograms = Annotated[float, Quantity(MASS)]
 Metres = Annotated[float, Quantity(LENGTH)]
+SquareMillimetres = Annotated[float, Quantity(CROSS_SECTION)]
+MilliohmsPerMetre = Annotated[float, Quantity(IMPEDANCE_PER_LENGTH)]
 Celsius = Annotated[float, Quantity(TEMPERATURE)]
 Kelvin = Annotated[float, Quantity(TEMPERATURE_DIFFERENCE)]
 CubicFeetPerMinute = Annotated[float, Quantity(AIRFLOW)]

@@ -32,6 +32,7 @@ from rackwright.plan.naming.names import find_name_problems
 from rackwright.plan.operation_references import find_operation_problems
 from rackwright.plan.power.consumers import check_consumers, consumers_of
 from rackwright.plan.power.distribution import check_sources
+from rackwright.plan.power.fault_currents import fault_currents
 from rackwright.plan.power.sources import plan_sources
 from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.plan.racks import rack as racks
@@ -338,6 +339,7 @@ def _tabulate(
         losses=tuple(losses),
         device_losses=tuple(device_losses),
         sources=plant.rows,
+        fault_currents=tuple(fault_currents(plant.tree, feeds)),
         rows=row_rows(site, path, rack_classes),
         halls=hall_rows(site, path, rack_classes, catalogue),
         loops=loop_rows(site, path, rack_classes, catalogue),

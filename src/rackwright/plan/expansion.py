@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         CircuitAfterLoss,
         CircuitLoad,
         DevicesAfterLoss,
+        FaultCurrent,
         FeedLoad,
         SourceLoad,
         TapOffLoad,
@@ -76,6 +77,7 @@ class SitePlan:
     losses: tuple[CircuitAfterLoss, ...] = field(repr=False)
     device_losses: tuple[DevicesAfterLoss, ...] = field(repr=False)
     sources: tuple[SourceLoad, ...] = field(repr=False)
+    fault_currents: tuple[FaultCurrent, ...] = field(repr=False)
     rows: tuple[RowLoad, ...] = field(repr=False)
     halls: tuple[HallLoad, ...] = field(repr=False)
     loops: tuple[LoopLoad, ...] = field(repr=False)

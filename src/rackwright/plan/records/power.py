@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from rackwright.model.power import SourceKind
+from rackwright.model.power import Conductors, SourceKind
 from rackwright.plan.base import Path
 
 DeviceState = Literal["full", "degraded", "off", "unknown"]
@@ -33,6 +33,8 @@ class FeedLoad:
         usable_w: continuous capacity of one PDU with its stated circuit, in W.
         load_w: load of all PDUs, in W.
         peak_w: load of all PDUs when every device peaks, in W.
+        conductors: those of each circuit; None where nobody says.
+        short_circuit_rating_a: largest fault current that a PDU stands, in A.
     """
 
     rack_class: int
@@ -52,6 +54,8 @@ class FeedLoad:
     usable_w: float | None
     load_w: float | None
     peak_w: float | None
+    conductors: Conductors | None
+    short_circuit_rating_a: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +196,31 @@ class TapOffLoad:
     implied_w: float | None
     worst_w: float | None
     worst_lost: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultCurrent:
+    """The short circuit of three phases that a source, or the PDUs of a feed of a class, may see.
+
+    Attributes:
+        source: name of the source, or of that of the feed.
+        rack_class: number of the class of racks; None for a source.
+        feed: name of the feed; None for a source.
+        path: place of the source or the feed in the blueprint.
+        product: catalogue id of the PDUs; None for a source.
+        current_a: largest symmetrical current, in A.
+        rating_a: largest one that it stands, in A.
+        missing: what keeps the current from being known.
+    """
+
+    source: str
+    rack_class: int | None
+    feed: str | None
+    path: Path
+    product: str | None
+    current_a: float | None
+    rating_a: float | None
+    missing: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
