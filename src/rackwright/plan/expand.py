@@ -34,6 +34,7 @@ from rackwright.plan.power.consumers import check_consumers, consumers_of
 from rackwright.plan.power.distribution import check_sources
 from rackwright.plan.power.fault_currents import fault_currents
 from rackwright.plan.power.sources import plan_sources
+from rackwright.plan.power.voltage_drops import voltage_drops
 from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.plan.racks import rack as racks
 from rackwright.plan.racks.loops import check_loops
@@ -340,6 +341,11 @@ def _tabulate(
         device_losses=tuple(device_losses),
         sources=plant.rows,
         fault_currents=tuple(fault_currents(plant.tree, feeds)),
+        voltage_drops=tuple(
+            voltage_drops(
+                plant.tree, site.power.power_factor, plant.rows, feeds, (*circuits, *losses)
+            )
+        ),
         rows=row_rows(site, path, rack_classes),
         halls=hall_rows(site, path, rack_classes, catalogue),
         loops=loop_rows(site, path, rack_classes, catalogue),

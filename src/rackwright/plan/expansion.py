@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         FeedLoad,
         SourceLoad,
         TapOffLoad,
+        VoltageDrop,
     )
     from rackwright.plan.records.racks import (
         NvlinkDomains,
@@ -78,6 +79,7 @@ class SitePlan:
     device_losses: tuple[DevicesAfterLoss, ...] = field(repr=False)
     sources: tuple[SourceLoad, ...] = field(repr=False)
     fault_currents: tuple[FaultCurrent, ...] = field(repr=False)
+    voltage_drops: tuple[VoltageDrop, ...] = field(repr=False)
     rows: tuple[RowLoad, ...] = field(repr=False)
     halls: tuple[HallLoad, ...] = field(repr=False)
     loops: tuple[LoopLoad, ...] = field(repr=False)

@@ -224,6 +224,33 @@ class FaultCurrent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VoltageDrop:
+    """The voltage at the end of one feed of one rack of a class, under its worst load.
+
+    Attributes:
+        rack_class: number of the class of racks.
+        feed: name of the feed.
+        path: its place in the blueprint.
+        drop_percent: drop along all conductors behind what regulates the voltage, in % of it.
+        lowest_outlet_v: lowest voltage at an outlet, with that drop and the tolerance of the supply, in V.
+        highest_outlet_v: highest one, with that tolerance and no load, in V.
+        lacks: what nobody says of the drop, but for loads.
+        lacks_tolerance: what nobody says of the tolerance of the supply.
+        unknown_loads: names of sources on the way whose load is unknown.
+    """
+
+    rack_class: int
+    feed: str
+    path: Path
+    drop_percent: float | None
+    lowest_outlet_v: float | None
+    highest_outlet_v: float | None
+    lacks: tuple[str, ...]
+    lacks_tolerance: tuple[str, ...]
+    unknown_loads: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceLoad:
     """One power source above the racks.
 
