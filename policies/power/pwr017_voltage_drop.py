@@ -7,13 +7,28 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rackwright.plan.missing import Missing, each_once, of_product
-from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.records.power import VoltageDrop
-from rackwright.plan.records.racks import POWERED, RackDevice
-from rackwright.policy.api import Finding, Measure, Policy, Profile, Severity, rule
-from rackwright.policy.helpers.racks import BelowSources, RackNames, pdus_of, unknown_draw
-from rackwright.policy.helpers.sources import missing_of_facility
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    RackDevice,
+    Severity,
+    SitePlan,
+    VoltageDrop,
+    rule,
+)
+from rackwright.policy.helpers.missing import each_once, of_product
+from rackwright.policy.helpers.power import missing_of_facility
+from rackwright.policy.helpers.racks import (
+    POWERED,
+    BelowSources,
+    RackNames,
+    pdus_of,
+    unknown_draw,
+)
 
 _NO_CORD = frozenset({"hardwired", "busbar"})
 

@@ -79,9 +79,11 @@ if TYPE_CHECKING:
         CircuitAfterLoss,
         CircuitLoad,
         DevicesAfterLoss,
+        FaultCurrent,
         FeedLoad,
         SourceLoad,
         TapOffLoad,
+        VoltageDrop,
     )
     from rackwright.plan.records.products import ShelfSet
     from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
@@ -137,7 +139,8 @@ _PLACES = {
     "rackwright.plan.racks.capacity": "CircuitRoom",
     "rackwright.plan.records.facility": "HallLoad LoopLoad RowLoad SiteTotals LoopProduct",
     "rackwright.plan.records.power": (
-        "CircuitAfterLoss CircuitLoad DevicesAfterLoss FeedLoad SourceLoad TapOffLoad"
+        "CircuitAfterLoss CircuitLoad DevicesAfterLoss FaultCurrent FeedLoad SourceLoad TapOffLoad "
+        "VoltageDrop"
     ),
     "rackwright.plan.records.racks": "RackClass RackDevice RackPosition",
     "rackwright.plan.slurm.nodes": "NodeSet PartitionSets",
@@ -174,6 +177,7 @@ __all__ = [
     "ExistingNetwork",
     "ExitCode",
     "Fabric",
+    "FaultCurrent",
     "FeedLoad",
     "FileSystem",
     "Finding",
@@ -246,6 +250,7 @@ __all__ = [
     "TapOffLoad",
     "TierLink",
     "UsageError",
+    "VoltageDrop",
     "WanNeed",
     "Watts",
     "check",

@@ -305,6 +305,11 @@ def _tabulate(
     tap_offs: list[TapOffLoad] = []
     losses: list[CircuitAfterLoss] = []
     device_losses: list[DevicesAfterLoss] = []
+    conductors = {
+        (number, feed.name): feed.conductors
+        for number, rack in enumerate(built)
+        for feed in rack.group.feeds
+    }
     standing: Counter[Path] = Counter()
     for cls in classes:
         standing[cls.group.path] += len(cls.racks)
@@ -340,10 +345,15 @@ def _tabulate(
         losses=tuple(losses),
         device_losses=tuple(device_losses),
         sources=plant.rows,
-        fault_currents=tuple(fault_currents(plant.tree, feeds)),
+        fault_currents=tuple(fault_currents(plant.tree, feeds, conductors)),
         voltage_drops=tuple(
             voltage_drops(
-                plant.tree, site.power.power_factor, plant.rows, feeds, (*circuits, *losses)
+                plant.tree,
+                site.power.power_factor,
+                plant.rows,
+                feeds,
+                conductors,
+                (*circuits, *losses),
             )
         ),
         rows=row_rows(site, path, rack_classes),

@@ -8,6 +8,7 @@ in service and one of aluminium 36 mΩ/m, which is 1.25 times that at 20 °C, an
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from rackwright.model.power import Conductors
@@ -18,6 +19,10 @@ WARM = 1.25
 """Resistance in service over that at 20 °C."""
 REACTANCE = 0.08
 """In mΩ/m."""
+
+
+OfFeeds = Mapping[tuple[int, str], Conductors | None]
+"""Of the circuits of feeds, by number of the class of racks and name of the feed."""
 
 
 class Impedance(NamedTuple):

@@ -15,6 +15,7 @@ from rackwright.plan.listing import first_of
 from rackwright.plan.missing import Missing, each_once
 from rackwright.plan.power.conductors import (
     Impedance,
+    OfFeeds,
     limited_fault_current,
     transformer_fault_current,
     when_cold,
@@ -60,7 +61,9 @@ class _Place(NamedTuple):
         return _Place(tuple(fault.behind(conductors) for fault in self.faults), self.missing)
 
 
-def fault_currents(tree: PowerTree, feeds: Sequence[FeedLoad]) -> Iterator[FaultCurrent]:
+def fault_currents(
+    tree: PowerTree, feeds: Sequence[FeedLoad], conductors: OfFeeds
+) -> Iterator[FaultCurrent]:
     """The fault currents at the sources that stand one, and at the PDUs of all racks."""
     voltages = nominal_voltages(tree)
     places: dict[str, _Place] = {}
@@ -84,7 +87,7 @@ def fault_currents(tree: PowerTree, feeds: Sequence[FeedLoad]) -> Iterator[Fault
     for row in feeds:
         if row.pdu_entry is None:
             continue
-        place = places[row.source].behind(row.conductors)
+        place = places[row.source].behind(conductors[row.rack_class, row.feed])
         yield FaultCurrent(
             source=row.source,
             rack_class=row.rack_class,

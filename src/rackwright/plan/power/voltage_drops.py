@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from rackwright.model.power import REGULATING, PowerSource
+from rackwright.model.power import REGULATING, Conductors, PowerSource
 from rackwright.plan.missing import Missing, each_once
-from rackwright.plan.power.conductors import in_service, voltage_drop
+from rackwright.plan.power.conductors import OfFeeds, in_service, voltage_drop
 from rackwright.plan.power.distribution import PowerTree
 from rackwright.plan.power.fault_currents import nominal_voltages
 from rackwright.plan.records.power import (
@@ -47,6 +47,7 @@ def voltage_drops(
     power_factor: float,
     sources: Sequence[SourceLoad],
     feeds: Sequence[FeedLoad],
+    conductors: OfFeeds,
     circuits: Iterable[CircuitLoad | CircuitAfterLoss],
 ) -> Iterator[VoltageDrop]:
     """The drop to each feed of each class of racks.
@@ -56,13 +57,15 @@ def voltage_drops(
         power_factor: of the load.
         sources: their records.
         feeds: of all racks.
+        conductors: of their circuits.
         circuits: of all racks, in the normal state and after each loss.
     """
     supplies = _supplies(tree, power_factor, {row.source: row for row in sources})
     loads = _worst_loads(circuits)
     for row in feeds:
         above = supplies[row.source]
-        own, lacks = _own_drop(row, loads.get((row.rack_class, row.feed)), power_factor)
+        key = row.rack_class, row.feed
+        own, lacks = _own_drop(row, conductors[key], loads.get(key), power_factor)
         drop = None if own is None or above.drop is None else own + above.drop
         lowest = highest = None
         if row.outlet_voltage_v is not None and above.tolerance is not None:
@@ -84,18 +87,18 @@ def voltage_drops(
 
 
 def _own_drop(
-    row: FeedLoad, load: float | None, power_factor: float
+    row: FeedLoad, conductors: Conductors | None, load: float | None, power_factor: float
 ) -> tuple[float | None, tuple[str, ...]]:
     """The drop in % along the circuits of a feed, and what nobody says of it but its load."""
     lacks = []
-    if row.conductors is None:
+    if conductors is None:
         lacks.append(Missing("'conductors' of the feed", (*row.path, "conductors")))
     if row.voltage_v is None or row.phases is None:
         words = "voltage of the circuit"
         lacks.append(Missing(words, (*row.path, "circuit"), (*row.path, "pdu")))
-    if row.conductors is None or row.voltage_v is None or row.phases is None or load is None:
+    if conductors is None or row.voltage_v is None or row.phases is None or load is None:
         return None, tuple(lacks)
-    line = in_service(row.conductors)
+    line = in_service(conductors)
     phases: Literal[1, 3] = 3 if row.phases == 3 else 1
     return voltage_drop(load, row.voltage_v, phases, power_factor, line), ()
 

@@ -338,7 +338,6 @@ def feed_rows(rack: Rack, path: Path, number: int) -> list[FeedLoad]:
                 usable_w=rack.circuits[mine[0]].usable if mine else None,
                 load_w=total(rack.normal[n].load for n in mine),
                 peak_w=total(rack.normal[n].peak for n in mine),
-                conductors=feed.conductors,
                 short_circuit_rating_a=fact_value(pdu.short_circuit_rating) if pdu else None,
             )
         )

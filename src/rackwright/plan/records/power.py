@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from rackwright.model.power import Conductors, SourceKind
+from rackwright.model.power import SourceKind
 from rackwright.plan.base import Path
 
 DeviceState = Literal["full", "degraded", "off", "unknown"]
@@ -33,7 +33,6 @@ class FeedLoad:
         usable_w: continuous capacity of one PDU with its stated circuit, in W.
         load_w: load of all PDUs, in W.
         peak_w: load of all PDUs when every device peaks, in W.
-        conductors: those of each circuit; None where nobody says.
         short_circuit_rating_a: largest fault current that a PDU stands, in A.
     """
 
@@ -54,7 +53,6 @@ class FeedLoad:
     usable_w: float | None
     load_w: float | None
     peak_w: float | None
-    conductors: Conductors | None
     short_circuit_rating_a: float | None
 
 

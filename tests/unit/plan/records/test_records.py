@@ -23,6 +23,7 @@ from factories import (
 )
 from rackwright.plan.model import SitePlan
 from rackwright.plan.racks.contributors import NAMES, Quantity, fields_lacking
+from rackwright.plan.missing import Missing
 from rackwright.plan.records import facility, power, racks
 
 RECORDS = [
@@ -89,7 +90,10 @@ def records_of(site: SitePlan) -> Iterator[Any]:
 
 
 def fits(value: object, wanted: Any) -> bool:
-    """Whether a value is exactly of a type: no whole number stands for a real one."""
+    """Whether a value is exactly of a type: no whole number stands for a real one.
+
+    A text may be a ``Missing``, which says what is not known.
+    """
     origin, members = get_origin(wanted), get_args(wanted)
     if origin in {Union, types.UnionType}:
         return any(fits(value, member) for member in members)
@@ -97,7 +101,7 @@ def fits(value: object, wanted: Any) -> bool:
         return type(value) is str and value in members
     if origin is tuple:
         return type(value) is tuple and all(fits(item, members[0]) for item in value)
-    return type(value) is wanted
+    return type(value) is wanted or (wanted is str and type(value) is Missing)
 
 
 def test_values_are_of_the_type_that_the_field_states() -> None:
