@@ -21,9 +21,9 @@ from factories import (
     some_nodes,
     three_lanes,
 )
+from rackwright.plan.missing import Missing
 from rackwright.plan.model import SitePlan
 from rackwright.plan.racks.contributors import NAMES, Quantity, fields_lacking
-from rackwright.plan.missing import Missing
 from rackwright.plan.records import facility, power, racks
 
 RECORDS = [
