@@ -76,6 +76,7 @@ if TYPE_CHECKING:
         SiteTotals,
     )
     from rackwright.plan.records.power import (
+        Autonomy,
         CircuitAfterLoss,
         CircuitLoad,
         DevicesAfterLoss,
@@ -139,8 +140,8 @@ _PLACES = {
     "rackwright.plan.racks.capacity": "CircuitRoom",
     "rackwright.plan.records.facility": "HallLoad LoopLoad RowLoad SiteTotals LoopProduct",
     "rackwright.plan.records.power": (
-        "CircuitAfterLoss CircuitLoad DevicesAfterLoss FaultCurrent FeedLoad SourceLoad TapOffLoad "
-        "VoltageDrop"
+        "Autonomy CircuitAfterLoss CircuitLoad DevicesAfterLoss FaultCurrent FeedLoad SourceLoad "
+        "TapOffLoad VoltageDrop"
     ),
     "rackwright.plan.records.racks": "RackClass RackDevice RackPosition",
     "rackwright.plan.slurm.nodes": "NodeSet PartitionSets",
@@ -157,6 +158,7 @@ _OTHERWISE = {"check": "check_blueprint"}
 
 __all__ = [
     "AirClass",
+    "Autonomy",
     "AwsSitePlan",
     "Blueprint",
     "Cable",

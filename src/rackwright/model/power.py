@@ -10,6 +10,8 @@ from rackwright.model.base import Model
 from rackwright.model.names import Name
 from rackwright.model.units import (
     Amperes,
+    CubicMetres,
+    LitresPerMinute,
     Metres,
     MilliohmsPerMetre,
     Percent,
@@ -105,6 +107,9 @@ _ONLY: dict[str, tuple[SourceKind, ...]] = {
     "recharge": ("ups",),
     "walk_in": ("ups",),
     "step_load": ("generator",),
+    "backup": ("ups",),
+    "fuel": ("generator",),
+    "consumption": ("generator",),
     "rating": ("transformer",),
     "impedance": ("transformer",),
 }
@@ -143,6 +148,12 @@ class PowerSource(Model):
     start_step: StartStep = 1
     """When generators start, its load is connected in this step, or in a later one of what it hangs on
     or of what hangs on it."""
+    backup: Seconds | None = None
+    """Time for which the batteries of a UPS carry its capacity."""
+    fuel: CubicMetres | None = None
+    """Usable fuel that is stored for a generator, all of its modules together."""
+    consumption: Annotated[LitresPerMinute, Field(gt=0)] | None = None
+    """Fuel that a generator burns at its capacity, all of its modules together."""
     voltage: Annotated[Volts, Field(ge=1)] | None = None
     """Nominal, line to line, at its output. Absent, that of its ``circuit``, or of what feeds it unless
     it is a transformer."""

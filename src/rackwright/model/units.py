@@ -174,8 +174,15 @@ TEMPERATURE = Dimension(
 TEMPERATURE_DIFFERENCE = Dimension("temperature difference", "K", _factors(K="1"))
 AIRFLOW = Dimension("airflow", "CFM", {"CFM": Decimal(1), "m3/h": Decimal(1) / Decimal("1.699011")})
 LIQUID_FLOW = Dimension(
-    "liquid flow", "L/min", {"L/min": Decimal(1), "m3/h": Decimal(1000) / Decimal(60)}
+    "liquid flow",
+    "L/min",
+    {
+        "L/min": Decimal(1),
+        "L/h": Decimal(1) / Decimal(60),
+        "m3/h": Decimal(1000) / Decimal(60),
+    },
 )
+VOLUME = Dimension("volume", "m3", _factors(m3="1", L="1e-3") | {"m³": Decimal(1)})
 PRESSURE = Dimension(
     "pressure", "kPa", {**_factors(kPa="1", Pa="1e-3", bar="100"), "psi": Decimal("6.894757")}
 )
@@ -226,6 +233,7 @@ Celsius = Annotated[float, Quantity(TEMPERATURE)]
 Kelvin = Annotated[float, Quantity(TEMPERATURE_DIFFERENCE)]
 CubicFeetPerMinute = Annotated[float, Quantity(AIRFLOW)]
 LitresPerMinute = Annotated[float, Quantity(LIQUID_FLOW)]
+CubicMetres = Annotated[float, Quantity(VOLUME)]
 Kilopascals = Annotated[float, Quantity(PRESSURE)]
 KilogramsPerSquareMetre = Annotated[float, Quantity(FLOOR_LOAD)]
 KilojoulesPerLitreKelvin = Annotated[float, Quantity(VOLUMETRIC_HEAT)]

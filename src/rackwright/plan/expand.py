@@ -30,6 +30,7 @@ from rackwright.plan.facts import with_facts
 from rackwright.plan.model import Plan
 from rackwright.plan.naming.names import find_name_problems
 from rackwright.plan.operation_references import find_operation_problems
+from rackwright.plan.power.autonomy import autonomies
 from rackwright.plan.power.consumers import check_consumers, consumers_of
 from rackwright.plan.power.distribution import check_sources
 from rackwright.plan.power.fault_currents import fault_currents
@@ -356,6 +357,7 @@ def _tabulate(
                 (*circuits, *losses),
             )
         ),
+        autonomies=tuple(autonomies(plant.tree, plant.rows)),
         rows=row_rows(site, path, rack_classes),
         halls=hall_rows(site, path, rack_classes, catalogue),
         loops=loop_rows(site, path, rack_classes, catalogue),

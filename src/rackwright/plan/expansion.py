@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         SiteTotals,
     )
     from rackwright.plan.records.power import (
+        Autonomy,
         CircuitAfterLoss,
         CircuitLoad,
         DevicesAfterLoss,
@@ -80,6 +81,7 @@ class SitePlan:
     sources: tuple[SourceLoad, ...] = field(repr=False)
     fault_currents: tuple[FaultCurrent, ...] = field(repr=False)
     voltage_drops: tuple[VoltageDrop, ...] = field(repr=False)
+    autonomies: tuple[Autonomy, ...] = field(repr=False)
     rows: tuple[RowLoad, ...] = field(repr=False)
     halls: tuple[HallLoad, ...] = field(repr=False)
     loops: tuple[LoopLoad, ...] = field(repr=False)

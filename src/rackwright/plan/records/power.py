@@ -249,6 +249,25 @@ class VoltageDrop:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Autonomy:
+    """How long a UPS or a generator of a site with generators carries its load by itself.
+
+    Attributes:
+        source: its name.
+        kind: what it is.
+        path: its place in the blueprint.
+        load_w: what it carries at most, by its redundancy, in W; None for a generator as well.
+        runtime_s: how long, in s.
+    """
+
+    source: str
+    kind: Literal["ups", "generator"]
+    path: Path
+    load_w: float | None
+    runtime_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceLoad:
     """One power source above the racks.
 

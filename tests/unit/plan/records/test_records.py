@@ -66,6 +66,8 @@ def plans() -> Iterator[SitePlan]:
         power={**a_site()["power"], "sources": [*three_lanes(), busway]},
         halls=[a_hall(rows=[a_row(a_rack_group(feeds=[{**boxes[0], "source": "busway"}]))])],
     )
+    generator = {"name": "gen", "kind": "generator"}
+    yield a_site_plan(power={**a_site()["power"], "sources": [*three_lanes(), generator]})
     liquid = {"mode": "liquid", "loop": "tcs", "power_limit": "140 kW"}
     loop = {
         "name": "tcs",
