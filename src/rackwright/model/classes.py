@@ -390,13 +390,14 @@ _PLANT: Mapping[type[Model], Fields] = {
     onprem.Floor: Fields(claims=dict.fromkeys(("uniform", "concentrated", "rolling"), higher())),
     onprem.Row: Fields("name", parts="rack_groups", settings={"power_limit": higher(Absent.MILD)}),
     onprem.RackGroup: Fields(
-        "racks type air_direction",
+        "racks type air_direction cable_weight",
         parts="feeds cooling shelves",
         claims={"blanking": SAID, "aisle_depth": higher(), "cable_allowance": lower()},
         identity=("racks",),
     ),
     cooling.RackCooling: Fields(
-        "mode loop rear_door_loop rear_door_capacity rear_door_difference rear_door_weight",
+        "mode loop rear_door_loop rear_door_capacity rear_door_difference rear_door_weight "
+        "coolant_weight",
         parts="manifolds",
         claims={
             "lift_allowance": lower(),

@@ -83,6 +83,8 @@ class RackGroup(Model):
     """Half of the aisles in front and behind that this rack's floor share includes."""
     cable_allowance: Metres | None = None
     """Space behind the devices for cable bends."""
+    cable_weight: Kilograms | None = None
+    """Of the cables that hang in one rack, with what holds them."""
 
     @model_validator(mode="after")
     def _feeds_differ(self) -> RackGroup:

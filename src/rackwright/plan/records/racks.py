@@ -66,6 +66,10 @@ class RackClass:
         door_flow_lpm: of that, what its rear door needs, in L/min.
         content_kg: weight of all devices, in kg.
         weight_kg: weight of the devices and the rack, in kg.
+        cables_kg: weight of the cables in it, in kg.
+        coolant_kg: weight of the coolant in its cold plates, in kg; 0 without any.
+        counts_manifolds: whether its devices hold what its manifolds weigh, or it has none.
+        in_service_kg: weight of the devices with manifolds, cables and coolant, in kg.
         static_rating_kg: content that the rack carries when it stands, in kg.
         dynamic_rating_kg: content that the rack carries when it is rolled, in kg.
         footprint_m2: floor with the rack's share of the aisles, in m².
@@ -113,6 +117,10 @@ class RackClass:
     door_flow_lpm: float | None
     content_kg: float | None
     weight_kg: float | None
+    cables_kg: float | None
+    coolant_kg: float | None
+    counts_manifolds: bool
+    in_service_kg: float | None
     static_rating_kg: float | None
     dynamic_rating_kg: float | None
     footprint_m2: float | None
