@@ -87,7 +87,7 @@ if TYPE_CHECKING:
         VoltageDrop,
     )
     from rackwright.plan.records.products import ShelfSet
-    from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
+    from rackwright.plan.records.racks import RackClass, RackDelivery, RackDevice, RackPosition
     from rackwright.plan.slurm.cluster import SlurmCluster
     from rackwright.plan.slurm.nodes import NodeSet, PartitionSets
     from rackwright.plan.storage.filesystem import FileSystem
@@ -143,7 +143,7 @@ _PLACES = {
         "Autonomy CircuitAfterLoss CircuitLoad DevicesAfterLoss FaultCurrent FeedLoad SourceLoad "
         "TapOffLoad VoltageDrop"
     ),
-    "rackwright.plan.records.racks": "RackClass RackDevice RackPosition",
+    "rackwright.plan.records.racks": "RackClass RackDelivery RackDevice RackPosition",
     "rackwright.plan.slurm.nodes": "NodeSet PartitionSets",
     "rackwright.plan.storage.filesystem": "FileSystem",
     "rackwright.policy.api": (
@@ -219,6 +219,7 @@ __all__ = [
     "ProductField",
     "Profile",
     "RackClass",
+    "RackDelivery",
     "RackDevice",
     "RackGroup",
     "RackPosition",

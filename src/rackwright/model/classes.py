@@ -383,15 +383,23 @@ _PLANT: Mapping[type[Model], Fields] = {
     onprem.Hall: Fields(
         "name",
         parts="air rows",
-        statements="floor",
+        statements="floor delivery",
         claims={"clear_height": higher()},
         settings={"power_limit": higher(Absent.MILD)},
     ),
     onprem.Floor: Fields(claims=dict.fromkeys(("uniform", "concentrated", "rolling"), higher())),
+    onprem.DeliveryPath: Fields(
+        claims={
+            **dict.fromkeys(("height", "width", "rating", "rolling"), higher()),
+            "slope": lower(),
+        }
+    ),
+    onprem.Shipping: Fields(claims=dict.fromkeys(("height", "width", "weight"), lower())),
     onprem.Row: Fields("name", parts="rack_groups", settings={"power_limit": higher(Absent.MILD)}),
     onprem.RackGroup: Fields(
         "racks type air_direction cable_weight",
         parts="feeds cooling shelves",
+        statements="shipping",
         claims={"blanking": SAID, "aisle_depth": higher(), "cable_allowance": lower()},
         identity=("racks",),
     ),

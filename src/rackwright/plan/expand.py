@@ -38,6 +38,7 @@ from rackwright.plan.power.sources import plan_sources
 from rackwright.plan.power.voltage_drops import voltage_drops
 from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.plan.racks import rack as racks
+from rackwright.plan.racks.delivery import deliveries
 from rackwright.plan.racks.loops import check_loops
 from rackwright.plan.racks.nvlink import nvlink_domains
 from rackwright.plan.racks.placement import (
@@ -339,6 +340,7 @@ def _tabulate(
         racks=tuple(positions),
         rack_classes=tuple(rack_classes),
         devices=tuple(devices),
+        deliveries=tuple(deliveries(site, classes, built, rack_classes)),
         nvlink_domains=tuple(nvlink_domains(site, path, catalogue)),
         feeds=tuple(feeds),
         circuits=tuple(circuits),

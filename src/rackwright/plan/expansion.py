@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from rackwright.plan.records.racks import (
         NvlinkDomains,
         RackClass,
+        RackDelivery,
         RackDevice,
         RackPosition,
     )
@@ -72,6 +73,7 @@ class SitePlan:
     racks: tuple[RackPosition, ...] = field(repr=False)
     rack_classes: tuple[RackClass, ...] = field(repr=False)
     devices: tuple[RackDevice, ...] = field(repr=False)
+    deliveries: tuple[RackDelivery, ...] = field(repr=False)
     nvlink_domains: tuple[NvlinkDomains, ...] = field(repr=False)
     feeds: tuple[FeedLoad, ...] = field(repr=False)
     circuits: tuple[CircuitLoad, ...] = field(repr=False)

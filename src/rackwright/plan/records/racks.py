@@ -34,6 +34,39 @@ class RackPosition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RackDelivery:
+    """A rack of a class on its way to its hall; None is what nobody says.
+
+    Attributes:
+        rack_class: number of the class.
+        path: place of the rack group in the blueprint.
+        hall: name of the hall.
+        height_m: height on the way, in m.
+        width_m: width on the way, in m.
+        weight_kg: weight on the way, in kg.
+        caster_kg: of that, on one caster, in kg.
+        way_height_m: height of the lowest place on the way, in m.
+        way_width_m: width of the narrowest one, in m.
+        way_rating_kg: most that the way carries, in kg.
+        way_rolling_kg: most that it carries on one caster, in kg.
+        way_slope_percent: slope of the steepest ramp, in %.
+    """
+
+    rack_class: int
+    path: Path
+    hall: str
+    height_m: float | None
+    width_m: float | None
+    weight_kg: float | None
+    caster_kg: float | None
+    way_height_m: float | None
+    way_width_m: float | None
+    way_rating_kg: float | None
+    way_rolling_kg: float | None
+    way_slope_percent: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RackClass:
     """Racks of one rack group with the same content; every number is that of one rack.
 
