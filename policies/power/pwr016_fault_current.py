@@ -44,7 +44,7 @@ class FaultCurrents(Policy):
 def _place(site: SitePlan, names: RackNames, row: FaultCurrent) -> Measure:
     missing = row.missing
     if row.rack_class is None:
-        at = Subject(f"{site.site.name} source {row.source}", row.path)
+        at = Subject(f"{site.name} source {row.source}", row.path)
         rating = Missing(
             f"'short_circuit_rating' of '{row.source}'", (*row.path, "short_circuit_rating")
         )

@@ -48,14 +48,14 @@ class BatteryRuntime(Policy):
                     yield self._ups(site, row, below)
 
     def _ups(self, site: SitePlan, row: Autonomy, below: BelowSources) -> Measure:
-        acceptance = site.site.power.generator_acceptance
+        acceptance = site.power.generator_acceptance
         limit = None if acceptance is None else acceptance + self.reserve_s
         missing = list(_missing(site, row, below))
         if acceptance is None:
             place = (*site.path, "power", "generator_acceptance")
             missing.append(Missing("'generator_acceptance' of the site", place))
         return Measure(
-            Subject(f"{site.site.name} source {row.source}", row.path),
+            Subject(f"{site.name} source {row.source}", row.path),
             value=row.runtime_s,
             limit=limit,
             unit="s",

@@ -54,7 +54,7 @@ class Fuel(Policy):
             litres = generator.consumption * 60 * self.least_hours
             fix = f"store at least {litres:,.0f} L, or ask for fewer hours ('least_hours')"
         return Measure(
-            Subject(f"{site.site.name} source {row.source}", row.path),
+            Subject(f"{site.name} source {row.source}", row.path),
             value=None if row.runtime_s is None else row.runtime_s / 3600,
             limit=self.least_hours,
             unit="h",
