@@ -107,6 +107,7 @@ _MEASURED = {
     name: higher() for name in ("target_read", "target_write", "server_read", "server_write")
 }
 _RATE = lower(Absent.ELSEWHERE)
+_MORE_OF_A_SOURCE = "overload step_load backup fuel impedance short_circuit_rating".split()
 
 _CLUSTER: Mapping[type[Model], Fields] = {
     cluster.Blueprint: Fields(
@@ -359,19 +360,12 @@ _PLANT: Mapping[type[Model], Fields] = {
         parts="modules circuit conductors",
         claims={
             "redundancy": ordered("N-1", "N", absent=Absent.STRICT),
-            "overload": higher(),
+            **dict.fromkeys(_MORE_OF_A_SOURCE, higher()),
+            **dict.fromkeys(("recharge", "consumption", "voltage_tolerance"), lower()),
             "efficiency": higher(Absent.ELSEWHERE),
-            "recharge": lower(),
             "walk_in": GRANTED,
-            "step_load": higher(),
             "start_step": other(Absent.STRICT),
-            "backup": higher(),
-            "fuel": higher(),
-            "consumption": lower(),
-            "voltage_tolerance": lower(),
-            "impedance": higher(),
             "fault_current": lower(Absent.ELSEWHERE),
-            "short_circuit_rating": higher(),
         },
     ),
     power.Conductors: Fields("length parallel cross_section material resistance reactance"),
@@ -389,10 +383,8 @@ _PLANT: Mapping[type[Model], Fields] = {
     ),
     onprem.Floor: Fields(claims=dict.fromkeys(("uniform", "concentrated", "rolling"), higher())),
     onprem.DeliveryPath: Fields(
-        claims={
-            **dict.fromkeys(("height", "width", "rating", "rolling"), higher()),
-            "slope": lower(),
-        }
+        claims=dict.fromkeys(("height", "width", "rating", "rolling"), higher())
+        | {"slope": lower()}
     ),
     onprem.Shipping: Fields(claims=dict.fromkeys(("height", "width", "weight"), lower())),
     onprem.Row: Fields("name", parts="rack_groups", settings={"power_limit": higher(Absent.MILD)}),
