@@ -107,7 +107,7 @@ _MEASURED = {
     name: higher() for name in ("target_read", "target_write", "server_read", "server_write")
 }
 _RATE = lower(Absent.ELSEWHERE)
-_MORE_OF_A_SOURCE = "overload step_load backup fuel impedance short_circuit_rating".split()
+_MORE_OF_A_SOURCE = ["overload", "step_load", "backup", "fuel", "impedance", "short_circuit_rating"]
 
 _CLUSTER: Mapping[type[Model], Fields] = {
     cluster.Blueprint: Fields(
