@@ -82,15 +82,18 @@ if TYPE_CHECKING:
         SiteTotals,
     )
     from rackwright.plan.records.power import (
+        Autonomy,
         CircuitAfterLoss,
         CircuitLoad,
         DevicesAfterLoss,
+        FaultCurrent,
         FeedLoad,
         SourceLoad,
         TapOffLoad,
+        VoltageDrop,
     )
     from rackwright.plan.records.products import ShelfSet
-    from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
+    from rackwright.plan.records.racks import RackClass, RackDelivery, RackDevice, RackPosition
     from rackwright.plan.slurm.cluster import SlurmCluster
     from rackwright.plan.slurm.nodes import NodeSet, PartitionSets
     from rackwright.plan.storage.filesystem import FileSystem
@@ -144,9 +147,10 @@ _PLACES = {
     "rackwright.plan.records.cooling": "CoolingStage OutdoorUnits RideThrough UncooledWater",
     "rackwright.plan.records.facility": "HallLoad LoopLoad RowLoad SiteTotals LoopProduct",
     "rackwright.plan.records.power": (
-        "CircuitAfterLoss CircuitLoad DevicesAfterLoss FeedLoad SourceLoad TapOffLoad"
+        "Autonomy CircuitAfterLoss CircuitLoad DevicesAfterLoss FaultCurrent FeedLoad SourceLoad "
+        "TapOffLoad VoltageDrop"
     ),
-    "rackwright.plan.records.racks": "RackClass RackDevice RackPosition",
+    "rackwright.plan.records.racks": "RackClass RackDelivery RackDevice RackPosition",
     "rackwright.plan.slurm.nodes": "NodeSet PartitionSets",
     "rackwright.plan.storage.filesystem": "FileSystem",
     "rackwright.policy.api": (
@@ -161,6 +165,7 @@ _OTHERWISE = {"check": "check_blueprint"}
 
 __all__ = [
     "AirClass",
+    "Autonomy",
     "AwsSitePlan",
     "Blueprint",
     "Cable",
@@ -182,6 +187,7 @@ __all__ = [
     "ExistingNetwork",
     "ExitCode",
     "Fabric",
+    "FaultCurrent",
     "FeedLoad",
     "FileSystem",
     "Finding",
@@ -222,6 +228,7 @@ __all__ = [
     "ProductField",
     "Profile",
     "RackClass",
+    "RackDelivery",
     "RackDevice",
     "RackGroup",
     "RackPosition",
@@ -258,6 +265,7 @@ __all__ = [
     "TierLink",
     "UncooledWater",
     "UsageError",
+    "VoltageDrop",
     "WanNeed",
     "Watts",
     "check",

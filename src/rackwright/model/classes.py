@@ -62,6 +62,7 @@ _MACHINE = {
     "restart": lower(),
     "outdoor_temperature": higher(),
 }
+_MORE_OF_A_SOURCE = ["overload", "step_load", "backup", "fuel", "impedance", "short_circuit_rating"]
 
 _CLUSTER: Mapping[type[Model], Fields] = {
     cluster.Blueprint: Fields(
@@ -316,42 +317,49 @@ _PLANT: Mapping[type[Model], Fields] = {
         },
     ),
     power.PowerSource: Fields(
-        "name kind fed_by capacity",
-        parts="modules circuit",
+        "name kind fed_by capacity voltage rating",
+        parts="modules circuit conductors",
         claims={
             "redundancy": ordered("N-1", "N", absent=Absent.STRICT),
-            "overload": higher(),
+            **dict.fromkeys(_MORE_OF_A_SOURCE, higher()),
+            **dict.fromkeys(("recharge", "consumption", "voltage_tolerance"), lower()),
             "efficiency": higher(Absent.ELSEWHERE),
-            "recharge": lower(),
             "walk_in": GRANTED,
-            "step_load": higher(),
             "start_step": other(Absent.STRICT),
+            "fault_current": lower(Absent.ELSEWHERE),
         },
     ),
+    power.Conductors: Fields("length parallel cross_section material resistance reactance"),
     power.Modules: Fields("count capacity", claims={"spare": lower()}),
     power.Circuit: Fields("voltage current phases", claims={"continuous_rated": GRANTED}),
-    power.RackFeed: Fields("name source pdu pdus", parts="circuit tap_off"),
+    power.RackFeed: Fields("name source pdu pdus", parts="circuit tap_off conductors"),
     power.TapOff: Fields("current racks", claims={"continuous_rated": GRANTED}),
     power.RackShelves: Fields("type count per_feed", claims={"backup": higher(Absent.ELSEWHERE)}),
     onprem.Hall: Fields(
         "name",
         parts="air rows trays",
-        statements="floor",
+        statements="floor delivery",
         claims={"clear_height": higher()},
         settings={"power_limit": higher(Absent.MILD)},
     ),
     onprem.CableTrays: Fields("height row_pitch joined"),
     onprem.Floor: Fields(claims=dict.fromkeys(("uniform", "concentrated", "rolling"), higher())),
+    onprem.DeliveryPath: Fields(
+        claims=dict.fromkeys(("height", "width", "rating", "rolling"), higher())
+        | {"slope": lower()}
+    ),
+    onprem.Shipping: Fields(claims=dict.fromkeys(("height", "width", "weight"), lower())),
     onprem.Row: Fields("name", parts="rack_groups", settings={"power_limit": higher(Absent.MILD)}),
     onprem.RackGroup: Fields(
-        "racks type air_direction",
+        "racks type air_direction cable_weight",
         parts="feeds cooling shelves",
+        statements="shipping",
         claims={"blanking": SAID, "aisle_depth": higher(), "cable_allowance": lower()},
         identity=("racks",),
     ),
     cooling.RackCooling: Fields(
         "mode loop rear_door_loop rear_door_capacity rear_door_difference rear_door_weight "
-        "rear_door_pressure_drop",
+        "rear_door_pressure_drop coolant_weight",
         parts="manifolds",
         claims={
             "lift_allowance": lower(),

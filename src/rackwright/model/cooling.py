@@ -213,6 +213,8 @@ class RackCooling(Model):
     """Of the door, at the flow that its heat needs."""
     rear_door_weight: Kilograms | None = None
     """Of the door with its water."""
+    coolant_weight: Kilograms | None = None
+    """Of the coolant in cold plates and hoses of one rack, 0 kg where weights of devices include it."""
     lift_allowance: Metres | None = None
     """Height of hoist and hook above a device that is lifted out of a tank."""
     manifolds: Manifolds | None = None
@@ -231,6 +233,8 @@ class RackCooling(Model):
             raise ValueError("'rear_door_loop' is of the cooling mode 'liquid-rear-door' only")
         if self.lift_allowance is not None and self.mode != "immersion":
             raise ValueError("'lift_allowance' is of the cooling mode 'immersion' only")
+        if self.coolant_weight is not None and not self.has_cold_plates:
+            raise ValueError(f"cooling mode '{self.mode}' has no 'coolant_weight'")
         if self.manifolds is not None and not self.has_cold_plates:
             raise ValueError(f"cooling mode '{self.mode}' has no 'manifolds'")
         return self

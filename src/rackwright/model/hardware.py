@@ -316,6 +316,8 @@ class Pdu(Entry):
     """None where they are unknown."""
     branch_count: Fact[int] | None = None
     branch_rating: Fact[Amperes] | None = None
+    short_circuit_rating: Fact[Amperes] | None = None
+    """Largest fault current at its inlet that it and its breakers stand."""
     height: Fact[RackUnits] | None = None
     """Zero for a vertical unit."""
     weight: Fact[Kilograms] | None = None

@@ -32,6 +32,7 @@ from rackwright.model.units import (
     Kilograms,
     KilogramsPerSquareMetre,
     Metres,
+    Percent,
     RackUnits,
     Watts,
 )
@@ -84,6 +85,32 @@ class Floor(Model):
     """On one caster while the rack is moved."""
 
 
+class DeliveryPath(Model):
+    """The way from the truck to a hall, by the worst place of each kind on it."""
+
+    height: Metres | None = None
+    """Of the lowest door, corridor or lift."""
+    width: Metres | None = None
+    """Of the narrowest one."""
+    rating: Kilograms | None = None
+    """Most that a dock, lift, ramp or floor on the way carries at once."""
+    rolling: Kilograms | None = None
+    """Most on one caster."""
+    slope: Annotated[Percent, Field(le=100)] | None = None
+    """Of the steepest ramp, rise over run; 0 % without any."""
+
+
+class Shipping(Model):
+    """One rack as it is moved to its place: in its crate, or without where that stays outside."""
+
+    height: Metres | None = None
+    width: Metres | None = None
+    """The smaller side of what it stands on."""
+    weight: Kilograms | None = None
+    """With what is in it on its way and what it is moved by; a product that is a whole rack weighs no
+    less than it does in its place."""
+
+
 class RackGroup(Model):
     """Equal racks in one row."""
 
@@ -102,6 +129,9 @@ class RackGroup(Model):
     """Half of the aisles in front and behind that this rack's floor share includes."""
     cable_allowance: Metres | None = None
     """Space behind the devices for cable bends."""
+    cable_weight: Kilograms | None = None
+    """Of the cables that hang in one rack, with what holds them."""
+    shipping: Shipping | None = None
 
     @model_validator(mode="after")
     def _feeds_differ(self) -> RackGroup:
@@ -130,6 +160,7 @@ class Hall(Model):
     """Absent, cables have the lengths or routes that are stated with them."""
     clear_height: Metres | None = None
     """From the floor to the lowest thing above it."""
+    delivery: DeliveryPath | None = None
 
 
 class NodeGroup(Model):

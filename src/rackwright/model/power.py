@@ -8,7 +8,19 @@ from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.names import Name
-from rackwright.model.units import Amperes, Percent, Seconds, Volts, Watts
+from rackwright.model.units import (
+    Amperes,
+    CubicMetres,
+    LitresPerMinute,
+    Metres,
+    MilliohmsPerMetre,
+    Percent,
+    Seconds,
+    SquareMillimetres,
+    VoltAmperes,
+    Volts,
+    Watts,
+)
 
 
 class Modules(Model):
@@ -44,6 +56,35 @@ class Circuit(Model):
     """The device is rated for 100 % continuous load, so no derating applies."""
 
 
+class Conductors(Model):
+    """The cable of one circuit, by the metal of its lines, or cable or busbars by a data sheet."""
+
+    length: Metres
+    """One way."""
+    parallel: Annotated[int, Field(gt=0, le=100)]
+    """Conductors of each line, 1 where there is a single one."""
+    cross_section: Annotated[SquareMillimetres, Field(ge=0.1)] | None = None
+    """Of one conductor; with ``material``."""
+    material: Literal["copper", "aluminium"] | None = None
+    resistance: MilliohmsPerMetre | None = None
+    """Of one conductor in service, by the data sheet; with ``reactance``, in place of
+    ``cross_section`` and ``material``."""
+    reactance: MilliohmsPerMetre | None = None
+
+    @model_validator(mode="after")
+    def _one_way_to_say_it(self) -> Conductors:
+        said = {name for name in _BY_METAL + _BY_DATA_SHEET if getattr(self, name) is not None}
+        if said not in (set(_BY_METAL), set(_BY_DATA_SHEET)):
+            raise ValueError(
+                "conductors have either 'cross_section' and 'material', or 'resistance' and 'reactance'"
+            )
+        return self
+
+
+_BY_METAL = ("cross_section", "material")
+_BY_DATA_SHEET = ("resistance", "reactance")
+
+
 SourceKind = Literal[
     "utility", "generator", "switchgear", "transformer", "ups", "rpp", "panel", "busway", "sts"
 ]
@@ -59,11 +100,18 @@ Power begins at a utility or a generator only, and a transfer switch chooses bet
 
 LOSSY: tuple[SourceKind, ...] = ("ups", "transformer")
 """Kinds whose losses count; those of cables, busways and switchgear are not worked out."""
+REGULATING: tuple[SourceKind, ...] = ("utility", "generator", "transformer", "ups")
+"""Kinds at whose output the voltage has a deviation of its own."""
 _ONLY: dict[str, tuple[SourceKind, ...]] = {
     "efficiency": LOSSY,
     "recharge": ("ups",),
     "walk_in": ("ups",),
     "step_load": ("generator",),
+    "backup": ("ups",),
+    "fuel": ("generator",),
+    "consumption": ("generator",),
+    "rating": ("transformer",),
+    "impedance": ("transformer",),
 }
 
 
@@ -100,6 +148,31 @@ class PowerSource(Model):
     start_step: StartStep = 1
     """When generators start, its load is connected in this step, or in a later one of what it hangs on
     or of what hangs on it."""
+    backup: Seconds | None = None
+    """Time for which the batteries of a UPS carry its capacity."""
+    fuel: CubicMetres | None = None
+    """Usable fuel that is stored for a generator, all of its modules together."""
+    consumption: Annotated[LitresPerMinute, Field(gt=0)] | None = None
+    """Fuel that a generator burns at its capacity, all of its modules together."""
+    voltage: Annotated[Volts, Field(ge=1)] | None = None
+    """Nominal, line to line, at its output. Absent, that of its ``circuit``, or of what feeds it unless
+    it is a transformer."""
+    voltage_tolerance: Annotated[Percent, Field(le=50)] | None = None
+    """Most deviation of the voltage at its output from the nominal one, up or down, of what makes or
+    changes voltage: a utility, generator, transformer or UPS."""
+    rating: Annotated[VoltAmperes, Field(ge=1)] | None = None
+    """Rated power of a transformer, to which its ``impedance`` refers."""
+    impedance: Annotated[Percent, Field(gt=0, le=100)] | None = None
+    """Short-circuit impedance of a transformer, as on its plate."""
+    fault_current: Annotated[Amperes, Field(ge=1)] | None = None
+    """Largest symmetrical current of a short circuit of three phases at its output, as the utility
+    states it or a study finds it. Absent from a transformer, that by its ``rating``, ``impedance`` and
+    ``voltage``; from what power passes through, that of what feeds it less what conductors limit."""
+    short_circuit_rating: Amperes | None = None
+    """Largest fault current that it stands, the lowest of its bus bars, switches and breakers, those of
+    the circuits that leave it among them."""
+    conductors: Conductors | None = None
+    """To it, from each of what feeds it."""
 
     @model_validator(mode="after")
     def _one_statement_of_capacity(self) -> PowerSource:
@@ -113,6 +186,19 @@ class PowerSource(Model):
         for name, kinds in _ONLY.items():
             if getattr(self, name) not in (None, False) and self.kind not in kinds:
                 raise ValueError(f"'{name}' is of a {' or '.join(kinds)}, not of a {self.kind}")
+        if self.voltage_tolerance is not None and self.kind not in REGULATING:
+            raise ValueError(f"a {self.kind} has the 'voltage_tolerance' of what feeds it")
+        if self.conductors is not None and LEAST_PARENTS.get(self.kind) == 0:
+            raise ValueError(f"'conductors' lead to what is fed, and a {self.kind} is not")
+        return self
+
+    @model_validator(mode="after")
+    def _one_voltage(self) -> PowerSource:
+        circuit = self.circuit
+        if circuit is not None and self.voltage not in (None, circuit.voltage):
+            raise ValueError(
+                f"its voltage is {self.voltage:g} V, and that of its circuit {circuit.voltage:g} V"
+            )
         return self
 
     @property
@@ -163,6 +249,8 @@ class RackFeed(Model):
     """The branch circuit of each PDU; absent, what it may carry is unknown."""
     tap_off: TapOff | None = None
     """Absent from a feed of a busway, what its box carries is unknown."""
+    conductors: Conductors | None = None
+    """Of each circuit, from the source or its tap-off box to the PDU."""
 
 
 class RackShelves(Model):

@@ -58,6 +58,7 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
     },
     hardware.Pdu: {
         "current": _MORE,
+        "short_circuit_rating": _MORE,
         **_either("voltage", "phases", "wiring", "outlets", "branch_count", "branch_rating"),
         **_SIZE,
     },

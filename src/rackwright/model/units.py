@@ -157,6 +157,14 @@ LENGTH = Dimension(
     },
 )
 VOLUME = Dimension("volume", "m3", _factors(m3="1", L="1e-3") | {"m³": Decimal(1)})
+CROSS_SECTION = Dimension(
+    "cross-section",
+    "mm2",
+    {"mm2": Decimal(1), "mm²": Decimal(1), "kcmil": Decimal("0.50670748")},
+)
+IMPEDANCE_PER_LENGTH = Dimension(
+    "impedance per length", "mΩ/m", _factors(**{"mΩ/m": "1", "Ω/km": "1", "mohm/m": "1"})
+)
 TEMPERATURE = Dimension(
     "temperature",
     "°C",
@@ -167,7 +175,13 @@ TEMPERATURE = Dimension(
 TEMPERATURE_DIFFERENCE = Dimension("temperature difference", "K", _factors(K="1"))
 AIRFLOW = Dimension("airflow", "CFM", {"CFM": Decimal(1), "m3/h": Decimal(1) / Decimal("1.699011")})
 LIQUID_FLOW = Dimension(
-    "liquid flow", "L/min", {"L/min": Decimal(1), "m3/h": Decimal(1000) / Decimal(60)}
+    "liquid flow",
+    "L/min",
+    {
+        "L/min": Decimal(1),
+        "L/h": Decimal(1) / Decimal(60),
+        "m3/h": Decimal(1000) / Decimal(60),
+    },
 )
 PRESSURE = Dimension(
     "pressure", "kPa", {**_factors(kPa="1", Pa="1e-3", bar="100"), "psi": Decimal("6.894757")}
@@ -214,6 +228,8 @@ Amperes = Annotated[float, Quantity(CURRENT)]
 Kilograms = Annotated[float, Quantity(MASS)]
 Metres = Annotated[float, Quantity(LENGTH)]
 CubicMetres = Annotated[float, Quantity(VOLUME)]
+SquareMillimetres = Annotated[float, Quantity(CROSS_SECTION)]
+MilliohmsPerMetre = Annotated[float, Quantity(IMPEDANCE_PER_LENGTH)]
 Celsius = Annotated[float, Quantity(TEMPERATURE)]
 Kelvin = Annotated[float, Quantity(TEMPERATURE_DIFFERENCE)]
 CubicFeetPerMinute = Annotated[float, Quantity(AIRFLOW)]

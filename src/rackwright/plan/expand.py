@@ -34,11 +34,15 @@ from rackwright.plan.facts import with_facts
 from rackwright.plan.model import Plan
 from rackwright.plan.naming.names import find_name_problems
 from rackwright.plan.operation_references import find_operation_problems
+from rackwright.plan.power.autonomy import autonomies
 from rackwright.plan.power.consumers import check_consumers, consumers_of
 from rackwright.plan.power.distribution import check_sources
+from rackwright.plan.power.fault_currents import fault_currents
 from rackwright.plan.power.sources import plan_sources
+from rackwright.plan.power.voltage_drops import voltage_drops
 from rackwright.plan.problems import PlanError, PlanProblem
 from rackwright.plan.racks import rack as racks
+from rackwright.plan.racks.delivery import deliveries
 from rackwright.plan.racks.loops import check_loops
 from rackwright.plan.racks.nvlink import nvlink_domains
 from rackwright.plan.racks.placement import (
@@ -308,6 +312,11 @@ def _tabulate(
     tap_offs: list[TapOffLoad] = []
     losses: list[CircuitAfterLoss] = []
     device_losses: list[DevicesAfterLoss] = []
+    conductors = {
+        (number, feed.name): feed.conductors
+        for number, rack in enumerate(built)
+        for feed in rack.group.feeds
+    }
     standing: Counter[Path] = Counter()
     for cls in classes:
         standing[cls.group.path] += len(cls.racks)
@@ -340,6 +349,7 @@ def _tabulate(
         racks=tuple(positions),
         rack_classes=tuple(rack_classes),
         devices=tuple(devices),
+        deliveries=tuple(deliveries(site, classes, built, rack_classes)),
         nvlink_domains=tuple(nvlink_domains(site, path, catalogue)),
         feeds=tuple(feeds),
         circuits=tuple(circuits),
@@ -347,6 +357,18 @@ def _tabulate(
         losses=tuple(losses),
         device_losses=tuple(device_losses),
         sources=plant.rows,
+        fault_currents=tuple(fault_currents(plant.tree, feeds, conductors)),
+        voltage_drops=tuple(
+            voltage_drops(
+                plant.tree,
+                site.power.power_factor,
+                plant.rows,
+                feeds,
+                conductors,
+                (*circuits, *losses),
+            )
+        ),
+        autonomies=tuple(autonomies(plant.tree, plant.rows)),
         rows=row_rows(site, path, rack_classes),
         halls=halls,
         loops=loops,

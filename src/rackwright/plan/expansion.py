@@ -45,16 +45,20 @@ if TYPE_CHECKING:
         SiteTotals,
     )
     from rackwright.plan.records.power import (
+        Autonomy,
         CircuitAfterLoss,
         CircuitLoad,
         DevicesAfterLoss,
+        FaultCurrent,
         FeedLoad,
         SourceLoad,
         TapOffLoad,
+        VoltageDrop,
     )
     from rackwright.plan.records.racks import (
         NvlinkDomains,
         RackClass,
+        RackDelivery,
         RackDevice,
         RackPosition,
     )
@@ -76,6 +80,7 @@ class SitePlan:
     racks: tuple[RackPosition, ...] = field(repr=False)
     rack_classes: tuple[RackClass, ...] = field(repr=False)
     devices: tuple[RackDevice, ...] = field(repr=False)
+    deliveries: tuple[RackDelivery, ...] = field(repr=False)
     nvlink_domains: tuple[NvlinkDomains, ...] = field(repr=False)
     feeds: tuple[FeedLoad, ...] = field(repr=False)
     circuits: tuple[CircuitLoad, ...] = field(repr=False)
@@ -83,6 +88,9 @@ class SitePlan:
     losses: tuple[CircuitAfterLoss, ...] = field(repr=False)
     device_losses: tuple[DevicesAfterLoss, ...] = field(repr=False)
     sources: tuple[SourceLoad, ...] = field(repr=False)
+    fault_currents: tuple[FaultCurrent, ...] = field(repr=False)
+    voltage_drops: tuple[VoltageDrop, ...] = field(repr=False)
+    autonomies: tuple[Autonomy, ...] = field(repr=False)
     rows: tuple[RowLoad, ...] = field(repr=False)
     halls: tuple[HallLoad, ...] = field(repr=False)
     loops: tuple[LoopLoad, ...] = field(repr=False)

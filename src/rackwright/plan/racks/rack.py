@@ -242,6 +242,8 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
     hall = site.halls[cls.group.hall]
     coolant = coolant_of(devices, heat_air, cooling, hall, site)
     captured = coolant.door_heat
+    liquid = cooling.coolant_weight if cooling.has_cold_plates else 0.0
+    counts_manifolds = cooling.manifolds is not None or not cooling.has_cold_plates
     footprint = None
     if group.aisle_depth is not None:
         footprint = mechanical.footprint(kind.width.value, kind.depth.value, group.aisle_depth)
@@ -276,6 +278,10 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
         door_drop_kpa=coolant.door_drop,
         content_kg=content,
         weight_kg=None if content is None or empty is None else content + empty,
+        cables_kg=group.cable_weight,
+        coolant_kg=liquid,
+        counts_manifolds=counts_manifolds,
+        in_service_kg=total((content, group.cable_weight, liquid)) if counts_manifolds else None,
         static_rating_kg=fact_value(kind.static_rating),
         dynamic_rating_kg=fact_value(kind.dynamic_rating),
         footprint_m2=footprint,
@@ -340,6 +346,7 @@ def feed_rows(rack: Rack, path: Path, number: int) -> list[FeedLoad]:
                 usable_w=rack.circuits[mine[0]].usable if mine else None,
                 load_w=total(rack.normal[n].load for n in mine),
                 peak_w=total(rack.normal[n].peak for n in mine),
+                short_circuit_rating_a=fact_value(pdu.short_circuit_rating) if pdu else None,
             )
         )
     return rows

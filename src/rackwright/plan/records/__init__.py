@@ -4,7 +4,7 @@ Each table of ``rackwright.plan.model.SitePlan`` is a tuple of one of these clas
 field is its unit: ``_w`` watts, ``_a`` amperes, ``_v`` volts, ``_kg`` kilograms, ``_m`` metres,
 ``_m2`` square metres, ``_kgm2`` kilograms per square metre, ``_c`` degrees Celsius, ``_k`` kelvins,
 ``_kpa`` kilopascals, ``_cfm`` cubic feet per minute, ``_lpm`` litres per minute, ``_u`` rack units,
-``_s`` seconds, ``_gbps`` Gbps, ``_gib`` GiB. None is unknown, or absent where the field says so; it
+``_s`` seconds, ``_percent`` %, ``_gbps`` Gbps, ``_gib`` GiB. None is unknown, or absent where the field says so; it
 is never a default and never taken for zero.
 
 Those of ``names`` are of the whole plan: ``rackwright.plan.model.Plan.names``.

@@ -33,6 +33,7 @@ class FeedLoad:
         usable_w: continuous capacity of one PDU with its stated circuit, in W.
         load_w: load of all PDUs, in W.
         peak_w: load of all PDUs when every device peaks, in W.
+        short_circuit_rating_a: largest fault current that a PDU stands, in A.
     """
 
     rack_class: int
@@ -52,6 +53,7 @@ class FeedLoad:
     usable_w: float | None
     load_w: float | None
     peak_w: float | None
+    short_circuit_rating_a: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +194,77 @@ class TapOffLoad:
     implied_w: float | None
     worst_w: float | None
     worst_lost: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultCurrent:
+    """The short circuit of three phases that a source, or the PDUs of a feed of a class, may see.
+
+    Attributes:
+        source: name of the source, or of that of the feed.
+        rack_class: number of the class of racks; None for a source.
+        feed: name of the feed; None for a source.
+        path: place of the source or the feed in the blueprint.
+        product: catalogue id of the PDUs; None for a source.
+        current_a: largest symmetrical current, in A.
+        rating_a: largest one that it stands, in A.
+        missing: what keeps the current from being known.
+    """
+
+    source: str
+    rack_class: int | None
+    feed: str | None
+    path: Path
+    product: str | None
+    current_a: float | None
+    rating_a: float | None
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoltageDrop:
+    """The voltage at the end of one feed of one rack of a class, under its worst load.
+
+    Attributes:
+        rack_class: number of the class of racks.
+        feed: name of the feed.
+        path: its place in the blueprint.
+        drop_percent: drop along all conductors behind what regulates the voltage, in % of it.
+        lowest_outlet_v: lowest voltage at an outlet, with that drop and the tolerance of the supply, in V.
+        highest_outlet_v: highest one, with that tolerance and no load, in V.
+        lacks: what nobody says of the drop, but for loads.
+        lacks_tolerance: what nobody says of the tolerance of the supply.
+        unknown_loads: names of sources on the way whose load is unknown.
+    """
+
+    rack_class: int
+    feed: str
+    path: Path
+    drop_percent: float | None
+    lowest_outlet_v: float | None
+    highest_outlet_v: float | None
+    lacks: tuple[str, ...]
+    lacks_tolerance: tuple[str, ...]
+    unknown_loads: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Autonomy:
+    """How long a UPS or a generator of a site with generators carries its load by itself.
+
+    Attributes:
+        source: its name.
+        kind: what it is.
+        path: its place in the blueprint.
+        load_w: what it carries at most, by its redundancy, in W; None for a generator as well.
+        runtime_s: how long, in s.
+    """
+
+    source: str
+    kind: Literal["ups", "generator"]
+    path: Path
+    load_w: float | None
+    runtime_s: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,39 @@ class RackPosition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RackDelivery:
+    """A rack of a class on its way to its hall; None is what nobody says.
+
+    Attributes:
+        rack_class: number of the class.
+        path: place of the rack group in the blueprint.
+        hall: name of the hall.
+        height_m: height on the way, in m.
+        width_m: width on the way, in m.
+        weight_kg: weight on the way, in kg.
+        caster_kg: of that, on one caster, in kg.
+        way_height_m: height of the lowest place on the way, in m.
+        way_width_m: width of the narrowest one, in m.
+        way_rating_kg: most that the way carries, in kg.
+        way_rolling_kg: most that it carries on one caster, in kg.
+        way_slope_percent: slope of the steepest ramp, in %.
+    """
+
+    rack_class: int
+    path: Path
+    hall: str
+    height_m: float | None
+    width_m: float | None
+    weight_kg: float | None
+    caster_kg: float | None
+    way_height_m: float | None
+    way_width_m: float | None
+    way_rating_kg: float | None
+    way_rolling_kg: float | None
+    way_slope_percent: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RackClass:
     """Racks of one rack group with the same content; every number is that of one rack.
 
@@ -68,6 +101,10 @@ class RackClass:
         door_drop_kpa: pressure drop of its rear door, in kPa; 0 without one.
         content_kg: weight of all devices, in kg.
         weight_kg: weight of the devices and the rack, in kg.
+        cables_kg: weight of the cables in it, in kg.
+        coolant_kg: weight of the coolant in its cold plates, in kg; 0 without any.
+        counts_manifolds: whether its devices hold what its manifolds weigh, or it has none.
+        in_service_kg: weight of the devices with manifolds, cables and coolant, in kg.
         static_rating_kg: content that the rack carries when it stands, in kg.
         dynamic_rating_kg: content that the rack carries when it is rolled, in kg.
         footprint_m2: floor with the rack's share of the aisles, in m².
@@ -117,6 +154,10 @@ class RackClass:
     door_drop_kpa: float | None
     content_kg: float | None
     weight_kg: float | None
+    cables_kg: float | None
+    coolant_kg: float | None
+    counts_manifolds: bool
+    in_service_kg: float | None
     static_rating_kg: float | None
     dynamic_rating_kg: float | None
     footprint_m2: float | None

@@ -68,6 +68,8 @@ def plans() -> Iterator[SitePlan]:
         power={**a_site()["power"], "sources": [*three_lanes(), busway]},
         halls=[a_hall(rows=[a_row(a_rack_group(feeds=[{**boxes[0], "source": "busway"}]))])],
     )
+    generator = {"name": "gen", "kind": "generator"}
+    yield a_site_plan(power={**a_site()["power"], "sources": [*three_lanes(), generator]})
     liquid = {"mode": "liquid", "loop": "tcs", "power_limit": "140 kW"}
     loop = {
         "name": "tcs",
@@ -93,7 +95,10 @@ def records_of(site: SitePlan) -> Iterator[Any]:
 
 
 def fits(value: object, wanted: Any) -> bool:
-    """Whether a value is exactly of a type: no whole number stands for a real one."""
+    """Whether a value is exactly of a type: no whole number stands for a real one.
+
+    A text may be a ``Missing``, which says what is not known.
+    """
     origin, members = get_origin(wanted), get_args(wanted)
     if origin in {Union, types.UnionType}:
         return any(fits(value, member) for member in members)

@@ -1,0 +1,70 @@
+"""PWR-016: what is in front of a short circuit stands its current."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rackwright.api import (
+    FaultCurrent,
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    Severity,
+    SitePlan,
+    Subject,
+    rule,
+)
+from rackwright.policy.helpers.missing import of_product
+from rackwright.policy.helpers.racks import RackNames, is_over
+from rackwright.policy.helpers.remediation import provide
+
+
+@rule(
+    "PWR-016",
+    "Breakers, busways and PDUs stand the fault current at their place",
+    Severity.CRITICAL,
+    since="0.3",
+    profile=Profile.LAB,
+    waivable=False,
+)
+class FaultCurrents(Policy):
+    """The largest short circuit at each source and each PDU is inside its rating."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each source that passes power on, and for the PDUs of each feed of a class."""
+        for site in plan.onprem:
+            names = RackNames(site)
+            for row in site.fault_currents:
+                yield _place(site, names, row)
+
+
+def _place(site: SitePlan, names: RackNames, row: FaultCurrent) -> Measure:
+    missing = row.missing
+    if row.rack_class is None:
+        at = Subject(f"{site.name} source {row.source}", row.path)
+        rating = Missing(
+            f"'short_circuit_rating' of '{row.source}'", (*row.path, "short_circuit_rating")
+        )
+        what = "a source"
+    else:
+        at = names.subject(row.rack_class, f"feed {row.feed}", path=row.path)
+        rating = of_product(str(row.product), "short_circuit_rating", "short-circuit rating")
+        what = "PDUs"
+    if row.rating_a is None:
+        missing += (rating,)
+    over = is_over(row.current_a, row.rating_a)
+    return Measure(
+        at,
+        value=row.current_a,
+        limit=row.rating_a,
+        unit="A",
+        what="largest current of a short circuit of three phases",
+        fix=f"{provide(row.current_a, 'A', f'{what} with a short-circuit rating')}, or a transformer "
+        "of more impedance, or state the 'conductors' and the 'fault_current' of a study"
+        if over
+        else None,
+        missing=missing,
+    )

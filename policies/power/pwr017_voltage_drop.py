@@ -1,0 +1,132 @@
+"""PWR-017: conductors leave devices the voltage that they need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    RackDevice,
+    Severity,
+    SitePlan,
+    VoltageDrop,
+    rule,
+)
+from rackwright.policy.helpers.missing import each_once, of_product
+from rackwright.policy.helpers.power import missing_of_facility
+from rackwright.policy.helpers.racks import (
+    POWERED,
+    BelowSources,
+    RackNames,
+    pdus_of,
+    unknown_draw,
+)
+
+_NO_CORD = frozenset({"hardwired", "busbar"})
+
+
+@rule(
+    "PWR-017",
+    "Conductors leave devices the voltage that they need",
+    Severity.HIGH,
+    since="0.3",
+    profile=Profile.PILOT,
+)
+class VoltageDrops(Policy):
+    """The drop to each rack is small, and devices stay in their range with it and without load."""
+
+    most_percent: Annotated[float, Field(ge=0, le=100)] = 5
+    """Most drop between what regulates the voltage and the PDUs of a rack."""
+    device_percent: Annotated[float, Field(ge=0, le=20)] = 10
+    """How far devices work beyond the range of voltages on their plate, which is one of nominal ones."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each feed of a class, and two for each product that is plugged in there."""
+        for site in plan.onprem:
+            names, below = RackNames(site), BelowSources(site)
+            rows: dict[int, list[VoltageDrop]] = {}
+            for row in site.voltage_drops:
+                rows.setdefault(row.rack_class, []).append(row)
+                yield Measure(
+                    names.subject(row.rack_class, f"feed {row.feed}", path=row.path),
+                    value=row.drop_percent,
+                    limit=self.most_percent,
+                    unit="%",
+                    what="drop of the voltage under the worst load",
+                    fix="use conductors of a larger cross-section, or shorter ones",
+                    missing=_missing(site, below, row),
+                )
+            pdus = {key for key, pdu in pdus_of(site).items() if pdu is not None}
+            for (number, _), device in _plugged_in(site).items():
+                behind = [row for row in rows.get(number, ()) if (number, row.feed) in pdus]
+                if behind:
+                    yield from self._device(site, names, below, behind, device)
+
+    def _device(
+        self,
+        site: SitePlan,
+        names: RackNames,
+        below: BelowSources,
+        rows: Sequence[VoltageDrop],
+        device: RackDevice,
+    ) -> Iterator[Measure]:
+        """The voltages at the outlets of a rack against what a product in it takes."""
+        at = names.subject(device.rack_class, device.entry, path=device.path)
+        unsaid = [text for row in rows for text in row.lacks_tolerance]
+        least, most = device.voltage_min_v, device.voltage_max_v
+        no_least = [] if least is not None else [_range(device, "voltage_min", "lowest voltage")]
+        no_most = [] if most is not None else [_range(device, "voltage_max", "highest voltage")]
+        of_drop = [text for row in rows for text in _missing(site, below, row)]
+        lowest = [row.lowest_outlet_v for row in rows]
+        highest = [row.highest_outlet_v for row in rows]
+        yield Measure(
+            at,
+            value=None if None in lowest else min(volts for volts in lowest if volts is not None),
+            limit=None if least is None else least * (1 - self.device_percent / 100),
+            unit="V",
+            what="lowest voltage at an outlet, with drop and tolerance",
+            sense="at_least",
+            fix="use conductors of a larger cross-section, or a supply of less tolerance",
+            missing=each_once((*of_drop, *unsaid, *no_least)),
+        )
+        yield Measure(
+            at,
+            value=None if None in highest else max(volts for volts in highest if volts is not None),
+            limit=None if most is None else most * (1 + self.device_percent / 100),
+            unit="V",
+            what="highest voltage at an outlet, with tolerance",
+            fix="choose a lower supply voltage, or a supply of less tolerance",
+            missing=each_once((*unsaid, *no_most)),
+        )
+
+
+def _range(device: RackDevice, name: str, words: str) -> Missing:
+    return of_product(device.entry, name, words)
+
+
+def _missing(site: SitePlan, below: BelowSources, row: VoltageDrop) -> tuple[str, ...]:
+    """What keeps the drop to a feed from being known."""
+    if row.drop_percent is not None:
+        return ()
+    missing = [*row.lacks, *unknown_draw(site, row.rack_class)]
+    for source in site.sources:
+        if source.source in row.unknown_loads:
+            missing += missing_of_facility(site, source, below)
+            missing += site.distribution.missing or below.lacking(source.source)
+    return each_once(missing)
+
+
+def _plugged_in(site: SitePlan) -> Mapping[tuple[int, str], RackDevice]:
+    return {
+        (row.rack_class, row.entry): row
+        for row in site.devices
+        if row.kind in POWERED and row.psu_inlet not in _NO_CORD
+    }

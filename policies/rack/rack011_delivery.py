@@ -1,0 +1,93 @@
+"""RACK-011: racks come to their hall."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import Field
+
+from rackwright.api import (
+    Finding,
+    Measure,
+    Missing,
+    Plan,
+    Policy,
+    Profile,
+    RackDelivery,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.missing import each_once
+from rackwright.policy.helpers.racks import RackNames, unknowns
+
+
+@rule(
+    "RACK-011",
+    "Racks come to their hall",
+    Severity.HIGH,
+    since="0.3",
+    profile=Profile.PILOT,
+)
+class Delivery(Policy):
+    """Each rack passes the doors, lifts, ramps and floors on the way to its place."""
+
+    most_slope: Annotated[float, Field(ge=0, le=100)] = 100 / 12
+    """Steepest ramp in %: one in twelve."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """Five measures for each class of racks."""
+        for site in plan.onprem:
+            names = RackNames(site)
+            for row in site.deliveries:
+                yield from self._rack(site, names, row)
+
+    def _rack(self, site: SitePlan, names: RackNames, row: RackDelivery) -> Iterator[Measure]:
+        at = names.subject(row.rack_class)
+        shorter = "have the rack shipped without its crate, or in parts"
+        lighter = "install devices after the rack stands, or take another way"
+        for value, limit, unit, what, fix, own, way in (
+            (row.height_m, row.way_height_m, "m", "height on the way", shorter, "height", "height"),
+            (row.width_m, row.way_width_m, "m", "width on the way", shorter, "width", "width"),
+            (row.weight_kg, row.way_rating_kg, "kg", "weight on the way", lighter, "weight", "rating"),
+            (row.caster_kg, row.way_rolling_kg, "kg", "weight on a caster on the way", lighter, "weight", "rolling"),
+        ):  # fmt: skip
+            missing = list(_unsaid_of_rack(site, row, value, own))
+            if limit is None:
+                missing.append(_of_way(row, way))
+            yield Measure(
+                at,
+                value=value,
+                limit=limit,
+                unit=unit,
+                what=what,
+                fix=fix,
+                missing=each_once(missing),
+            )
+        slope = row.way_slope_percent
+        yield Measure(
+            at,
+            value=slope,
+            limit=self.most_slope,
+            unit="%",
+            what="slope of the steepest ramp on the way",
+            fix="take a way with a lift, or a longer ramp",
+            missing=() if slope is not None else (_of_way(row, "slope"),),
+        )
+
+
+def _unsaid_of_rack(
+    site: SitePlan, row: RackDelivery, value: float | None, name: str
+) -> Iterator[str]:
+    if value is not None:
+        return
+    group = next(r for r in site.rack_classes if r.rack_class == row.rack_class)
+    if name == "weight" and group.weight_kg is None:
+        yield from unknowns(site, "weight_kg", [row.rack_class])
+    yield Missing(f"'shipping.{name}' of the racks", (*row.path, "shipping", name))
+
+
+def _of_way(row: RackDelivery, name: str) -> Missing:
+    words = f"'delivery.{name}' of the hall '{row.hall}'"
+    return Missing(words, (*row.path[:-4], "delivery", name))

@@ -1,0 +1,166 @@
+"""Fault currents: the largest short circuit that each source and each PDU may see.
+
+A current is stated, or is that of a transformer on an infinite bus, and falls along the conductors
+behind that. Everything else passes on what feeds it, a UPS by its static bypass too; what several may
+feed has the largest of theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from rackwright.model.power import Conductors, PowerSource, SourceKind
+from rackwright.plan.listing import first_of
+from rackwright.plan.missing import Missing, each_once
+from rackwright.plan.power.conductors import (
+    Impedance,
+    OfFeeds,
+    limited_fault_current,
+    transformer_fault_current,
+    when_cold,
+)
+from rackwright.plan.power.distribution import PowerTree
+from rackwright.plan.records.power import FaultCurrent, FeedLoad
+
+ORIGINS: tuple[SourceKind, ...] = ("utility", "generator", "transformer")
+"""Kinds that make a fault current; they are judged where they state a rating."""
+
+
+class _Fault(NamedTuple):
+    """A short circuit at some place.
+
+    Attributes:
+        current: in A, at the origin.
+        line: of the conductors from there.
+    """
+
+    current: float
+    line: Impedance = Impedance()
+
+    def at(self, voltage: float | None) -> float:
+        """In A at a place; what is not limited where nobody says the voltage there."""
+        if voltage is None or self.line == Impedance():
+            return self.current
+        return limited_fault_current(self.current, voltage, self.line)
+
+    def behind(self, conductors: Conductors | None) -> _Fault:
+        if conductors is None:
+            return self
+        return _Fault(self.current, self.line.plus(when_cold(conductors)))
+
+
+class _Place(NamedTuple):
+    """The faults that may be at the output of a source, and what keeps others from being known."""
+
+    faults: tuple[_Fault, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def behind(self, conductors: Conductors | None) -> _Place:
+        """The same at the end of conductors."""
+        return _Place(tuple(fault.behind(conductors) for fault in self.faults), self.missing)
+
+
+def fault_currents(
+    tree: PowerTree, feeds: Sequence[FeedLoad], conductors: OfFeeds
+) -> Iterator[FaultCurrent]:
+    """The fault currents at the sources that stand one, and at the PDUs of all racks."""
+    voltages = nominal_voltages(tree)
+    places: dict[str, _Place] = {}
+    for name in reversed(tree.order):  # parents before children
+        source = tree.sources.get(name)
+        if source is not None:
+            places[name] = _at(tree, source, places)
+    for name, source in tree.sources.items():
+        if source.kind in ORIGINS and source.short_circuit_rating is None:
+            continue
+        yield FaultCurrent(
+            source=name,
+            rack_class=None,
+            feed=None,
+            path=tree.place(name),
+            product=None,
+            current_a=_largest(places[name], voltages[name]),
+            rating_a=source.short_circuit_rating,
+            missing=places[name].missing,
+        )
+    for row in feeds:
+        if row.pdu_entry is None:
+            continue
+        place = places[row.source].behind(conductors[row.rack_class, row.feed])
+        yield FaultCurrent(
+            source=row.source,
+            rack_class=row.rack_class,
+            feed=row.feed,
+            path=row.path,
+            product=row.pdu_entry,
+            current_a=_largest(place, row.voltage_v),
+            rating_a=row.short_circuit_rating_a,
+            missing=place.missing,
+        )
+
+
+def _largest(place: _Place, voltage: float | None) -> float | None:
+    """In A; None where one is unknown."""
+    if place.missing or not place.faults:
+        return None
+    return max(fault.at(voltage) for fault in place.faults)
+
+
+def _at(tree: PowerTree, source: PowerSource, places: Mapping[str, _Place]) -> _Place:
+    """The faults at the output of ``source``."""
+    name = source.name
+    if source.fault_current is not None:
+        return _Place((_Fault(source.fault_current),))
+    if source.kind == "transformer":
+        if source.rating is None or source.impedance is None or source.voltage is None:
+            lacks = [f for f in ("rating", "impedance", "voltage") if getattr(source, f) is None]
+            words = [Missing(f"'{f}' of '{name}'", tree.place(name, f)) for f in lacks]
+            return _Place(missing=tuple(words))
+        made = transformer_fault_current(source.rating, source.voltage, source.impedance)
+        return _Place((_Fault(made),))
+    if not tree.parents[name]:
+        if source.missing_parents:
+            words = [Missing(f"what feeds '{name}'", tree.place(name, "fed_by"))]
+        else:
+            words = [Missing(f"'fault_current' of '{name}'", tree.place(name, "fault_current"))]
+        return _Place(missing=tuple(words))
+    above = [places[parent] for parent in tree.parents[name]]
+    missing: Iterable[str] = each_once(text for place in above for text in place.missing)
+    if source.missing_parents:
+        missing = (*missing, Missing(f"what feeds '{name}'", tree.place(name, "fed_by")))
+    faults = dict.fromkeys(
+        fault.behind(source.conductors) for place in above for fault in place.faults
+    )
+    return _Place(_worst(faults), first_of(list(missing), "{} more numbers"))
+
+
+def _worst(faults: Iterable[_Fault]) -> tuple[_Fault, ...]:
+    """Those that no other one exceeds at every voltage."""
+    every = list(faults)
+    return tuple(
+        one
+        for one in every
+        if not any(
+            other is not one
+            and other.current >= one.current
+            and other.line.resistance <= one.line.resistance
+            and other.line.reactance <= one.line.reactance
+            for other in every
+        )
+    )
+
+
+def nominal_voltages(tree: PowerTree) -> Mapping[str, float | None]:
+    """Voltage in V, line to line, at the output of each source; None where nobody says it."""
+    found: dict[str, float | None] = {}
+    for name in reversed(tree.order):  # parents before children
+        source = tree.sources.get(name)
+        if source is None:
+            continue
+        stated = source.circuit.voltage if source.circuit else source.voltage
+        if stated is None and source.kind != "transformer":
+            above = {found[parent] for parent in tree.parents[name]}
+            stated = above.pop() if len(above) == 1 else None
+        found[name] = stated
+    return found
