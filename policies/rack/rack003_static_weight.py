@@ -29,15 +29,29 @@ from rackwright.policy.helpers.remediation import either, held_in, place_fewer, 
     waivable=False,
 )
 class StaticWeight(Policy):
-    """The content of a rack weighs no more than the rack is rated for."""
+    """The content of a rack, or the rack with it, weighs no more than the rack is rated for."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure at rest for each class of racks, and one in motion where a rating is known."""
         for site in plan.onprem:
             for row in site.rack_classes:
-                yield _weight(site, row, row.static_rating_kg, rolled=False)
+                yield _weight(site, row, _limit(row), rolled=False)
                 if row.dynamic_rating_kg is not None:
                     yield _weight(site, row, row.dynamic_rating_kg, rolled=True)
+
+
+def _limit(row: RackClass) -> float | None:
+    """What the content may weigh, in kg; with the rack in it, what both may weigh.
+
+    A rack carries at least its payload: a product that is no heavier than that with its rack is
+    safe without a gross rating, and a heavier one is not judged.
+    """
+    payload, value = row.static_rating_kg, row.content_kg
+    if not row.includes_rack:
+        return payload
+    if row.gross_rating_kg is not None or payload is None or value is None:
+        return row.gross_rating_kg
+    return payload if value <= payload else None
 
 
 def _weight(site: SitePlan, row: RackClass, limit: float | None, *, rolled: bool) -> Measure:
@@ -46,7 +60,9 @@ def _weight(site: SitePlan, row: RackClass, limit: float | None, *, rolled: bool
     shares = contributors(site, "weight_kg", [number], per_rack=True) if over else ()
     missing = unknowns(site, "weight_kg", [number])
     if limit is None:
-        missing += (of_product(row.type, "static_rating", "static rating"),)
+        name = "gross rating" if row.includes_rack else "static rating"
+        missing += (of_product(row.type, name.replace(" ", "_"), name),)
+    what = "weight of the rack with its content" if row.includes_rack else "weight of the content"
     fix = None
     if over:
         later = "install devices after the rack stands"
@@ -59,7 +75,7 @@ def _weight(site: SitePlan, row: RackClass, limit: float | None, *, rolled: bool
         value=value,
         limit=limit,
         unit="kg",
-        what="weight of the content when the rack is rolled" if rolled else "weight of the content",
+        what=f"{what} when the rack is rolled" if rolled else what,
         contributors=shares,
         fix=fix,
         missing=missing,

@@ -66,7 +66,9 @@ class RackClass:
         door_flow_lpm: of that, what its rear door needs, in L/min.
         content_kg: weight of all devices, in kg.
         weight_kg: weight of the devices and the rack, in kg.
+        includes_rack: whether a device's weight includes the rack, and so ``content_kg``.
         static_rating_kg: content that the rack carries when it stands, in kg.
+        gross_rating_kg: what the rack may weigh with itself when it stands, in kg.
         dynamic_rating_kg: content that the rack carries when it is rolled, in kg.
         footprint_m2: floor with the rack's share of the aisles, in m².
         center_of_mass_u: height of the content's centre of mass above the rack's bottom, in U.
@@ -113,7 +115,9 @@ class RackClass:
     door_flow_lpm: float | None
     content_kg: float | None
     weight_kg: float | None
+    includes_rack: bool
     static_rating_kg: float | None
+    gross_rating_kg: float | None
     dynamic_rating_kg: float | None
     footprint_m2: float | None
     center_of_mass_u: float | None
