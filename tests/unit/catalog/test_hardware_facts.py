@@ -385,8 +385,8 @@ def test_generic_pdus_are_specifications_and_complete():
 
     assert len(generic) == 8
     for pdu in generic:
-        numbers = (pdu.branch_count, pdu.branch_rating, pdu.height, pdu.weight)
-        assert None not in map(fact_value, numbers), pdu.id
+        assert pdu.branch_count is not None, pdu.id
+        assert None not in (pdu.branch_rating, pdu.height, pdu.weight), pdu.id
         assert {source.confidence for source in pdu.sources.values()} <= allowed, pdu.id
 
 
