@@ -121,9 +121,9 @@ _FACTS: Sequence[Mapping[str, Any]] = [
         "confidence": "official",
     }
     for product, field, value in (
-        ("dgx-h100", "power_supplies.degraded", 3),
+        ("dgx-b300", "power_supplies.degraded", 3),
         ("dgx-h100", "liquid.flow", "1 L/min"),
-        ("pdu-400v-32a", "weight", "12 kg"),
+        ("raritan-px3-5878", "weight", "12 kg"),
         ("dgx-h100", "max_power", "5 kW"),
     )
 ]

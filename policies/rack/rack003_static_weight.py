@@ -15,8 +15,14 @@ from rackwright.api import (
     SitePlan,
     rule,
 )
-from rackwright.policy.helpers.missing import of_product
-from rackwright.policy.helpers.racks import contributors, excess, subject, unknowns
+from rackwright.policy.helpers.racks import (
+    contributors,
+    excess,
+    of_weight_limit,
+    subject,
+    unknowns,
+    weight_limit,
+)
 from rackwright.policy.helpers.remediation import either, held_in, place_fewer, provide
 
 
@@ -29,13 +35,14 @@ from rackwright.policy.helpers.remediation import either, held_in, place_fewer, 
     waivable=False,
 )
 class StaticWeight(Policy):
-    """The content of a rack weighs no more than the rack is rated for."""
+    """The content of a rack, or the rack with it, weighs no more than the rack is rated for."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure at rest for each class of racks, and one in motion where a rating is known."""
         for site in plan.onprem:
             for row in site.rack_classes:
-                yield _weight(site, row, row.static_rating_kg, rolled=False)
+                limit = weight_limit(row, row.content_kg)
+                yield _weight(site, row, limit, rolled=False)
                 if row.dynamic_rating_kg is not None:
                     yield _weight(site, row, row.dynamic_rating_kg, rolled=True)
 
@@ -46,7 +53,8 @@ def _weight(site: SitePlan, row: RackClass, limit: float | None, *, rolled: bool
     shares = contributors(site, "weight_kg", [number], per_rack=True) if over else ()
     missing = unknowns(site, "weight_kg", [number])
     if limit is None:
-        missing += (of_product(row.type, "static_rating", "static rating"),)
+        missing += (of_weight_limit(row),)
+    what = "weight of the rack with its content" if row.includes_rack else "weight of the content"
     fix = None
     if over:
         later = "install devices after the rack stands"
@@ -59,7 +67,7 @@ def _weight(site: SitePlan, row: RackClass, limit: float | None, *, rolled: bool
         value=value,
         limit=limit,
         unit="kg",
-        what="weight of the content when the rack is rolled" if rolled else "weight of the content",
+        what=f"{what} when the rack is rolled" if rolled else what,
         contributors=shares,
         fix=fix,
         missing=missing,

@@ -19,7 +19,7 @@ from rackwright.api import (
     rule,
 )
 from rackwright.policy.helpers.missing import each_once, of_product
-from rackwright.policy.helpers.racks import subject, unknowns
+from rackwright.policy.helpers.racks import of_weight_limit, subject, unknowns, weight_limit
 from rackwright.policy.helpers.remediation import provide
 
 Place = Literal["rack", "caster", "area"]
@@ -47,10 +47,11 @@ class WeightInService(Policy):
 
 def _place(site: SitePlan, row: RackClass, hall: HallLoad, place: Place) -> Measure:
     missing = [*_unsaid(site, row)]
-    value, limit, unit = row.in_service_kg, row.static_rating_kg, "kg"
+    value, unit = row.in_service_kg, "kg"
+    limit = weight_limit(row, value)
     what, fix = "weight in the rack in service", provide(value, "kg", "a rack with a rating")
     if place == "rack" and limit is None:
-        missing.append(of_product(row.type, "static_rating", "static rating"))
+        missing.append(of_weight_limit(row))
     if place != "rack":
         value = _with_rack(row)
         if value is None and row.in_service_kg is not None:

@@ -32,21 +32,21 @@ VOLTS = 415 / 3**0.5 * 0.95
 
 
 def test_twelve_supplies_share_the_load(tmp_path: Path) -> None:
-    """Eight live without a feed: 14.5 kW / 8 = 1.8125 kW, 7.96 A; by its rating of 3.2 kW 13.4 A.
+    """Eight live without a feed: 15 kW / 8 = 1.875 kW, 8.24 A; by its rating of 3.2 kW 13.4 A.
 
-    Two of them on a branch of 20 A × 0.8 = 16 A are 15.93 A, and were 26.7 A.
+    Two of them on a branch of 20 A × 0.8 = 16 A are 16.47 A, and were 26.7 A.
     """
     found = judged(tmp_path, B300)
-    assert found[PDU, "outlet"].value == pytest.approx(14_500 / 8 / VOLTS)
+    assert found[PDU, "outlet"].value == pytest.approx(15_000 / 8 / VOLTS)
     branch = found[PDU, "branch"]
-    assert (branch.outcome, branch.value) == (Outcome.PASS, pytest.approx(2 * 14_500 / 8 / VOLTS))
+    assert (branch.outcome, branch.value) == (Outcome.FAIL, pytest.approx(2 * 15_000 / 8 / VOLTS))
 
 
 def test_a_supply_draws_its_share_of_what_is_left_on_two_feeds(tmp_path: Path) -> None:
-    """Six live: 2.42 kW, 10.6 A each, and two of them are more than a branch carries."""
+    """Six live: 2.5 kW, 10.98 A each, and two of them are more than a branch carries."""
     placed = B300.replace("per_rack: 4", "per_rack: 4, psus_per_feed: {A: 6, B: 6, C: 0}")
     found = judged(tmp_path, placed)
-    assert found[PDU, "outlet"].value == pytest.approx(14_500 / 6 / VOLTS)
+    assert found[PDU, "outlet"].value == pytest.approx(15_000 / 6 / VOLTS)
     assert found[PDU, "branch"].outcome is Outcome.FAIL
 
 

@@ -356,12 +356,26 @@ class RackType(Entry):
     weight: Fact[Kilograms] | None = None
     static_rating: Fact[Kilograms] | None = None
     """Content it may carry when it stands still."""
+    gross_rating: Fact[Kilograms] | None = None
+    """What it may weigh when it stands still, with itself: at least its ``static_rating``."""
     dynamic_rating: Fact[Kilograms] | None = None
     """Content it may carry when it is rolled."""
     casters: Count = 4
     """Casters or feet that carry it."""
     immersion: Immersion | None = None
     """It is an immersion tank."""
+
+    @model_validator(mode="after")
+    def _more_with_itself(self) -> RackType:
+        if self.gross_rating is None or self.static_rating is None:
+            return self
+        gross, payload = self.gross_rating.value, self.static_rating.value
+        if gross < payload:
+            raise ValueError(
+                f"gross_rating is {gross:g} kg, below the {payload:g} kg of content that "
+                "static_rating allows: give what the rack may weigh with itself"
+            )
+        return self
 
 
 class Cdu(Entry):

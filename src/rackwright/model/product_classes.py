@@ -72,6 +72,7 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
     hardware.RackType: {
         "weight": _LESS,
         "static_rating": _MORE,
+        "gross_rating": _MORE_OR_NONE,
         "dynamic_rating": _MORE,
         **_either("height", "width", "depth", "casters", "immersion"),
     },

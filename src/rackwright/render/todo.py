@@ -273,7 +273,7 @@ def _text(model: type[Model], name: str) -> str:
 
 def _sample(hint: Any) -> str:
     text = str(sample(hint))
-    return _SAMPLES.get(text, text)
+    return _SAMPLES.get(text, text).replace("''", "text")
 
 
 def _way(blueprint: Blueprint, path: Path) -> tuple[list[_Step], Any] | None:

@@ -48,7 +48,11 @@ def test_official_numbers_are_claimed_only_for_documents_that_were_read():
     }
 
     assert titles == {
-        "NVIDIA DGX H100/H200 System User Guide",
+        "NVIDIA DGX H100/H200 User Guide, introduction",
+        "NVIDIA DGX B200 User Guide, introduction",
+        "NVIDIA DGX SuperPOD reference architecture, DGX H100, RA-11333-001 V11, appendix A",
+        "NVIDIA Enterprise Reference Architecture, NVL72 AI Factory, components",
+        "NVIDIA, patch that adds SN5610 to the Linux driver mlx-platform, 2025-01-24",
         "NVIDIA QM97X0 1U NDR switch systems user manual",
         "NVIDIA GB200 NVL72 documentation",
         "EC2 DescribeInstanceTypes, as generated into Karpenter's tables",
@@ -69,7 +73,6 @@ def test_estimates_are_these_and_no_others():
 
     assert found == {
         ("hgx-h100-4u-liquid", "max_power"),
-        ("q3400-ra", "max_power"),
         ("p6e-gb200.36xlarge", "vcpus"),
         ("p6e-gb200.36xlarge", "bandwidth"),
     }
@@ -81,12 +84,25 @@ NODES = {
     "dgx-h100": (8, 700, 8, 10.2, 130.45, 1105, 38557, 8, 400),
     "dgx-h200": (8, 700, 8, 10.2, 130.45, 1105, 38557, 8, 400),
     "dgx-b200": (8, 1000, 10, 14.3, 142.4, 2145, 48794, 8, 400),
-    "dgx-b300": (8, 1400, 10, 14.5, 168, 1500, None, 8, 800),
+    "dgx-b300": (8, 1400, 10, 15, 168, 1500, None, 8, 800),
     "dgx-b300-busbar": (8, 1400, 10, 14.5, 123, 1350, None, 8, 800),
-    "gb200-nvl72": (72, 1200, 48, 132, 1360, None, None, 72, 400),
-    "gb300-nvl72": (72, 1400, 48, 142, None, None, None, 72, 800),
+    "gb200-nvl72": (72, 1200, 48, 132, 1600, None, None, 72, 400),
+    "gb300-nvl72": (72, 1400, 48, 142, 1580, None, None, 72, 800),
     "hgx-h100-4u-liquid": (8, 700, 4, 10.2, None, None, None, 8, 400),
     "mi300x-8x": (8, 750, None, None, None, None, None, None, None),
+    "dell-xe9680-gaudi3": (8, 900, 6, None, None, None, None, None, None),
+    "dell-xe9680-h200": (8, 700, 6, None, 108, None, None, None, None),
+    "dell-xe9680-mi300x": (8, 750, 6, None, 114, None, None, None, None),
+    "dell-xe9780-b300": (8, 1100, 10, None, None, None, None, 8, 800),
+    "hpe-xd685-mi355x": (8, 1400, 5, None, None, None, None, None, None),
+    "lenovo-sr680a-v3-b200": (8, 1000, 8, None, 102.9, None, None, None, None),
+    "lenovo-sr680a-v4-b300": (8, 1100, 8, None, None, None, None, 8, 800),
+    "supermicro-as-4126gs-nb3rt-lcc": (8, 1100, 4, None, None, None, None, None, None),
+    "supermicro-as-4126gs-nmr-lcc": (8, 1400, 4, None, None, None, None, None, None),
+    "supermicro-as-8125gs-tnmr2": (8, 750, 8, None, None, None, None, 8, 400),
+    "supermicro-as-8126gs-tnmr": (8, 1000, 8, None, None, None, None, None, None),
+    "supermicro-sys-422ga-nbrt-lcc": (8, 1000, 4, None, None, None, None, None, None),
+    "supermicro-sys-a22ga-nbrt": (8, 1000, 10, None, None, None, None, None, None),
 }
 
 
@@ -113,12 +129,16 @@ def test_every_node_with_accelerators_is_in_the_table():
 # power supplies, kW each, needed for full performance, needed to run
 SUPPLIES = {
     "dgx-a100": (6, 3.0, 3, None),
-    "dgx-h100": (6, 3.3, 4, None),
-    "dgx-h200": (6, 3.3, 4, None),
+    "dgx-h100": (6, 3.3, 4, 3),
+    "dgx-h200": (6, 3.3, 4, 3),
     "dgx-b200": (6, 3.3, 5, 3),
     "dgx-b300": (12, 3.2, 6, None),
     "gb200-nvl72": (8, 33, None, None),
     "gb300-nvl72": (8, 33, None, None),
+    "supermicro-as-4126gs-nb3rt-lcc": (4, 6.6, 2, None),
+    "supermicro-as-4126gs-nmr-lcc": (4, 6.6, 2, None),
+    "supermicro-as-8125gs-tnmr2": (6, 3.0, None, None),
+    "supermicro-as-8126gs-tnmr": (6, 5.25, 3, None),
 }
 
 
@@ -146,7 +166,7 @@ def test_heat_that_contradicts_the_power_is_explained():
 
 def test_ports_of_a_dgx_h100_in_the_order_of_its_accelerators():
     for entry_id in ("dgx-h100", "dgx-h200"):
-        compute, storage = node(entry_id).ports
+        compute, storage, *_ = node(entry_id).ports
 
         assert dict(zip(compute.names, compute.cages, strict=True)) == {
             "mlx5_0": "OSFP4P2",
@@ -169,6 +189,54 @@ def test_ports_of_a_dgx_h100_in_the_order_of_its_accelerators():
             11,
         ]
         assert (storage.role, storage.count) == ("storage", 4)
+
+
+@pytest.mark.parametrize(
+    ("entry_id", "ports"),
+    [
+        ("dgx-h100", [(2, 100), (1, 10), (1, 1)]),
+        ("dgx-h200", [(2, 100), (1, 10), (1, 1)]),
+        ("dgx-b200", [(1, 1)]),
+        ("dgx-b300", [(2, 1)]),
+        ("dgx-b300-busbar", [(2, 1)]),
+    ],
+)
+def test_dgx_systems_have_their_management_ports(entry_id, ports):
+    """They were missing: no switch of the management fabrics was counted for a DGX."""
+    found = [port for port in node(entry_id).ports if port.role == "management"]
+
+    assert [(port.count, port.rate.value) for port in found] == ports
+    assert {port.technology for port in found} == {"ethernet"}
+
+
+def test_an_nvl72_weighs_what_the_heaviest_source_says_and_names_the_others():
+    """1,360 kg was the lightest of three published weights, and a floor was sized by it."""
+    gb200, gb300 = node("gb200-nvl72"), node("gb300-nvl72")
+
+    assert known(gb200.weight).value == 1600
+    assert "1,360 kg" in (known(gb200.weight).note or "")
+    assert "1,553 kg" in (known(gb200.weight).note or "")
+    assert known(gb300.weight).value == 1580
+
+
+def test_the_rating_of_the_rack_of_an_nvl72_is_a_payload():
+    """A weight with the rack was held against a rating of the content."""
+    rack = CATALOGUE.get(RackType, "rack-mgx-48u")
+
+    assert known(rack.static_rating).value == 1400
+    assert rack.gross_rating is None, "nobody publishes it"
+    assert any("gross_rating" in note for note in rack.notes)
+
+
+def test_a_gb300_nvl72_is_whole():
+    gb300 = node("gb300-nvl72")
+    liquid = known(gb300.liquid)
+
+    assert fact_value(gb300.max_power) == 142_000
+    assert fact_value(gb300.peak_power) == 155_000
+    assert fact_value(liquid.heat) == pytest.approx(0.9 * 142_000)
+    assert fact_value(liquid.flow) == 177
+    assert (fact_value(liquid.max_supply), fact_value(liquid.water_class)) == (45, "W45")
 
 
 def test_a_rack_scale_system():
@@ -202,9 +270,11 @@ SWITCHES = {
     "qm8790": (40, 200, 1, 253, 650, 11.4, None, 40),
     "qm9700": (64, 400, 1, 747, 1720, 14.8, 660, 32),
     "qm9790": (64, 400, 1, 640, 1610, None, 660, 32),
-    "q3400-ra": (144, 800, 4, None, 4200, None, None, 72),
+    "q3400-ra": (144, 800, 4, 2900, 7000, 60, None, 72),
     "q3450-ld": (144, 800, 4, None, None, None, None, None),
-    "q3200-ra": (36, 800, 2, None, None, None, None, None),
+    "q3200-ra": (36, 800, 2, 862, None, None, None, None),
+    "arista-7060x6-64pe": (64, 800, 2, None, None, 21, None, 64),
+    "juniper-qfx5240-64od": (64, 800, 2, None, None, None, None, 64),
     "sn5600": (64, 800, 2, 940, 2167, 23.5, 720, None),
     "sn5610": (64, 800, 2, 900, 2080, 26.9, 775, None),
     "sn4600c": (64, 100, 2, 466, None, 14.64, 566, None),
@@ -229,6 +299,46 @@ def test_every_switch_is_in_the_table():
     assert set(SWITCHES) == set(CATALOGUE.ids(Switch))
 
 
+# power supplies, W each, needed for full performance, inlet
+SWITCH_SUPPLIES = {
+    "q3400-ra": (8, None, None, "C20"),
+    "sn5600": (2, None, 1, "C20"),
+    "sn5610": (4, 2000, 2, "C14"),
+    "arista-7060x6-64pe": (2, 2400, None, "C14"),
+}
+
+
+@pytest.mark.parametrize("entry_id", SWITCH_SUPPLIES)
+def test_switches_have_the_supplies_of_their_documents(entry_id):
+    """A SN5610 had two supplies, a SN5600 an inlet that carries less than it draws."""
+    found = known(CATALOGUE.get(Switch, entry_id).power_supplies)
+
+    assert SWITCH_SUPPLIES[entry_id] == (
+        found.count,
+        fact_value(found.rating),
+        fact_value(found.full_performance),
+        found.inlet,
+    )
+
+
+def test_an_inlet_carries_what_a_supply_draws_alone():
+    """10 A of a C14 and 16 A of a C20 at the highest voltage of the device, 240 V unless stated."""
+    amperes = {"C14": 10, "C20": 16}
+    too_weak, judged = [], 0
+    for device in DEVICES:
+        psus, power = device.power_supplies, fact_value(device.max_power)
+        needed = fact_value(psus.full_performance) if psus else None
+        if psus is None or power is None or needed is None or psus.inlet not in amperes:
+            continue
+        judged += 1
+        voltage = fact_value(device.voltage_max) or 240
+        if power / needed > amperes[psus.inlet] * voltage:
+            too_weak.append(device.id)
+
+    assert judged > 5
+    assert too_weak == []
+
+
 def test_ports_beside_the_radix():
     sn2201 = CATALOGUE.get(Switch, "sn2201")
 
@@ -248,6 +358,7 @@ PDUS = {
     "pdu-480v-60a": (480, 60, "wye"),
     "raritan-px3-5878": (415, 60, "wye"),
     "pdu-415v-60a-24c19": (415, 60, "wye"),
+    "apc-ap8886": (400, 32, "wye"),
 }
 
 
@@ -258,15 +369,31 @@ def test_pdu_ratings():
     assert {p.phases for p in found.values()} == {3}
 
 
-def test_outlets_are_known_only_where_we_specify_them():
-    known = [i for i in CATALOGUE.ids(Pdu) if CATALOGUE.get(Pdu, i).outlets is not None]
-    spec = CATALOGUE.get(Pdu, "pdu-415v-60a-24c19")
+def test_no_pdu_lacks_its_outlets():
+    """Six generic PDUs had none: whether a plug found an outlet was unknown."""
+    found = {i: CATALOGUE.get(Pdu, i) for i in CATALOGUE.ids(Pdu)}
+    spec = found["pdu-415v-60a-24c19"]
 
-    assert known == ["pdu-415v-60a-24c19"]
-    assert spec.outlets is not None
-    assert {o.type: o.count for o in spec.outlets}["C19"] == 24
+    assert [i for i, pdu in found.items() if not pdu.outlets] == []
+    assert {o.type: o.count for o in known(spec.outlets)}["C19"] == 24
     assert (fact_value(spec.branch_count), fact_value(spec.branch_rating)) == (12, 20)
-    assert {s.confidence for s in spec.sources.values()} == {Confidence.COMMON}
+
+
+def test_generic_pdus_are_specifications_and_complete():
+    generic = [CATALOGUE.get(Pdu, i) for i in CATALOGUE.ids(Pdu) if i.startswith("pdu-")]
+    allowed = {Confidence.COMMON, Confidence.COMPUTED}
+
+    assert len(generic) == 8
+    for pdu in generic:
+        assert pdu.branch_count is not None, pdu.id
+        assert None not in (pdu.branch_rating, pdu.height, pdu.weight), pdu.id
+        assert {source.confidence for source in pdu.sources.values()} <= allowed, pdu.id
+
+
+def test_pdus_that_one_can_buy_say_what_their_documents_do_not():
+    bought = [CATALOGUE.get(Pdu, i) for i in CATALOGUE.ids(Pdu) if not i.startswith("pdu-")]
+
+    assert [pdu.id for pdu in bought if pdu.notes] == ["apc-ap8886", "raritan-px3-5878"]
 
 
 def test_power_shelves():
@@ -304,7 +431,7 @@ def test_cooling_equipment():
     limits = {i: CATALOGUE.get(Connector, i) for i in CATALOGUE.ids(Connector)}
 
     assert (chx.capacity.value, fact_value(chx.power)) == (2_000_000, 12_240)
-    assert chx.approach is None, "a capacity without its approach is not comparable"
+    assert (fact_value(chx.approach), fact_value(chx.flow)) == (5, 2125)
     assert {i: fact_value(c.flow) for i, c in limits.items()} == {
         "uqd04": 6.4,
         "bmqc": 9,
@@ -314,6 +441,32 @@ def test_cooling_equipment():
     assert {fact_value(c.max_fluid) for c in limits.values()} == {60}
     assert fact_value(limits["bmqc"].max_pressure) == pytest.approx(50 * 6.894757)
     assert fact_value(limits["lqc-v2"].max_pressure) == pytest.approx(75 * 6.894757)
+
+
+# W moved, W drawn, K of approach, L/min, in the rack
+CDUS = {
+    "vertiv-coolchip-121": (121_000, 875, 4, 120, True),
+    "vertiv-coolchip-600": (600_000, None, 4, None, False),
+    "vertiv-coolchip-1350": (1_350_000, 13_700, 4, 1200, False),
+    "vertiv-coolchip-2300": (2_300_000, 47_800, 4, None, False),
+    "motivair-mcdu-70": (2_500_000, None, 4, 3751, False),
+    "boyd-rol4000": (2_000_000, None, 3, None, False),
+    "supermicro-lcs-scdu-250l4001": (250_000, None, None, None, True),
+}
+
+
+@pytest.mark.parametrize("entry_id", CDUS)
+def test_cdus_have_the_numbers_of_their_documents_and_no_others(entry_id):
+    cdu = CATALOGUE.get(Cdu, entry_id)
+
+    assert CDUS[entry_id] == (
+        cdu.capacity.value,
+        fact_value(cdu.power),
+        fact_value(cdu.approach),
+        fact_value(cdu.flow),
+        cdu.in_rack,
+    )
+    assert cdu.notes, "each says what its document does not"
 
 
 @named([entry for entry in ENTRIES if isinstance(entry, AirHandler)])
@@ -339,6 +492,7 @@ CABLES = {
     "MMS4X90": ("smf", 10000),
     "MMS4A00": ("smf", 500),
     "MMS4C10": ("smf", 500),
+    "980-9I13N-00C030": ("aoc", 30),
 }
 
 

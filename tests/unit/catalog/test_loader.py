@@ -8,7 +8,7 @@ import pytest
 
 from rackwright.catalog.loader import Catalogue, UnknownEntryError, load_catalogue
 from rackwright.errors import SpecErrors
-from rackwright.model.hardware import Connector, Node, Pdu, Switch, fact_value
+from rackwright.model.hardware import Connector, Node, Pdu, RackType, Switch, fact_value
 
 CONNECTOR = """\
 kind: connector
@@ -63,7 +63,7 @@ def test_an_id_of_another_kind_is_unknown():
     with pytest.raises(UnknownEntryError) as caught:
         load_catalogue().get(Pdu, "zzzzzz")
     assert caught.value.hint is not None
-    assert caught.value.hint.startswith("the catalogue has: pdu-208v-30a, ")
+    assert caught.value.hint.startswith("the catalogue has: apc-ap8886, pdu-208v-30a, ")
     assert caught.value.hint.endswith("'rackwright catalogue new pdus/zzzzzz'")
 
 
@@ -190,3 +190,17 @@ def test_a_patch_is_judged_like_an_entry():
         load_catalogue().patched({"dgx-h100": {"wieght": {"value": "5 kg", "source": "x"}}}).get(
             Node, "dgx-h100"
         )
+
+
+@pytest.mark.parametrize(("gross", "payload"), [("1400 kg", 1400), ("1500 kg", 1400)])
+def test_a_rack_may_weigh_at_least_its_content_with_itself(gross, payload):
+    patch = {"rack-mgx-48u": {"gross_rating": {"value": gross, "source": "ocp-quoted"}}}
+    rack = load_catalogue().patched(patch).get(RackType, "rack-mgx-48u")
+    assert fact_value(rack.static_rating) == payload
+    assert fact_value(rack.gross_rating) == float(gross.split()[0])
+
+
+def test_a_rack_that_may_weigh_less_with_itself_than_its_content_is_refused():
+    patch = {"rack-mgx-48u": {"gross_rating": {"value": "1399 kg", "source": "ocp-quoted"}}}
+    with pytest.raises(SpecErrors, match="below the 1400 kg of content"):
+        load_catalogue().patched(patch).get(RackType, "rack-mgx-48u")

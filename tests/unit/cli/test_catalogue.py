@@ -63,7 +63,7 @@ def test_show_says_where_each_number_is_from_and_what_is_lacking(top: Path, said
     edit(top, SERVER, lambda server: server.pop("depth"))
     edit(top, SERVER, lambda server: server["power_supplies"].pop("full_performance"))
     text = said("show", "acme-8x")
-    assert "NVIDIA DGX H100/H200 System User Guide (2026-11-21, official)" in text
+    assert "NVIDIA DGX H100/H200 User Guide, introduction (2026-11-23, official)" in text
     shown = json.loads(said("show", "acme-8x", "--json"))
     assert {"depth", "power_supplies.full_performance"} <= set(shown["lacks"])
     (power,) = [one for one in shown["facts"] if one["field"] == "max_power"]

@@ -105,7 +105,9 @@ class RackClass:
         coolant_kg: weight of the coolant in its cold plates, in kg; 0 without any.
         counts_manifolds: whether its devices hold what its manifolds weigh, or it has none.
         in_service_kg: weight of the devices with manifolds, cables and coolant, in kg.
+        includes_rack: whether a device's weight includes the rack, and so ``content_kg``.
         static_rating_kg: content that the rack carries when it stands, in kg.
+        gross_rating_kg: what the rack may weigh with itself when it stands, in kg.
         dynamic_rating_kg: content that the rack carries when it is rolled, in kg.
         footprint_m2: floor with the rack's share of the aisles, in m².
         center_of_mass_u: height of the content's centre of mass above the rack's bottom, in U.
@@ -158,7 +160,9 @@ class RackClass:
     coolant_kg: float | None
     counts_manifolds: bool
     in_service_kg: float | None
+    includes_rack: bool
     static_rating_kg: float | None
+    gross_rating_kg: float | None
     dynamic_rating_kg: float | None
     footprint_m2: float | None
     center_of_mass_u: float | None

@@ -27,11 +27,13 @@ __all__ = [
     "excess",
     "fields_lacking",
     "is_over",
+    "of_weight_limit",
     "pdus_of",
     "subject",
     "unknown_draw",
     "unknowns",
     "unrated",
+    "weight_limit",
 ]
 
 MOST_FEEDS = 4
@@ -156,3 +158,34 @@ def pdus_of(site: SitePlan) -> Mapping[tuple[int, str], str | None]:
         Catalogue ids; None for a feed without a PDU.
     """
     return {(row.rack_class, row.feed): row.pdu_entry for row in site.feeds}
+
+
+def weight_limit(row: RackClass, value: float | None) -> float | None:
+    """What the content of a rack may weigh; of content weighed with the rack, what both may weigh.
+
+    A rack carries at least its payload: a product that is no heavier than that with its rack is
+    safe without a gross rating, and a heavier one is not judged.
+
+    Args:
+        row: the class of racks.
+        value: the weight that is judged, in kg.
+
+    Returns:
+        kilograms; None where it is not known.
+    """
+    payload = row.static_rating_kg
+    if not row.includes_rack:
+        return payload
+    if row.gross_rating_kg is not None or payload is None or value is None:
+        return row.gross_rating_kg
+    return payload if value <= payload else None
+
+
+def of_weight_limit(row: RackClass) -> Missing:
+    """What would make ``weight_limit`` known.
+
+    Returns:
+        the field of the rack's product.
+    """
+    name = "gross rating" if row.includes_rack else "static rating"
+    return of_product(row.type, name.replace(" ", "_"), name)

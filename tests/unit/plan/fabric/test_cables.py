@@ -126,7 +126,9 @@ def test_the_digest_changes_with_the_shape_and_not_with_the_rest():
 
 def test_ports_of_a_host():
     assert layout_of().hosts[0].role_ports == 8
-    assert layout_of(a_fabric(role="management")).hosts[0].role_ports is None
+    assert layout_of(a_fabric(role="management")).hosts[0].role_ports == 2 + 1 + 1
+    unlisted = CATALOGUE.patched({"dgx-h100": {"ports": []}})
+    assert layout_of(catalogue=unlisted).hosts[0].role_ports is None
 
 
 def test_nothing_is_said_against_a_technology_that_is_not_known():

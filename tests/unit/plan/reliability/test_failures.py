@@ -382,7 +382,7 @@ def test_a_leaf_of_a_rail_takes_an_eighth_of_the_ports():
     ],
 )
 def test_a_leaf_that_cannot_be_told(change, missing):
-    nodes = some_nodes(count=8, racks="c[01-04]", per_rack=2)
+    nodes = some_nodes(type="dgx-a100", count=8, racks="c[01-04]", per_rack=2)
     leaf = losses_of(a_wide_site(node_groups=[nodes], fabrics=[a_fabric(**change)]))[
         "leaf of compute"
     ]

@@ -121,7 +121,7 @@ def test_a_new_product_is_shown_with_its_sources(owner: Team) -> None:
     report = owner.check("--only=RACK-002", "--all")[1]
     told = proposed(report)["acme-9x"]
     assert told.startswith("a node that is new in this change; 'main' does not have it: ")
-    assert "'NVIDIA DGX H100/H200 System User Guide' (2026-11-21, official)" in told
+    assert "'NVIDIA DGX H100/H200 User Guide, introduction' (2026-11-23, official)" in told
     assert "acme-9x" not in owner.notices(report)
 
 
