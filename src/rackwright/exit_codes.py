@@ -24,5 +24,7 @@ class ExitCode(IntEnum):
     """A mandatory policy could not be decided because a number is missing."""
     WAIVER = 7
     """Waiver or baseline hygiene failed."""
+    OUTDATED = 8
+    """What was asked is done, and nodes run that are not what the blueprint says: they are named."""
     INTERRUPTED = 130
     """Stopped by Ctrl-C."""

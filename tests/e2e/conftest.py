@@ -99,9 +99,10 @@ class Lab:
         assert "Traceback" not in done.stderr, report
         return done.stdout
 
-    def stacks(self, *arguments: object) -> dict[str, dict[str, Any]]:
+    def stacks(self, *arguments: object, expect: int = 0) -> dict[str, dict[str, Any]]:
         """The stacks of a command's JSON output, by kind."""
-        document = json.loads(self.run(*arguments, "--target", "local", "--json"))
+        told = self.run(*arguments, "--target", "local", "--json", expect=expect)
+        document = json.loads(told)
         return {stack["stack"]: stack for stack in document["stacks"]}
 
     @property

@@ -92,6 +92,32 @@ def assert_hosts_have_names(lab: Any, blueprint: Path) -> None:
     assert (again["named"], again["records"]) == (0, 0)
 
 
+def assert_outdated_nodes_are_replaced(lab: Any, blueprint: Path) -> None:
+    """Nodes stay what they are until they are replaced by name, and none is ended by ``up``."""
+    target = ("--target", "local", "--yes")
+    before = json.loads(lab.run("status", blueprint, "--target", "local", "--json"))
+    assert {one["host"]: one["differs"] for one in before["outdated"]} == {
+        "train-1": ["disks"],
+        "train-2": ["disks"],
+    }
+    lab.run("replace", blueprint, "train-1", *target)
+    after = json.loads(lab.run("status", blueprint, "--target", "local", "--json"))
+    assert [one["host"] for one in after["outdated"]] == ["train-2"]
+    ids = [one["nodes"]["train"]["instance_ids"] for one in (before, after)]
+    assert ids[0]["train-1"] != ids[1]["train-1"]
+    assert ids[0]["train-2"] == ids[1]["train-2"]
+
+    text = blueprint.read_text()
+    smaller = blueprint.with_name("smaller.yaml")
+    smaller.write_text(text.replace("count: 2", "count: 1"))
+    lab.run("up", smaller, *target, expect=2)
+    lab.run("replace", smaller, "--surplus", *target)
+    lab.run("up", smaller, *target)
+    left = json.loads(lab.run("status", smaller, "--target", "local", "--json"))
+    assert left["nodes"]["train"]["instance_ids"] == {"train-1": ids[1]["train-1"]}
+    lab.run("up", blueprint, *target)
+
+
 def test_life_of_a_cluster(lab: Any) -> None:
     blueprint = lab.blueprint("life")
     created = lab.stacks("up", blueprint, "--yes")
@@ -110,13 +136,14 @@ def test_life_of_a_cluster(lab: Any) -> None:
     foreseen = lab.stacks("preview", changed)
     assert foreseen["aws-cluster"]["changes"].get("update", 0) >= 1
     assert names_of(lab, "life") == exists, "a preview changes nothing"
-    updated = lab.stacks("up", changed, "--yes")
+    updated = lab.stacks("up", changed, "--yes", expect=8)
     assert updated["aws-cluster"]["changes"].get("update", 0) >= 1
     assert updated["aws-network"]["changes"] == {}
     assert "create" not in updated["aws-cluster"]["changes"]
 
     status = lab.stacks("status", changed)
     assert set(status) == KINDS
+    assert_outdated_nodes_are_replaced(lab, changed)
 
     removed = lab.stacks("down", changed, "--yes")
     assert removed["aws-cluster"]["retained"] == []

@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 def test_exactly_the_saved_plan_is_applied(lab: Any) -> None:
     path = lab.blueprint("planned")
     before = path.read_text()
-    after = before.replace("count: 2", "count: 3")
+    after = before.replace("root_volume: 500 GiB", "root_volume: 600 GiB")
     assert after != before
     target = ("--target", "local")
 
@@ -28,11 +28,11 @@ def test_exactly_the_saved_plan_is_applied(lab: Any) -> None:
     # A plan that was reviewed when nothing had to change does not undo what came after it.
     lab.run("preview", path, *target, "--save-plan", "second")
     path.write_text(after)
-    lab.run("up", path, *target, "--yes")
+    lab.run("up", path, *target, "--yes", expect=8)  # nodes that run keep their disks
     path.write_text(before)
     lab.run("up", path, *target, "--yes", "--plan", "second", expect=4)
-    (group,) = lab.client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"]
-    assert group["DesiredCapacity"] == 3
+    (template,) = lab.client("ec2").describe_launch_templates()["LaunchTemplates"]
+    assert template["LatestVersionNumber"] == 2
 
     seal = Path(lab.folder / "second/seal.json")
     seal.write_text(seal.read_text().replace("planned-cloud", "other-cloud"))

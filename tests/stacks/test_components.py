@@ -239,6 +239,12 @@ def test_one_fleet_of_fixed_size_per_node_group(declare: Record) -> None:
     }
 
 
+def test_no_group_chooses_which_of_its_nodes_goes(declare: Record) -> None:
+    group = declare("aws-cluster", a_plan()).one("Group").inputs
+    assert group["protectFromScaleIn"] is True
+    assert set(group["suspendedProcesses"]) == {"AZRebalance", "ReplaceUnhealthy"}
+
+
 def test_the_deployed_template_is_the_planned_one(declare: Record) -> None:
     template = declare("aws-cluster", a_plan()).one("LaunchTemplate").inputs
     efa = [nic for nic in template["networkInterfaces"] if nic["interfaceType"] == "efa-only"]
@@ -293,6 +299,15 @@ def test_the_head_node_has_a_private_name_and_no_ssh_group(declare: Record) -> N
     assert head["vpcSecurityGroupIds"] == ["sg-cluster"]
     assert head["rootBlockDevice"]["encrypted"] is True
     assert seen.one("Record", "atlas-use1-head-1").inputs["name"] == "head-1.atlas.internal"
+
+
+def test_head_nodes_are_protected_from_termination_and_login_nodes_are_not(declare: Record) -> None:
+    seen = declare("aws-cluster", a_plan(login=LOGIN))
+    head = seen.one("Instance", "atlas-use1-head-1").inputs
+    login = seen.one("Instance", "atlas-use1-login-1").inputs
+
+    assert head["disableApiTermination"] is True
+    assert "disableApiTermination" not in login
 
 
 def test_instances_may_read_their_own_parameters_only(declare: Record) -> None:
@@ -377,7 +392,8 @@ def test_the_parameter_tells_the_configuration_step_what_there_is(declare: Recor
     value = json.loads(parameter["value"])
 
     assert parameter["name"] == "/rackwright/atlas/use1/cluster"
-    assert value["node_groups"]["gpu"]["efa_interfaces"] == 32
+    assert value["node_groups"]["gpu"]["launches"]["efa_interfaces"] == 32
+    assert "type" not in value["node_groups"]["gpu"], "what runs may be of another type still"
     assert value["servers"]["head"]["private_ips"] == {"head-1": "10.20.0.9"}
     assert value["file_systems"] == {"scratch": {"id": "fs-1"}}
 

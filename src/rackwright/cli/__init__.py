@@ -42,6 +42,10 @@ VERBS: dict[str, tuple[str, str]] = {
     "up": ("rackwright.cli.stack", "provision the AWS site of a blueprint"),
     "status": ("rackwright.cli.stack", "show what is provisioned"),
     "hosts": ("rackwright.cli.name_hosts", "give instances of node groups their host names"),
+    "replace": (
+        "rackwright.cli.replace",
+        "drain, end and launch nodes of an AWS site anew, by name",
+    ),
     "down": ("rackwright.cli.stack", "remove what is provisioned; storage is kept"),
     "unlock": ("rackwright.cli.unlock", "lift locks that a lost runner left on an AWS site"),
     "configure": ("rackwright.cli.configure", "bring the hosts to what the blueprint says"),

@@ -58,6 +58,7 @@ def _exit_codes() -> str:
         ExitCode.VIOLATION: "a mandatory policy failed",
         ExitCode.UNKNOWN: "a mandatory policy could not be decided",
         ExitCode.WAIVER: "waiver or baseline hygiene failed",
+        ExitCode.OUTDATED: "done, and nodes run that are not what the blueprint says",
         ExitCode.INTERRUPTED: "stopped by Ctrl-C",
     }
     return "".join(f"{int(code):>3}  {meanings[code]}\n" for code in ExitCode)

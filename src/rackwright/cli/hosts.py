@@ -30,7 +30,7 @@ def add_hosts(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reach(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that say how hosts are reached."""
+    """Add the arguments that say how hosts are reached, and how many at a time."""
     parser.add_argument(
         "--inventory",
         type=Path,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from rackwright.errors import RackwrightError
     from rackwright.plan.load import LoadedPlan
     from rackwright.provision.engine import Site, StackOutcome
-    from rackwright.provision.naming import Naming
+    from rackwright.provision.nodes import Bound
     from rackwright.provision.targets import Target
 
 _DESTRUCTIVE = frozenset({"up", "down"})
@@ -49,9 +50,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
             "--expect-no-changes", action="store_true", help="end with 5 when something differs"
         )
     if verb == "up":
+        from rackwright.cli.replacement import add_replacement
+
         parser.add_argument(
             "--plan", type=Path, metavar="FOLDER", help="do what this plan says and nothing else"
         )
+        add_replacement(parser)
     if verb in _DESTRUCTIVE:
         parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.set_defaults(verb=verb)
@@ -60,7 +64,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb; the exit code."""
     from rackwright.plan.load import load_plan
-    from rackwright.provision import engine, saved_plans
+    from rackwright.provision import engine, nodes, saved_plans
     from rackwright.provision.targets import open_target
 
     loaded = load_plan(arguments.blueprint, layers=tuple(arguments.layer))
@@ -68,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     if verb == "status" and shows_hosts(arguments):
         return show_hosts(arguments, loaded.plan)
     site = choose_site(arguments, loaded)
+    rolls = verb == "up" and _rolls(arguments, loaded)
     if verb in _JUDGED:
         gate = gate_of(arguments)
         if refused := refused_by(gate, loaded, "nothing was created"):
@@ -81,15 +86,17 @@ def run(arguments: argparse.Namespace) -> int:
     if verb == "preview" and arguments.save_plan:
         saved_plans.prepare(arguments.save_plan)
     target = open_target(arguments.target)
-    namings: Sequence[Naming] | None = None
+    found: Bound | None = None
     trouble: RackwrightError | None = None
     foreseen = False
     if verb == "status":
         outcomes = engine.status(site, target)
     elif verb == "down":
+        nodes.release_servers(nodes.fleet_in(loaded.plan, site.name), target)
         outcomes = engine.down(site, target, say=_say)
     elif verb == "up":
-        outcomes = engine.up(site, target, say=_say, plans=_absolute(arguments.plan))
+        _refuse_surplus(loaded, site, target)
+        outcomes = _up(arguments, loaded, site, target)
     else:
         outcomes = engine.preview(
             site,
@@ -102,18 +109,16 @@ def run(arguments: argparse.Namespace) -> int:
             saved_plans.seal(arguments.save_plan, stack=site.stack, blueprint=blueprint)
     if verb == "up" or (verb == "status" and any(o.kind == "aws-cluster" for o in outcomes)):
         try:
-            namings = _name(verb, loaded, site, target)
+            found = _name(verb, loaded, site, target)
         except ExternalToolError as error:
             trouble = error
     elif verb == "preview":
         foreseen = _foresee(loaded, site, target, strict=arguments.expect_no_changes)
     if arguments.json:
-        nodes = None if namings is None else {one.group: one.as_data() for one in namings}
-        text = engine.render_json(outcomes, endpoint=target.endpoint, nodes=nodes)
-        sys.stdout.write(text)
+        sys.stdout.write(_as_json(outcomes, target, found))
     else:
         sys.stdout.write(_render(verb, site, outcomes, target.endpoint))
-        sys.stdout.writelines(f"{line}\n" for line in _hosts(namings))
+        sys.stdout.writelines(f"{line}\n" for line in _hosts(found))
     sys.stdout.flush()
     if trouble is not None:
         raise trouble
@@ -121,10 +126,85 @@ def run(arguments: argparse.Namespace) -> int:
     if verb == "preview" and arguments.expect_no_changes and differs:
         sys.stderr.write("what is there differs from the blueprint\n")
         return ExitCode.VIOLATION
+    if rolls and found is not None:
+        return _roll(arguments, loaded, site, target, found)
+    if verb == "up" and found is not None and found.outdated:
+        return ExitCode.OUTDATED
     return ExitCode.NOTHING if verb == "status" and not outcomes else ExitCode.CLEAN
 
 
-def _name(verb: str, loaded: LoadedPlan, site: Site, target: Target) -> tuple[Naming, ...]:
+def _up(
+    arguments: argparse.Namespace, loaded: LoadedPlan, site: Site, target: Target
+) -> list[StackOutcome]:
+    """Create or change the stacks.
+
+    Raises:
+        ExternalToolError: the engine fails; what AWS says of nodes that it did not launch is shown.
+    """
+    from rackwright.provision import engine, nodes
+
+    try:
+        return engine.up(site, target, say=_say, plans=_absolute(arguments.plan))
+    except ExternalToolError:
+        # Where AWS cannot be asked either, the engine's own words are all there is.
+        with suppress(ExternalToolError):
+            for line in nodes.launch_failures(nodes.fleet_in(loaded.plan, site.name), target):
+                _say(line)
+        raise
+
+
+def _rolls(arguments: argparse.Namespace, loaded: LoadedPlan) -> bool:
+    """Whether 'up' is to replace outdated nodes as well.
+
+    Raises:
+        UsageError: arguments contradict each other.
+    """
+    from rackwright.cli.replacement import check_replacement
+
+    check_replacement(arguments, loaded.plan)
+    if arguments.waves is not None or arguments.resume:
+        if arguments.json:
+            raise UsageError(
+                "--json tells of the stacks alone", hint="leave out --waves and --resume"
+            )
+        return True
+    for name in ("wave_limit", "drain_timeout", "reason"):
+        if getattr(arguments, name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')} is for 'up' with --waves")
+    return False
+
+
+def _roll(
+    arguments: argparse.Namespace, loaded: LoadedPlan, site: Site, target: Target, found: Bound
+) -> int:
+    """Replace the outdated nodes in waves, or go on with what was begun."""
+    from rackwright.cli.replacement import Choice, replace_nodes
+    from rackwright.provision import nodes
+
+    ends = {node.host: node.instance for node in found.outdated if node.host is not None}
+    if not ends and not arguments.resume:
+        return int(ExitCode.OUTDATED if found.outdated else ExitCode.CLEAN)
+    fleet = nodes.fleet_in(loaded.plan, site.name)
+    return replace_nodes(arguments, loaded, fleet, target, Choice(ends))
+
+
+def _refuse_surplus(loaded: LoadedPlan, site: Site, target: Target) -> None:
+    """Let no Auto Scaling group choose which nodes go.
+
+    Raises:
+        UsageError: there are more nodes than the blueprint wants.
+        ExternalToolError: AWS refuses.
+    """
+    from rackwright.provision import nodes
+
+    if surplus := nodes.surplus(nodes.fleet_in(loaded.plan, site.name), target):
+        raise UsageError(
+            f"'up' ends no node: {'; '.join(map(str, surplus))}",
+            hint="drain and end them first: rackwright replace BLUEPRINT --surplus",
+        )
+
+
+def _name(verb: str, loaded: LoadedPlan, site: Site, target: Target) -> Bound:
     """The instance of each host of the node groups; 'up' gives those without a name one.
 
     Raises:
@@ -133,36 +213,36 @@ def _name(verb: str, loaded: LoadedPlan, site: Site, target: Target) -> tuple[Na
     from rackwright.provision import nodes
 
     fleet = nodes.fleet_in(loaded.plan, site.name)
-    if verb == "up":
-        namings = nodes.bind(fleet, target, say=_say).namings
-    else:
-        namings = nodes.read(fleet, target)
-    for line in (line for one in namings for line in one.complaints()):
+    found = nodes.bind(fleet, target, say=_say) if verb == "up" else nodes.read(fleet, target)
+    for line in (line for one in found.namings for line in one.complaints()):
         _say(line)
-    return namings
+    return found
 
 
 def _foresee(loaded: LoadedPlan, site: Site, target: Target, *, strict: bool) -> bool:
-    """Whether instances that are there would get a name or a record; nothing is changed.
+    """Whether instances that are there would get a name or a record, or would have to go.
 
     Raises:
         ExternalToolError: nobody can tell, and ``strict`` wants it told.
     """
     from rackwright.provision import nodes
+    from rackwright.provision.fleet_calls import NothingProvisionedError
 
     fleet = nodes.fleet_in(loaded.plan, site.name)
     try:
         would = nodes.bind(fleet, target, dry=True)
-    except nodes.NothingProvisionedError:
+    except NothingProvisionedError:
         return False
     except ExternalToolError as error:
         if strict:
             raise
         _say(f"hosts: names cannot be foreseen: {error.summary}")
         return False
+    if would.surplus:
+        _say(f"hosts: 'up' will refuse to end nodes: {'; '.join(map(str, would.surplus))}")
     if would.named or would.records:
         _say(f"hosts: {would.named:,} instances to name, {would.records:,} records to change")
-    return bool(would.named or would.records)
+    return bool(would.named or would.records or would.surplus)
 
 
 def _absolute(path: Path | None) -> Path | None:
@@ -233,14 +313,33 @@ def _render(verb: str, site: Site, outcomes: Sequence[StackOutcome], endpoint: s
     return "\n".join(lines) + "\n"
 
 
-def _hosts(namings: Sequence[Naming] | None) -> Iterator[str]:
-    """The node groups with the hosts that have an address, as lines."""
-    from rackwright.model.names import compress_hostlist
+def _as_json(outcomes: Sequence[StackOutcome], target: Target, found: Bound | None) -> str:
+    from rackwright.provision.engine import render_json
 
-    for one in namings or ():
+    if found is None:
+        return render_json(outcomes, endpoint=target.endpoint)
+    return render_json(
+        outcomes,
+        endpoint=target.endpoint,
+        nodes={one.group: one.as_data() for one in found.namings},
+        outdated=[one.as_data() for one in found.outdated],
+    )
+
+
+def _hosts(found: Bound | None) -> Iterator[str]:
+    """The node groups with the hosts that have an address, and the outdated ones, as lines."""
+    from rackwright.model.names import compress_hostlist
+    from rackwright.provision.outdated import outdated_lines
+
+    if found is None:
+        return
+    for one in found.namings:
         there = list(one.as_data()["private_ips"])
         text = f": {compress_hostlist(there)}" if there else ""
         yield f"hosts of {one.group}: {len(there):,} of {len(one.hosts):,} with an address{text}"
+    if found.outdated:
+        yield from outdated_lines(found.outdated)
+        yield "they stay as they are until they are replaced: rackwright replace BLUEPRINT --outdated --waves unit"
 
 
 def _summary(verb: str, outcome: StackOutcome) -> str:

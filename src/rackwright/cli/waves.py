@@ -242,11 +242,22 @@ def begin(
     plan: Plan,
     executor: AnsibleExecutor,
     mark: str,
-    tags: Sequence[str],
-    only: Collection[str] | None,
+    tags: Sequence[str] = (),
+    only: Collection[str] | None = None,
     kind: str = "change",
+    instances: Mapping[str, str] | None = None,
 ) -> RolloutProgress:
     """A new change over the hosts ``only``, or all, as the arguments want it.
+
+    Args:
+        arguments: of the command line.
+        plan: the cluster.
+        executor: asks Slurm which nodes are in service.
+        mark: digest of what the hosts are configured from.
+        tags: steps that it is limited to.
+        only: the hosts to change, where not all are wanted.
+        kind: what it is called without a name of its own.
+        instances: the instance of each host that has to go.
 
     Raises:
         ExternalToolError: Slurm does not answer.
@@ -257,7 +268,7 @@ def begin(
     from rackwright.rollout.journal import RolloutProgress
     from rackwright.rollout.waves import Domain, plan_waves, roster
 
-    domain, limit = Domain(arguments.waves), limit_of(arguments, plan)
+    domain, limit = Domain(arguments.waves or Domain.UNIT), limit_of(arguments, plan)
     found = roster(plan, domain)
     kinds = dict.fromkeys(unit.hardware for unit in found.units)
     candidates = [
@@ -286,10 +297,13 @@ def begin(
         waves=waves,
         nodes=found.nodes,
         tags=tuple(tags),
+        instances=instances or {},
     )
 
 
-def go_on(before: RolloutProgress | None, mark: str, *, upgrade: bool = False) -> RolloutProgress:
+def go_on(
+    before: RolloutProgress | None, mark: str, *, upgrade: bool = False, replaces: bool = False
+) -> RolloutProgress:
     """The change that was begun last, where it can be gone on with.
 
     Raises:
@@ -304,6 +318,12 @@ def go_on(before: RolloutProgress | None, mark: str, *, upgrade: bool = False) -
             f"what is unfinished, the {before.change}, is {'no' if upgrade else 'an'} upgrade",
             hint=f"go on with it: rackwright {verb_of(before)} … --resume",
         )
+    if bool(before.instances) != replaces:
+        what = "replaces no instances" if replaces else "replaces or removes instances"
+        raise UsageError(
+            f"the {before.change} {what}",
+            hint=f"go on with it: rackwright {verb_of(before)} … --resume",
+        )
     if before.digest != mark:
         raise UsageError(
             f"the blueprint, or the inventory, is not that of the {before.change} any more",
@@ -314,6 +334,8 @@ def go_on(before: RolloutProgress | None, mark: str, *, upgrade: bool = False) -
 
 def verb_of(progress: RolloutProgress) -> str:
     """The command that goes on with a change."""
+    if progress.instances:
+        return "replace"
     return "configure" if progress.upgraded_from is None else "upgrade"
 
 

@@ -137,11 +137,14 @@ class Cluster(pulumi.ComponentResource):
             exports["node_groups"][group.group.name] = {
                 "autoscaling_group": fleet.group_name,
                 "launch_template": fleet.template_id,
-                "type": group.group.type,
                 "count": group.group.count,
-                "efa_interfaces": group.efa_interfaces,
-                "gres": None if accelerators is None else accelerators.gres,
-                "accelerators": None if accelerators is None else accelerators.count,
+                # Of the instances that it launches: one that runs may be of another type still.
+                "launches": {
+                    "type": group.group.type,
+                    "efa_interfaces": group.efa_interfaces,
+                    "gres": None if accelerators is None else accelerators.gres,
+                    "accelerators": None if accelerators is None else accelerators.count,
+                },
             }
         if plan.file_systems:
             exports["file_systems"] = self._lookup("aws-storage", "file_systems")

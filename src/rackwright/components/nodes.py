@@ -68,6 +68,8 @@ class NodeGroup(pulumi.ComponentResource):
             health_check_type="EC2",
             # A fixed fleet in one zone: a node that fails is drained and judged first.
             suspended_processes=["AZRebalance", "ReplaceUnhealthy"],
+            # Which node goes is said by name, after its jobs have ended, and never chosen by the group.
+            protect_from_scale_in=True,
             wait_for_capacity_timeout="20m",
             tags=[
                 {"key": key, "value": value, "propagate_at_launch": True}

@@ -8,7 +8,7 @@ import pulumi
 import pulumi_aws as aws
 
 from rackwright.components.tags import SiteArgs, child_options
-from rackwright.plan.aws.launch_template import Wiring, server_args
+from rackwright.plan.aws.launch_template import Wiring, server_args, settled_properties
 from rackwright.plan.aws.site import ServerPlan
 
 
@@ -39,11 +39,7 @@ class Servers(pulumi.ComponentResource):
         self.private_ips = {}
         self.public_ips = {}
         self.instance_ids = {}
-        # User data is for the first boot: a server that runs must not be stopped for another one.
-        moving = ["userData"]
-        if servers.server.image.startswith("ssm:"):
-            # A parameter of an image moves with each release; the server must not be replaced by it.
-            moving.append("ami")
+        settled = settled_properties(servers.server, kept=servers.kept)
         zone = args.plan.network.dns_zone
         for host in servers.names:
             name = args.name(host)
@@ -55,9 +51,10 @@ class Servers(pulumi.ComponentResource):
                     tags=args.common_tags() | {"rackwright:role": servers.role},
                     wiring=replace(wiring, user_data=args.plan.server_user_data(host)),
                     public=servers.public,
+                    kept=servers.kept,
                 ),
                 subnet_id=subnet_id,
-                opts=child_options(self, args, name, ignore_changes=moving),
+                opts=child_options(self, args, name, ignore_changes=settled),
             )
             aws.route53.Record(
                 name,

@@ -16,7 +16,11 @@ _REPLACE, _REVIEW, _REFUSED = Action.REPLACE, Action.REVIEW, Action.REFUSED
 
 _JUDGED = "read by the policies only; nothing on the cluster changes"
 _PLANT = "work on the plant: settle with facilities which racks must be drained"
-_TEMPLATE = "a new version of the launch template, which nodes take as they are replaced in turn"
+_TEMPLATE = (
+    "a new version of the launch template: nodes stay what they are until 'rackwright replace --outdated' "
+    "drains and replaces them in turn"
+)
+_SURPLUS = "'up' ends no node: 'rackwright replace --surplus' drains and ends them before"
 _MOVED = "the nodes are moved or recabled"
 _CABLES = "the nodes behind these links lose them meanwhile"
 _FORMATTED = "fixed when the target is formatted"
@@ -150,7 +154,7 @@ _AWS = (
     ActionRule("sites/aws/access/instance_profiles/**", "any", _ROLLING, _TEMPLATE),
     *_rules("sites/aws/access/", _IN_PLACE, "how Ansible reaches the hosts", "user connect"),
     ActionRule("sites/aws/access/key_pair", "any", _REPLACE,
-         "an instance keeps its key pair for life: head and login nodes are made anew"),
+         "an instance keeps its key pair for life: login nodes are made anew, and head nodes keep theirs"),
     ActionRule("sites/aws/access/encryption_key", "any", _REFUSED,
          "file systems and root volumes keep their key for life: others would take their place"),
     ActionRule("sites/aws/(cluster-subnet)", "any", _REPLACE,
@@ -162,26 +166,33 @@ _AWS = (
         for server in ("head", "login")
         for rule in (
             ActionRule(f"sites/aws/{server}/type", "any", _DRAIN, "the instance stops and starts again"),
-            ActionRule(f"sites/aws/{server}/image", "any", _REPLACE,
-                 "the instance is made anew; its root volume goes with it"),
             ActionRule(f"sites/aws/{server}/root_volume", "grown", _IN_PLACE, "the volume grows"),
-            ActionRule(f"sites/aws/{server}/root_volume", "shrunk", _REPLACE,
-                 "a volume cannot shrink: the instance is made anew"),
             ActionRule(f"sites/aws/{server}/count", "grown", _IN_PLACE, "more instances"),
-            ActionRule(f"sites/aws/{server}/count", "shrunk", _DRAIN, "the last instances are removed"),
         )
     ),
+    ActionRule("sites/aws/login/image", "any", _REPLACE,
+         "the instance is made anew; its root volume goes with it"),
+    ActionRule("sites/aws/login/root_volume", "shrunk", _REPLACE,
+         "a volume cannot shrink: the instance is made anew"),
+    ActionRule("sites/aws/login/count", "shrunk", _DRAIN, "the last instances are removed"),
+    ActionRule("sites/aws/head/image", "any", _REVIEW,
+         "a head node keeps the image that it was made with, since its root volume holds Slurm's state and the "
+         "accounting database: bring new packages by 'configure', or move both to a head node of another site"),
+    ActionRule("sites/aws/head/root_volume", "shrunk", _REPLACE,
+         "a volume cannot shrink: another instance would take its place, without Slurm's state", data=True),
+    ActionRule("sites/aws/head/count", "shrunk", _DRAIN,
+         "the last head nodes would be removed, with what their root volumes hold", data=True),
     ActionRule("sites/aws/login", "added", _IN_PLACE, "new instances"),
     ActionRule("sites/aws/login", "removed", _DRAIN, "the login nodes are removed"),
     ActionRule("sites/aws/node_groups/*", "added", _IN_PLACE, "new instances"),
-    ActionRule("sites/aws/node_groups/*", "removed", _DRAIN, "the instances are removed"),
+    ActionRule("sites/aws/node_groups/*", "removed", _DRAIN, _SURPLUS),
     ActionRule("sites/aws/node_groups/*/count", "grown", _IN_PLACE, "more instances"),
-    ActionRule("sites/aws/node_groups/*/count", "shrunk", _DRAIN,
-         "AWS chooses which instances go: drain them first"),
+    ActionRule("sites/aws/node_groups/*/count", "shrunk", _DRAIN, _SURPLUS),
     *_rules("sites/aws/node_groups/*/", _ROLLING, _TEMPLATE,
-            "image root_volume root_device metadata_hops"),
-    *_rules("sites/aws/node_groups/*/", _REPLACE, "an instance keeps it for life",
-            "type efa placement_group capacity/**"),
+            "type image root_volume root_device metadata_hops"),
+    *_rules("sites/aws/node_groups/*/", _REPLACE,
+            "an instance keeps it for life, and a placement group goes with its last instance",
+            "efa placement_group capacity/**"),
     *_rules("sites/aws/node_groups/*/capacity/", _IN_PLACE, _JUDGED,
             "instances availability_zone starts ends"),
     ActionRule("sites/aws/file_systems/*", "added", _IN_PLACE, "a new file system"),

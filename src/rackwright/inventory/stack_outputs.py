@@ -69,7 +69,7 @@ def read_outputs(path: Path) -> Outputs:
             f"'{path}' is not JSON", hint="write it with 'rackwright status --json'"
         ) from None
     try:
-        found = _outputs(document)
+        found = outputs_of(document)
     except (AttributeError, KeyError, TypeError, ValueError):
         found = Outputs()
     if not found.servers:
@@ -80,7 +80,12 @@ def read_outputs(path: Path) -> Outputs:
     return found
 
 
-def _outputs(document: Any) -> Outputs:
+def outputs_of(document: Any) -> Outputs:
+    """What a document says that ``rackwright status --json`` prints; nothing where it is another one.
+
+    Raises:
+        AttributeError, KeyError, TypeError, ValueError: it is not in that form.
+    """
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         return Outputs()
     stacks = document["stacks"]

@@ -363,6 +363,7 @@ def render_json(
     *,
     endpoint: str | None = None,
     nodes: Mapping[str, Any] | None = None,
+    outdated: Sequence[Mapping[str, Any]] | None = None,
 ) -> str:
     """The outcomes as JSON, schema ``rackwright.stack/v1``.
 
@@ -370,10 +371,12 @@ def render_json(
         outcomes: what a run did to each stack.
         endpoint: base URL of the embedded AWS.
         nodes: hosts of each node group with their addresses; None where they are not known.
+        outdated: nodes that are not what their group launches now; None where they are not known.
     """
     return json_text(
         {
             "nodes": nodes,
+            "outdated": outdated,
             "schema": "rackwright.stack/v1",
             "endpoint": endpoint,
             "stacks": [

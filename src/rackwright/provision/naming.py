@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,18 +35,32 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class TemplateVersion:
+    """A version of a launch template: the id of the template, and a number or ``$Latest``."""
+
+    id: str
+    number: str
+
+
+@dataclass(frozen=True, slots=True)
 class NodeInstance:
     """A living instance of a node group.
 
     Attributes:
         address: private address of its first interface; None while it has none.
         host: what its tag says, whether that is right or not.
+        template: what it was launched from; None where it does not say.
+        subnet: where it stands; None where it does not say.
+        protected: its group may not choose it when it gets smaller.
     """
 
     id: str
     launched: dt.datetime
     address: str | None = None
     host: str | None = None
+    template: TemplateVersion | None = None
+    subnet: str | None = None
+    protected: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +137,17 @@ def held(group: str, count: int, instances: Iterable[NodeInstance]) -> Naming:
     return Naming(group, hosts, _ordered(hosts, holders), tuple(unnamed))
 
 
-def assigned(group: str, count: int, instances: Iterable[NodeInstance]) -> Naming:
-    """The same, with the free names given to the instances without one, the eldest first."""
+def assigned(
+    group: str, count: int, instances: Iterable[NodeInstance], first: Collection[str] = ()
+) -> Naming:
+    """The same, with the free names given to the instances without one, the eldest first.
+
+    Of the free names those of ``first`` are given first.
+    """
     found = held(group, count, instances)
     holders = dict(found.holders)
-    holders.update(zip(found.missing, found.unnamed, strict=False))
+    free = sorted(found.missing, key=lambda host: host not in first)
+    holders.update(zip(free, found.unnamed, strict=False))
     left = found.unnamed[len(holders) - len(found.holders) :]
     return Naming(group, found.hosts, _ordered(found.hosts, holders), left)
 

@@ -14,7 +14,7 @@ from typing import Any
 from rackwright import __version__
 from rackwright.accept.compare import HostAcceptance, ItemOutcome, compare
 from rackwright.accept.expected import Comparing, HostExpectations
-from rackwright.accept.run import VERIFY, Answers, collect, play, write_requests
+from rackwright.accept.run import PLAYBOOKS, VERIFY, Answers, collect, play, write_requests
 from rackwright.ansible_runs.events import HostResult, Tally, unfinished
 from rackwright.ansible_runs.files import Workspace
 from rackwright.ansible_runs.observer import Lines, Watcher
@@ -35,6 +35,8 @@ from rackwright.receptor.distribute import run_distributed
 from rackwright.receptor.workers import Login, Workers
 from rackwright.rollout.journal import RolloutProgress
 from rackwright.rollout.slurm_nodes import JOB_FORMAT, NodesSeen, NodeUpdate
+
+REACH = PLAYBOOKS / "reach.yml"
 
 
 @dataclass
@@ -118,6 +120,21 @@ class AnsibleExecutor:
         for host, result in tally.hosts.items():
             self.changed.setdefault(host, []).extend(result.changed)
         return unfinished(tally, hosts)
+
+    def reach(self, hosts: Sequence[str]) -> Mapping[str, str]:
+        """Wait until hosts can be logged in to; those that cannot, with the reason."""
+        options = Options(
+            limit=",".join(hosts),
+            forks=self.forks,
+            max_failures=100,
+            inventories=tuple(self.inventories),
+        )
+        tally = self.run(options, Lines(lambda _: None), REACH)
+        return {
+            host: result.failure if result is not None and result.failure else "it was not asked"
+            for host in hosts
+            if (result := tally.hosts.get(host)) is None or result.failure is not None
+        }
 
     def accept(self, hosts: Sequence[str]) -> Mapping[str, str]:
         """Compare hosts with the blueprint; those that do not pass, with the reason.

@@ -38,6 +38,9 @@ class RolloutProgress:
         upgraded_from: for an upgrade, what the hosts were brought to before it.
         upgraded_to: and what it brings them to.
         undone: hosts that were brought back to that after they had failed, with the reason.
+        instances: the instance of each host that has to go, empty where a host has none; none at all
+            where machines stay what they are.
+        removed: no others take the place of these instances.
     """
 
     change: str
@@ -51,6 +54,8 @@ class RolloutProgress:
     upgraded_from: SoftwareRecord | None = None
     upgraded_to: SoftwareRecord | None = None
     undone: dict[str, str] = field(default_factory=dict)
+    instances: Mapping[str, str] = field(default_factory=dict)
+    removed: bool = False
 
     def left(self, wave: Wave) -> tuple[str, ...]:
         """The hosts of a wave that are not changed and accepted yet."""
@@ -114,6 +119,8 @@ def save(progress: RolloutProgress, path: Path) -> None:
         "done": sorted(progress.done),
         "failed": dict(sorted(progress.failed.items())),
         "drained": dict(sorted(progress.drained.items())),
+        "instances": dict(sorted(progress.instances.items())),
+        "removed": progress.removed,
     }
     if progress.upgraded_to is not None:
         document["upgraded_to"] = progress.upgraded_to.as_data()
@@ -162,6 +169,9 @@ def _read(document: Any) -> RolloutProgress:
         upgraded_from=_record(document.get("upgraded_from")),
         upgraded_to=_record(document.get("upgraded_to")),
         undone={str(host): str(why) for host, why in document.get("undone", {}).items()},
+        # Earlier releases replaced no machines.
+        instances={str(host): str(one) for host, one in document.get("instances", {}).items()},
+        removed=bool(document.get("removed", False)),
     )
 
 

@@ -2,7 +2,8 @@
 
 No job is killed: a node is changed when the last job on it has ended. A node that somebody else has
 taken out of service is changed as well, but keeps its reason and is not resumed, and what becomes of
-it says nothing about the change.
+it says nothing about the change. Where the change replaces machines, the reason was that of the old one:
+the new one is resumed. Where it removes them, nodes stay drained.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from rackwright.rollout.slurm_nodes import (
     give_back,
     reason,
     rename_reason,
+    take_over,
 )
 from rackwright.rollout.waves import Wave, WaveKind
 
@@ -92,6 +94,7 @@ class Rollout:
     undo: Callable[[Sequence[str]], Mapping[str, str]] | None = None
     seconds: dict[int, float] = field(default_factory=dict)
     stopped: str | None = None
+    _served: set[str] = field(default_factory=set)
 
     def run(self) -> None:
         """Go over the waves that are not done; ``stopped`` says whether all had their turn.
@@ -134,14 +137,17 @@ class Rollout:
         if ready:
             self.say(f"{label}: changing {_count(ready, 'host')}")
             failed |= self.executor.change(ready, progress.tags)
-        if through := [host for host in ready if host not in failed]:
+        if not progress.removed and (through := [host for host in ready if host not in failed]):
             self.say(f"{label}: verifying {_count(through, 'host')}")
             failed |= self.executor.accept(through)
         for host in sorted(failed):
             self.say(f"{label}: {host} failed: {failed[host]}")
         undone = self._undo(label, wave, ready, failed)
         stuck = {host: why for host, why in failed.items() if host not in undone}
-        lost = self._return(label, nodes, ready, stuck)
+        if progress.removed:
+            lost = self._leave(nodes, ready, stuck)
+        else:
+            lost = self._return(label, nodes, ready, stuck)
         for host, why in sorted(lost.items()):
             self.say(f"{label}: {host} failed: {why}")
         failed |= lost
@@ -202,7 +208,9 @@ class Rollout:
         self.say(f"{label}: draining {_count(nodes, 'node')}")
         progress.own(nodes, why)
         self.keep(progress)
-        seen = self.executor.update(nodes, [drain(nodes, why)])
+        update = take_over if progress.instances else drain
+        seen = self.executor.update(nodes, [update(nodes, why)])
+        self._served = {node for node, state in seen.before.items() if state.in_service}
         foreign = [node for node in nodes if not self._has_our_reason(seen.after.get(node))]
         progress.release(foreign)
         self.keep(progress)
@@ -248,11 +256,24 @@ class Rollout:
         for node, why in sorted(busy.items()):
             self.say(f"{label}: {node} is not changed: {why}")
         ours = [node for node in busy if node in self.progress.drained]
+        if self.progress.instances:  # what was out of service with a reason of its own stays so
+            ours = [node for node in ours if node in self._served]
         if ours:
             self.say(f"{label}: giving {compress_hostlist(ours)} back as before")
             self.executor.update(ours, [give_back(ours, self.progress.reasons(ours))])
         self.progress.release(ours)
         self.keep(self.progress)
+
+    def _leave(
+        self, nodes: Mapping[str, str], ready: Sequence[str], failed: Mapping[str, str]
+    ) -> Mapping[str, str]:
+        """Leave nodes drained whose hosts are no more; name the reason of those that are still there."""
+        gone = [node for node, host in nodes.items() if host in ready and host not in failed]
+        self.progress.release(gone)
+        if bad := {node: failed[host] for node, host in nodes.items() if host in failed}:
+            self._mark(bad)
+        self.keep(self.progress)
+        return {}
 
     def _return(
         self,

@@ -131,6 +131,11 @@ def drain(names: Iterable[str], why: str) -> NodeUpdate:
     return NodeUpdate(tuple(names), _IN_SERVICE, ("State=DRAIN", f"Reason={why}"))
 
 
+def take_over(names: Iterable[str], why: str) -> NodeUpdate:
+    """Drains all of ``names``, also those that are out of service with a reason of their own."""
+    return NodeUpdate(tuple(names), " State=", ("State=DRAIN", f"Reason={why}"))
+
+
 def give_back(names: Iterable[str], whys: Iterable[str]) -> NodeUpdate:
     """Resumes those of ``names`` that are drained with one of the reasons ``whys``, no others."""
     return NodeUpdate(tuple(names), _with_reason(whys), ("State=RESUME",))

@@ -14,8 +14,10 @@ from rackwright.errors import ExternalToolError
 from rackwright.policy.packs.loader import builtin_pack
 from rackwright.provision import engine, nodes, targets
 from rackwright.provision.engine import StackOutcome
+from rackwright.provision.fleet_calls import NothingProvisionedError
 from rackwright.provision.naming import NodeInstance, assigned
-from rackwright.provision.nodes import Bound, NothingProvisionedError
+from rackwright.provision.nodes import Bound
+from rackwright.provision.outdated import OutdatedNode, Surplus
 from rackwright.provision.targets import Target
 
 BLUEPRINT = builtin_pack() / "fixtures" / "aws.yaml"
@@ -70,7 +72,7 @@ def test_a_site_that_is_not_there_has_no_names(monkeypatch: pytest.MonkeyPatch) 
 def test_status_tells_addresses_and_that_it_does_not_know_them(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(nodes, "read", lambda *_args: (a_group(3, 2),))
+    monkeypatch.setattr(nodes, "read", lambda *_args: Bound((a_group(3, 2),), 0, 0))
     assert run("status", "--json") == 0
     shown = capsys.readouterr()
     assert json.loads(shown.out)["nodes"]["train"]["missing"] == ["train-3"]
@@ -134,3 +136,79 @@ def test_topology_writes_a_layer_where_it_changed(
             in capsys.readouterr().err
         )
     assert 'children: "nn-3,nn-2"' in Path("told.yaml").read_text()
+
+
+OUTDATED = OutdatedNode("train", "train-1", "i-1", ("image", "instance type"))
+
+
+def test_up_names_outdated_nodes_and_ends_with_8(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = Bound((a_group(2, 2),), 0, 0)
+    monkeypatch.setattr(nodes, "surplus", lambda *_args: ())
+    monkeypatch.setattr(engine, "up", lambda *_args, **_options: [CLUSTER])
+    monkeypatch.setattr(nodes, "bind", lambda *_args, **_options: found)
+    assert run("up", "--yes") == 0
+    assert "outdated" not in capsys.readouterr().out
+    assert run("up", "--yes", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["outdated"] == []
+
+    found = Bound((a_group(2, 2),), 0, 0, (OUTDATED,))
+    assert run("up", "--yes") == 8
+    shown = capsys.readouterr().out
+    assert "outdated nodes of train: train-1 (image, instance type)" in shown
+    assert "rackwright replace" in shown
+    assert run("up", "--yes", "--json") == 8
+    (told,) = json.loads(capsys.readouterr().out)["outdated"]
+    assert told == {
+        "group": "train",
+        "host": "train-1",
+        "instance": "i-1",
+        "differs": ["image", "instance type"],
+    }
+    monkeypatch.setattr(nodes, "read", lambda *_args: found)
+    assert run("status") == 0
+    assert "outdated nodes of train: train-1" in capsys.readouterr().out
+
+
+def test_up_lets_no_group_choose_which_nodes_go(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    surplus = Surplus("train", 2, 3, {"i-3": "train-3"})
+    changed = []
+    monkeypatch.setattr(engine, "up", lambda *_args, **_options: changed.append("up"))
+    monkeypatch.setattr(nodes, "surplus", lambda *_args: (surplus,))
+    assert run("up", "--yes") == 2
+    shown = capsys.readouterr().err
+    assert "'train' has 3 nodes and the blueprint wants 2: train-3" in shown
+    assert "replace BLUEPRINT --surplus" in shown
+    assert not changed
+
+    would = Bound((a_group(2, 2),), 0, 0, surplus=(surplus,))
+    monkeypatch.setattr(nodes, "bind", lambda *_args, **_options: would)
+    assert run("preview", "--expect-no-changes") == 5
+    assert "'up' will refuse to end nodes" in capsys.readouterr().err
+
+
+def test_what_aws_says_of_nodes_is_shown_when_the_engine_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_args: Any, **_options: Any) -> Any:
+        raise ExternalToolError("'up' of stack 'aws-cluster/atlas-use1' failed")
+
+    monkeypatch.setattr(nodes, "surplus", lambda *_args: ())
+    monkeypatch.setattr(engine, "up", fail)
+    monkeypatch.setattr(
+        nodes, "launch_failures", lambda *_args: ["'train' has 3 of 16 nodes: none left"]
+    )
+    assert run("up", "--yes") == 4
+    shown = capsys.readouterr().err
+    assert "'train' has 3 of 16 nodes: none left" in shown
+    assert "'up' of stack" in shown
+
+    def refuse(*_args: Any) -> Any:
+        raise ExternalToolError("AWS refuses")
+
+    monkeypatch.setattr(nodes, "launch_failures", refuse)
+    assert run("up", "--yes") == 4
+    assert "'up' of stack" in capsys.readouterr().err

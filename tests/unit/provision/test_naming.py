@@ -154,3 +154,9 @@ def test_what_is_told_of_a_group_is_what_the_inventory_reads() -> None:
     assert missing == "2 of 3 hosts of 'dgx' have no instance with an address: dgx-[2-3]"
     assert unnamed == f"1 instances of 'dgx' have no host name: {fleet[2].id}"
     assert not list(assigned("dgx", 2, [instance(1), instance(2)]).complaints())
+
+
+def test_a_host_that_is_waited_for_gets_its_instance_before_others() -> None:
+    fleet = [instance(1, "dgx-1"), instance(2)]
+    assert hosts(assigned("dgx", 3, fleet)) == {"dgx-1": "1", "dgx-2": "2"}
+    assert hosts(assigned("dgx", 3, fleet, ["dgx-3"])) == {"dgx-1": "1", "dgx-3": "2"}

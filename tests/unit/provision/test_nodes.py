@@ -11,13 +11,15 @@ from typing import Any
 import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
+from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from rackwright.errors import ExternalToolError
-from rackwright.provision import nodes
-from rackwright.provision.embedded import moto_ec2
+from rackwright.provision import fleet_calls
+from rackwright.provision.embedded import moto_ec2, moto_instances
+from rackwright.provision.fleet_calls import Fleet, NothingProvisionedError
 from rackwright.provision.naming import HOST_TAG, REGISTER
-from rackwright.provision.nodes import Fleet, NothingProvisionedError, bind, network_nodes, read
+from rackwright.provision.nodes import bind, network_nodes, read, release_servers, surplus
 from rackwright.provision.targets import Target
 
 REGION, ZONE, COUNT = "us-east-1", "atlas.internal", 12
@@ -98,22 +100,22 @@ def cloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.delenv("AWS_PROFILE", raising=False)
-    monkeypatch.setattr(nodes, "INSTANCES_PER_PAGE", 5)
-    monkeypatch.setattr(nodes, "RECORDS_PER_PAGE", 4)
-    monkeypatch.setattr(nodes, "CHANGES_PER_BATCH", 6)
+    monkeypatch.setattr(fleet_calls, "INSTANCES_PER_PAGE", 5)
+    monkeypatch.setattr(fleet_calls, "RECORDS_PER_PAGE", 4)
+    monkeypatch.setattr(fleet_calls, "CHANGES_PER_BATCH", 6)
     with mock_aws():
         yield Cloud(tmp_path)
 
 
 def addresses(cloud: Cloud) -> dict[str, str | None]:
-    (naming,) = read(FLEET, cloud.target)
+    (naming,) = read(FLEET, cloud.target).namings
     return {host: one.address for host, one in naming.holders.items()}
 
 
 def test_every_instance_gets_a_name_and_a_replacement_a_free_one(cloud: Cloud) -> None:
     cloud.group("dgx", COUNT)
     cloud.group("dgx", 2, site="other")
-    (before,) = read(FLEET, cloud.target)
+    (before,) = read(FLEET, cloud.target).namings
     assert len(before.missing) == COUNT
     assert len(before.unnamed) == COUNT
 
@@ -137,7 +139,7 @@ def test_every_instance_gets_a_name_and_a_replacement_a_free_one(cloud: Cloud) -
         InstanceId=named["dgx-07"], ShouldDecrementDesiredCapacity=False
     )
     cloud.scaling.set_desired_capacity(AutoScalingGroupName="atlas-use1-dgx", DesiredCapacity=COUNT)
-    (between,) = read(FLEET, cloud.target)
+    (between,) = read(FLEET, cloud.target).namings
     assert between.missing == ("dgx-07",)
     assert "dgx-07" not in addresses(cloud), "who has the name is not there any more"
     assert bind(FLEET, cloud.target).named == 1
@@ -171,14 +173,14 @@ def refuse(monkeypatch: pytest.MonkeyPatch, status: int, code: str, times: int) 
         )
         return AWSResponse(request.url, status, {}, Body(text.encode()))
 
-    first = nodes._make_client
+    first = fleet_calls._make_client
 
     def make(*arguments: Any) -> Any:
         client = first(*arguments)
         client.meta.events.register_first("before-send.ec2.CreateTags", answer)
         return client
 
-    monkeypatch.setattr(nodes, "_make_client", make)
+    monkeypatch.setattr(fleet_calls, "_make_client", make)
     return called
 
 
@@ -241,10 +243,111 @@ def test_network_nodes_are_told_of_named_hosts_in_calls_of_few_instances(
         LaunchTemplateData={"ImageId": "ami-12c6146b", "InstanceType": "p5.48xlarge"},
     )
     cloud.group("dgx", COUNT)
-    monkeypatch.setattr(nodes, "TOPOLOGIES_PER_CALL", 5)
+    monkeypatch.setattr(fleet_calls, "TOPOLOGIES_PER_CALL", 5)
     assert network_nodes(FLEET, cloud.target) == {}  # nobody has a name yet
     bind(FLEET, cloud.target)
     found = network_nodes(FLEET, cloud.target)
     assert list(found) == [f"dgx-{number:02}" for number in range(1, COUNT + 1)]
     assert {len(above) for above in found.values()} == {3}
     assert len({above[0] for above in found.values()}) == 1
+
+
+def changed_template(cloud: Cloud, **data: str) -> None:
+    """Give the group another version of its launch template; what runs stays what it is."""
+    cloud.ec2.create_launch_template_version(
+        LaunchTemplateName="nodes",
+        LaunchTemplateData={"ImageId": "ami-12c6146b", "InstanceType": "t3.micro", **data},
+    )
+    cloud.scaling.update_auto_scaling_group(
+        AutoScalingGroupName="atlas-use1-dgx",
+        LaunchTemplate={"LaunchTemplateName": "nodes", "Version": "$Latest"},
+    )
+
+
+def test_nodes_are_outdated_until_they_are_replaced(cloud: Cloud) -> None:
+    moto_instances.install()  # moto's own groups do not say what their instances were launched from
+    fleet = Fleet("atlas", "use1", REGION, ZONE, {"dgx": 3}, ())
+    cloud.group("dgx", 3)
+    assert bind(fleet, cloud.target).outdated == ()
+    changed_template(cloud)
+    assert read(fleet, cloud.target).outdated == (), "another version, and nothing in it differs"
+    changed_template(cloud, InstanceType="t3.large")
+    found = read(fleet, cloud.target).outdated
+    assert [(one.host, one.differs) for one in found] == [
+        (f"dgx-{number}", ("instance type",)) for number in (1, 2, 3)
+    ]
+    cloud.scaling.terminate_instance_in_auto_scaling_group(
+        InstanceId=found[1].instance, ShouldDecrementDesiredCapacity=False
+    )
+    done = bind(fleet, cloud.target)
+    assert done.named == 1
+    assert [one.host for one in done.outdated] == ["dgx-1", "dgx-3"]
+
+
+def test_a_group_may_choose_none_of_its_nodes_after_their_naming(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Groups of earlier releases did not protect what they launched."""
+    monkeypatch.setattr(fleet_calls, "PROTECTED_PER_CALL", 5)
+    cloud.group("dgx", COUNT)
+
+    def protected() -> set[bool]:
+        groups = cloud.scaling.describe_auto_scaling_groups()["AutoScalingGroups"]
+        return {one["ProtectedFromScaleIn"] for group in groups for one in group["Instances"]}
+
+    assert bind(FLEET, cloud.target, dry=True).protected == COUNT
+    assert protected() == {False}, "a dry run changes nothing"
+    assert bind(FLEET, cloud.target).protected == COUNT
+    assert protected() == {True}
+    assert bind(FLEET, cloud.target).protected == 0
+    cloud.scaling.update_auto_scaling_group(
+        AutoScalingGroupName="atlas-use1-dgx", MinSize=0, MaxSize=4, DesiredCapacity=4
+    )
+    assert len(cloud.tags()) == COUNT, "nobody has been chosen"
+
+
+def test_nodes_that_the_blueprint_has_no_place_for_are_named(cloud: Cloud) -> None:
+    cloud.group("dgx", COUNT)
+    bind(FLEET, cloud.target)
+    assert surplus(FLEET, cloud.target) == ()
+    smaller = Fleet("atlas", "use1", REGION, ZONE, {"dgx": COUNT - 2}, ())
+    (found,) = surplus(smaller, cloud.target)
+    assert sorted(filter(None, found.nodes.values())) == ["dgx-11", "dgx-12"]
+    assert read(smaller, cloud.target).surplus == (found,)
+    without = Fleet("atlas", "use1", REGION, ZONE, {}, ())
+    (found,) = surplus(without, cloud.target)
+    assert (found.wanted, found.there, len(found.nodes)) == (0, COUNT, COUNT)
+
+
+def test_head_nodes_are_let_go_when_a_site_is_removed(cloud: Cloud) -> None:
+    tags = {
+        "rackwright:cluster": "atlas",
+        "rackwright:site": "use1",
+        "rackwright:role": "head",
+    }
+    made = []
+    for role, site in (("head", "use1"), ("head", "other"), ("login", "use1")):
+        own = tags | {"rackwright:role": role, "rackwright:site": site}
+        launched = cloud.ec2.run_instances(
+            ImageId="ami-12c6146b",
+            MinCount=1,
+            MaxCount=1,
+            TagSpecifications=[
+                {
+                    "ResourceType": "instance",
+                    "Tags": [{"Key": key, "Value": value} for key, value in own.items()],
+                }
+            ],
+        )
+        made.append(launched["Instances"][0]["InstanceId"])
+        cloud.ec2.modify_instance_attribute(
+            InstanceId=made[-1], DisableApiTermination={"Value": True}
+        )
+    head, *others = made
+    with pytest.raises(ClientError, match="OperationNotPermitted"):
+        cloud.ec2.terminate_instances(InstanceIds=[head])
+    assert release_servers(FLEET, cloud.target) == [head]
+    cloud.ec2.terminate_instances(InstanceIds=[head])
+    for other in others:
+        with pytest.raises(ClientError, match="OperationNotPermitted"):
+            cloud.ec2.terminate_instances(InstanceIds=[other])

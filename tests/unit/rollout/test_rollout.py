@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -444,3 +445,67 @@ def test_an_upgrade_is_kept_with_what_it_began_from(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("rackwright.software/v1", "other"))
     with pytest.raises(ProgressError):
         load(path)
+
+
+def a_replacement(*hosts: str) -> RolloutProgress:
+    waves = tuple(Wave(WaveKind.COMPUTE, host, (host,)) for host in hosts)
+    ends = {host: f"i-{host}" for host in hosts}
+    return RolloutProgress("change 1a2b", "1a2b", waves, NODES, instances=ends)
+
+
+def test_what_an_old_machine_was_drained_for_is_not_said_of_the_new_one() -> None:
+    slurm, progress = a_cluster(), a_replacement("n2", "n3")
+    slurm.nodes["n2"] = ("+DRAIN", "bad cable")
+    made, _ = roll(slurm, progress)
+    assert made.stopped is None
+    assert slurm.changed == ["n2", "n3"]
+    assert slurm.nodes["n2"] == slurm.nodes["n3"] == ("", None)
+    assert (progress.drained, progress.failed) == ({}, {})
+
+
+def test_a_bad_machine_with_a_job_is_not_given_back() -> None:
+    slurm, progress = a_cluster(), a_replacement("n2", "n3")
+    slurm.nodes["n2"] = ("+DRAIN", "bad cable")
+    slurm.jobs = {"n2": 1e9, "n3": 1e9}
+    roll(slurm, progress, drain=10.0)
+    assert slurm.changed == []
+    assert slurm.nodes["n2"][0] == "+DRAIN"
+    assert slurm.nodes["n3"] == ("", None)
+    assert set(progress.drained) == {"n2"}
+
+    slurm.jobs = {"n2": slurm.now + 1e9}
+    roll(slurm, progress, drain=10.0)
+    assert slurm.nodes["n2"][0] == "+DRAIN", "nor by another run"
+    assert slurm.changed == ["n3"]
+
+
+def test_nodes_whose_machines_are_removed_stay_drained() -> None:
+    slurm, progress = a_cluster(), a_replacement("n2", "n3")
+    progress.removed = True
+    slurm.jobs = {"n2": 100.0}
+    slurm.breaks = {"n3": "AWS refuses"}
+    slurm.bad = {"n2": "nobody verifies it"}
+    made, said = roll(slurm, progress)
+    assert slurm.changed == ["n2", "n3"]
+    assert slurm.now >= 100, "its job has ended first"
+    assert slurm.nodes["n2"][0] == slurm.nodes["n3"][0] == "+DRAIN"
+    assert progress.done == {"n2"}
+    assert progress.failed == {"n3": "AWS refuses"}
+    assert set(progress.drained) == {"n3"}
+    assert "AWS refuses" in str(slurm.nodes["n3"][1])
+    assert made.stopped is not None
+    assert not any("verifying" in line or "resuming" in line for line in said)
+
+
+def test_instances_that_have_to_go_are_kept(tmp_path: Path) -> None:
+    progress = a_replacement("n2")
+    progress.removed = True
+    save(progress, tmp_path / "waves.json")
+    assert load(tmp_path / "waves.json") == progress
+    text = (tmp_path / "waves.json").read_text()
+    old = json.loads(text)
+    del old["instances"], old["removed"]
+    (tmp_path / "waves.json").write_text(json.dumps(old))
+    before = load(tmp_path / "waves.json")
+    assert before is not None
+    assert (before.instances, before.removed) == ({}, False), "of an earlier release"

@@ -179,6 +179,7 @@ def server_args(
     tags: Mapping[str, str],
     wiring: Wiring = PLANNED,
     public: bool = False,
+    kept: bool = False,
 ) -> dict[str, Any]:
     """A head or login instance, its subnet aside.
 
@@ -188,6 +189,7 @@ def server_args(
         tags: its tags.
         wiring: ids of what it refers to.
         public: it takes a public address.
+        kept: its root volume holds data, so that EC2 ends it only after its protection is lifted.
     """
     return {
         "ami": wiring.image,
@@ -202,6 +204,24 @@ def server_args(
             "tags": {**tags, "Name": name},
         },
         "tags": {**tags, "Name": name},
+        **({"disable_api_termination": True} if kept else {}),
         **({} if wiring.user_data is None else {"user_data": wiring.user_data}),
         **({} if wiring.key_pair is None else {"key_name": wiring.key_pair}),
     }
+
+
+def settled_properties(server: AwsServer, *, kept: bool) -> list[str]:
+    """What an instance keeps from when it was made, whatever the blueprint says later.
+
+    Args:
+        server: what the blueprint says of it.
+        kept: its root volume holds data, so that no other instance may take its place.
+    """
+    # User data is for the first boot: a server that runs must not be stopped for another one.
+    settled = ["userData"]
+    # A parameter of an image moves with each release; the server must not be replaced by it.
+    if kept or server.image.startswith("ssm:"):
+        settled.append("ami")
+    if kept:
+        settled.append("keyName")
+    return settled

@@ -107,6 +107,11 @@ class ServerPlan:
     """They take public addresses."""
 
     @property
+    def kept(self) -> bool:
+        """Their root volumes hold data: Slurm's state and the accounting database."""
+        return self.role == "head"
+
+    @property
     def vcpus(self) -> int | None:
         """Virtual CPUs of all of them, None where unknown."""
         each = None if self.instance is None else fact_value(self.instance.vcpus)

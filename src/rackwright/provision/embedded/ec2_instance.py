@@ -91,7 +91,6 @@ class Instance(Ec2Resource):
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         names = {
             "ami": "ImageId",
-            "disableApiTermination": "DisableApiTermination",
             "ebsOptimized": "EbsOptimized",
             "instanceInitiatedShutdownBehavior": "InstanceInitiatedShutdownBehavior",
             "instanceType": "InstanceType",
@@ -145,7 +144,16 @@ class Instance(Ec2Resource):
             TagSpecifications=specifications,
             **arguments,
         )
-        return str(made["Instances"][0]["InstanceId"])
+        identity = str(made["Instances"][0]["InstanceId"])
+        if inputs.get("disableApiTermination"):  # moto does not take it at the launch
+            self._protect(aws, identity, protected=True)
+        return identity
+
+    @staticmethod
+    def _protect(aws: Aws, identity: str, *, protected: bool) -> None:
+        aws.ec2.modify_instance_attribute(
+            InstanceId=identity, DisableApiTermination={"Value": protected}
+        )
 
     @staticmethod
     def _disks(aws: Aws, inputs: Props) -> list[dict[str, Any]]:
@@ -192,6 +200,9 @@ class Instance(Ec2Resource):
             ec2.modify_instance_metadata_options(
                 InstanceId=identity, **to_api(news["metadataOptions"])
             )
+        if changed(olds, news, "disableApiTermination"):
+            protected = bool(news.get("disableApiTermination"))
+            self._protect(aws, identity, protected=protected)
         if changed(olds, news, "iamInstanceProfile"):
             self._profile(aws, identity, news.get("iamInstanceProfile"))
 

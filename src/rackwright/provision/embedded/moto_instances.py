@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from moto.autoscaling import models as autoscaling
+from moto.autoscaling.exceptions import ValidationError
 from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.models import EC2Backend, elastic_network_interfaces
 from moto.ec2.models.instances import Instance
@@ -254,3 +255,39 @@ def _patch_autoscaling() -> None:
                 )
 
     put(autoscaling.FakeAutoScalingGroup, replace_autoscaling_group_instances=replace)
+    _patch_termination()
+
+
+def _patch_termination() -> None:
+    """No group has fewer instances than its minimum, and none replaces what it was told not to replace."""
+    first = autoscaling.AutoScalingBackend.terminate_instance
+    first_notified = autoscaling.AutoScalingBackend.notify_terminate_instances
+
+    def terminate_instance(self: Any, instance_id: str, should_decrement: Any) -> Any:
+        instance = self.ec2_backend.get_instance(instance_id)
+        group = instance.autoscaling_group
+        if should_decrement and group.desired_capacity <= group.min_size:
+            raise ValidationError(
+                f"Currently, desiredSize equals minSize ({group.min_size}). Terminating instance "
+                "without replacement will violate group's min size constraint. Either set "
+                "shouldDecrementDesiredCapacity flag to false or lower group's min size."
+            )
+        return first(self, instance_id, should_decrement)
+
+    def notify_terminate_instances(self: Any, instance_ids: list[str]) -> None:
+        kept = {
+            state.instance.id: state
+            for group in self.autoscaling_groups.values()
+            if {"ProcessName": "ReplaceUnhealthy", "SuspensionReason": ""}
+            in group.suspended_processes
+            for state in group.instance_states
+        }
+        for one in kept.keys() & set(instance_ids):
+            kept[one].health_status = "Unhealthy"
+        first_notified(self, [one for one in instance_ids if one not in kept])
+
+    put(
+        autoscaling.AutoScalingBackend,
+        terminate_instance=terminate_instance,
+        notify_terminate_instances=notify_terminate_instances,
+    )

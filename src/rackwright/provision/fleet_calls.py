@@ -1,0 +1,380 @@
+"""The calls of AWS that are about the instances of node groups and their names.
+
+Reading takes ``autoscaling:DescribeAutoScalingGroups``, ``ec2:DescribeInstances`` and
+``ec2:DescribeLaunchTemplateVersions``; writing also ``ec2:CreateTags``,
+``autoscaling:SetInstanceProtection``, ``ssm:GetParameter``, ``route53:ListResourceRecordSets`` and
+``route53:ChangeResourceRecordSets``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from rackwright.errors import ExternalToolError
+from rackwright.exit_codes import ExitCode
+from rackwright.plan.aws.access import parameter_path
+from rackwright.provision.naming import GROUP_TAG, HOST_TAG, NodeInstance, TemplateVersion
+from rackwright.provision.outdated import ScalingGroup
+from rackwright.provision.targets import Target
+
+ATTEMPTS = 10
+"""Times that a call is made when AWS throttles it or fails; the waits between them grow."""
+GROUPS_PER_PAGE = 100
+INSTANCES_PER_PAGE = 1000
+PROTECTED_PER_CALL = 50
+TOPOLOGIES_PER_CALL = 100
+ACTIVITIES_READ = 20
+RECORDS_PER_PAGE = 300
+"""Items that one answer holds, or one call names: the most that the API gives."""
+CHANGES_PER_BATCH = 400
+"""Records changed by one call. Route 53 takes 1,000, and an ``UPSERT`` counts as two of them."""
+_ALIVE = ["pending", "running", "stopping", "stopped"]
+_LEAVING = ("Terminat", "Detach")
+_TEMPLATE_ID, _TEMPLATE_VERSION = "aws:ec2launchtemplate:id", "aws:ec2launchtemplate:version"
+"""Tags that EC2 puts on an instance with the launch template that it was launched from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """The node groups of an AWS site, as the blueprint has them.
+
+    Attributes:
+        zone: name of the private zone.
+        groups: instances wanted, by node group.
+        servers: hosts whose names somebody else keeps.
+    """
+
+    cluster: str
+    site: str
+    region: str
+    zone: str
+    groups: Mapping[str, int]
+    servers: tuple[str, ...]
+
+
+class NothingProvisionedError(ExternalToolError):
+    """The site has no network whose private zone could take names."""
+
+    exit_code = ExitCode.NOTHING
+
+
+@dataclass
+class FleetCalls:
+    """The calls, each with its pages and batches."""
+
+    fleet: Fleet
+    target: Target
+    _clients: dict[str, Any] = field(default_factory=dict)
+
+    def groups(self) -> list[ScalingGroup]:
+        """The Auto Scaling groups of the site's node groups, with the instances that are their own."""
+        pages = self._pages(
+            "autoscaling", "describe_auto_scaling_groups", GROUPS_PER_PAGE, Filters=self._own()
+        )
+        described = [one for page in pages for one in page["AutoScalingGroups"]]
+        return [_scaling_group(one) for one in described if GROUP_TAG in _tags(one)]
+
+    def instances(
+        self, groups: Sequence[ScalingGroup] | None = None
+    ) -> dict[str, list[NodeInstance]]:
+        """The living instances of each node group.
+
+        An Auto Scaling group says which are its own, EC2 what they are.
+        """
+        groups = self.groups() if groups is None else groups
+        group_of = {one: group for group in groups for one in group.members}
+        found: dict[str, list[NodeInstance]] = {}
+        filters = [
+            *self._own(),
+            {"Name": "tag-key", "Values": [GROUP_TAG]},
+            {"Name": "instance-state-name", "Values": _ALIVE},
+        ]
+        pages = self._pages("ec2", "describe_instances", INSTANCES_PER_PAGE, Filters=filters)
+        for reservation in (one for page in pages for one in page["Reservations"]):
+            for one in reservation["Instances"]:
+                group = group_of.get(one["InstanceId"])
+                if group is not None:
+                    found.setdefault(group.group, []).append(_instance(one, group))
+        return found
+
+    def _own(self) -> list[dict[str, Any]]:
+        """Filters that fit what belongs to the site."""
+        return [
+            {"Name": "tag:rackwright:cluster", "Values": [self.fleet.cluster]},
+            {"Name": "tag:rackwright:site", "Values": [self.fleet.site]},
+        ]
+
+    def template(self, version: TemplateVersion) -> Mapping[str, Any] | None:
+        """What is in a version of a launch template; None where it is no more."""
+        from botocore.exceptions import ClientError
+
+        with _refusals("ec2:DescribeLaunchTemplateVersions"):
+            try:
+                told = self._client("ec2").describe_launch_template_versions(
+                    LaunchTemplateId=version.id, Versions=[version.number]
+                )["LaunchTemplateVersions"]
+            except ClientError as error:
+                if not _code(error).startswith("InvalidLaunchTemplate"):
+                    raise
+                return None
+        return told[0]["LaunchTemplateData"] if told else None
+
+    def protect(self, name: str, ids: Sequence[str], *, protected: bool = True) -> None:
+        """Let a group choose these of its instances when it gets smaller, or not."""
+        client = self._client("autoscaling")
+        for begin in range(0, len(ids), PROTECTED_PER_CALL):
+            with _refusals("autoscaling:SetInstanceProtection"):
+                client.set_instance_protection(
+                    AutoScalingGroupName=name,
+                    InstanceIds=list(ids[begin : begin + PROTECTED_PER_CALL]),
+                    ProtectedFromScaleIn=protected,
+                )
+
+    def end(self, instance: str, *, smaller: bool) -> None:
+        """End an instance of a group, which gets smaller by it or launches another one."""
+        with _refusals("autoscaling:TerminateInstanceInAutoScalingGroup"):
+            self._client("autoscaling").terminate_instance_in_auto_scaling_group(
+                InstanceId=instance, ShouldDecrementDesiredCapacity=smaller
+            )
+
+    def lower_minimum(self, name: str, count: int) -> None:
+        """Let a group become as small as ``count``; that ends nothing."""
+        with _refusals("autoscaling:UpdateAutoScalingGroup"):
+            self._client("autoscaling").update_auto_scaling_group(
+                AutoScalingGroupName=name, MinSize=count
+            )
+
+    def last_failure(self, group: str) -> str | None:
+        """What AWS says of the last instance that a node group could not launch, and what to do about it.
+
+        None where it could launch all of the last ones.
+        """
+        found = next((one for one in self.groups() if one.group == group), None)
+        if found is None:
+            return f"the node group '{group}' has no Auto Scaling group"
+        with _refusals("autoscaling:DescribeScalingActivities"):
+            told = self._client("autoscaling").describe_scaling_activities(
+                AutoScalingGroupName=found.name, MaxRecords=ACTIVITIES_READ
+            )["Activities"]
+        failed = (one for one in told if one["StatusCode"] == "Failed")
+        last = next(failed, None)
+        return None if last is None else _with_advice(str(last.get("StatusMessage", "")))
+
+    def shared_parameter(self, what: str) -> Mapping[str, Any]:
+        """The outputs of a stack of the site, from the parameter that it has written.
+
+        Raises:
+            NothingProvisionedError: there is none.
+        """
+        name = f"{parameter_path(self.fleet.cluster, self.fleet.site)}/{what}"
+        client = self._client("ssm")
+        with _refusals("ssm:GetParameter"):
+            try:
+                value = client.get_parameter(Name=name)["Parameter"]["Value"]
+            except client.exceptions.ParameterNotFound:
+                raise NothingProvisionedError(
+                    f"there is no parameter '{name}' in '{self.fleet.region}'",
+                    hint="provision the site first: rackwright up",
+                ) from None
+        told: Mapping[str, Any] = json.loads(value)
+        return told
+
+    def release_servers(self) -> list[str]:
+        """Lift the protection from termination of head nodes; their instances."""
+        filters = [
+            *self._own(),
+            {"Name": "tag:rackwright:role", "Values": ["head"]},
+            {"Name": "instance-state-name", "Values": _ALIVE},
+        ]
+        pages = self._pages("ec2", "describe_instances", INSTANCES_PER_PAGE, Filters=filters)
+        found = [
+            one["InstanceId"]
+            for page in pages
+            for reservation in page["Reservations"]
+            for one in reservation["Instances"]
+        ]
+        for one in found:
+            with _refusals("ec2:ModifyInstanceAttribute"):
+                self._client("ec2").modify_instance_attribute(
+                    InstanceId=one, DisableApiTermination={"Value": False}
+                )
+        return found
+
+    def topology(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """The network nodes above each of these instances of which EC2 tells them."""
+        found: dict[str, tuple[str, ...]] = {}
+        client = self._client("ec2")
+        for begin in range(0, len(ids), TOPOLOGIES_PER_CALL):
+            batch = list(ids[begin : begin + TOPOLOGIES_PER_CALL])
+            with _refusals("ec2:DescribeInstanceTopology"):
+                told = client.describe_instance_topology(InstanceIds=batch)
+            for one in told["Instances"]:
+                if nodes := one.get("NetworkNodes"):
+                    found[one["InstanceId"]] = tuple(nodes)
+        return found
+
+    def zone_id(self) -> str:
+        """The private zone, from the parameter that the network's stack has written.
+
+        Raises:
+            NothingProvisionedError: there is none.
+        """
+        return str(self.shared_parameter("network")["dns_zone_id"])
+
+    def records(self, zone_id: str) -> list[dict[str, Any]]:
+        """The simple records of the zone."""
+        pages = self._pages(
+            "route53", "list_resource_record_sets", RECORDS_PER_PAGE, HostedZoneId=zone_id
+        )
+        listed = [one for page in pages for one in page["ResourceRecordSets"]]
+        return [one for one in listed if "ResourceRecords" in one and "SetIdentifier" not in one]
+
+    def tag(self, one: NodeInstance, host: str) -> bool:
+        """Give an instance its name; False where it has just gone.
+
+        One call tags an instance: EC2 gives all instances of a call the same value.
+        """
+        from botocore.exceptions import ClientError
+
+        tags = [{"Key": HOST_TAG, "Value": host}]
+        with _refusals("ec2:CreateTags"):
+            try:
+                self._client("ec2").create_tags(Resources=[one.id], Tags=tags)
+            except ClientError as error:
+                if _code(error) != "InvalidInstanceID.NotFound":
+                    raise
+                return False
+        return True
+
+    def change(self, zone_id: str, changes: Sequence[Mapping[str, Any]]) -> None:
+        """Change records of the zone, a batch after the other."""
+        client = self._client("route53")
+        for begin in range(0, len(changes), CHANGES_PER_BATCH):
+            batch = list(changes[begin : begin + CHANGES_PER_BATCH])
+            with _refusals("route53:ChangeResourceRecordSets"):
+                client.change_resource_record_sets(
+                    HostedZoneId=zone_id, ChangeBatch={"Changes": batch}
+                )
+
+    def _pages(self, service: str, operation: str, size: int, **arguments: Any) -> Iterator[Any]:
+        paginator = self._client(service).get_paginator(operation)
+        with _refusals(f"{service}:{operation.title().replace('_', '')}"):
+            yield from paginator.paginate(PaginationConfig={"PageSize": size}, **arguments)
+
+    def _client(self, service: str) -> Any:
+        if service not in self._clients:
+            with _refusals(service):
+                self._clients[service] = _make_client(self.target, service, self.fleet.region)
+        return self._clients[service]
+
+
+def _with_advice(told: str) -> str:
+    """The message of a failed activity, with what to do where capacity is lacking."""
+    text = told.strip().rstrip(".")
+    if "InsufficientInstanceCapacity" not in text and "sufficient" not in text:
+        return text
+    return (
+        f"{text}; the group asks again by itself: wait, or give the node group a 'capacity' that is "
+        "reserved, another zone or another type"
+    )
+
+
+def _scaling_group(described: Mapping[str, Any]) -> ScalingGroup:
+    told = described.get("LaunchTemplate") or {}
+    template = None
+    if "LaunchTemplateId" in told:
+        template = TemplateVersion(told["LaunchTemplateId"], told.get("Version", "$Default"))
+    return ScalingGroup(
+        name=described["AutoScalingGroupName"],
+        group=_tags(described)[GROUP_TAG],
+        template=template,
+        subnets=frozenset(filter(None, described.get("VPCZoneIdentifier", "").split(","))),
+        minimum=described["MinSize"],
+        # One that only begins cannot be protected yet; it takes over what its group says.
+        members={
+            one["InstanceId"]: bool(one.get("ProtectedFromScaleIn"))
+            or one["LifecycleState"].startswith("Pending")
+            for one in described["Instances"]
+            if not one["LifecycleState"].startswith(_LEAVING)
+        },
+        unhealthy=frozenset(
+            one["InstanceId"] for one in described["Instances"] if one["HealthStatus"] != "Healthy"
+        ),
+    )
+
+
+def _instance(described: Mapping[str, Any], group: ScalingGroup) -> NodeInstance:
+    tags = _tags(described)
+    template = None
+    if _TEMPLATE_ID in tags and _TEMPLATE_VERSION in tags:
+        template = TemplateVersion(tags[_TEMPLATE_ID], tags[_TEMPLATE_VERSION])
+    return NodeInstance(
+        id=described["InstanceId"],
+        launched=described["LaunchTime"],
+        address=described.get("PrivateIpAddress"),
+        host=tags.get(HOST_TAG),
+        template=template,
+        subnet=described.get("SubnetId"),
+        protected=group.members[described["InstanceId"]],
+    )
+
+
+def _make_client(target: Target, service: str, region: str) -> Any:
+    """A client of the place where ``target`` provisions.
+
+    On AWS the credentials are those that boto3 finds, the same that the Pulumi provider does.
+    """
+    import boto3
+    from botocore.config import Config
+
+    retries = {"total_max_attempts": ATTEMPTS, "mode": "adaptive"}
+    if target.endpoint is None:
+        made = boto3.session.Session().client(
+            service, region_name=region, config=Config(retries=retries)
+        )
+    else:
+        # Real credentials and a proxy's hosts must not meet the embedded AWS.
+        made = boto3.session.Session(
+            aws_access_key_id=target.environment["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=target.environment["AWS_SECRET_ACCESS_KEY"],
+        ).client(
+            service,
+            region_name=region,
+            endpoint_url=target.endpoint,
+            config=Config(retries=retries, proxies={}),
+        )
+    return made
+
+
+@contextmanager
+def _refusals(action: str) -> Iterator[None]:
+    """Turn what AWS refuses into an error that says what was asked."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+    except ClientError as error:
+        message = str(error.response.get("Error", {}).get("Message", "")).strip().rstrip(".")
+        hint = "run the same command again"
+        if "AccessDenied" in _code(error) or "Unauthorized" in _code(error):
+            hint = f"the credentials need the permission '{action}'"
+        raise ExternalToolError(
+            f"AWS refuses '{action}': {_code(error)}: {message}", hint=hint
+        ) from None
+    except BotoCoreError as error:
+        raise ExternalToolError(
+            f"AWS cannot be asked for '{action}': {error}",
+            hint="look at the credentials and the network",
+        ) from None
+
+
+def _code(error: Any) -> str:
+    return str(error.response.get("Error", {}).get("Code", "unknown"))
+
+
+def _tags(described: Mapping[str, Any]) -> dict[str, str]:
+    return {one["Key"]: one["Value"] for one in described.get("Tags", ())}

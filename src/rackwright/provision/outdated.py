@@ -1,0 +1,164 @@
+"""Which nodes were launched from something else than their group launches from now; nothing here calls AWS.
+
+An Auto Scaling group that gets another version of its launch template, or another subnet, launches new
+instances from it; those that run stay what they are (Amazon EC2 Auto Scaling User Guide, "Create a launch
+template for an Auto Scaling group").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rackwright.model.names import compress_hostlist
+from rackwright.provision.naming import Naming, NodeInstance, TemplateVersion
+
+_WORDS = {
+    "BlockDeviceMappings": "disks",
+    "CapacityReservationSpecification": "capacity reservation",
+    "IamInstanceProfile": "instance profile",
+    "ImageId": "image",
+    "InstanceMarketOptions": "market",
+    "InstanceType": "instance type",
+    "KeyName": "key pair",
+    "MetadataOptions": "metadata options",
+    "NetworkInterfaces": "network interfaces",
+    "Placement": "placement",
+    "TagSpecifications": "tags",
+    "UserData": "user data",
+}
+"""What the fields of a launch template are called; others keep their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingGroup:
+    """An Auto Scaling group of a site.
+
+    Attributes:
+        name: what AWS calls it.
+        group: the node group.
+        template: what it launches from; None where it says none.
+        subnets: where it launches.
+        minimum: instances that it has at least.
+        members: its instances that are not about to leave it; true for those that it may not choose
+            when it gets smaller.
+        unhealthy: those of them that EC2 calls impaired or gone. Nothing replaces them by itself.
+    """
+
+    name: str
+    group: str
+    template: TemplateVersion | None
+    subnets: frozenset[str]
+    minimum: int
+    members: Mapping[str, bool]
+    unhealthy: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class OutdatedNode:
+    """A node that is not what its group launches now.
+
+    Attributes:
+        host: its name; None where it has none.
+        differs: in what, in words.
+    """
+
+    group: str
+    host: str | None
+    instance: str
+    differs: tuple[str, ...]
+
+    def as_data(self) -> dict[str, Any]:
+        """It as plain data: the form in which ``rackwright up --json`` tells it."""
+        return {
+            "group": self.group,
+            "host": self.host,
+            "instance": self.instance,
+            "differs": list(self.differs),
+        }
+
+
+def find_outdated(
+    naming: Naming, group: ScalingGroup, contents: Mapping[TemplateVersion, Mapping[str, Any]]
+) -> Iterator[OutdatedNode]:
+    """The nodes of a group that are not what it launches now, in the order of their names.
+
+    Args:
+        naming: its hosts and their instances.
+        group: what it launches from.
+        contents: what is in the versions of launch templates, those that are no more left out.
+    """
+    held = [*naming.holders.items(), *((None, one) for one in naming.unnamed)]
+    for host, one in held:
+        if differs := tuple(_differences(one, group, contents)):
+            yield OutdatedNode(naming.group, host, one.id, differs)
+
+
+def _differences(
+    one: NodeInstance, group: ScalingGroup, contents: Mapping[TemplateVersion, Mapping[str, Any]]
+) -> Iterator[str]:
+    if one.template != group.template or one.template is None or group.template is None:
+        old = None if one.template is None else contents.get(one.template)
+        new = None if group.template is None else contents.get(group.template)
+        if one.template is None:
+            yield "unknown: the instance does not say what it was launched from"
+        elif old is None or new is None:
+            yield "unknown: its launch template is not there any more"
+        else:
+            keys = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
+            yield from (_WORDS.get(key, key) for key in keys)
+    if one.subnet is not None and group.subnets and one.subnet not in group.subnets:
+        yield "subnet"
+
+
+def outdated_lines(outdated: Iterable[OutdatedNode]) -> Iterator[str]:
+    """One line for the nodes of each group that differ in the same."""
+    alike: dict[tuple[str, tuple[str, ...]], list[OutdatedNode]] = {}
+    for node in outdated:
+        alike.setdefault((node.group, node.differs), []).append(node)
+    for (group, differs), nodes in alike.items():
+        yield f"outdated nodes of {group}: {_listed(nodes)} ({', '.join(differs)})"
+
+
+def _listed(nodes: Sequence[OutdatedNode]) -> str:
+    names = [node.host for node in nodes if node.host is not None]
+    others = [node.instance for node in nodes if node.host is None]
+    return ", ".join([*([compress_hostlist(names)] if names else []), *others])
+
+
+@dataclass(frozen=True, slots=True)
+class Surplus:
+    """The instances of a group that a blueprint has no place for.
+
+    Attributes:
+        wanted: instances that the blueprint wants.
+        there: instances that there are.
+        nodes: those that have to go, each by its instance, with its name where it has one.
+    """
+
+    group: str
+    wanted: int
+    there: int
+    nodes: Mapping[str, str | None]
+
+    def __str__(self) -> str:
+        """Like ``train has 12 nodes and the blueprint wants 8: train-[09-12]``."""
+        names = [host for host in self.nodes.values() if host is not None]
+        others = [one for one, host in self.nodes.items() if host is None]
+        text = ", ".join([*([compress_hostlist(names)] if names else []), *others])
+        return f"'{self.group}' has {self.there:,} nodes and the blueprint wants {self.wanted:,}: {text}"
+
+
+def find_surplus(naming: Naming, instances: Sequence[NodeInstance]) -> Surplus | None:
+    """What of a group has to go before it is as large as the blueprint wants it; None for nothing.
+
+    Those whose names the blueprint has no more go, then the youngest without a name.
+    """
+    wanted, there = len(naming.hosts), len(instances)
+    if there <= wanted:
+        return None
+    named = [one for one in naming.unnamed if one.host is not None]
+    others = [one for one in naming.unnamed if one.host is None]
+    going = [*reversed(named), *reversed(others)][: there - wanted]
+    return Surplus(naming.group, wanted, there, {one.id: one.host for one in reversed(going)})

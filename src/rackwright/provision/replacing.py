@@ -1,0 +1,133 @@
+"""Ends instances of node groups by name, and waits for those that take their place.
+
+An Auto Scaling group that is told to end an instance without getting smaller launches another one from
+the launch template that it has now (Amazon EC2 Auto Scaling API Reference,
+``TerminateInstanceInAutoScalingGroup``). Protection from scale-in does not stop that call (Amazon EC2
+Auto Scaling User Guide, "Use instance scale-in protection to control instance termination").
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rackwright.provision.fleet_calls import Fleet, FleetCalls
+from rackwright.provision.naming import Naming, held
+from rackwright.provision.nodes import bind
+from rackwright.provision.outdated import ScalingGroup
+from rackwright.provision.targets import Target
+
+FIRST_PAUSE, SLOWER, LONGEST_PAUSE = 5.0, 1.5, 60.0
+"""Seconds until a group is looked at again, how much longer each pause is than the last, and the longest."""
+
+
+@dataclass
+class Replacing:
+    """The replacement of instances under way.
+
+    Attributes:
+        fleet: the node groups.
+        target: where they are.
+        ends: the instance of each host that has to go; empty where a host has none.
+        say: takes lines about the progress.
+        timeout: seconds that a group may take to launch other instances.
+        addressed: is told the hosts of the fleet once others have taken a place.
+    """
+
+    fleet: Fleet
+    target: Target
+    ends: Mapping[str, str]
+    say: Callable[[str], None]
+    timeout: float = 1200.0
+    addressed: Callable[[Sequence[Naming]], None] = lambda _namings: None
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    calls: FleetCalls = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.calls = FleetCalls(self.fleet, self.target)
+
+    def renew(self, hosts: Sequence[str]) -> Mapping[str, str]:
+        """End the instances of hosts and wait for others; hosts that have none then, with the reason.
+
+        Of a host whose instance has gone already, and of one that has another instance already, nothing is
+        ended: a run that was cut off is finished by the next.
+
+        Raises:
+            ExternalToolError: AWS refuses, or cannot be reached.
+        """
+        groups = {group.group: group for group in self.calls.groups()}
+        found = self.calls.instances(list(groups.values()))
+        empty: dict[str, list[str]] = {}
+        for name, count in self.fleet.groups.items():
+            naming = held(name, count, found.get(name, ()))
+            there = {one.id for one in found.get(name, ())}
+            for host in (host for host in naming.hosts if host in hosts):
+                one = naming.holders.get(host)
+                if one is not None and one.id == self.ends.get(host):
+                    self.say(f"ending {one.id} of {host}")
+                    self.calls.end(one.id, smaller=False)
+                elif one is None:
+                    empty.setdefault(name, []).append(host)
+            self._clear(groups.get(name), there, empty.get(name, ()))
+        return self._wait(hosts)
+
+    def _clear(self, group: ScalingGroup | None, there: set[str], hosts: Sequence[str]) -> None:
+        """Let a group forget instances that have gone, which nothing else replaces."""
+        gone = [] if group is None else sorted(group.unhealthy & group.members.keys() - there)
+        for one, host in zip(gone, hosts, strict=False):
+            self.say(f"{one}, which may have been {host}, has gone; its group launches another one")
+            self.calls.end(one, smaller=False)
+
+    def _wait(self, hosts: Sequence[str]) -> Mapping[str, str]:
+        end, pause = self.clock() + self.timeout, FIRST_PAUSE
+        while True:
+            done = bind(self.fleet, self.target, say=self.say, first=hosts)
+            waiting = {
+                host: naming.group
+                for naming in done.namings
+                for host in naming.hosts
+                if host in hosts and not self._has_other(naming, host)
+            }
+            if not waiting:
+                self.addressed(done.namings)
+                return {}
+            if self.clock() >= end:
+                self.addressed(done.namings)
+                return {host: self._why(group) for host, group in waiting.items()}
+            self.sleep(min(pause, max(0.1, end - self.clock())))
+            pause = min(pause * SLOWER, LONGEST_PAUSE)
+
+    def _has_other(self, naming: Naming, host: str) -> bool:
+        one = naming.holders.get(host)
+        return one is not None and one.address is not None and one.id != self.ends.get(host)
+
+    def _why(self, group: str) -> str:
+        """Why a host has no instance, in AWS's own words where it says why."""
+        told = self.calls.last_failure(group)
+        text = f"no instance has taken its place in {self.timeout:g} s"
+        return text if told is None else f"{text}: {told}"
+
+    def remove(self, hosts: Sequence[str]) -> Mapping[str, str]:
+        """End the instances of hosts, each group getting as much smaller; nothing takes their place.
+
+        Raises:
+            ExternalToolError: AWS refuses, or cannot be reached.
+        """
+        self.remove_instances([self.ends[host] for host in hosts if self.ends.get(host)])
+        return {}
+
+    def remove_instances(self, instances: Sequence[str]) -> None:
+        """End instances, each group getting as much smaller; those that have gone already are passed over.
+
+        Raises:
+            ExternalToolError: AWS refuses, or cannot be reached.
+        """
+        for group in self.calls.groups():
+            going = [one for one in instances if one in group.members]
+            if going:
+                self.calls.lower_minimum(group.name, max(0, len(group.members) - len(going)))
+            for one in going:
+                self.say(f"ending {one} of '{group.group}', which gets smaller")
+                self.calls.end(one, smaller=True)

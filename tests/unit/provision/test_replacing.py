@@ -1,0 +1,162 @@
+"""Instances that are ended by name, and their successors, on moto."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from rackwright.provision import fleet_calls
+from rackwright.provision.embedded import moto_instances
+from rackwright.provision.fleet_calls import Fleet
+from rackwright.provision.naming import Naming
+from rackwright.provision.nodes import bind, launch_failures, read, surplus
+from rackwright.provision.replacing import Replacing
+from unit.provision.test_nodes import REGION, ZONE, Cloud, cloud
+
+__all__ = ["cloud"]  # the fixture
+
+FLEET = Fleet("atlas", "use1", REGION, ZONE, {"dgx": 4}, ())
+GROUP = "atlas-use1-dgx"
+
+
+def a_site(cloud: Cloud) -> dict[str, str]:
+    """Four named nodes of a group of fixed size, which a stack makes; the instance of each."""
+    moto_instances.install()
+    cloud.group("dgx", 4)
+    cloud.scaling.update_auto_scaling_group(
+        AutoScalingGroupName=GROUP, MinSize=4, NewInstancesProtectedFromScaleIn=True
+    )
+    cloud.scaling.suspend_processes(
+        AutoScalingGroupName=GROUP, ScalingProcesses=["AZRebalance", "ReplaceUnhealthy"]
+    )
+    bind(FLEET, cloud.target)
+    return cloud.tags()
+
+
+def replacing(cloud: Cloud, ends: dict[str, str], **more: Any) -> tuple[Replacing, list[str]]:
+    said: list[str] = []
+    slept: list[float] = []
+    made = Replacing(
+        FLEET,
+        cloud.target,
+        ends,
+        said.append,
+        sleep=slept.append,
+        clock=lambda: sum(slept),
+        **more,
+    )
+    return made, said
+
+
+def group_of(cloud: Cloud) -> dict[str, Any]:
+    (group,) = cloud.scaling.describe_auto_scaling_groups(AutoScalingGroupNames=[GROUP])[
+        "AutoScalingGroups"
+    ]
+    return dict(group)
+
+
+def test_an_instance_is_replaced_once_and_its_host_keeps_the_name(cloud: Cloud) -> None:
+    before = a_site(cloud)
+    told: list[Sequence[Naming]] = []
+    made, said = replacing(cloud, {"dgx-2": before["dgx-2"]}, addressed=told.append)
+    assert made.renew(["dgx-2"]) == {}
+    after = cloud.tags()
+    assert after["dgx-2"] != before["dgx-2"]
+    assert {**after, "dgx-2": ""} == {**before, "dgx-2": ""}
+    assert said[0] == f"ending {before['dgx-2']} of dgx-2"
+    (namings,) = told
+    assert namings[0].holders["dgx-2"].id == after["dgx-2"]
+    assert cloud.records()["dgx-2"] == [namings[0].holders["dgx-2"].address]
+
+    made, said = replacing(cloud, {"dgx-2": before["dgx-2"]})
+    assert made.renew(["dgx-2"]) == {}, "what was cut off is finished by the next"
+    assert cloud.tags() == after
+    assert said == []
+
+
+def test_a_host_whose_instance_has_gone_gets_another_one(cloud: Cloud) -> None:
+    """EC2 ended it, or somebody did: its group keeps it as unhealthy, and replaces nothing by itself."""
+    before = a_site(cloud)
+    gone = before["dgx-3"]
+    cloud.ec2.terminate_instances(InstanceIds=[gone])
+    assert read(FLEET, cloud.target).namings[0].missing == ("dgx-3",)
+    made, said = replacing(cloud, {"dgx-3": ""})
+    assert made.renew(["dgx-3"]) == {}
+    assert gone in said[0]
+    after = cloud.tags()
+    assert after["dgx-3"] not in before.values()
+    assert {**after, "dgx-3": ""} == {**before, "dgx-3": ""}
+
+
+def test_capacity_that_is_missing_is_said_with_what_to_do(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = a_site(cloud)
+    asked: list[dict[str, Any]] = []
+    failed_activity = {
+        "StatusCode": "Failed",
+        "StatusMessage": "We currently do not have sufficient p5.48xlarge capacity "
+        "(InsufficientInstanceCapacity). Launching EC2 instance failed.",
+    }
+    activities = [{"StatusCode": "Successful"}, failed_activity]
+    first = fleet_calls._make_client
+
+    def make(*arguments: Any) -> Any:
+        client = first(*arguments)
+        if arguments[1] == "autoscaling":
+            client.terminate_instance_in_auto_scaling_group = lambda **_told: (
+                cloud.ec2.terminate_instances(InstanceIds=[before["dgx-1"]])
+            )
+
+            def describe(**told: Any) -> dict[str, Any]:
+                asked.append(told)
+                return {"Activities": activities}
+
+            client.describe_scaling_activities = describe
+        return client
+
+    monkeypatch.setattr(fleet_calls, "_make_client", make)
+    made, _ = replacing(cloud, {"dgx-1": before["dgx-1"]}, timeout=300.0)
+    failed = made.renew(["dgx-1"])
+    assert list(failed) == ["dgx-1"]
+    assert "in 300 s: We currently do not have sufficient p5.48xlarge capacity" in failed["dgx-1"]
+    assert "give the node group a 'capacity' that is reserved" in failed["dgx-1"]
+    assert asked[0]["AutoScalingGroupName"] == GROUP
+    larger = Fleet("atlas", "use1", REGION, ZONE, {"dgx": 6}, ())
+    (line,) = launch_failures(larger, cloud.target)
+    assert line.startswith(
+        "'dgx' has 4 of 6 nodes: We currently do not have sufficient p5.48xlarge"
+    )
+    failed_activity["StatusMessage"] = "The image id 'ami-1' does not exist."
+    (line,) = launch_failures(larger, cloud.target)
+    assert line == "'dgx' has 4 of 6 nodes: The image id 'ami-1' does not exist"
+    activities.clear()
+    assert launch_failures(larger, cloud.target) == []
+    assert launch_failures(FLEET, cloud.target) == []
+
+
+def test_nodes_that_are_removed_go_by_name_and_their_group_gets_smaller(cloud: Cloud) -> None:
+    before = a_site(cloud)
+    smaller = Fleet("atlas", "use1", REGION, ZONE, {"dgx": 2}, ())
+    (found,) = surplus(smaller, cloud.target)
+    ends = {host: one for one, host in found.nodes.items() if host is not None}
+    assert set(ends) == {"dgx-3", "dgx-4"}
+    with pytest.raises(ClientError, match="minSize"):
+        cloud.scaling.terminate_instance_in_auto_scaling_group(
+            InstanceId=ends["dgx-3"], ShouldDecrementDesiredCapacity=True
+        )
+    made, said = replacing(cloud, ends)
+    assert made.remove(["dgx-3", "dgx-4"]) == {}
+    assert len(said) == 2
+    left = {host: one for host, one in before.items() if host in {"dgx-1", "dgx-2"}}
+    assert cloud.tags() == left
+    group = group_of(cloud)
+    assert (group["MinSize"], group["DesiredCapacity"], len(group["Instances"])) == (2, 2, 2)
+    assert surplus(smaller, cloud.target) == ()
+    assert made.remove(["dgx-3", "dgx-4"]) == {}, "a second time there is nothing to end"
+    assert cloud.tags() == left
+    bind(smaller, cloud.target)
+    assert {"dgx-3", "dgx-4"}.isdisjoint(cloud.records())
