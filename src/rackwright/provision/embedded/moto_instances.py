@@ -89,10 +89,11 @@ def _patch_versions() -> None:
     def create_version(self: Any, data: dict[str, Any], description: str) -> LaunchTemplateVersion:
         # moto marks the user data of a template's first version as base 64, and launches by no other.
         # AWS's own provider sends an empty text where there is none.
-        if text := data.get("UserData"):
-            data = {**data, "UserData": parse_user_data(text)}
-        else:
+        text = data.get("UserData")
+        if not text:
             data = {name: value for name, value in data.items() if name != "UserData"}
+        elif isinstance(text, str):
+            data = {**data, "UserData": parse_user_data(text)}
         return first(self, data, description)
 
     put(LaunchTemplate, create_version=create_version)
