@@ -89,7 +89,11 @@ def _patch_versions() -> None:
 
     def create_version(self: Any, data: dict[str, Any], description: str) -> LaunchTemplateVersion:
         # moto marks the user data of a template's first version as base 64, and launches by no other.
-        if isinstance(text := data.get("UserData"), str):
+        # AWS's own provider sends an empty text where there is none.
+        text = data.get("UserData")
+        if not text:
+            data = {name: value for name, value in data.items() if name != "UserData"}
+        elif isinstance(text, str):
             data = {**data, "UserData": parse_user_data(text)}
         return first(self, data, description)
 

@@ -1,4 +1,8 @@
-"""What moto forgets of networks: tags of DHCP options, routes of changed gateway endpoints."""
+"""What moto gets wrong of networks.
+
+It forgets tags of DHCP options and routes of changed gateway endpoints, and gives an interface
+without a public address an association with nothing, which AWS's own provider takes for an address.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from typing import Any
 
 from moto.core.responses import ActionResult
 from moto.ec2.models import EC2Backend
+from moto.ec2.models.elastic_network_interfaces import NetworkInterface
 from moto.ec2.responses import EC2Response
 
 from rackwright.provision.embedded.patching import first_time, put
@@ -17,6 +22,7 @@ def install() -> None:
         return
     first_modify = EC2Backend.modify_vpc_endpoint
     first_options = EC2Response.create_dhcp_options
+    association = NetworkInterface.association.fget
 
     def modify_vpc_endpoint(self: Any, vpc_id: str, *args: Any, **kwargs: Any) -> None:
         endpoint = self.vpc_end_points.get(vpc_id)
@@ -40,5 +46,9 @@ def install() -> None:
         held["DhcpOptions"].add_tags(tags)
         return made
 
+    def association_if_any(self: Any) -> dict[str, Any] | None:
+        return association(self) or None
+
+    NetworkInterface.association = property(association_if_any)
     put(EC2Backend, modify_vpc_endpoint=modify_vpc_endpoint)
     put(EC2Response, create_dhcp_options=create_dhcp_options)

@@ -51,12 +51,14 @@ def serve(folder: Path, idle_s: float = IDLE_S) -> None:
         moto_iam,
         moto_instances,
         moto_network,
+        moto_route53,
         moto_ssm,
     )
     from rackwright.provision.embedded.gateway import Gateway, StateFile
     from rackwright.provision.embedded.provider import serve_provider
 
-    for addition in (moto_ec2, moto_fsx, moto_iam, moto_instances, moto_network, moto_ssm):
+    additions = (moto_ec2, moto_fsx, moto_iam, moto_instances, moto_network, moto_route53, moto_ssm)
+    for addition in additions:
         addition.install()
     guard = threading.RLock()
     state = StateFile(folder / STATE, guard)
