@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from rackwright.plan.base import Contributor, Path, Subject
 from rackwright.plan.expansion import Expansion, SitePlan
 
 if TYPE_CHECKING:
+    from rackwright.model.software import SoftwareBill
     from rackwright.plan.accelerators_per_node import Board
     from rackwright.plan.audit.secrets import SecretPlace
     from rackwright.plan.cost.summary import CostSummary
@@ -94,6 +95,24 @@ class Plan(Expansion):
         from rackwright.plan.software.versions import site_software
 
         return {one.site: one for one in site_software(self)}
+
+    def with_versions(self, slurm: str | None, bills: tuple[SoftwareBill, ...]) -> Plan:
+        """Returns the plan of the same cluster with other versions of software.
+
+        Args:
+            slurm: the scheduler's release; None leaves it, as does a cluster without a scheduler.
+            bills: in place of the bills of the blueprint.
+        """
+        from rackwright.model.operations import Operations
+
+        blueprint = self.blueprint
+        operations = blueprint.operations or Operations()
+        changed: dict[str, object] = {
+            "operations": operations.model_copy(update={"software": bills})
+        }
+        if blueprint.scheduler is not None and slurm is not None:
+            changed["scheduler"] = blueprint.scheduler.model_copy(update={"version": slurm})
+        return replace(self, blueprint=blueprint.model_copy(update=changed))
 
     @cached_property
     def software_needs(self) -> SoftwareNeeds:

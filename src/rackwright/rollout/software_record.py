@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from pydantic import ValidationError
 from rackwright.errors import UsageError
 from rackwright.faults import damaged, read_state
 from rackwright.files import write_changed
-from rackwright.model.operations import Operations
 from rackwright.model.software import SoftwareBill
 from rackwright.plan.model import Plan
 from rackwright.plan.slurm.releases import name_of, release_of
@@ -50,14 +49,7 @@ def record_of(plan: Plan) -> SoftwareRecord:
 
 def with_record(plan: Plan, record: SoftwareRecord) -> Plan:
     """``plan`` with the versions of ``record``, all else as it is."""
-    blueprint = plan.blueprint
-    operations = blueprint.operations or Operations()
-    changed: dict[str, Any] = {
-        "operations": operations.model_copy(update={"software": record.bills})
-    }
-    if blueprint.scheduler is not None and record.slurm is not None:
-        changed["scheduler"] = blueprint.scheduler.model_copy(update={"version": record.slurm})
-    return replace(plan, blueprint=blueprint.model_copy(update=changed))
+    return plan.with_versions(record.slurm, record.bills)
 
 
 def read_record(data: Mapping[str, Any]) -> SoftwareRecord:

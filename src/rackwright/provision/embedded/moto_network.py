@@ -22,7 +22,7 @@ def install() -> None:
         return
     first_modify = EC2Backend.modify_vpc_endpoint
     first_options = EC2Response.create_dhcp_options
-    association = NetworkInterface.association.fget
+    first_association: Any = vars(NetworkInterface)["association"]
 
     def modify_vpc_endpoint(self: Any, vpc_id: str, *args: Any, **kwargs: Any) -> None:
         endpoint = self.vpc_end_points.get(vpc_id)
@@ -47,8 +47,8 @@ def install() -> None:
         return made
 
     def association_if_any(self: Any) -> dict[str, Any] | None:
-        return association(self) or None
+        return first_association.fget(self) or None
 
-    NetworkInterface.association = property(association_if_any)
+    put(NetworkInterface, association=property(association_if_any))
     put(EC2Backend, modify_vpc_endpoint=modify_vpc_endpoint)
     put(EC2Response, create_dhcp_options=create_dhcp_options)

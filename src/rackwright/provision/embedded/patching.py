@@ -16,7 +16,7 @@ def first_time(name: str) -> bool:
     return True
 
 
-def put(owner: type, **methods: Callable[..., Any]) -> None:
-    """Puts methods into a class under the names given."""
+def put(owner: type, **methods: Callable[..., Any] | property) -> None:
+    """Puts methods and properties into a class under the names given."""
     for name, method in methods.items():
         setattr(owner, name, method)
