@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,18 +159,13 @@ def test_a_file_that_is_only_reordered_is_no_change(
 
 
 def test_another_order_of_feeds_is_told_with_what_it_moves(team: Team) -> None:
-    circuit = "circuit: {voltage: 415 V, current: 60 A, phases: 3}"
-    feeds = [
-        f"- {{name: {x}, source: rpp-{x.lower()}, pdu: pdu-415v-60a-24c19, {circuit}}}"
-        for x in "AC"
-    ]
-
     def swap(text: str) -> str:
-        return (
-            text.replace(feeds[0], "-")
-            .replace(feeds[1], feeds[0])
-            .replace("  -\n", f"  {feeds[1]}\n")
-        )
+        feeds = [
+            re.search(rf"- {{name: {x}, source: rpp-{x.lower()},.*?}}}}\n", text, re.DOTALL)
+            for x in "AC"
+        ]
+        first, last = [feed[0] for feed in feeds if feed is not None]
+        return text.replace(first, "-\n").replace(last, first).replace("  -\n", f"  {last}", 1)
 
     team.propose("topic", swap)
     found = team.document("main..topic", BLUEPRINT)

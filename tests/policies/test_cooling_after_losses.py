@@ -162,7 +162,7 @@ def test_nobody_says(site: str, subject: str, said: str, tmp_path: Path) -> None
         ("loops: [{name: tcs-1, count: 3, fed_by: [], supplies: [{count: 2, fed_by: [ups-a]}]}]",
          "feed 2 units; there are 3"),
         ("halls: [{name: hall-1, air: {fed_by: [mech-a]}}]", "state one"),
-        ("halls: [{name: hall-1, air: {water: chill}}]", "no circuit of facility water 'chiled'"),
+        ("halls: [{name: hall-1, air: {water: chill}}]", "no circuit of facility water 'chill'"),
         ("plant: [{name: chillers, rejects_to: warn}]", "no circuit of facility water 'warn'"),
         ("plant: [{name: chillers, rejects_to: chilled}]", "to that circuit again"),
         ("plant: [{name: pumps, rejects_to: outdoors}]", "is of a chiller, not of a pump"),

@@ -1,4 +1,4 @@
-"""Weight of racks in service by hand: 557.8 kg of content and 40 kg of cables; an NVL72 of 1,360 kg.
+"""Weight of racks in service by hand: 557.8 kg of content and 40 kg of cables; an NVL72 of 1,600 kg.
 
 A rack of 0.6 m × 1.2 m with half aisles of 0.6 m stands on 0.6 × 2.4 = 1.44 m².
 """
@@ -40,10 +40,10 @@ def test_cables_count_beside_devices() -> None:
 
 
 def test_manifolds_and_coolant_count_in_racks_with_cold_plates() -> None:
-    """1,360 kg with the rack, and 40 + 20 + 2 × 30 kg."""
+    """1,600 kg with the rack, and 40 + 20 + 2 × 30 kg."""
     (row,) = LIQUID.site(FILLED).rack_classes
-    assert row.in_service_kg == pytest.approx(1480)
-    assert judged(LIQUID, "caster", FILLED).value == pytest.approx(370)
+    assert row.in_service_kg == pytest.approx(1720)
+    assert judged(LIQUID, "caster", FILLED).value == pytest.approx(430)
 
 
 @pytest.mark.parametrize(

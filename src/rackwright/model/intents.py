@@ -17,8 +17,9 @@ from rackwright.model.cooling import RackCooling
 from rackwright.model.fabric import Fabric, Role, Technology
 from rackwright.model.facts import ProductFact
 from rackwright.model.names import Name
-from rackwright.model.power import Circuit, SourceKind
-from rackwright.model.units import GigabitsPerSecond, Metres, Watts
+from rackwright.model.onprem import Shipping
+from rackwright.model.power import Circuit, Conductors, SourceKind
+from rackwright.model.units import GigabitsPerSecond, Kilograms, Metres, Watts
 
 Preset = Literal["rail-optimized", "fat-tree"]
 
@@ -68,6 +69,8 @@ class PowerIntent(Model):
     """Catalogue id of the PDU at the end of a feed in a rack."""
     circuit: Circuit | None = None
     """The branch circuit of each PDU."""
+    conductors: Conductors | None = None
+    """Those of the branch circuit."""
 
 
 class RackIntent(Model):
@@ -83,6 +86,8 @@ class RackIntent(Model):
     blanking: bool | None = None
     aisle_depth: Metres | None = None
     cable_allowance: Metres | None = None
+    cable_weight: Kilograms | None = None
+    shipping: Shipping | None = None
 
 
 class RacksIntent(RackIntent):
@@ -113,7 +118,7 @@ class BlueprintIntent(Model):
 
 FABRIC_KEYS = frozenset({"preset", "groups", "switch", "network"})
 """Keys of a fabric that its full form does not have."""
-POWER_KEYS = frozenset({"feeds", "utility", "feed_path", "pdu", "circuit"})
+POWER_KEYS = frozenset({"feeds", "utility", "feed_path", "pdu", "circuit", "conductors"})
 """The same of a site's power."""
 
 

@@ -68,8 +68,10 @@ def test_a_hostile_number_is_refused_at_its_place(repository: Repository, case: 
 
 
 def test_a_product_is_no_path(repository: Repository) -> None:
+    lines = (repository.top / BLUEPRINT).read_text(encoding="utf-8").splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if "type: dgx-h100" in text)
     repository.change("type: dgx-h100", "type: ../../../../../etc/passwd")
-    repository.check().refused(f"{BLUEPRINT}:119:", "in the catalogue")
+    repository.check().refused(f"{BLUEPRINT}:{line}:", "in the catalogue")
 
 
 def _link_blueprint(top: Path, target: Path) -> list[str]:

@@ -13,6 +13,8 @@ from rackwright.spec.tree import Item, to_data
 
 UTILITY = "utility"
 """Name of the utility whose capacity is written."""
+_ENDS = ("pdu", "circuit", "conductors")
+"""What is said of the end of each feed, at a rack."""
 
 
 def derive_sources(draft: Draft, site: Path, intent: PowerIntent, said: Item) -> None:
@@ -75,7 +77,7 @@ def derive_sources(draft: Draft, site: Path, intent: PowerIntent, said: Item) ->
 def rack_feeds(intent: PowerIntent, said: Item) -> list[dict[str, Any]]:
     """The feeds of a rack, as a rack group has them."""
     last = intent.feed_path[-1].kind
-    ends = {key: to_data(said.value[key].item) for key in ("pdu", "circuit") if key in said.value}
+    ends = {key: to_data(said.value[key].item) for key in _ENDS if key in said.value}
     return [{"name": feed, "source": _name(last, feed), **ends} for feed in intent.feeds]
 
 
@@ -92,9 +94,9 @@ def put_feeds(draft: Draft, group: Path, intent: PowerIntent, said: Item) -> Non
         here = (*group, "feeds", indexes[one["name"]])
         why = f"feed {one['name']} ends in {one['source']}"
         draft.put((*here, "source"), one["source"], rules.FEEDS, why, place)
-        for key in ("pdu", "circuit"):
+        for key in _ENDS:
             if key in one:
-                why = f"every feed of a rack has this {key}"
+                why = f"every feed of a rack has {'these' if key == 'conductors' else 'this'} {key}"
                 at = said.value[key].item.location
                 draft.put((*here, key), one[key], rules.FEEDS, why, at)
 

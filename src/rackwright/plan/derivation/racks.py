@@ -27,7 +27,15 @@ RACK = "rack-48u"
 
 _OF_NODES = ("compute", "storage")
 """Roles of nodes that fill racks of their own; the others stand with the switches."""
-_GROUP_KEYS = ("type", "air_direction", "blanking", "aisle_depth", "cable_allowance")
+_GROUP_KEYS = (
+    "type",
+    "air_direction",
+    "blanking",
+    "aisle_depth",
+    "cable_allowance",
+    "cable_weight",
+    "shipping",
+)
 
 
 @dataclass(frozen=True, slots=True)

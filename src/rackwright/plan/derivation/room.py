@@ -16,6 +16,8 @@ from rackwright.plan.expand import expand_site
 from rackwright.plan.problems import PlanError
 from rackwright.plan.racks.capacity import circuits_carry
 
+_AROUND = ("provider", "name", "power", "loops", "facility_water", "plant", "altitude")
+"""What a hall with racks is planned with; what is cabled to racks or runs on them is left out."""
 USUAL = 48.0
 """Units of a rack that nobody describes."""
 
@@ -59,11 +61,7 @@ class RackRoom:
         row = {"name": TRIAL, "rack_groups": [{"racks": TRIAL, **group}]}
         self._type = group["type"]
         self._data = {
-            **{
-                key: said[key]
-                for key in ("provider", "name", "power", "loops", "altitude")
-                if key in said
-            },
+            **{key: said[key] for key in _AROUND if key in said},
             "halls": [{**room, "rows": [row]}],
         }
 
