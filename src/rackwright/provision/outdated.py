@@ -7,6 +7,7 @@ template for an Auto Scaling group").
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -106,10 +107,24 @@ def _differences(
         elif old is None or new is None:
             yield "unknown: its launch template is not there any more"
         else:
-            keys = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
+            one_way, other = ({key: _sorted(v) for key, v in data.items()} for data in (old, new))
+            keys = sorted(
+                key for key in old.keys() | new.keys() if one_way.get(key) != other.get(key)
+            )
             yield from (_WORDS.get(key, key) for key in keys)
     if one.subnet is not None and group.subnets and one.subnet not in group.subnets:
         yield "subnet"
+
+
+def _sorted(value: Any) -> Any:
+    """A value of a launch template with its lists in one order: none of them means anything by it."""
+    if isinstance(value, Mapping):
+        return {key: _sorted(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return sorted(
+            (_sorted(one) for one in value), key=lambda one: json.dumps(one, sort_keys=True)
+        )
+    return value
 
 
 def outdated_lines(outdated: Iterable[OutdatedNode]) -> Iterator[str]:

@@ -53,6 +53,18 @@ def test_a_node_is_outdated_in_what_its_template_differs(
     assert all(one.host == "dgx-1" for one in found)
 
 
+def test_another_order_of_tags_makes_no_node_outdated() -> None:
+    tags = [{"Key": "a", "Value": "1"}, {"Key": "b", "Value": "2"}]
+    old, new = (
+        BASE | {"TagSpecifications": [{"ResourceType": "instance", "Tags": made}]}
+        for made in (tags, tags[::-1])
+    )
+    assert outdated([node(1, OLD)], {OLD: old, NEW: new}) == []
+    new["TagSpecifications"] = [{"ResourceType": "instance", "Tags": tags[:1]}]
+    (found,) = outdated([node(1, OLD)], {OLD: old, NEW: new})
+    assert found.differs == ("tags",)
+
+
 def test_what_is_not_known_of_a_node_is_not_taken_for_the_present_kind() -> None:
     silent = node(1, None)
     gone = node(2, TemplateVersion("lt-0", "7"))

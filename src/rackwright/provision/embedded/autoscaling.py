@@ -24,6 +24,8 @@ _FIELDS = {
     "terminationPolicies": "TerminationPolicies",
 }
 _ONLY_CREATE = ("CapacityRebalance", "TerminationPolicies")
+_PER_CALL = 50
+"""Instances whose protection one call sets at most (Amazon EC2 Auto Scaling API, SetInstanceProtection)."""
 
 
 class Group(Resource):
@@ -197,7 +199,14 @@ class Group(Resource):
         if group is None:
             return
         client = aws.client("autoscaling")
-        if group["Instances"]:
+        if instances := [one["InstanceId"] for one in group["Instances"]]:
+            # As AWS's provider does: a group without instances has none that are protected from scale-in.
+            for first in range(0, len(instances), _PER_CALL):
+                client.set_instance_protection(
+                    AutoScalingGroupName=identity,
+                    InstanceIds=instances[first : first + _PER_CALL],
+                    ProtectedFromScaleIn=False,
+                )
             client.update_auto_scaling_group(
                 AutoScalingGroupName=identity, MinSize=0, MaxSize=0, DesiredCapacity=0
             )

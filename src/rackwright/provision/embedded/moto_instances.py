@@ -95,6 +95,11 @@ def _patch_versions() -> None:
             data = {name: value for name, value in data.items() if name != "UserData"}
         elif isinstance(text, str):
             data = {**data, "UserData": parse_user_data(text)}
+        # moto files the template's own tags among those that its first version gives to instances.
+        given = data.get("TagSpecifications")
+        if given is not None:
+            kept = [one for one in given if one.get("ResourceType") != "launch-template"]
+            data = {**data, "TagSpecifications": kept}
         return first(self, data, description)
 
     put(LaunchTemplate, create_version=create_version)

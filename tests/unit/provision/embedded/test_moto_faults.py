@@ -94,3 +94,21 @@ def test_a_group_starts_from_a_version_with_empty_user_data() -> None:
     second = ec2.describe_launch_template_versions(LaunchTemplateId=template, Versions=["2"])
     (version,) = second["LaunchTemplateVersions"]
     assert "UserData" not in version["LaunchTemplateData"]
+
+
+def test_the_tags_of_a_template_are_not_those_of_its_instances() -> None:
+    ec2 = _client("ec2")
+    tags = {
+        kind: {"ResourceType": kind, "Tags": [{"Key": "of", "Value": kind}]}
+        for kind in ("launch-template", "instance")
+    }
+    made = ec2.create_launch_template(
+        LaunchTemplateName="t",
+        LaunchTemplateData={"ImageId": IMAGE, "TagSpecifications": [tags["instance"]]},
+        TagSpecifications=[tags["launch-template"]],
+    )
+    assert made["LaunchTemplate"]["Tags"] == tags["launch-template"]["Tags"]
+    template = made["LaunchTemplate"]["LaunchTemplateId"]
+    read = ec2.describe_launch_template_versions(LaunchTemplateId=template, Versions=["1"])
+    (version,) = read["LaunchTemplateVersions"]
+    assert version["LaunchTemplateData"]["TagSpecifications"] == [tags["instance"]]
