@@ -58,15 +58,30 @@ if TYPE_CHECKING:
     from rackwright.model.software import KernelModules, SoftwareBill
     from rackwright.model.storage import Checkpoint, MetadataTargets
     from rackwright.model.units import Kelvin, Metres, Percent, Seconds, Watts
+    from rackwright.plan.accelerators_per_node import Board
+    from rackwright.plan.audit.secrets import SecretPlace
+    from rackwright.plan.aws.launch_template import Placement
     from rackwright.plan.aws.security_groups import SecurityRule
-    from rackwright.plan.aws.site import AwsSitePlan, GroupPlan
+    from rackwright.plan.aws.site import AwsSitePlan, GroupPlan, ServerPlan
+    from rackwright.plan.aws.subnets import Demand, SubnetPlan
     from rackwright.plan.cost.comparison import RentComparison
-    from rackwright.plan.fabric.layout import Layout
+    from rackwright.plan.cost.lines import Amount, CostLine, UsedPrice
+    from rackwright.plan.cost.summary import CostSummary, GroupCost, SiteCost
+    from rackwright.plan.fabric.fabrics import FabricPlan
+    from rackwright.plan.fabric.graph import FabricTopology, LeafGroup, SwitchNode
+    from rackwright.plan.fabric.layout import Hosts, Layout, Run, Tier
+    from rackwright.plan.fabric.lengths import CableLength, CableRoutes
     from rackwright.plan.fabric.links import TierLink
+    from rackwright.plan.fabric.racks import RackSet, Stretch
+    from rackwright.plan.host_list import Host, RackPlace
     from rackwright.plan.load import LoadedPlan, load_plan
     from rackwright.plan.missing import Missing, ProductField
     from rackwright.plan.model import Contributor, Path, Plan, SitePlan, Subject
+    from rackwright.plan.power.consumers import Consumer
     from rackwright.plan.power.distribution import PowerTree
+    from rackwright.plan.power.overhead import Overhead
+    from rackwright.plan.power.source_loss import Outages
+    from rackwright.plan.problems import PlanProblem
     from rackwright.plan.racks.capacity import CircuitRoom
     from rackwright.plan.records.cooling import (
         CoolingStage,
@@ -81,6 +96,8 @@ if TYPE_CHECKING:
         RowLoad,
         SiteTotals,
     )
+    from rackwright.plan.records.names import DnsZone, NamedAddress, NamePlan, PlannedNetwork, Range
+    from rackwright.plan.records.nodes import HostHardware, HostPorts, NodeGroupPlan, RatePorts
     from rackwright.plan.records.power import (
         Autonomy,
         CircuitAfterLoss,
@@ -92,11 +109,28 @@ if TYPE_CHECKING:
         TapOffLoad,
         VoltageDrop,
     )
-    from rackwright.plan.records.products import ShelfSet
-    from rackwright.plan.records.racks import RackClass, RackDelivery, RackDevice, RackPosition
+    from rackwright.plan.records.products import ConnectorLimits, ShelfSet
+    from rackwright.plan.records.racks import (
+        NvlinkDomains,
+        RackClass,
+        RackDelivery,
+        RackDevice,
+        RackPosition,
+    )
+    from rackwright.plan.reliability.failures import GroupHosts
+    from rackwright.plan.slurm.checks import Cabling
     from rackwright.plan.slurm.cluster import SlurmCluster
-    from rackwright.plan.slurm.nodes import NodeSet, PartitionSets
-    from rackwright.plan.storage.filesystem import FileSystem
+    from rackwright.plan.slurm.nodes import Gres, NodeSet, PartitionSets
+    from rackwright.plan.slurm.topology import Block, PlannedTopology, TreeSwitch
+    from rackwright.plan.software.needs import (
+        Bundle,
+        CudaNeeds,
+        InstallerNeeds,
+        PluginNeeds,
+        SoftwareNeeds,
+    )
+    from rackwright.plan.software.versions import SiteSoftware
+    from rackwright.plan.storage.filesystem import FileSystem, Rate
     from rackwright.policy.api import (
         Enforcement,
         Finding,
@@ -112,8 +146,6 @@ if TYPE_CHECKING:
     from rackwright.policy.engine import Report, Result
 
 _PLACES = {
-    "rackwright.plan.slurm.cluster": "SlurmCluster",
-    "rackwright.plan.records.products": "ShelfSet",
     "rackwright.catalog.loader": "Catalogue",
     "rackwright.errors": "Location PolicyLoadError RackwrightError SpecError SpecErrors UsageError",
     "rackwright.exit_codes": "ExitCode",
@@ -134,25 +166,49 @@ _PLACES = {
     "rackwright.model.software": "KernelModules SoftwareBill",
     "rackwright.model.storage": "Checkpoint MetadataTargets",
     "rackwright.model.units": "Kelvin Metres Percent Seconds Watts",
+    "rackwright.plan.accelerators_per_node": "Board",
+    "rackwright.plan.audit.secrets": "SecretPlace",
+    "rackwright.plan.aws.launch_template": "Placement",
     "rackwright.plan.aws.security_groups": "SecurityRule",
-    "rackwright.plan.aws.site": "AwsSitePlan GroupPlan",
+    "rackwright.plan.aws.site": "AwsSitePlan GroupPlan ServerPlan",
+    "rackwright.plan.aws.subnets": "Demand SubnetPlan",
     "rackwright.plan.cost.comparison": "RentComparison",
-    "rackwright.plan.fabric.layout": "Layout",
+    "rackwright.plan.cost.lines": "Amount CostLine UsedPrice",
+    "rackwright.plan.cost.summary": "CostSummary GroupCost SiteCost",
+    "rackwright.plan.fabric.fabrics": "FabricPlan",
+    "rackwright.plan.fabric.graph": "FabricTopology LeafGroup SwitchNode",
+    "rackwright.plan.fabric.layout": "Hosts Layout Run Tier",
+    "rackwright.plan.fabric.lengths": "CableLength CableRoutes",
     "rackwright.plan.fabric.links": "TierLink",
+    "rackwright.plan.fabric.racks": "RackSet Stretch",
+    "rackwright.plan.host_list": "Host RackPlace",
     "rackwright.plan.load": "LoadedPlan load_plan",
     "rackwright.plan.missing": "Missing ProductField",
     "rackwright.plan.model": "Contributor Path Plan SitePlan Subject",
+    "rackwright.plan.power.consumers": "Consumer",
     "rackwright.plan.power.distribution": "PowerTree",
+    "rackwright.plan.power.overhead": "Overhead",
+    "rackwright.plan.power.source_loss": "Outages",
+    "rackwright.plan.problems": "PlanProblem",
     "rackwright.plan.racks.capacity": "CircuitRoom",
     "rackwright.plan.records.cooling": "CoolingStage OutdoorUnits RideThrough UncooledWater",
     "rackwright.plan.records.facility": "HallLoad LoopLoad RowLoad SiteTotals LoopProduct",
+    "rackwright.plan.records.names": "DnsZone NamePlan NamedAddress PlannedNetwork Range",
+    "rackwright.plan.records.nodes": "HostHardware HostPorts NodeGroupPlan RatePorts",
     "rackwright.plan.records.power": (
         "Autonomy CircuitAfterLoss CircuitLoad DevicesAfterLoss FaultCurrent FeedLoad SourceLoad "
         "TapOffLoad VoltageDrop"
     ),
-    "rackwright.plan.records.racks": "RackClass RackDelivery RackDevice RackPosition",
-    "rackwright.plan.slurm.nodes": "NodeSet PartitionSets",
-    "rackwright.plan.storage.filesystem": "FileSystem",
+    "rackwright.plan.records.products": "ConnectorLimits ShelfSet",
+    "rackwright.plan.records.racks": "NvlinkDomains RackClass RackDelivery RackDevice RackPosition",
+    "rackwright.plan.reliability.failures": "GroupHosts",
+    "rackwright.plan.slurm.checks": "Cabling",
+    "rackwright.plan.slurm.cluster": "SlurmCluster",
+    "rackwright.plan.slurm.nodes": "Gres NodeSet PartitionSets",
+    "rackwright.plan.slurm.topology": "Block PlannedTopology TreeSwitch",
+    "rackwright.plan.software.needs": "Bundle CudaNeeds InstallerNeeds PluginNeeds SoftwareNeeds",
+    "rackwright.plan.software.versions": "SiteSoftware",
+    "rackwright.plan.storage.filesystem": "FileSystem Rate",
     "rackwright.policy.api": (
         "Enforcement Finding Measure Outcome Policy Profile Severity Suggestion rule"
     ),
@@ -165,11 +221,18 @@ _OTHERWISE = {"check": "check_blueprint"}
 
 __all__ = [
     "AirClass",
+    "Amount",
     "Autonomy",
     "AwsSitePlan",
+    "Block",
     "Blueprint",
+    "Board",
+    "Bundle",
     "Cable",
+    "CableLength",
+    "CableRoutes",
     "Cables",
+    "Cabling",
     "CapacityBlock",
     "Catalogue",
     "Checkpoint",
@@ -178,15 +241,24 @@ __all__ = [
     "CircuitRoom",
     "Confidence",
     "Connector",
+    "ConnectorLimits",
+    "Consumer",
     "Contributor",
     "CoolingStage",
+    "CostLine",
+    "CostSummary",
+    "CudaNeeds",
+    "Demand",
     "Device",
     "DevicesAfterLoss",
+    "DnsZone",
     "Enforcement",
     "Entry",
     "ExistingNetwork",
     "ExitCode",
     "Fabric",
+    "FabricPlan",
+    "FabricTopology",
     "FaultCurrent",
     "FeedLoad",
     "FileSystem",
@@ -194,13 +266,22 @@ __all__ = [
     "FirmwareBaseline",
     "FirmwareComponent",
     "Floor",
+    "Gres",
+    "GroupCost",
+    "GroupHosts",
     "GroupPlan",
     "HallLoad",
+    "Host",
+    "HostHardware",
+    "HostPorts",
+    "Hosts",
+    "InstallerNeeds",
     "Instance",
     "JobProfile",
     "Kelvin",
     "KernelModules",
     "Layout",
+    "LeafGroup",
     "LoadedPlan",
     "Location",
     "LoopLoad",
@@ -210,16 +291,27 @@ __all__ = [
     "MetadataTargets",
     "Metres",
     "Missing",
+    "NamePlan",
+    "NamedAddress",
     "Node",
+    "NodeGroupPlan",
     "NodeSet",
+    "NvlinkDomains",
     "OnDemand",
+    "Outages",
     "Outcome",
     "OutdoorUnits",
+    "Overhead",
     "PartitionSets",
     "Path",
     "Pdu",
     "Percent",
+    "Placement",
     "Plan",
+    "PlanProblem",
+    "PlannedNetwork",
+    "PlannedTopology",
+    "PluginNeeds",
     "Policy",
     "PolicyLoadError",
     "PowerShelf",
@@ -231,10 +323,15 @@ __all__ = [
     "RackDelivery",
     "RackDevice",
     "RackGroup",
+    "RackPlace",
     "RackPosition",
+    "RackSet",
     "RackShelves",
     "RackType",
     "RackwrightError",
+    "Range",
+    "Rate",
+    "RatePorts",
     "Reliability",
     "RentComparison",
     "Report",
@@ -243,28 +340,40 @@ __all__ = [
     "RideThrough",
     "Role",
     "RowLoad",
+    "Run",
     "Scheduler",
     "Seconds",
+    "SecretPlace",
     "SecurityRule",
     "Segment",
+    "ServerPlan",
     "Severity",
     "ShelfSet",
+    "SiteCost",
     "SitePlan",
+    "SiteSoftware",
     "SiteTotals",
     "SlurmCluster",
     "SoftwareBill",
+    "SoftwareNeeds",
     "SourceKind",
     "SourceLoad",
     "SpecError",
     "SpecErrors",
+    "Stretch",
     "Subject",
     "SubnetManagerKeys",
+    "SubnetPlan",
     "Suggestion",
     "Switch",
+    "SwitchNode",
     "TapOffLoad",
+    "Tier",
     "TierLink",
+    "TreeSwitch",
     "UncooledWater",
     "UsageError",
+    "UsedPrice",
     "VoltageDrop",
     "WanNeed",
     "Watts",

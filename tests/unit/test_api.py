@@ -7,6 +7,7 @@ import inspect
 import pkgutil
 import subprocess
 import sys
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -79,3 +80,58 @@ def test_a_new_rule_of_a_team_imports_from_it_alone() -> None:
     imports = [line for line in text.splitlines() if line.startswith("from rackwright")]
     assert imports
     assert all(line.startswith("from rackwright.api import ") for line in imports)
+
+
+def test_every_record_that_the_plan_gives_is_public() -> None:
+    """A rule can name the type of whatever it reads, without an import from the inside."""
+    seen: set[tuple[str, str]] = set()
+    waiting = [("rackwright.plan.model", "Plan")]
+    while waiting:
+        place = waiting.pop()
+        if place not in seen and place[0].startswith("rackwright.plan."):
+            seen.add(place)
+            waiting += _types_told_by(*place)
+    records = {name for module, name in seen if _class_of(module, name) is not None}
+    assert len(records) > 80
+    assert sorted(records - set(api.__all__)) == ["Expansion"], "what Plan is made of"
+
+
+def _types_told_by(module: str, name: str) -> list[tuple[str, str]]:
+    """Module and name of each type in the public fields and methods of a class, or behind an import."""
+    known = _names_in(module)
+    told = _class_of(module, name)
+    if told is None:
+        return [known[name]] if name in known else []
+    hints: list[ast.expr | None] = [*told.bases]
+    for part in told.body:
+        if isinstance(part, ast.AnnAssign) and not ast.unparse(part.target).startswith("_"):
+            hints.append(part.annotation)
+        elif isinstance(part, ast.FunctionDef) and not part.name.startswith("_"):
+            hints.append(part.returns)
+    words = (word for hint in hints if hint is not None for word in ast.walk(hint))
+    return [known[word.id] for word in words if isinstance(word, ast.Name) and word.id in known]
+
+
+@cache
+def _tree_of(module: str) -> ast.Module:
+    path = ROOT.joinpath("src", *module.split("."))
+    file = path.with_suffix(".py") if path.with_suffix(".py").exists() else path / "__init__.py"
+    return ast.parse(file.read_text("utf-8"))
+
+
+def _class_of(module: str, name: str) -> ast.ClassDef | None:
+    classes = (part for part in _tree_of(module).body if isinstance(part, ast.ClassDef))
+    return next((one for one in classes if one.name == name), None)
+
+
+@cache
+def _names_in(module: str) -> dict[str, tuple[str, str]]:
+    """Classes that a module has and imports, with the module and the name that they come from."""
+    found = {}
+    for part in ast.walk(_tree_of(module)):
+        if isinstance(part, ast.ImportFrom) and (part.module or "").startswith("rackwright"):
+            for alias in part.names:
+                found[alias.asname or alias.name] = (part.module or "", alias.name)
+        elif isinstance(part, ast.ClassDef):
+            found[part.name] = (module, part.name)
+    return found
