@@ -31,7 +31,7 @@ class VcpuQuota(Policy):
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
         """A measure for each quota that a site draws on, of all sites in its region."""
         for site in plan.aws:
-            near = [other for other in plan.aws if other.site.region == site.site.region]
+            near = [other for other in plan.aws if other.region == site.region]
             for code in sorted(_usage(site)):
                 yield _measure(site, near, code)
 
