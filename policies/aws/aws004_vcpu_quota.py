@@ -62,6 +62,8 @@ def _measure(site: AwsSitePlan, near: Sequence[AwsSitePlan], code: str) -> Measu
             rows.append((named + name, kind, count, vcpus))
     recorded = [other.limits.quotas.get(code) for other in near if other.limits]
     limit = min((value for value in recorded if value is not None), default=None)
+    if site.limits is None or code not in site.limits.quotas:
+        limit = None  # what another site says is no record of this one
     unknown = {kind: None for _, kind, _, vcpus in rows if vcpus is None}
     missing = [of_product(kind, "vcpus", "number of vCPUs") for kind in unknown]
     if limit is None:
