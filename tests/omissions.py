@@ -30,6 +30,76 @@ POLICIES = load_packs()
 CATALOGUE = load_catalogue()
 
 
+BUILT = {
+    "operations.software[].cuda": "no toolkit is installed on the hosts",
+    "operations.software[].slurm": "Slurm is of the scheduler's release",
+    "scheduler*": "Slurm is set by what is left, and by the catalogue",
+    "sites[].fabrics[].attached[].interfaces": "every interface of the product is cabled",
+    "sites[].fabrics[].attached[].rate": "the interfaces run at the rate of the product",
+    "sites[].fabrics[].links[]": "nobody knows the cables of the group, as NET-005 says",
+    "sites[].fabrics[].links[].count": "all cables of the group are of this kind",
+    "sites[].fabrics[].links[].same_rack": "cables to all racks are of this kind",
+    "sites[].fabrics[].links[].pod_switches": "pods are equal",
+    "sites[].fabrics[].links[].pods": "the switches are cabled as one block",
+    "sites[].fabrics[].links[].upper_cable": "both ends get the same transceiver",
+    "sites[].fabrics[].patches*": "the cable follows the pattern",
+    "sites[].fabrics[].segments*": "no partition, VLAN or range of addresses is given out",
+    "sites[].fabrics[].tiers[].asn": "no BGP number is given out",
+    "sites[].file_systems[].clients[]": "the group does not mount it",
+    "sites[].file_systems[].data_repositories*": "the bucket is not linked",
+    "sites[].file_systems[].metadata.data_on_metadata": "whole files lie on the object targets",
+    "sites[].file_systems[].management.nids[]": "the server is not reached by that network",
+    "sites[].file_systems[].networks": "its servers are on no network of RDMA",
+    "sites[].file_systems[].networks[]": "its servers are not on the network",
+    "sites[].network.existing*": "a VPC is made, with subnets that are large enough",
+    "sites[].network.growth": "the subnet is made with room for a quarter more nodes",
+    "sites[].network.ssh_from*": "the network may not reach the login nodes",
+    "sites[].node_groups[].efa": "every EFA interface is attached",
+    "sites[].node_groups[].metadata_hops": "containers cannot reach the metadata",
+    "sites[].node_groups[].placement_group": "the kind of capacity decides, and the group is made",
+    "sites[].node_groups[].psus_per_feed": "the supplies are spread evenly over the feeds",
+    "sites[].node_groups[].root_device": "the root device of Ubuntu's images is encrypted",
+    "sites[].node_groups[].start_unit": "the nodes take the lowest free units",
+}
+"""Fields that say how something is built, and what is built without them: that is judged then."""
+
+ASKED = {
+    "costs": "no cost is asked for",
+    "costs.budget_per_hour": "the cluster may cost what it costs in an hour",
+    "costs.budget_per_year": "the cluster may cost what it costs in a year",
+    "policies*": "the rule holds in full",
+    "reliability": "no job and no share of the hosts is asked for",
+    "reliability.jobs[].parts[]": "the job does without these hosts",
+    "reliability.least_after_site_loss": "no share of the hosts is asked for",
+    "sites[].fabrics[].rail_optimized": "no rails are asked for",
+    "sites[].halls[].power_limit": "the hall may draw what its sources and its cooling carry",
+    "sites[].halls[].rows[].power_limit": "the row may draw what its sources carry",
+}
+"""Fields by which an owner asks for more than hardware does, and what holds without them."""
+
+GONE = {
+    "operations.drain_on_xids[]": "the XID that drained for no reason drains no more",
+    "sites[].fabrics[].links[].fibre": "a fibre was stated for copper",
+    "owner": "it is a tag of everything, of which there was one too many",
+    "sites[].network.endpoints*": "a service without endpoints was named",
+    "sites[].tags*": "a password, or a tag that no service takes, stands there no more",
+}
+"""Fields that are themselves what is refused."""
+
+EXPLAINED = BUILT | ASKED | GONE
+"""A star stands for all that begins like this."""
+
+
+def is_explained(name: str) -> bool:
+    """Whether a field may be left out of a refused site, because its absence says something."""
+    return any(explains(key, name) for key in EXPLAINED)
+
+
+def explains(key: str, name: str) -> bool:
+    """Whether an entry of the list is about a field."""
+    return name.startswith(key[:-1]) if key.endswith("*") else name == key
+
+
 def paths(data: Any, above: Path = ()) -> Iterator[Path]:
     """Every key and every entry of a list in a document."""
     pairs = data.items() if isinstance(data, dict) else enumerate(data)
@@ -183,3 +253,10 @@ def against(plan: Plan) -> set[tuple[str, str]]:
     """What refuses a plan by the released policy set, each rule as the blueprint sets it."""
     found = blocking(plan, in_force(plan.blueprint))
     return {(result.policy, result.subject.name) for result in found}
+
+
+def verdict_of(site: Refused, omitted: Sequence[Path]) -> str:
+    """What comes of a site without some parts, and whether a pass is explained by one of them."""
+    verdict = site.verdict(omitted) or "no blueprint"
+    explained = verdict == "passes" and any(is_explained(field_of(path)) for path in omitted)
+    return "explained" if explained else verdict

@@ -14,11 +14,12 @@ from functools import cache
 from itertools import zip_longest
 from typing import Any, Literal, get_args, get_origin
 
-from omissions import changed, without
+from omissions import Refused, blocking, changed, plan_of, without
 from rackwright.model.base import Model
 from rackwright.model.classes import CLASSES, FieldClass
 from rackwright.model.cluster import Blueprint
 from rackwright.policy.authoring.examples import document, load_examples
+from rackwright.policy.base_approval.claims import hold_claims
 from rackwright.policy.packs.loader import builtin_pack, load_packs
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.spec.loader import load_tree
@@ -28,6 +29,10 @@ _NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)( .+)?")
 _FACTORS = (0.01, 0.5, 0.9, 1.1, 2, 100)
 GONE = object()
 """In the place of a value: the key or the entry is deleted."""
+
+
+APART = {"policies", "profile", "policy_set"}
+"""How a blueprint asks to be judged; what holds of it is tested with ``policy.asked``."""
 
 
 @dataclass(frozen=True)
@@ -281,3 +286,26 @@ def _backwards(path: Path) -> list[tuple[int, str]]:
 def _overlap(one: Path, other: Path) -> bool:
     short = min(len(one), len(other))
     return one[:short] == other[:short]
+
+
+def accepts(site: Refused, data: Any) -> bool | None:
+    """Whether no rule refuses a document that refused the site; None where it is no blueprint."""
+    plan = plan_of(data, site.catalogue)
+    return None if plan is None else not blocking(plan, site.refusing)
+
+
+def judged_by_the_base(site: Refused, data: Any) -> bool | None:
+    """Whether a change of a site passes in a pull request; None where it would, and is no blueprint."""
+    held = hold_claims(data, site.data).data
+    # Most often nothing of the change holds, and the site was refused.
+    passes = bool(held != site.data and accepts(site, held))
+    return None if passes and plan_of(data, site.catalogue) is None else passes
+
+
+def by_hardware(site: Refused, data: Any) -> bool:
+    """Whether a change changes hardware."""
+    return FieldClass.HARDWARE in {kind for _, kind in changed_fields(site.data, data)}
+
+
+def changes_of(site: Refused) -> list[Change]:
+    return [change for change in every_change(site.data) if change.path[0] not in APART]

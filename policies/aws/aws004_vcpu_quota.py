@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rackwright.api import (
     AwsSitePlan,
@@ -29,10 +29,11 @@ class VcpuQuota(Policy):
     """Instances that a quota counts stay inside it."""
 
     def check(self, plan: Plan) -> Iterator[Measure | Finding]:
-        """A measure for each quota that a site draws on."""
+        """A measure for each quota that a site draws on, of all sites in its region."""
         for site in plan.aws:
-            for code, rows in sorted(_usage(site).items()):
-                yield _measure(site, code, rows)
+            near = [other for other in plan.aws if other.region == site.region]
+            for code in sorted(_usage(site)):
+                yield _measure(site, near, code)
 
 
 def _usage(site: AwsSitePlan) -> dict[str, list[_Row]]:
@@ -52,9 +53,17 @@ def _usage(site: AwsSitePlan) -> dict[str, list[_Row]]:
     return usage
 
 
-def _measure(site: AwsSitePlan, code: str, rows: list[_Row]) -> Measure:
-    limits = site.limits
-    limit = None if limits is None else limits.quotas.get(code)
+def _measure(site: AwsSitePlan, near: Sequence[AwsSitePlan], code: str) -> Measure:
+    """What the sites ``near`` take of a quota together: it is of the account in the region."""
+    rows: list[_Row] = []
+    for other in near:
+        named = f"{other.name} " if len(near) > 1 else ""
+        for name, kind, count, vcpus in _usage(other).get(code, []):
+            rows.append((named + name, kind, count, vcpus))
+    recorded = [other.limits.quotas.get(code) for other in near if other.limits]
+    limit = min((value for value in recorded if value is not None), default=None)
+    if site.limits is None or code not in site.limits.quotas:
+        limit = None  # what another site says is no record of this one
     unknown = {kind: None for _, kind, _, vcpus in rows if vcpus is None}
     missing = [of_product(kind, "vcpus", "number of vCPUs") for kind in unknown]
     if limit is None:

@@ -18,11 +18,15 @@ import pytest
 
 from examples import EVERY, MANY
 from omissions import (
+    EXPLAINED,
     POLICIES,
     Refused,
+    explains,
     field_of,
+    is_explained,
     paths,
     plan_of,
+    verdict_of,
     without,
 )
 from rackwright.spec.tree import Path
@@ -34,76 +38,6 @@ TIMES = 4 if MANY else 1
 """How often each field is tried in a family of policies, where not everything is."""
 FIELDS = 120 if MANY else 40
 """Fields of each complete site that are tried, where not every one is."""
-
-BUILT = {
-    "operations.software[].cuda": "no toolkit is installed on the hosts",
-    "operations.software[].slurm": "Slurm is of the scheduler's release",
-    "scheduler*": "Slurm is set by what is left, and by the catalogue",
-    "sites[].fabrics[].attached[].interfaces": "every interface of the product is cabled",
-    "sites[].fabrics[].attached[].rate": "the interfaces run at the rate of the product",
-    "sites[].fabrics[].links[]": "nobody knows the cables of the group, as NET-005 says",
-    "sites[].fabrics[].links[].count": "all cables of the group are of this kind",
-    "sites[].fabrics[].links[].same_rack": "cables to all racks are of this kind",
-    "sites[].fabrics[].links[].pod_switches": "pods are equal",
-    "sites[].fabrics[].links[].pods": "the switches are cabled as one block",
-    "sites[].fabrics[].links[].upper_cable": "both ends get the same transceiver",
-    "sites[].fabrics[].patches*": "the cable follows the pattern",
-    "sites[].fabrics[].segments*": "no partition, VLAN or range of addresses is given out",
-    "sites[].fabrics[].tiers[].asn": "no BGP number is given out",
-    "sites[].file_systems[].clients[]": "the group does not mount it",
-    "sites[].file_systems[].data_repositories*": "the bucket is not linked",
-    "sites[].file_systems[].metadata.data_on_metadata": "whole files lie on the object targets",
-    "sites[].file_systems[].management.nids[]": "the server is not reached by that network",
-    "sites[].file_systems[].networks": "its servers are on no network of RDMA",
-    "sites[].file_systems[].networks[]": "its servers are not on the network",
-    "sites[].network.existing*": "a VPC is made, with subnets that are large enough",
-    "sites[].network.growth": "the subnet is made with room for a quarter more nodes",
-    "sites[].network.ssh_from*": "the network may not reach the login nodes",
-    "sites[].node_groups[].efa": "every EFA interface is attached",
-    "sites[].node_groups[].metadata_hops": "containers cannot reach the metadata",
-    "sites[].node_groups[].placement_group": "the kind of capacity decides, and the group is made",
-    "sites[].node_groups[].psus_per_feed": "the supplies are spread evenly over the feeds",
-    "sites[].node_groups[].root_device": "the root device of Ubuntu's images is encrypted",
-    "sites[].node_groups[].start_unit": "the nodes take the lowest free units",
-}
-"""Fields that say how something is built, and what is built without them: that is judged then."""
-
-ASKED = {
-    "costs": "no cost is asked for",
-    "costs.budget_per_hour": "the cluster may cost what it costs in an hour",
-    "costs.budget_per_year": "the cluster may cost what it costs in a year",
-    "policies*": "the rule holds in full",
-    "reliability": "no job and no share of the hosts is asked for",
-    "reliability.jobs[].parts[]": "the job does without these hosts",
-    "reliability.least_after_site_loss": "no share of the hosts is asked for",
-    "sites[].fabrics[].rail_optimized": "no rails are asked for",
-    "sites[].halls[].power_limit": "the hall may draw what its sources and its cooling carry",
-    "sites[].halls[].rows[].power_limit": "the row may draw what its sources carry",
-}
-"""Fields by which an owner asks for more than hardware does, and what holds without them."""
-
-GONE = {
-    "operations.drain_on_xids[]": "the XID that drained for no reason drains no more",
-    "sites[].fabrics[].links[].fibre": "a fibre was stated for copper",
-    "owner": "it is a tag of everything, of which there was one too many",
-    "sites[].network.endpoints*": "a service without endpoints was named",
-    "sites[].tags*": "a password, or a tag that no service takes, stands there no more",
-}
-"""Fields that are themselves what is refused."""
-
-EXPLAINED = BUILT | ASKED | GONE
-"""A star stands for all that begins like this."""
-
-
-def is_explained(name: str) -> bool:
-    """Whether a field may be left out of a refused site, because its absence says something."""
-    return any(explains(key, name) for key in EXPLAINED)
-
-
-def explains(key: str, name: str) -> bool:
-    """Whether an entry of the list is about a field."""
-    return name.startswith(key[:-1]) if key.endswith("*") else name == key
-
 
 Case = tuple[Refused, Path]
 
@@ -135,13 +69,11 @@ def passes(
     verdicts: Counter[str] = Counter()
     found = []
     for site, omitted in cases:
-        verdict = site.verdict(omitted)
-        names = [field_of(path) for path in omitted]
-        if verdict == "passes" and any(map(is_explained, names)):
-            verdict = "explained"
+        verdict = verdict_of(site, omitted)
         if verdict == "passes":
+            names = [field_of(path) for path in omitted]
             found.append(f"{site.name}: without {' and '.join(names)}")
-        verdicts[verdict or "no blueprint"] += 1
+        verdicts[verdict] += 1
     measured(", ".join(f"{count:,} {name}" for name, count in sorted(verdicts.items())))
     assert verdicts["refused"]
     return found

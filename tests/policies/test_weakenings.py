@@ -12,46 +12,28 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path as FilePath
-from typing import Any
 
 import pytest
 
 from examples import EVERY, MANY
-from omissions import POLICIES, Refused, blocking, field_of, plan_of
-from rackwright.model.classes import FieldClass
-from rackwright.policy.base_approval.claims import hold_claims
+from omissions import POLICIES, Refused, field_of
 from refused import FAULTS, a_faulty_site, refused_by
-from weakenings import Change, changed_fields, every_change, renamed, several, things
+from weakenings import (
+    Change,
+    accepts,
+    by_hardware,
+    changes_of,
+    judged_by_the_base,
+    renamed,
+    several,
+    things,
+)
 
 pytestmark = pytest.mark.sweep
 EACH = 4 if MANY else 1
 """Changes of each refused example that are tried, where not every one is."""
 EACH_FAULT = 16 if MANY else 8
 TOGETHER = 20_000 if EVERY else 200 if MANY else 40
-APART = {"policies", "profile", "policy_set"}
-"""How a blueprint asks to be judged; what holds of it is tested with ``policy.asked``."""
-
-
-def accepts(site: Refused, data: Any) -> bool | None:
-    """Whether no rule refuses a document that refused the site; None where it is no blueprint."""
-    plan = plan_of(data, site.catalogue)
-    return None if plan is None else not blocking(plan, site.refusing)
-
-
-def judged_by_the_base(site: Refused, data: Any) -> bool | None:
-    """Whether a change of a site passes in a pull request."""
-    if plan_of(data, site.catalogue) is None:
-        return None
-    return bool(accepts(site, hold_claims(data, site.data).data))
-
-
-def by_hardware(site: Refused, data: Any) -> bool:
-    """Whether a change changes hardware."""
-    return FieldClass.HARDWARE in {kind for _, kind in changed_fields(site.data, data)}
-
-
-def changes_of(site: Refused) -> list[Change]:
-    return [change for change in every_change(site.data) if change.path[0] not in APART]
 
 
 def weakened(sites: Sequence[Refused], most: int, measured: Callable[[str], None]) -> Iterator[str]:

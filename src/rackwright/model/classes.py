@@ -277,7 +277,7 @@ _PLANT: Mapping[type[Model], Fields] = {
         parts="power halls loops plant facility_water node_groups fabrics file_systems nfs addresses",
         statements="security",
         claims={
-            "pue": lower(),
+            "pue": lower(Absent.ELSEWHERE),  # what has an entry of its own may say less
             "allow_estimates": GRANTED,
             "design_dry_bulb": lower(),
             "design_wet_bulb": lower(),
@@ -351,18 +351,24 @@ _PLANT: Mapping[type[Model], Fields] = {
     onprem.Shipping: Fields(claims=dict.fromkeys(("height", "width", "weight"), lower())),
     onprem.Row: Fields("name", parts="rack_groups", settings={"power_limit": higher(Absent.MILD)}),
     onprem.RackGroup: Fields(
-        "racks type air_direction cable_weight",
+        "racks type air_direction",
         parts="feeds cooling shelves",
         statements="shipping",
-        claims={"blanking": SAID, "aisle_depth": higher(), "cable_allowance": lower()},
+        claims={
+            "blanking": SAID,
+            "aisle_depth": higher(),
+            "cable_allowance": lower(),
+            "cable_weight": lower(),
+        },
         identity=("racks",),
     ),
     cooling.RackCooling: Fields(
         "mode loop rear_door_loop rear_door_capacity rear_door_difference rear_door_weight "
-        "rear_door_pressure_drop coolant_weight",
+        "rear_door_pressure_drop",
         parts="manifolds",
         claims={
             "lift_allowance": lower(),
+            "coolant_weight": lower(),
             "power_limit": higher(),
             "leak_detection": SAID,
             "isolation": SAID,

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, get_args, get_origin
 
+from rackwright.model.aws import AwsSite
 from rackwright.model.base import Model
 from rackwright.model.classes import CLASSES, Fields
 from rackwright.model.cluster import Blueprint
@@ -32,6 +33,8 @@ Identity = tuple[Any, ...] | frozenset[str]
 Chain = tuple[Any, ...]
 Things = Sequence[Mapping[str, Any]]
 
+_OF_A_REGION = (AwsSite, "limits")
+"""What AWS says of an account in a region, of all sites there."""
 _ASKED = (JobProfile, JobPart)
 """Entries that an owner asks for, so that one more is stricter."""
 
@@ -145,9 +148,17 @@ class _Walk:
                 return None
         for name in (*fields.parts.split(), *fields.statements.split(), *fields.asked.split()):
             if inner := granting(model, name):
-                self._inside(inner, name, fields, made, bases, path)
+                known = self._region(head) if (model, name) == _OF_A_REGION else None
+                self._inside(inner, name, fields, made, known or bases, path)
         self._racks = outer
         return made
+
+    def _region(self, site: Mapping[str, Any]) -> Things | None:
+        """The sites of the base in the region of a site that the base does not have, if any."""
+        sites = list(_mappings((self.base or {}).get("sites")))
+        if any(one.get("name") == site.get("name") for one in sites):
+            return None
+        return [one for one in sites if one.get("region") == site.get("region")]
 
     def _leaf(
         self,

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rackwright.errors import RackwrightError, SpecErrors
+from rackwright.errors import RackwrightError, SpecErrors, UsageError
+from rackwright.harmless import visible
 from rackwright.spec import git
 from rackwright.spec.tree import to_data
 from rackwright.spec.yaml_reader import read_bytes, read_file
@@ -24,9 +25,11 @@ _ENDS = (".yaml", ".yml")
 def former_path(blueprint: Path, ref: str) -> Path:
     """The path at which ``ref`` has the cluster of ``blueprint``.
 
-    The blueprint's own where the revision has no other one: a new cluster's, or the usual one.
+    The blueprint's own where the revision has one there, or has no other one: a new cluster's, or
+    the usual one.
 
     Raises:
+        UsageError: the revision has another cluster there, and this one elsewhere.
         RackwrightError: the revision cannot be read.
     """
     head = _on_disk(blueprint)
@@ -51,13 +54,29 @@ def former_path(blueprint: Path, ref: str) -> Path:
     if before is not None and same_name and 2 * alike(before) >= leaves.total():
         return blueprint
     found = dict(_blueprints(top, commit))
+    found.pop(inside, None)
+    gone = [path for path in found if _is_gone(top / path, found[path])]
     named = [path for path in found if found[path].get("name") == head.get("name")]
-    if same_name or not named:
-        named += [path for path in found if path == inside or _is_gone(top / path, found[path])]
-    if not named:
+    moved = [path for path in named if path in gone]
+    others = moved or ([*gone] if before is not None else [*named, *gone])
+    if not others:
         return blueprint
-    best = max(named, key=lambda path: (alike(found[path]), path == inside, path))
-    return blueprint if best == inside else top / best
+    best = max(others, key=lambda path: (alike(found[path]), path))
+    if before is None:
+        return top / best
+    # What stood here says what this file may grant itself, so that no other one takes its place.
+    if not (moved and not same_name) and alike(found[best]) <= alike(before):
+        return blueprint
+    raise UsageError(
+        f"'{ref}' has the cluster {_called(before)} in '{visible(inside)}', where this change has "
+        f"{_called(head)}, which may be {_called(found[best])} of '{visible(best)}': it is not clear "
+        "which of both has approved it",
+        hint="move one cluster at a time: merge the removal of the other one first",
+    )
+
+
+def _called(document: Mapping[str, Any]) -> str:
+    return f"'{visible(str(document.get('name')))}'"
 
 
 def _is_gone(path: Path, before: Mapping[str, Any]) -> bool:

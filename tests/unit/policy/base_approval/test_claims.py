@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -11,77 +10,14 @@ from typing import Any
 import pytest
 import yaml
 
-from ci_team import git
 from factories import a_blueprint, a_hall, a_rack_group, a_row, a_site, some_nodes, three_lanes
+from pull_request import FILE, Pull, overdrawn
 from rackwright.cli import main
 from rackwright.policy.base_approval.claims import hold_claims
+from rackwright.resources import bundled
+from rackwright.spec.loader import load_tree
 
-FILE = "site/blueprint.yaml"
 CAP = "node_groups.dgx.power_cap"
-
-
-class Pull:
-    """A pull request about a site that draws more power than its utility has contracted."""
-
-    def __init__(self, top: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.top = top
-        self._capsys = capsys
-
-    def write(self, site: dict[str, Any], file: str = FILE, **more: Any) -> None:
-        path = self.top / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(yaml.safe_dump(a_blueprint(site, **more), allow_unicode=True))
-
-    def commit(self) -> None:
-        git(self.top, "add", "--all")
-        git(self.top, "commit", "--quiet", "--allow-empty", "--message=more")
-
-    def open(self, site: dict[str, Any], **more: Any) -> None:
-        """Make ``site`` the base."""
-        self.write(site, **more)
-        self.commit()
-        git(self.top, "switch", "--quiet", "--create=change")
-
-    def merge(self) -> None:
-        self.commit()
-        git(self.top, "branch", "--force", "main")
-
-    def judge(self, *options: str, rule: str = "PWR-006", file: str = FILE) -> int:
-        """The exit code, with a base."""
-        return self.report(*options, rule=rule, file=file)[0]
-
-    def report(
-        self, *options: str, rule: str = "PWR-006", file: str = FILE
-    ) -> tuple[int, dict[str, str]]:
-        """The exit code with a base, and what is lowered or new."""
-        self._capsys.readouterr()
-        only = [f"--only={rule}"] if rule else []
-        code = main(["check", "--json", "--base-ref=main", *only, *options, "--", file])
-        said = self._capsys.readouterr()
-        found = json.loads(said.out or "{}").get("hygiene") or {"notices": []}
-        return code, {n["id"]: n["message"] for n in found["notices"]}
-
-    def alone(self, rule: str = "PWR-006", file: str = FILE) -> int:
-        """The exit code without a base."""
-        code = main(["check", f"--only={rule}", "--", file])
-        self._capsys.readouterr()
-        return code
-
-
-@pytest.fixture
-def pull(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Pull:
-    top = tmp_path / "team"
-    git(tmp_path, "init", "--quiet", "--initial-branch=main", str(top))
-    monkeypatch.chdir(top)
-    return Pull(top, capsys)
-
-
-def overdrawn(**more: Any) -> dict[str, Any]:
-    """Four nodes of 10.2 kW, which are 55.08 kW at a PUE of 1.35, and a contract of 45 kW."""
-    power = {"contract": "45 kW", **more.pop("power", {})}
-    return a_site(power=power, **more)
 
 
 def test_a_cap_that_the_change_sets_does_not_hold(pull: Pull) -> None:
@@ -299,103 +235,6 @@ def test_a_new_blueprint_is_told_what_it_grants_itself(pull: Pull) -> None:
     }
 
 
-@pytest.mark.parametrize("file", ["site/prod.yaml", "elsewhere/blueprint.yaml"])
-def test_a_renamed_blueprint_keeps_its_base(pull: Pull, file: str) -> None:
-    pull.open(overdrawn())
-    Path(FILE).unlink()
-    pull.write(overdrawn(node_groups=[some_nodes(power_cap="1 kW")]), file)
-    code, notices = pull.report(file=file)
-    assert (code, list(notices)) == (5, [f"sites.lab.{CAP}"])
-    assert pull.alone(file=file) == 0
-
-
-def test_a_renamed_blueprint_keeps_its_settings(pull: Pull) -> None:
-    pull.open(overdrawn())
-    Path(FILE).unlink()
-    lowered = {"PWR-006": {"enforcement": "disabled", "reason": "the rule is wrong here"}}
-    pull.write(overdrawn(), "site/prod.yaml", policies=lowered)
-    code, notices = pull.report(file="site/prod.yaml")
-    assert (code, "PWR-006" in notices) == (5, True)
-
-
-def test_a_blueprint_renamed_with_its_cluster_keeps_its_base(pull: Pull) -> None:
-    """By what is most alike of what the change takes away, not by what it likes best."""
-    pull.write(a_site(name="tiny"), "lab/blueprint.yaml", name="lab")
-    pull.open(overdrawn())
-    for old in (FILE, "lab/blueprint.yaml"):
-        Path(old).unlink()
-    capped = overdrawn(node_groups=[some_nodes(power_cap="1 kW")])
-    pull.write(capped, "site/prod.yaml", name="prod")
-    assert pull.judge(file="site/prod.yaml") == 5
-
-
-def test_a_blueprint_that_takes_the_place_of_another_keeps_its_base(pull: Pull) -> None:
-    lowered = {"PWR-006": {"enforcement": "disabled", "reason": "a lab may be overdrawn"}}
-    pull.write(a_site(), "lab/blueprint.yaml", name="lab", policies=lowered)
-    pull.open(overdrawn())
-    Path(FILE).unlink()
-    pull.write(overdrawn(), "lab/blueprint.yaml", policies=lowered)
-    assert pull.judge(file="lab/blueprint.yaml") == 5
-
-
-@pytest.mark.parametrize("name", ["lab", "other"])
-def test_a_blueprint_that_takes_another_place_and_name_keeps_its_base(
-    pull: Pull, name: str
-) -> None:
-    lowered = {"PWR-006": {"enforcement": "disabled", "reason": "a lab may be overdrawn"}}
-    small = a_site(halls=[], node_groups=[], power={"sources": three_lanes()[:1]})
-    pull.write(small, "lab/blueprint.yaml", name="lab", policies=lowered)
-    pull.open(overdrawn())
-    Path(FILE).unlink()
-    pull.write(overdrawn(), "lab/blueprint.yaml", name=name, policies=lowered)
-    assert pull.judge(file="lab/blueprint.yaml") == 5
-
-
-def test_a_copy_beside_the_blueprint_has_the_same_base(pull: Pull) -> None:
-    pull.open(overdrawn())
-    capped = overdrawn(node_groups=[some_nodes(power_cap="1 kW")])
-    pull.write(capped, "site/prod.yaml")
-    assert pull.judge(file="site/prod.yaml") == 5
-
-
-def test_a_layer_that_moves_with_its_blueprint_holds(pull: Pull) -> None:
-    power = {"contract": "30 kW"}
-    layer = {"sites": [{"name": "lab", "power": power}]}
-    Path("site").mkdir()
-    Path("site/prod.layer.yaml").write_text(yaml.safe_dump(layer))
-    pull.open(a_site())
-    Path("moved").mkdir()
-    for old in Path("site").iterdir():
-        old.rename(Path("moved", old.name))
-    power["contract"] = "500 kW"
-    Path("moved/prod.layer.yaml").write_text(yaml.safe_dump(layer))
-    moved = "moved/blueprint.yaml"
-    assert pull.judge("--layer=moved/prod.layer.yaml", file=moved) == 5
-
-
-def test_a_renamed_blueprint_keeps_the_packs_of_its_team(pull: Pull) -> None:
-    from rackwright.policy.authoring.scaffold import new_policy
-
-    new_policy(Path("site/rules"), "own/ACME-001", "Sites lie low")
-    (rule,) = Path("site/rules/own").glob("*.py")
-    rule.write_text(rule.read_text().replace("= 900.0", "= 1.0"))
-    Path("site/rackwright.yaml").write_text("packs: [{path: rules}]\n")
-    pull.open(a_site())
-    assert pull.judge(rule="ACME-001") == 5
-    Path("elsewhere").mkdir()
-    Path(FILE).rename("elsewhere/blueprint.yaml")
-    assert pull.judge(rule="ACME-001", file="elsewhere/blueprint.yaml") == 5
-
-
-def test_a_new_cluster_beside_others_is_new(pull: Pull) -> None:
-    pull.open(overdrawn())
-    capped = overdrawn(node_groups=[some_nodes(power_cap="1 kW")])
-    pull.write(capped, "second/blueprint.yaml", name="second")
-    code, notices = pull.report(file="second/blueprint.yaml")
-    assert code == 0
-    assert "the blueprint is new" in notices[f"sites.lab.{CAP}"]
-
-
 def test_claims_of_the_base_that_do_not_fit_the_change_are_told(
     pull: Pull, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -493,3 +332,51 @@ def test_racks_that_move_to_another_site_keep_their_claims() -> None:
     head = a_blueprint(site("a", []), site("b", hall("c01", "60 kW")))
     group = hold_claims(head, base).data["sites"][1]["halls"][0]["rows"][0]["rack_groups"][0]
     assert group["cooling"]["power_limit"] == "30 kW"
+
+
+def test_a_pue_that_the_change_leaves_out_stays(pull: Pull) -> None:
+    """What has an entry of its own may say less than the PUE, and all of it is said."""
+    site = overdrawn(plant=[])
+    for source in site["power"]["sources"]:
+        if source["kind"] == "ups":
+            source["efficiency"] = "99 %"
+    site["halls"][0]["air"] |= {"power": "1 kW", "fed_by": ["utility"]}
+    pull.open(site)
+    assert pull.judge() == 5
+    del site["pue"]
+    pull.write(site)
+    assert pull.alone() == 0
+    code, notices = pull.report()
+    assert (code, list(notices)) == (5, ["sites.lab.pue"])
+
+
+def test_a_weight_that_only_the_blueprint_says_is_the_bases() -> None:
+    def blueprint(cables: str, coolant: str) -> dict[str, Any]:
+        cooling = {"mode": "liquid", "loop": "loop-1", "coolant_weight": coolant}
+        group = a_rack_group(cable_weight=cables, cooling=cooling)
+        return a_blueprint(a_site(halls=[a_hall(rows=[a_row(group)])]))
+
+    base = blueprint("90 kg", "40 kg")
+    assert hold_claims(blueprint("1 kg", "0 kg"), base).data == base
+    heavier = blueprint("95 kg", "45 kg")
+    assert hold_claims(heavier, base).data == heavier
+
+
+@pytest.mark.parametrize("recorded", [None, 4096])
+def test_a_new_site_raises_no_quota_of_its_region(pull: Pull, recorded: int | None) -> None:
+    """Sites of one region share the quotas of the account: a second one cannot say more of them."""
+    whole = load_tree(bundled("policies") / "fixtures" / "aws.yaml").data
+    (asked,) = whole["sites"]
+    asked["node_groups"][0]["count"] = 22
+    asked["limits"] = {"recorded": "2026-11-01", "quotas": {"L-1216C47A": 256}}
+    if recorded:
+        asked["limits"]["quotas"]["L-417A185B"] = recorded
+    pull.open(asked)
+    before = pull.judge(rule="AWS-004")
+    grand = {"recorded": "2026-11-01", "quotas": {"L-417A185B": 10**6, "L-1216C47A": 256}}
+    second = {**asked, "name": "second", "limits": grand}
+    pull.write(asked, more=[second])
+    assert before == (5 if recorded else 6)
+    code, notices = pull.report(rule="AWS-004")
+    assert code == before
+    assert [name for name in notices if name.startswith("sites.second.limits")]

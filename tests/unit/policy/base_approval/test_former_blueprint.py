@@ -1,0 +1,145 @@
+"""A blueprint by another name or at another place is held by what its base has approved of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from factories import a_site, some_nodes, three_lanes
+from pull_request import FILE, Pull, overdrawn
+from rackwright.cli import main
+
+CAP = "node_groups.dgx.power_cap"
+LAB = "lab/blueprint.yaml"
+LOWERED = {"PWR-006": {"enforcement": "disabled", "reason": "a lab may be overdrawn"}}
+
+
+@pytest.mark.parametrize("file", ["site/prod.yaml", "elsewhere/blueprint.yaml"])
+def test_a_renamed_blueprint_keeps_its_base(pull: Pull, file: str) -> None:
+    pull.open(overdrawn())
+    Path(FILE).unlink()
+    pull.write(overdrawn(node_groups=[some_nodes(power_cap="1 kW")]), file)
+    code, notices = pull.report(file=file)
+    assert (code, list(notices)) == (5, [f"sites.lab.{CAP}"])
+    assert pull.alone(file=file) == 0
+
+
+def test_a_renamed_blueprint_keeps_its_settings(pull: Pull) -> None:
+    pull.open(overdrawn())
+    Path(FILE).unlink()
+    lowered = {"PWR-006": {"enforcement": "disabled", "reason": "the rule is wrong here"}}
+    pull.write(overdrawn(), "site/prod.yaml", policies=lowered)
+    code, notices = pull.report(file="site/prod.yaml")
+    assert (code, "PWR-006" in notices) == (5, True)
+
+
+def test_a_blueprint_renamed_with_its_cluster_keeps_its_base(pull: Pull) -> None:
+    """By what is most alike of what the change takes away, not by what it likes best."""
+    pull.write(a_site(name="tiny"), "lab/blueprint.yaml", name="lab")
+    pull.open(overdrawn())
+    for old in (FILE, "lab/blueprint.yaml"):
+        Path(old).unlink()
+    capped = overdrawn(node_groups=[some_nodes(power_cap="1 kW")])
+    pull.write(capped, "site/prod.yaml", name="prod")
+    assert pull.judge(file="site/prod.yaml") == 5
+
+
+def test_a_blueprint_that_takes_the_name_of_another_keeps_its_base(pull: Pull) -> None:
+    """Another one, which stays where it is, may be judged mildly."""
+    pull.write(a_site(), LAB, name="lab", policies=LOWERED)
+    pull.open(overdrawn())
+    pull.write(overdrawn(), name="lab", policies=LOWERED)
+    assert pull.judge() == 5
+
+
+def test_a_blueprint_that_moves_and_takes_the_name_of_another_keeps_its_base(pull: Pull) -> None:
+    pull.write(a_site(halls=[], node_groups=[]), LAB, name="lab", policies=LOWERED)
+    pull.open(overdrawn())
+    Path(FILE).unlink()
+    pull.write(overdrawn(), "site/prod.yaml", name="lab", policies=LOWERED)
+    assert pull.judge(file="site/prod.yaml") == 5
+
+
+def test_a_blueprint_that_may_be_one_of_two_is_refused(
+    pull: Pull, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pull.write(a_site(), LAB, name="lab", policies=LOWERED)
+    pull.open(overdrawn())
+    pull.write(a_site(), LAB, name="other", policies=LOWERED)
+    pull.write(overdrawn(), name="lab", policies=LOWERED)
+    assert main(["check", "--base-ref=main", "--", FILE]) == 2
+    said = capsys.readouterr().err
+    assert (
+        "'main' has the cluster 'demo' in 'site/blueprint.yaml', where this change has 'lab', which "
+        "may be 'lab' of 'lab/blueprint.yaml': it is not clear which of both has approved it"
+        in said
+    )
+    assert "move one cluster at a time" in said
+
+
+@pytest.mark.parametrize("name", ["demo", "lab", "other"])
+def test_a_blueprint_that_takes_the_place_of_another_is_refused(pull: Pull, name: str) -> None:
+    """What the base approves of a mild one at a place holds of no other cluster there."""
+    small = a_site(halls=[], node_groups=[], power={"sources": three_lanes()[:1]})
+    pull.write(small, LAB, name="lab", policies=LOWERED)
+    pull.open(overdrawn())
+    Path(FILE).unlink()
+    pull.write(overdrawn(), LAB, name=name, policies=LOWERED)
+    assert pull.judge(file=LAB) == 2
+
+
+def test_more_of_another_one_does_not_make_it_its_base(pull: Pull) -> None:
+    """A second site, which the change takes from a lab, outweighs what was there before."""
+    labs = [a_site(name=f"lab-{number}", halls=[], node_groups=[]) for number in range(9)]
+    pull.write(labs[0], LAB, name="lab", policies=LOWERED, more=labs[1:])
+    pull.open(overdrawn())
+    Path(LAB).unlink()
+    pull.write(overdrawn(), name="demo", policies=LOWERED, more=labs)
+    assert pull.judge() == 2
+
+
+def test_a_copy_beside_the_blueprint_has_the_same_base(pull: Pull) -> None:
+    pull.open(overdrawn())
+    capped = overdrawn(node_groups=[some_nodes(power_cap="1 kW")])
+    pull.write(capped, "site/prod.yaml")
+    assert pull.judge(file="site/prod.yaml") == 5
+
+
+def test_a_layer_that_moves_with_its_blueprint_holds(pull: Pull) -> None:
+    power = {"contract": "30 kW"}
+    layer = {"sites": [{"name": "lab", "power": power}]}
+    Path("site").mkdir()
+    Path("site/prod.layer.yaml").write_text(yaml.safe_dump(layer))
+    pull.open(a_site())
+    Path("moved").mkdir()
+    for old in Path("site").iterdir():
+        old.rename(Path("moved", old.name))
+    power["contract"] = "500 kW"
+    Path("moved/prod.layer.yaml").write_text(yaml.safe_dump(layer))
+    moved = "moved/blueprint.yaml"
+    assert pull.judge("--layer=moved/prod.layer.yaml", file=moved) == 5
+
+
+def test_a_renamed_blueprint_keeps_the_packs_of_its_team(pull: Pull) -> None:
+    from rackwright.policy.authoring.scaffold import new_policy
+
+    new_policy(Path("site/rules"), "own/ACME-001", "Sites lie low")
+    (rule,) = Path("site/rules/own").glob("*.py")
+    rule.write_text(rule.read_text().replace("= 900.0", "= 1.0"))
+    Path("site/rackwright.yaml").write_text("packs: [{path: rules}]\n")
+    pull.open(a_site())
+    assert pull.judge(rule="ACME-001") == 5
+    Path("elsewhere").mkdir()
+    Path(FILE).rename("elsewhere/blueprint.yaml")
+    assert pull.judge(rule="ACME-001", file="elsewhere/blueprint.yaml") == 5
+
+
+def test_a_new_cluster_beside_others_is_new(pull: Pull) -> None:
+    pull.open(overdrawn())
+    capped = overdrawn(node_groups=[some_nodes(power_cap="1 kW")])
+    pull.write(capped, "second/blueprint.yaml", name="second")
+    code, notices = pull.report(file="second/blueprint.yaml")
+    assert code == 0
+    assert "the blueprint is new" in notices[f"sites.lab.{CAP}"]
