@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
-from rackwright.cli.packs import current_id
+from rackwright.cli.arguments import add_packs
+from rackwright.cli.packs import add_isolated, current_id, packs_here
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -14,9 +14,8 @@ from rackwright.exit_codes import ExitCode
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``explain``."""
     parser.add_argument("topic", help="a policy id, or 'exit-codes'")
-    parser.add_argument(
-        "--pack", type=Path, action="append", default=[], help="folder of more policies; repeatable"
-    )
+    add_packs(parser)
+    add_isolated(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -30,7 +29,8 @@ def run(arguments: argparse.Namespace) -> int:
     from rackwright.policy.policy_sets import RELEASED, is_preview
     from rackwright.spec.suggest import did_you_mean
 
-    policies = {policy.id: policy for policy in load_packs(arguments.pack)}
+    packs = packs_here(arguments.pack, isolated=arguments.isolated)
+    policies = {policy.id: policy for policy in load_packs(packs)}
     policy = policies.get(current_id(arguments.topic.upper(), policies.values()))
     if policy is None:
         hint = did_you_mean(arguments.topic.upper(), policies)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+import sys
 from pathlib import Path
 
 from rackwright.errors import UsageError
@@ -25,7 +27,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the blueprint, or list the templates."""
-    from rackwright.render.blueprints import find_template, list_templates, write_blueprint
+    from rackwright.render.blueprints import (
+        BLUEPRINT,
+        find_template,
+        list_templates,
+        write_blueprint,
+    )
 
     if arguments.list:
         for template in list_templates():
@@ -43,4 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
         answers[key] = value
     for path in write_blueprint(find_template(arguments.template), arguments.folder, answers):
         print(path)
+    blueprint = shlex.quote(str(arguments.folder / BLUEPRINT))
+    sys.stderr.write(
+        f"next: rackwright check {blueprint}\n"
+        f"      rackwright expand {blueprint}   what each value follows from\n"
+        "      rackwright ci --help   to judge every change of it\n"
+    )
     return ExitCode.CLEAN

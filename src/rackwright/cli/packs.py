@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,19 @@ def add_isolated(parser: argparse.ArgumentParser) -> None:
         help="run none of the repository's code and read no file outside it: leave out the packs "
         "that rackwright.yaml lists, and refuse packs inside it and links that lead out",
     )
+
+
+def packs_here(given: Sequence[Path], *, isolated: bool) -> tuple[Path, ...]:
+    """The packs of the team whose repository is worked in, and those that are ``given``.
+
+    Raises:
+        SpecErrors: ``rackwright.yaml`` is not valid, or a pack is not what it is pinned to.
+        UsageError: ``rackwright.yaml`` is a link, or a given pack is of the repository that is
+            isolated.
+    """
+    from rackwright.policy.packs.team_config import packs_for
+
+    return packs_for(Path("blueprint.yaml"), given, isolated=isolated)
 
 
 def current_id(given: str, policies: Iterable[type[Policy]]) -> str:

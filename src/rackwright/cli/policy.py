@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rackwright.cli.arguments import add_packs
-from rackwright.cli.packs import current_id
+from rackwright.cli.packs import add_isolated, current_id, packs_here
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text
@@ -28,10 +28,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     listing = actions.add_parser("list", help="list the policies")
     listing.add_argument("--json", action="store_true", help="as JSON")
     add_packs(listing)
+    add_isolated(listing)
     showing = actions.add_parser("show", help="show what one policy is and where it comes from")
     showing.add_argument("id", help="id of the policy")
     showing.add_argument("--json", action="store_true", help="as JSON")
     add_packs(showing)
+    add_isolated(showing)
     testing = actions.add_parser("test", help="run the examples of a pack")
     testing.add_argument("pack", type=Path, nargs="?", help="folder of the pack; else the built-in")
     new = actions.add_parser("new", help="write a rule with documentation and examples")
@@ -60,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    policies = _load(arguments.pack)
+    policies = _load(arguments)
     if arguments.json:
         _write_json("rackwright.policies/v1", policies=[_facts(policy) for policy in policies])
         return ExitCode.CLEAN
@@ -78,7 +80,7 @@ def _show(arguments: argparse.Namespace) -> int:
     from rackwright.policy.packs.loader import documentation, policy_file
     from rackwright.spec.suggest import did_you_mean
 
-    policies = {policy.id: policy for policy in _load(arguments.pack)}
+    policies = {policy.id: policy for policy in _load(arguments)}
     policy = policies.get(current_id(arguments.id.upper(), policies.values()))
     if policy is None:
         hint = did_you_mean(arguments.id.upper(), policies)
@@ -181,10 +183,10 @@ def _digest(arguments: argparse.Namespace) -> int:
     return ExitCode.CLEAN
 
 
-def _load(packs: Sequence[Path]) -> Sequence[type[Policy]]:
+def _load(arguments: argparse.Namespace) -> Sequence[type[Policy]]:
     from rackwright.policy.packs.loader import load_packs
 
-    return load_packs(tuple(packs))
+    return load_packs(packs_here(arguments.pack, isolated=arguments.isolated))
 
 
 def _write_json(schema: str, **content: Any) -> None:

@@ -14,10 +14,10 @@ from rackwright.cli.exceptions import add_judging, add_today, choice_of
 from rackwright.cli.packs import current_id
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
-from rackwright.harmless import json_text
+from rackwright.harmless import json_text, visible
 
 if TYPE_CHECKING:
-    from rackwright.policy.engine import Report
+    from rackwright.policy.engine import Report, Result
     from rackwright.policy.exceptions.waivers import Waiver
 
 
@@ -36,11 +36,18 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     adding = _action(actions, "add", "add a waiver")
     _add_judged(adding)
     add_today(adding)
-    adding.add_argument("--policy", required=True, metavar="ID", help="the policy to waive")
+    adding.add_argument(
+        "--from",
+        dest="finding",
+        metavar="FINGERPRINT",
+        help="the finding to waive, by its fingerprint in 'check --json'; says policy, match and "
+        "worst value",
+    )
+    adding.add_argument("--policy", metavar="ID", help="the policy to waive")
     adding.add_argument(
         "--match",
         action="append",
-        required=True,
+        default=[],
         metavar="WORD=NAME",
         help="what it is about, like rack=r12; repeatable, all have to fit",
     )
@@ -142,16 +149,14 @@ def _add(arguments: argparse.Namespace) -> int:
     from pydantic import ValidationError
 
     from rackwright.policy.exceptions.waiver_edits import appended, next_id
-    from rackwright.policy.exceptions.waivers import Waiver
+    from rackwright.policy.exceptions.waivers import Waiver, limit_for
     from rackwright.policy.packs.loader import load_packs
     from rackwright.policy.packs.team_config import packs_for
 
     path, today = _path(arguments), _today(arguments)
     packs = packs_for(arguments.blueprint, arguments.pack)
-    given = {
+    given: dict[str, object] = {
         "id": arguments.id or next_id(_read(path), today.year),
-        "policy": current_id(arguments.policy, load_packs(packs)),
-        "match": dict(_pair(text) for text in arguments.match),
         "up_to": arguments.up_to,
         "limit": arguments.limit,
         "unknown": arguments.unknown,
@@ -160,26 +165,95 @@ def _add(arguments: argparse.Namespace) -> int:
         "ticket": arguments.ticket,
         "expires": arguments.expires,
     }
+    if arguments.finding:
+        results = _results(arguments, packs)
+        given |= _of_finding(arguments, results)
+    elif arguments.policy and arguments.match:
+        given["policy"] = current_id(arguments.policy, load_packs(packs))
+        given["match"] = dict(_pair(text) for text in arguments.match)
+        results = None
+    else:
+        raise UsageError(
+            "what is waived is not said",
+            hint="give '--policy' and '--match', or '--from' with a finding's fingerprint",
+        )
     try:
         waiver = Waiver.model_validate(given)
     except ValidationError as error:
         raise UsageError(_first_problem(error)) from None
     _require_admissible(waiver, today, packs)
+    if results is None:
+        results = _results(arguments, packs, only=waiver.policy)
     if waiver.limit is None and waiver.up_to is not None:
-        waiver = waiver.model_copy(update={"limit": _limit_for(waiver, arguments, packs)})
+        waiver = waiver.model_copy(update={"limit": limit_for(waiver, results)})
     _write(path, appended(_text(path), waiver))
     sys.stdout.write(f"{waiver.id} added to '{path}'\n")
+    _say_whether_idle(waiver, results)
     return ExitCode.CLEAN
 
 
-def _limit_for(waiver: Waiver, arguments: argparse.Namespace, packs: Sequence[Path]) -> str | None:
-    """The limit in the blueprint as it is now of what ``waiver`` is about."""
+def _results(
+    arguments: argparse.Namespace, packs: Sequence[Path], *, only: str | None = None
+) -> Sequence[Result]:
+    """What the blueprint as it is now gives, without waivers; of one policy, or of all."""
     from rackwright.policy.check import check_blueprint
-    from rackwright.policy.exceptions.waivers import limit_for
 
     layers = tuple(arguments.layer)
-    report = check_blueprint(arguments.blueprint, layers=layers, packs=packs, only=[waiver.policy])
-    return limit_for(waiver, report.results)
+    rules = [only] if only else []
+    return check_blueprint(arguments.blueprint, layers=layers, packs=packs, only=rules).results
+
+
+def _of_finding(arguments: argparse.Namespace, results: Sequence[Result]) -> dict[str, object]:
+    """What a waiver of the finding that ``--from`` names says; options that are given hold.
+
+    Raises:
+        UsageError: there is no such finding, it has nothing to waive, or it is named twice.
+    """
+    from rackwright.policy.api import Outcome
+    from rackwright.policy.exceptions.subject_patterns import match_for
+    from rackwright.policy.exceptions.waivers import exact_text
+
+    if arguments.policy or arguments.match:
+        raise UsageError("'--from' says policy and match; leave out '--policy' and '--match'")
+    name = arguments.finding
+    result = next((one for one in results if one.fingerprint == name), None)
+    if result is None:
+        raise UsageError(
+            f"no finding has the fingerprint '{visible(name)}'",
+            hint="'rackwright check BLUEPRINT --json' gives each one's 'fingerprint'; name the "
+            "same '--layer' and '--pack' here",
+        )
+    if result.outcome not in {Outcome.FAIL, Outcome.UNKNOWN}:
+        raise UsageError(
+            f"{result.policy} at '{visible(result.subject.name)}' is '{result.outcome}'; there is "
+            "nothing to waive"
+        )
+    found: dict[str, object] = {
+        "policy": result.policy,
+        "match": match_for(result, results),
+    }
+    if result.outcome is Outcome.UNKNOWN:
+        return found | {"unknown": True}
+    if arguments.up_to is None and result.value is not None:
+        found["up_to"] = exact_text(result.value, result.unit)
+    return found
+
+
+def _say_whether_idle(waiver: Waiver, results: Sequence[Result]) -> None:
+    """Tell on stderr when ``waiver`` is about nothing that its policy judges now."""
+    from rackwright.policy.exceptions.subject_patterns import matches
+
+    own = [result for result in results if result.policy == waiver.policy]
+    if any(matches(waiver.match, result) for result in own):
+        return
+    match = " ".join(f"{key}={pattern}" for key, pattern in waiver.match.items())
+    judged = sorted({result.subject.name for result in own})
+    some = ", ".join(f"'{visible(name)}'" for name in judged[:3]) or "nothing"
+    more = f" and {len(judged) - 3} more" if len(judged) > 3 else ""
+    sys.stderr.write(
+        f"note: '{visible(match)}' matches nothing that {waiver.policy} judges here, which is "
+        f"{some}{more}\n"
+    )
 
 
 def _prune(arguments: argparse.Namespace) -> int:

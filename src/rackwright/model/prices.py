@@ -79,9 +79,11 @@ class Money:
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
+        # Schemas are read as ECMA-262, which knows no escaped hyphen outside of brackets.
+        unit = re.escape(self.unit).replace(r"\-", "-")
         return {
             "type": "string",
-            "pattern": rf"^\s*[0-9][0-9_,]*(\.[0-9]+)? +{re.escape(self.unit)}\s*$",
+            "pattern": rf"^\s*[0-9][0-9_,]*(\.[0-9]+)? +{unit}\s*$",
             "examples": [f"1 {self.unit}"],
         }
 

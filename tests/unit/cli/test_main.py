@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -203,3 +204,12 @@ def test_a_full_disk_is_said_and_is_no_fault_of_ours(words: list[str]) -> None:
         )
     assert done.returncode == 4
     assert done.stderr == "error: the output cannot be written: no space left on device\n"
+
+
+def test_init_says_what_comes_next(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "our hall"
+    assert main(["init", str(folder), "--template", "hybrid-h100"]) == 0
+    said = capsys.readouterr()
+    command = next(line for line in said.err.splitlines() if line.startswith("next: "))
+    assert str(folder / "blueprint.yaml") in said.out.splitlines()
+    assert main(shlex.split(command.removeprefix("next: rackwright "))) == 0

@@ -292,3 +292,18 @@ def test_a_rule_of_a_set_that_is_not_released_is_a_preview(
     assert "Policy set: 0.2, a preview before it.\n" in capsys.readouterr().out
     assert main(["policy", "show", "SEC-001", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["policy"]["preview"] is True
+
+
+@pytest.mark.parametrize(
+    "command", [("policy", "list"), ("policy", "show", "ACME-001"), ("explain", "ACME-001")]
+)
+def test_the_packs_of_the_team_are_known(
+    command: tuple[str, ...], repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert new() == 0
+    (repository / "rackwright.yaml").write_text("packs: [{path: policies}]\n")
+    capsys.readouterr()
+    assert main([*command]) == 0
+    assert "don't lie too high" in capsys.readouterr().out
+    code = main([*command, "--isolated"])
+    assert (code, "too high" in capsys.readouterr().out) == (0 if "list" in command else 2, False)

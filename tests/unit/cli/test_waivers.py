@@ -387,3 +387,57 @@ def test_a_file_in_an_unusual_form_is_left_alone(
     assert add(blueprint) == 2
     assert "by hand" in capsys.readouterr().err
     assert waivers.read_text() == flow
+
+
+def test_a_finding_is_waived_by_its_fingerprint(
+    blueprint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    layer = str(blueprint.parent / "five-per-rack.yaml")
+    _, report = check(blueprint, capsys)
+    (failed,) = (r for r in report["results"] if r["outcome"] == "fail")
+    named = {"policy": None, "match": None, "up_to": None, "from": failed["fingerprint"]}
+    assert add(blueprint, **named, layer=layer) == 0
+    assert capsys.readouterr().err == ""
+    code, report = check(blueprint, capsys)
+    assert code == 0
+    (result,) = (r for r in report["results"] if r["outcome"] == "waived")
+    assert result["fingerprint"] == failed["fingerprint"]
+    assert (result["waiver"]["up_to"], result["waiver"]["limit"]) == ("51 kW", "45 kW")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"policy": None, "match": None, "from": "0" * 16}, "no finding has the fingerprint"),
+        ({"from": "0" * 16}, "leave out '--policy' and '--match'"),
+        ({"match": None}, "what is waived is not said"),
+        ({"policy": None}, "what is waived is not said"),
+    ],
+)
+def test_a_fingerprint_stands_for_policy_and_match(
+    changes: dict[str, str | None],
+    said: str,
+    blueprint: Path,
+    waivers: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert add(blueprint, **changes) == 2
+    assert said in capsys.readouterr().err
+    assert not waivers.exists()
+
+
+def test_what_passes_needs_no_waiver(blueprint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, report = check(blueprint, capsys)
+    failed = next(r for r in report["results"] if r["outcome"] == "fail")
+    passing = {"policy": None, "match": None, "from": failed["fingerprint"]}
+    assert add(blueprint, **passing) == 2, "without the layer, the same racks pass"
+    assert "nothing to waive" in capsys.readouterr().err
+
+
+def test_a_match_that_matches_nothing_says_so(
+    blueprint: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert add(blueprint, match="rack=zz9") == 0
+    said = capsys.readouterr().err
+    assert "note: 'rack=zz9' matches nothing that RACK-002 judges here" in said
+    assert "racks c[01-08]" in said

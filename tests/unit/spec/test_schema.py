@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,6 +15,7 @@ from jsonschema import Draft7Validator
 from pydantic import BaseModel, Field
 
 from rackwright.catalog.loader import FOLDERS, load_catalogue
+from rackwright.cli import main
 from rackwright.model.cluster import Blueprint
 from rackwright.render.blueprints import find_template, list_templates, write_blueprint
 from rackwright.spec.loader import load_tree
@@ -171,3 +174,15 @@ def test_pairs_and_tagged_choices_translate():
     assert validator.is_valid({"pet": {"kind": "cat", "pair": [1, "b"]}})
     assert not validator.is_valid({"pet": {"kind": "cat", "pair": ["b", 1]}})
     assert not validator.is_valid({"pet": {"kind": "cow"}})
+
+
+def test_every_exported_schema_is_valid_for_other_tools(tmp_path: Path) -> None:
+    """A validator that reads patterns as ECMA-262 does, as editors do, takes all of them."""
+    assert main(["schema", "export", "--output", str(tmp_path)]) == 0
+    check = Path(sys.executable).parent / "check-jsonschema"
+    files = sorted(tmp_path.glob("*.schema.json"))
+    assert {"blueprint.schema.json", "team.schema.json"} <= {file.name for file in files}
+    done = subprocess.run(
+        [check, "--check-metaschema", *files], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

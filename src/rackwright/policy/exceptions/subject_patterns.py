@@ -70,6 +70,23 @@ def nouns(result: Result) -> set[str]:
     return found | {"site", "subject"} | ({"what"} if result.what else set())
 
 
+def match_for(result: Result, results: Iterable[Result]) -> dict[str, str]:
+    """A match that fits ``result`` and no other result of its rule among ``results``.
+
+    It names the nouns of the subject where they are enough, for these outlast a change of what
+    stands beside it in a report; else the whole subject.
+    """
+    keys = sorted(nouns(result) - {"subject"})
+    found = {key: next(named(result, key), "") for key in keys}
+    by_nouns = {key: name for key, name in found.items() if name}
+    if set(by_nouns) - {"site", "what"}:
+        rivals = [r for r in results if r.policy == result.policy and matches(by_nouns, r)]
+        if all((r.subject.name, r.what) == (result.subject.name, result.what) for r in rivals):
+            return by_nouns
+    whole = {"subject": result.subject.name}
+    return whole | ({"what": result.what} if result.what else {})
+
+
 def fits(pattern: str, name: str) -> bool:
     """Whether ``name``, or every name of a host list such as ``c[01-08]``, is one of ``pattern``.
 

@@ -257,8 +257,13 @@ def limit_for(waiver: Waiver, results: Iterable[Result]) -> str | None:
         return None
     (((unit, at_most), limits),) = found.items()
     strictest = min(limits) if at_most else max(limits)
-    text = format_quantity(strictest, unit)
-    return text if in_unit(text, unit) == strictest else f"{strictest!r} {unit}".rstrip()
+    return exact_text(strictest, unit)
+
+
+def exact_text(value: float, unit: str) -> str:
+    """``value`` as text that reads back as just this value, in the unit of people where it can."""
+    text = format_quantity(value, unit)
+    return text if in_unit(text, unit) == value else f"{value!r} {unit}".rstrip()
 
 
 def in_unit(text: str, unit: str) -> float | None:
