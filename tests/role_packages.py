@@ -1,6 +1,9 @@
 """Packages that the roles install, and whether the distribution's own index has them.
 
-    python tests/role_packages.py    writes tests/roles/packages.json from the index of this machine's apt
+    python tests/role_packages.py                       Debian, from the index of this machine's apt
+    python tests/role_packages.py REPOSITORY KEYRING    Ubuntu, from a repository and its keys
+
+Both write ``tests/roles/packages.json`` anew.
 
 What is asked for is read from the files of the roles. The index is kept as the few names that are needed,
 with its source and its date, so that a test compares them wherever it runs.
@@ -12,8 +15,9 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
@@ -21,6 +25,9 @@ import yaml
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "tests/roles/packages.json"
 DEBIAN = "debian-12"
+UBUNTU: Mapping[str, str] = {"ubuntu-22.04": "jammy", "ubuntu-24.04": "noble"}
+RENAMED: Mapping[str, Mapping[str, str]] = {"ubuntu-24.04": {"libpmix2": "libpmix2t64"}}
+"""Packages that a system has under another name, which the role that installs them takes there."""
 FAMILIES = {"Debian": "dnf", "RedHat": "apt"}
 """Families with the module of Ansible that is for the other one."""
 _NAMED = re.compile(r"_(packages?|held)$")
@@ -52,8 +59,6 @@ OTHERS: Mapping[str, str] = {
 """Packages for Debian that its own index is not to have, by name or how it begins, and who has them."""
 
 UNREAD: Mapping[str, str] = {
-    "ubuntu-22.04": "Canonical's index was not read",
-    "ubuntu-24.04": "Canonical's index was not read",
     "el-9": "neither the index of a distribution of EL 9 nor that of EPEL was read",
     "amazon-linux-2023": "Amazon's index was not read",
     "dgx-os-6": "neither Canonical's index nor NVIDIA's was read",
@@ -106,6 +111,12 @@ def _of_tasks(role: Path, family: str) -> Iterator[str]:
                 yield from (text for text in listed if _ONE_NAME.match(text))
 
 
+def asked_of(system: str) -> set[str]:
+    """Whole names that roles ask a system of Debian's family for."""
+    renamed = RENAMED.get(system, {})
+    return {renamed.get(name, name) for name in names_of("Debian") if "*" not in name}
+
+
 def elsewhere(name: str) -> str | None:
     """Who has a package that the distribution is not to have."""
     for pattern, owner in OTHERS.items():
@@ -127,23 +138,61 @@ def read_debian() -> dict[str, Any]:
         OSError: there is no apt.
         subprocess.CalledProcessError: it ends with an error.
     """
-    names = sorted(name for name in names_of("Debian") if "*" not in name)
-    told = subprocess.run(
-        ["apt-cache", "madison", *names], capture_output=True, text=True, check=True
-    ).stdout
+    return _read_index(DEBIAN, "bookworm", Path("/var/lib/apt/lists"))
+
+
+def read_ubuntu(repository: str, keyring: Path) -> dict[str, Any]:
+    """The same for each Ubuntu, from its own repository, with an apt that has nothing of this machine.
+
+    Raises:
+        OSError: there is no apt.
+        subprocess.CalledProcessError: it ends with an error.
+    """
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        lists = folder / "lists"
+        (lists / "partial").mkdir(parents=True)
+        (folder / "sources").write_text(
+            "".join(
+                f"deb [signed-by={keyring.resolve()}] {repository} {suite}{part} main universe\n"
+                for suite in UBUNTU.values()
+                for part in ("", "-updates", "-security")
+            )
+        )
+        options = {
+            "Dir::Etc::sourcelist": folder / "sources",
+            "Dir::Etc::sourceparts": "/dev/null",
+            "Dir::State::lists": lists,
+            "Dir::Cache": folder,
+            "APT::Sandbox::User": "root",
+        }
+        words = [word for key, value in options.items() for word in ("-o", f"{key}={value}")]
+        subprocess.run(["apt-get", *words, "update", "-qq"], check=True)
+        made = {one: _read_index(one, suite, lists, words) for one, suite in UBUNTU.items()}
+    for found in made.values():
+        found["sources"] = [source.replace(repository, "Ubuntu") for source in found["sources"]]
+    return made
+
+
+def _read_index(
+    system: str, release: str, lists: Path, options: Sequence[str] = ()
+) -> dict[str, Any]:
+    command = ["apt-cache", *options, "madison", *sorted(asked_of(system))]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     versions: dict[str, str] = {}
-    sources = set()
+    sources, suites = set(), set()
     for name, version, site, suite, component in _OFFER.findall(told):
-        if suite.startswith("bookworm"):
+        if suite.startswith(release):
             versions.setdefault(name, version)  # the newest comes first
             sources.add(f"{site} {suite} {component}")
+            suites.add(suite)
     dates = {}
-    for path in Path("/var/lib/apt/lists").glob("*_InRelease"):
+    for path in lists.glob("*_InRelease"):
         text = path.read_text(encoding="utf-8", errors="replace")
-        codename = re.search(r"^Codename: (\S+)$", text, re.MULTILINE)
         date = re.search(r"^Date: (.+)$", text, re.MULTILINE)
-        if codename and date and any(f" {codename[1]} " in source for source in sources):
-            dates[codename[1]] = date[1]
+        suite = path.name.rpartition("_dists_")[2].removesuffix("_InRelease")
+        if date and suite in suites:
+            dates[suite] = date[1]
     return {"sources": sorted(sources), "dates": dates, "packages": dict(sorted(versions.items()))}
 
 
@@ -153,7 +202,12 @@ def _read(path: Path) -> Any:
 
 def main() -> int:
     """Write what is kept."""
-    made = {DEBIAN: read_debian()}
+    arguments = sys.argv[1:]
+    if arguments:
+        repository, keyring = arguments
+        made = kept() | read_ubuntu(repository, Path(keyring))
+    else:
+        made = kept() | {DEBIAN: read_debian()}
     KEPT.write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
     return 0
 

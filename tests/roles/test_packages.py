@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from rackwright.model.systems import SYSTEMS
-from role_packages import DEBIAN, OTHERS, UNREAD, elsewhere, kept, names_of, read_debian
+from role_packages import (
+    DEBIAN,
+    OTHERS,
+    RENAMED,
+    ROOT,
+    UBUNTU,
+    UNREAD,
+    asked_of,
+    elsewhere,
+    kept,
+    names_of,
+    read_debian,
+)
 
 
 @pytest.fixture(scope="module")
@@ -15,13 +32,25 @@ def asked() -> set[str]:
     return set(names_of("Debian"))
 
 
-def test_debian_has_every_package_that_is_not_said_to_come_from_elsewhere(asked: set[str]) -> None:
-    index = kept()[DEBIAN]["packages"]
+READ = (DEBIAN, *UBUNTU)
+NEWER = {"ubuntu-24.04": {"sackd"}}
+"""Packages of a newer Slurm, which is in the index of these systems."""
+
+
+@pytest.mark.parametrize("system", READ)
+def test_an_index_has_every_package_that_is_not_said_to_come_from_elsewhere(system: str) -> None:
+    index, asked = kept()[system]["packages"], asked_of(system)
+    assert len(asked) > 25
     assert {name for name in asked if name not in index and elsewhere(name) is None} == set()
 
 
-def test_nothing_that_is_said_to_come_from_elsewhere_is_debians_own(asked: set[str]) -> None:
-    assert {name for name in kept()[DEBIAN]["packages"] if elsewhere(name)} == set()
+@pytest.mark.parametrize("system", READ)
+def test_nothing_that_is_said_to_come_from_elsewhere_is_a_distributions_own(system: str) -> None:
+    own = {name for name in kept()[system]["packages"] if elsewhere(name)}
+    assert own == NEWER.get(system, set())
+
+
+def test_whatever_is_said_to_come_from_elsewhere_is_asked_for(asked: set[str]) -> None:
     assert {pattern for pattern in OTHERS if not any(_is(name, pattern) for name in asked)} == set()
 
 
@@ -29,9 +58,55 @@ def _is(name: str, pattern: str) -> bool:
     return name == pattern or (pattern.endswith("*") and name.startswith(pattern[:-1]))
 
 
-def test_what_is_kept_is_what_is_asked_for(asked: set[str]) -> None:
+@pytest.mark.parametrize("system", READ)
+def test_what_is_kept_is_what_is_asked_for(system: str) -> None:
     """No more names of the index are kept than are needed."""
-    assert set(kept()[DEBIAN]["packages"]) <= asked
+    assert set(kept()[system]["packages"]) <= asked_of(system)
+
+
+def test_the_role_takes_the_names_that_a_system_has(tmp_path: Path) -> None:
+    """Ubuntu 24.04 and Debian 13 have libpmix2 by another name."""
+    systems = (("Ubuntu", "22.04"), ("Ubuntu", "24.04"), ("Debian", "12.11"), ("Debian", "13.2"))
+    hosts = {
+        f"{name}-{version}": {"distribution": name, "distribution_version": version}
+        for name, version in systems
+    }
+    roles = ROOT / "roles/pmix"
+    files = [str(roles / part / "main.yml") for part in ("defaults", "vars")]
+    facts = ("distribution", "distribution_version")
+    play = {
+        "hosts": "all",
+        "connection": "local",
+        "gather_facts": False,
+        "vars_files": files,
+        "tasks": [
+            {
+                "ansible.builtin.set_fact": {
+                    "os_family": "Debian",
+                    **{name: f"{{{{ {name} }}}}" for name in facts},
+                    "cacheable": True,
+                }
+            },
+            {"ansible.builtin.debug": {"msg": "TAKES {{ inventory_hostname }} {{ pmix_wanted }}"}},
+        ],
+    }
+    (tmp_path / "hosts.json").write_text(json.dumps({"all": {"hosts": hosts}}))
+    (tmp_path / "play.yml").write_text(json.dumps([play]))
+    program = Path(sys.executable).parent / "ansible-playbook"
+    told = subprocess.run(
+        [program, "-i", tmp_path / "hosts.json", tmp_path / "play.yml"],
+        env={**os.environ, "ANSIBLE_NOCOLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    renamed = RENAMED["ubuntu-24.04"]["libpmix2"]
+    assert dict(re.findall(r"TAKES (\S+) \['(\S+)'\]", told)) == {
+        "Ubuntu-22.04": "libpmix2",
+        "Ubuntu-24.04": renamed,
+        "Debian-12.11": "libpmix2",
+        "Debian-13.2": renamed,
+    }
 
 
 def test_what_is_kept_has_its_source_and_its_date() -> None:

@@ -200,7 +200,9 @@ def _jobs(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, 
     processes = scheduler.processes
     yield "ProctrackType", f"proctrack/{processes.tracking}"
     yield "TaskPlugin", ",".join(f"task/{plugin}" for plugin in processes.tasks)
-    yield "JobAcctGatherType", f"jobacct_gather/{processes.accounting}"
+    # Without a database nobody keeps what is gathered, of which Slurm warns.
+    gathered = processes.accounting if scheduler.accounting is not None else "none"
+    yield "JobAcctGatherType", f"jobacct_gather/{gathered}"
     yield "PrologFlags", "Contain" if processes.in_container else "Alloc"
     for key, program in (("Prolog", scheduler.prolog), ("Epilog", scheduler.epilog)):
         if program is not None:
