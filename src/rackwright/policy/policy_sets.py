@@ -18,7 +18,7 @@ from rackwright.policy.api import Enforcement, Policy, Profile
 SETS = ("0.1", "0.2", "0.3")
 """Every policy set, oldest first."""
 
-RELEASED = "0.2"
+RELEASED = "0.3"
 """The newest released set: that of a blueprint that names none, and what ``init`` writes."""
 
 _PROFILES = tuple(Profile)

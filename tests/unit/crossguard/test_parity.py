@@ -10,6 +10,7 @@ from typing import Any
 
 import grpc
 import pytest
+import yaml
 from google.protobuf.empty_pb2 import Empty
 from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
@@ -24,6 +25,7 @@ from rackwright.policy.check import check_blueprint
 from rackwright.policy.engine import Report
 from rackwright.policy.exceptions.baseline import created, render_baseline
 from rackwright.policy.exceptions.exceptions import read_files
+from rackwright.policy.packs.loader import builtin_pack
 from rackwright.provision import program
 from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.spec.loader import load_tree, validate
@@ -41,6 +43,36 @@ sites:
           ends: 2026-12-01T11:30:00Z
 """
 CASES = ("passing", "violating", "dated")
+EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
+DESIGNS = {
+    **{
+        name: builtin_pack() / "fixtures" / f"{name}.yaml"
+        for name in (
+            "busways",
+            "cdu-in-rack",
+            "electrical",
+            "immersion",
+            "mixed-loop",
+            "nvlink-domains",
+            "plant",
+            "plates-and-doors",
+            "top-of-rack",
+            "two-feeds",
+        )
+    },
+    **{name: EXAMPLES / f"{name}.yaml" for name in ("colossus-array", "superpod-dgx-h100")},
+}
+"""Designs of sites on bare metal."""
+PHYSICS = {
+    "RACK-001",
+    "RACK-002",
+    "RACK-003",
+    "PWR-001",
+    "PWR-002",
+    "PWR-003",
+    "COOL-001",
+    "NET-001",
+}
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +149,35 @@ def test_all_three_entrances_agree(folder: Path, layers: tuple[Path, ...], stub:
     }
     blocking = any(level == analyzer_pb2.MANDATORY for _, level, _ in told)
     assert blocking == (checked.exit_code != 0)
+
+
+@pytest.fixture(scope="module")
+def rented(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A layer with a site on AWS, without which a design has no stack."""
+    aws = yaml.safe_load((builtin_pack() / "fixtures" / "aws.yaml").read_text("utf-8"))
+    path: Path = tmp_path_factory.mktemp("rented") / "aws.yaml"
+    path.write_text(yaml.safe_dump({"sites": aws["sites"]}, allow_unicode=True), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_all_three_entrances_agree_on_a_design(design: str, rented: Path, stub: Any) -> None:
+    checked = check_blueprint(DESIGNS[design], layers=(rented,))
+    source = program.StackSource(DESIGNS[design], (rented,))
+    loaded, _ = program._load(source)
+    assert verdicts(program._judge(loaded, source)) == verdicts(checked)
+    properties = wired(loaded.plan.blueprint)
+    assert verdicts(judge_spec(decode(properties)["spec"])) == verdicts(checked)
+    alone, beside = (
+        {verdict for verdict in verdicts(report) if verdict[0] in PHYSICS}
+        for report in (check_blueprint(DESIGNS[design]), checked)
+    )
+    assert alone == beside, "another site changes nothing"
+    assert len(alone) >= 10
+
+    request = analyzer_pb2.AnalyzeRequest(type=ROOT, urn="urn:x", name="x", properties=properties)
+    levels = {d.enforcementLevel for d in stub.Analyze(request).diagnostics}
+    assert (analyzer_pb2.MANDATORY in levels) == (checked.exit_code != 0)
 
 
 @pytest.fixture
