@@ -58,7 +58,7 @@ def _worst(site: SitePlan) -> Iterator[CircuitAfterLoss]:
 
 
 def _feeds(site: SitePlan, rack_class: int) -> int:
-    return sum(row.rack_class == rack_class for row in site.feeds)
+    return len(site.feeds_of(rack_class))
 
 
 def _measure(site: SitePlan, names: RackNames, room: CircuitRoom, row: CircuitAfterLoss) -> Measure:

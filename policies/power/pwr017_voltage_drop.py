@@ -117,10 +117,10 @@ def _missing(site: SitePlan, below: BelowSources, row: VoltageDrop) -> tuple[str
     if row.drop_percent is not None:
         return ()
     missing = [*row.lacks, *unknown_draw(site, row.rack_class)]
-    for source in site.sources:
-        if source.source in row.unknown_loads:
-            missing += missing_of_facility(site, source, below)
-            missing += site.distribution.missing or below.lacking(source.source)
+    for place in sorted({site.source_places[name] for name in row.unknown_loads}):
+        source = site.sources[place]
+        missing += missing_of_facility(site, source, below)
+        missing += site.distribution.missing or below.lacking(source.source)
     return each_once(missing)
 
 

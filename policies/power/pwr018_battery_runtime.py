@@ -69,7 +69,7 @@ class BatteryRuntime(Policy):
 def _missing(site: SitePlan, row: Autonomy, below: BelowSources) -> Iterator[str]:
     """What keeps the runtime of a UPS from being known."""
     tree = site.distribution
-    (source,) = (source for source in site.sources if source.source == row.source)
+    source = site.sources[site.source_places[row.source]]
     if tree.sources[row.source].backup is None:
         yield Missing(f"'backup' of '{row.source}'", (*row.path, "backup"))
     if source.capacity_w is None:

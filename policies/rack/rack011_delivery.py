@@ -82,7 +82,7 @@ def _unsaid_of_rack(
 ) -> Iterator[str]:
     if value is not None:
         return
-    group = next(r for r in site.rack_classes if r.rack_class == row.rack_class)
+    group = site.rack_classes_by_number[row.rack_class]
     if name == "weight" and group.weight_kg is None:
         yield from unknowns(site, "weight_kg", [row.rack_class])
     yield Missing(f"'shipping.{name}' of the racks", (*row.path, "shipping", name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -109,6 +110,14 @@ class SitePlan:
         """The devices in one rack of a class."""
         return self._devices_by_class.get(rack_class, ())
 
+    def feeds_of(self, rack_class: int) -> Sequence[FeedLoad]:
+        """The feeds of one rack of a class."""
+        return self._feeds_by_class.get(rack_class, ())
+
+    def classes_fed_by(self, source: str) -> AbstractSet[int]:
+        """The classes of racks with a feed right from a source, not from one below it."""
+        return self._classes_by_source.get(source, frozenset())
+
     @property
     def name(self) -> str:
         """Its name, unique in the blueprint."""
@@ -210,10 +219,34 @@ class SitePlan:
         return {racks.rack_class: racks.count for racks in self.rack_classes}
 
     @cached_property
+    def rack_classes_by_number(self) -> Mapping[int, RackClass]:
+        """Its rack classes by their numbers."""
+        return {racks.rack_class: racks for racks in self.rack_classes}
+
+    @cached_property
+    def source_places(self) -> Mapping[str, int]:
+        """By its name, the index of a power source in ``sources``."""
+        return {row.source: place for place, row in enumerate(self.sources)}
+
+    @cached_property
     def _devices_by_class(self) -> Mapping[int, Sequence[RackDevice]]:
         found: dict[int, list[RackDevice]] = {}
         for device in self.devices:
             found.setdefault(device.rack_class, []).append(device)
+        return found
+
+    @cached_property
+    def _feeds_by_class(self) -> Mapping[int, Sequence[FeedLoad]]:
+        found: dict[int, list[FeedLoad]] = {}
+        for row in self.feeds:
+            found.setdefault(row.rack_class, []).append(row)
+        return found
+
+    @cached_property
+    def _classes_by_source(self) -> Mapping[str, AbstractSet[int]]:
+        found: dict[str, set[int]] = {}
+        for row in self.feeds:
+            found.setdefault(row.source, set()).add(row.rack_class)
         return found
 
 

@@ -14,6 +14,8 @@ from rackwright.plan.model import Contributor, Subject
 from rackwright.policy.api import Finding, Measure, Suggestion
 
 _SENSES = ("at_most", "at_least")
+_PLAIN_PARTS = frozenset((str, int))
+"""Types of the parts of a path; a bool is none of them, though it is an int."""
 
 
 class RuleFailedError(Exception):
@@ -98,7 +100,10 @@ def _is_missing(value: str) -> bool:
 def _is_field(value: Any) -> bool:
     if isinstance(value, ProductField):
         return _is_text(value.product) and _is_text(value.name)
-    return isinstance(value, tuple) and bool(value) and all(map(_is_part, value))
+    if not isinstance(value, tuple) or not value:
+        return False
+    # A large site has 100,000 such paths, nearly all of plain keys and indexes.
+    return _PLAIN_PARTS.issuperset(map(type, value)) or all(map(_is_part, value))
 
 
 def _is_part(value: Any) -> bool:

@@ -95,10 +95,8 @@ def dotted(blueprint: Blueprint, path: Path) -> str:
 
 
 def _inside(value: Any, part: str | int) -> Any:
+    if isinstance(value, tuple):  # before Mapping, which is slow to ask for
+        return value[part] if isinstance(part, int) and 0 <= part < len(value) else None
     if isinstance(value, Model):
         return getattr(value, str(part), None)
-    if isinstance(value, Mapping):
-        return value.get(part)
-    if isinstance(value, tuple) and isinstance(part, int) and 0 <= part < len(value):
-        return value[part]
-    return None
+    return value.get(part) if isinstance(value, Mapping) else None

@@ -136,6 +136,21 @@ class PowerTree:
                 waiting += self.parents[current]
         return frozenset(found)
 
+    def below(self, name: str) -> frozenset[str]:
+        """Every source, and every consumer, that ``name`` can feed, itself included."""
+        found: set[str] = set()
+        waiting = [name]
+        while waiting:
+            current = waiting.pop()
+            if current not in found:
+                found.add(current)
+                waiting += self.outages.children.get(current, ())
+        return frozenset(found)
+
+    def dead(self, lost: str | None) -> AbstractSet[str]:
+        """What has no power when the source ``lost`` is lost; nothing where it is None."""
+        return frozenset() if lost is None else self.outages.dead[lost]
+
 
 def check_sources(power: SitePower, path: Path) -> list[PlanProblem]:
     """Parents and generators that do not exist, and circles."""

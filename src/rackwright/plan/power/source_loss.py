@@ -18,6 +18,7 @@ class Outages:
     """The losses of single sources.
 
     Attributes:
+        children: what hangs right on each source.
         dead: by the lost source, itself and all that has no living parent left.
     """
 
@@ -31,10 +32,11 @@ class Outages:
         self._order = order
         self._place = {name: place for place, name in enumerate(order)}
         self._parents = parents
-        self._children: dict[str, list[str]] = {}
+        children: dict[str, list[str]] = {}
         for name, above in self._parents.items():
             for parent in dict.fromkeys(above):
-                self._children.setdefault(parent, []).append(name)
+                children.setdefault(parent, []).append(name)
+        self.children: Mapping[str, Sequence[str]] = children
         self.dead: Mapping[str, AbstractSet[str]] = {
             name: self._dead_without(name) for name in sources
         }
@@ -105,14 +107,14 @@ class Outages:
     def _moved(self, dead: AbstractSet[str]) -> Iterable[str]:
         """Living sources with a dead parent: another one may have to carry them."""
         for gone in dead:
-            yield from (child for child in self._children.get(gone, ()) if child not in dead)
+            yield from (child for child in self.children.get(gone, ()) if child not in dead)
 
     def _dead_without(self, lost: str) -> AbstractSet[str]:
         dead: dict[str, None] = {
             lost: None
         }  # in a fixed order, so that sums are the same each time
         # Parents before children, so that the fate of all parents is known.
-        waiting = [-self._place[child] for child in self._children.get(lost, ())]
+        waiting = [-self._place[child] for child in self.children.get(lost, ())]
         seen = set(waiting)
         heapq.heapify(waiting)
         while waiting:
@@ -120,7 +122,7 @@ class Outages:
             if self._carrier(name, dead.keys()) is not None:
                 continue
             dead[name] = None
-            for place in (-self._place[child] for child in self._children.get(name, ())):
+            for place in (-self._place[child] for child in self.children.get(name, ())):
                 if place not in seen:
                     seen.add(place)
                     heapq.heappush(waiting, place)

@@ -99,7 +99,7 @@ def _enough(load: Load, each: int) -> bool:
 
 def _describe(site: SitePlan, rack_class: int, loads: Sequence[Load]) -> AssignedRacks:
     """The class as it was assigned, read back from the tables."""
-    (racks,) = [racks for racks in site.rack_classes if racks.rack_class == rack_class]
+    racks = site.rack_classes_by_number[rack_class]
     path = racks.path
     hall, line = int(path[-5]), int(path[-3])
     paths = [device.path for device in site.devices_of(rack_class)]

@@ -102,10 +102,17 @@ def unknowns(
             quantity in _SIZES or device.kind in {"node", "switch"} or _is_of_cdu(device, quantity)
         )
     ]
-    types = {racks.rack_class: racks.type for racks in site.rack_classes}
+    if not lacking:
+        return ()
+    classes_by_number = site.rack_classes_by_number
     products = sorted(
         {
-            (types[device.rack_class] if device.kind == "fluid" else device.entry, name)
+            (
+                classes_by_number[device.rack_class].type
+                if device.kind == "fluid"
+                else device.entry,
+                name,
+            )
             for device in lacking
             if device.kind not in _OF_SITES
             for name in fields_lacking(device, quantity)
@@ -116,9 +123,8 @@ def unknowns(
     }
     unsaid = sorted(
         (name, racks.hostlist, (*racks.path, "cooling", *name.split(".")))
-        for racks in site.rack_classes
         for number, name in fields
-        if number == racks.rack_class
+        for racks in (classes_by_number[number],)
     )
     return (
         *(of_product(entry, name, NAMES[name]) for entry, name in products),

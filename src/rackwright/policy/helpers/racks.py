@@ -105,9 +105,9 @@ class BelowSources:
 
         Another source's racks count where that is lost and this one takes over.
         """
-        tree = self._site.distribution
-        names = {name for name in tree.sources if source in tree.ancestors(name)}
-        below = {row.rack_class for row in self._site.feeds if row.source in names}
+        site = self._site
+        names = site.distribution.below(source)
+        below = {number for name in names for number in site.classes_fed_by(name)}
         return self._of(below, quantity) or self.anywhere(quantity)
 
     def anywhere(self, quantity: Quantity = "power_w") -> tuple[str, ...]:

@@ -99,6 +99,9 @@ def test_a_source_without_a_living_parent_is_dead():
     assert tree.alive("a") == {"u": True, "a": False, "b": True}
     assert tree.alive("u") == {"u": False, "a": False, "b": False}
     assert tree.ancestors("b") == {"u", "a", "b"}
+    below = {"u": {"u", "a", "b"}, "a": {"a", "b"}, "b": {"b"}}
+    assert {name: set(tree.below(name)) for name in tree.sources} == below
+    assert (set(tree.dead("a")), set(tree.dead(None))) == ({"a"}, set())
 
 
 def test_loads_reach_the_top_whatever_the_order_of_writing():

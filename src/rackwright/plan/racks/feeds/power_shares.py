@@ -20,7 +20,7 @@ def circuit_contributors(
     site: SitePlan, rack_class: int, feed: str, lost: str | None = None
 ) -> tuple[Contributor, ...]:
     """What each kind of device of one rack puts on ``feed`` when feed ``lost`` is dead, in W."""
-    feeds = [row.feed for row in site.feeds if row.rack_class == rack_class]
+    feeds = [row.feed for row in site.feeds_of(rack_class)]
     dead = {feeds.index(lost)} if lost in feeds else set()
     return _merge(_shares(site, rack_class, {feeds.index(feed)}, dead, 1))
 
@@ -30,18 +30,16 @@ def source_contributors(
 ) -> tuple[Contributor, ...]:
     """What each kind of device puts on ``source`` when ``lost`` is dead, in W of each device."""
     tree = site.distribution
-    alive = tree.alive(lost)
-    feeds: dict[int, list[str]] = {}
-    for row in site.feeds:
-        feeds.setdefault(row.rack_class, []).append(row.source)
+    gone = tree.dead(lost)
     counts = site.rack_counts
     found: list[Contributor] = []
-    for rack_class, sources in feeds.items():
-        dead = {n for n, name in enumerate(sources) if not alive[name]}
-        here = {n for n, name in enumerate(sources) if source in _path(tree, name, alive)} - dead
+    # Of thousands of sources each has few racks below it.
+    for rack_class in sorted({n for name in tree.below(source) for n in site.classes_fed_by(name)}):
+        sources = [row.source for row in site.feeds_of(rack_class)]
+        dead = {n for n, name in enumerate(sources) if name in gone}
+        here = {n for n, name in enumerate(sources) if source in _path(tree, name, gone)} - dead
         found += _shares(site, rack_class, here, dead, counts[rack_class])
-        if any(source in tree.ancestors(name) for name in sources):
-            found += _uncounted(site, rack_class, counts[rack_class])
+        found += _uncounted(site, rack_class, counts[rack_class])
     return _merge(found)
 
 
@@ -56,24 +54,23 @@ def plant_contributors(
 ) -> tuple[Contributor, ...]:
     """What draws power beside the racks, of the site or on ``source`` when ``lost`` is dead, in W."""
     tree = site.distribution
-    alive = tree.alive(lost)
+    gone = tree.dead(lost)
     return tuple(
         Contributor(c.name, c.count, c.each)
         for c in site.overhead.consumers
         if c.each
         and c.fed_by
-        and alive[c.name]
-        and (source is None or source in _path(tree, c.name, alive))
+        and c.name not in gone
+        and (source is None or source in _path(tree, c.name, gone))
     )
 
 
-def _path(tree: PowerTree, name: str, alive: dict[str, bool]) -> Iterable[str]:
-    """The sources that carry the load of ``name``, upwards."""
+def _path(tree: PowerTree, name: str, gone: AbstractSet[str]) -> Iterable[str]:
+    """The sources that carry the load of ``name`` while those of ``gone`` are dead, upwards."""
     current: str | None = name
     while current is not None:
         yield current
-        parents = [parent for parent in tree.parents[current] if alive[parent]]
-        current = parents[0] if parents else None
+        current = next((parent for parent in tree.parents[current] if parent not in gone), None)
 
 
 def _shares(
