@@ -93,15 +93,12 @@ def test_headroom_of_a_rack_is_the_least_of_its_measures(fabric: Plan) -> None:
     (site,) = fabric.onprem
     path = site.rack_classes[0].path
 
-    def a_result(value: float, at: tuple[str | int, ...], **more: object) -> Result:
-        return replace(
-            FAIL, value=value, limit=100.0, subject=replace(FAIL.subject, path=at), **more
-        )
+    def a_result(value: float, at: tuple[str | int, ...]) -> Result:
+        outcome = Outcome.PASS if value <= 100.0 else Outcome.FAIL
+        subject = replace(FAIL.subject, path=at)
+        return replace(FAIL, value=value, limit=100.0, subject=subject, outcome=outcome)
 
-    passed = [
-        a_result(70.0, path, outcome=Outcome.PASS),
-        a_result(96.0, (*path, "feeds", 0), outcome=Outcome.PASS),
-    ]
+    passed = [a_result(70.0, path), a_result(96.0, (*path, "feeds", 0))]
     values = colours_of(site, "headroom", passed).values
     for own, value in zip(site.rack_classes, values, strict=True):
         assert value == (pytest.approx(4.0) if own.path == path else None)
