@@ -63,7 +63,7 @@ def oldest_dependencies() -> int:
     extras = project["optional-dependencies"]
     users = [line for name, lines in extras.items() if name not in TOOLS for line in lines]
     pins = oldest([*project["dependencies"], *users])
-    key = hashlib.sha256("\n".join(pins).encode()).hexdigest()[:12]
+    key = hashlib.sha256("\n".join([*pins, *extras["test"]]).encode()).hexdigest()[:12]
     folder = ROOT / ".rackwright/oldest"
     python = folder / "bin/python"
     if not (folder / key).exists():

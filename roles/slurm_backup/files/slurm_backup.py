@@ -194,6 +194,9 @@ def restore_state(state, path):
         for name in os.listdir(state):
             if not name.startswith("before-"):
                 os.rename(os.path.join(state, name), os.path.join(kept, name))
+        # What members may be is checked above; owners and modes are as they were. Without a word newer
+        # interpreters change them, and older ones know no filters.
+        archive.extraction_filter = getattr(tarfile, "fully_trusted_filter", None)
         archive.extractall(state, members=members)
     return kept
 

@@ -76,7 +76,7 @@ def test_a_group_starts_from_a_version_with_empty_user_data() -> None:
     data = {"ImageId": IMAGE, "InstanceType": "m5.large"}
     text = base64.b64encode(b"first").decode()
     made = ec2.create_launch_template(
-        LaunchTemplateName="t", LaunchTemplateData={**data, "UserData": text}
+        LaunchTemplateName="template", LaunchTemplateData={**data, "UserData": text}
     )
     template = made["LaunchTemplate"]["LaunchTemplateId"]
     ec2.create_launch_template_version(
@@ -103,7 +103,7 @@ def test_the_tags_of_a_template_are_not_those_of_its_instances() -> None:
         for kind in ("launch-template", "instance")
     }
     made = ec2.create_launch_template(
-        LaunchTemplateName="t",
+        LaunchTemplateName="template",
         LaunchTemplateData={"ImageId": IMAGE, "TagSpecifications": [tags["instance"]]},
         TagSpecifications=[tags["launch-template"]],
     )
