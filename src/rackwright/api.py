@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from rackwright.plan.model import Contributor, Path, Plan, SitePlan, Subject
     from rackwright.plan.power.consumers import Consumer
     from rackwright.plan.power.distribution import PowerTree
+    from rackwright.plan.power.flows import LoadsAfterLoss
     from rackwright.plan.power.overhead import Overhead
     from rackwright.plan.power.source_loss import Outages
     from rackwright.plan.problems import PlanProblem
@@ -187,6 +188,7 @@ _PLACES = {
     "rackwright.plan.model": "Contributor Path Plan SitePlan Subject",
     "rackwright.plan.power.consumers": "Consumer",
     "rackwright.plan.power.distribution": "PowerTree",
+    "rackwright.plan.power.flows": "LoadsAfterLoss",
     "rackwright.plan.power.overhead": "Overhead",
     "rackwright.plan.power.source_loss": "Outages",
     "rackwright.plan.problems": "PlanProblem",
@@ -283,6 +285,7 @@ __all__ = [
     "Layout",
     "LeafGroup",
     "LoadedPlan",
+    "LoadsAfterLoss",
     "Location",
     "LoopLoad",
     "LoopProduct",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rackwright.diff.results import Pair, equal
 from rackwright.policy.api import Outcome
-from rackwright.policy.engine import Result
+from rackwright.report.overview.headroom import headroom
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,6 @@ def budget_changes(pairs: Iterable[Pair]) -> tuple[Budget, ...]:
         if not (equal(budget.before, budget.after) and equal(budget.limit_before, budget.limit))
     ]
     return tuple(sorted(changed, key=_order))
-
-
-def headroom(result: Result) -> float | None:
-    """What is left between the value and its limit, negative when it is broken."""
-    if result.value is None or result.limit is None:
-        return None
-    gap = abs(result.limit - result.value)
-    return gap if result.outcome is Outcome.PASS else -gap
 
 
 def _budget(pair: Pair) -> Budget:

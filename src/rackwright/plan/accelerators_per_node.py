@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rackwright.model.hardware import Accelerators
@@ -43,3 +43,15 @@ def boards(plan: Expansion) -> Iterator[Board]:
             if board is not None and planned.group.count:
                 where = (aws.site.name, planned.group.name)
                 yield Board(*where, board, hosts, planned.efa_interfaces)
+
+
+def accelerators_by_site(plan: Expansion) -> Mapping[str, int]:
+    """Number of accelerators of each site, in the order of the blueprint."""
+    found = dict.fromkeys(plan.site_names, 0)
+    for site in plan.onprem:
+        found[site.name] = site.totals.accelerators
+    for aws in plan.aws:
+        for planned in aws.groups:
+            if planned.instance.accelerators is not None:
+                found[aws.site.name] += planned.group.count * planned.instance.accelerators.count
+    return found

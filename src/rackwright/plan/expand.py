@@ -382,6 +382,7 @@ def _tabulate(
         totals=totals_row(site, rack_classes, _count(site, catalogue), plant.overhead),
         distribution=plant.tree,
         overhead=plant.overhead,
+        after_loss=plant.after_loss,
     )
 
 

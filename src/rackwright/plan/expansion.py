@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rackwright.plan.fabric.layout import Layout
     from rackwright.plan.fabric.lengths import CableRoutes
     from rackwright.plan.power.distribution import PowerTree
+    from rackwright.plan.power.flows import LoadsAfterLoss
     from rackwright.plan.power.overhead import Overhead
     from rackwright.plan.records.cooling import (
         CoolingStage,
@@ -105,6 +106,8 @@ class SitePlan:
     """Its power sources."""
     overhead: Overhead = field(repr=False)
     """What it draws beside its racks."""
+    after_loss: LoadsAfterLoss = field(repr=False, compare=False)
+    """What its sources carry after each single loss, worked out when it is asked for."""
 
     def devices_of(self, rack_class: int) -> Sequence[RackDevice]:
         """The devices in one rack of a class."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rackwright.plan.cost.summary import CostSummary
     from rackwright.plan.fabric.layout import Layout
     from rackwright.plan.host_list import Host
+    from rackwright.plan.naming.racked import Racked
     from rackwright.plan.records.names import NamePlan
     from rackwright.plan.reliability.failures import GroupHosts
     from rackwright.plan.slurm.cluster import SlurmCluster
@@ -74,6 +75,20 @@ class Plan(Expansion):
         from rackwright.plan.accelerators_per_node import boards
 
         return tuple(boards(self))
+
+    @cached_property
+    def accelerators(self) -> Mapping[str, int]:
+        """Number of accelerators of each site, by name."""
+        from rackwright.plan.accelerators_per_node import accelerators_by_site
+
+        return accelerators_by_site(self)
+
+    @cached_property
+    def racked(self) -> Mapping[str, Racked]:
+        """Names of hosts and switches by rack and number of their device, for each bare-metal site."""
+        from rackwright.plan.naming.racked import name_devices
+
+        return {site.name: name_devices(site) for site in self.onprem}
 
     @cached_property
     def slurm(self) -> SlurmCluster | None:

@@ -8,7 +8,7 @@ their worst after the same loss.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rackwright.plan.power.demand import FeedDemand, Loads
@@ -84,15 +84,7 @@ def judge_flows(
         {name: (load, None) for name, load in loads.items()} for loads in normal
     ]
     for lost in tree.sources if not tree.unfed else ():
-        found = {flow: flow.without(lost) for flow in dict.fromkeys(flows)}
-        changed = [found[flow] for flow in flows]
-        for name in dict.fromkeys(name for loads in found.values() for name in loads):
-            if name not in tree.sources:
-                continue
-            here = [
-                loads.get(name, flow.normal[name])
-                for loads, flow in zip(changed, flows, strict=True)
-            ]
+        for name, here in _changed(tree, flows, lost):
             for value, so_far in zip(values, worst, strict=True):
                 _take_worse(so_far, name, value(name, here), lost)
     return [
@@ -106,6 +98,45 @@ def judge_flows(
         }
         for before, after in zip(normal, worst, strict=True)
     ]
+
+
+class LoadsAfterLoss:
+    """What the sources of a site carry, with cooling and losses, after each single loss."""
+
+    def __init__(self, tree: PowerTree, flows: Sequence[Flow], value: Value) -> None:
+        """Of ``flows``, from which ``value`` makes the load of a source."""
+        self._tree = tree
+        self._flows = flows
+        self._value = value
+
+    def without(self, lost: str) -> Mapping[str, float | None]:
+        """The load in W of every living source that the loss of ``lost`` may change.
+
+        All are unknown where parents of a source are not named: nobody knows what else is lost.
+        """
+        if self._tree.unfed:
+            dead = self._tree.outages.dead[lost]
+            return {name: None for name in self._tree.sources if name not in dead}
+        return {
+            name: self._value(name, here) for name, here in _changed(self._tree, self._flows, lost)
+        }
+
+
+def _changed(
+    tree: PowerTree, flows: Sequence[Flow], lost: str
+) -> Iterator[tuple[str, list[float | None]]]:
+    """Each source that the loss of ``lost`` may change, with its load in each of ``flows``."""
+    found = {flow: flow.without(lost) for flow in dict.fromkeys(flows)}
+    changed = [found[flow] for flow in flows]
+    for name in dict.fromkeys(name for loads in found.values() for name in loads):
+        if name in tree.sources:
+            yield (
+                name,
+                [
+                    loads.get(name, flow.normal[name])
+                    for loads, flow in zip(changed, flows, strict=True)
+                ],
+            )
 
 
 def _take_worse(

@@ -12,7 +12,7 @@ from rackwright.plan.power.demand import FedRacks, FeedDemand
 from rackwright.plan.power.distribution import PowerTree, add_legs, capacity_of, idle_sources
 from rackwright.plan.power.draws import Draws
 from rackwright.plan.power.electrical import Legs, line_deviation, rotate
-from rackwright.plan.power.flows import Flow, judge_flows
+from rackwright.plan.power.flows import Flow, LoadsAfterLoss, judge_flows
 from rackwright.plan.power.generators import largest_steps
 from rackwright.plan.power.overhead import Overhead, losses_of, overhead_of, unknown_loads
 from rackwright.plan.power.source_loss import Outages
@@ -26,11 +26,13 @@ class Sources(NamedTuple):
         tree: what hangs on what.
         rows: the record of each source.
         overhead: what the site draws beside its racks.
+        after_loss: what each source carries after the loss of another.
     """
 
     tree: PowerTree
     rows: tuple[SourceLoad, ...]
     overhead: Overhead
+    after_loss: LoadsAfterLoss
 
 
 def plan_sources(
@@ -126,7 +128,7 @@ def plan_sources(
         )
         for name, source in tree.sources.items()
     )
-    return Sources(tree, rows, overhead)
+    return Sources(tree, rows, overhead, LoadsAfterLoss(tree, flows, facility))
 
 
 class _Uncounted(NamedTuple):

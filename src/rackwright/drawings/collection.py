@@ -1,0 +1,88 @@
+"""All drawings of a plan, by the names of their files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal, get_args
+
+from rackwright.drawings.cooling import draw_cooling
+from rackwright.drawings.elevation import cables_of, draw_rack
+from rackwright.drawings.fabric import draw_fabric
+from rackwright.drawings.floor import FloorMeasure, colours_of, draw_floor
+from rackwright.drawings.one_line import draw_one_line
+from rackwright.drawings.svg import Drawing
+from rackwright.plan.model import Plan, SitePlan
+from rackwright.policy.engine import Result
+from rackwright.report.overview.rack import view_rack
+
+DrawingKind = Literal["racks", "floor", "power", "cooling", "fabric"]
+KINDS: tuple[DrawingKind, ...] = get_args(DrawingKind)
+"""What can be drawn of a site."""
+
+
+def draw(
+    plan: Plan,
+    kind: DrawingKind,
+    *,
+    site: str | None = None,
+    name: str | None = None,
+    measure: FloorMeasure = "power",
+    lost: str | None = None,
+    results: Sequence[Result] = (),
+) -> Iterator[tuple[str, Drawing]]:
+    """Name of the file and drawing of each thing of a kind.
+
+    Args:
+        plan: what is drawn.
+        kind: what of it.
+        site: of this site alone.
+        name: of this rack, hall or fabric alone; absent, one rack of each class, every hall, every fabric.
+        measure: what the floor is coloured by.
+        lost: the source that is lost, in the one-line diagram.
+        results: of policies, for the headroom.
+    """
+    for one in plan.onprem:
+        if site in {None, one.name}:
+            for words, drawing in _of_site(plan, one, kind, name, measure, lost, results):
+                yield f"{_file(kind, one.name, *words)}.svg", drawing
+
+
+def _of_site(
+    plan: Plan,
+    site: SitePlan,
+    kind: DrawingKind,
+    name: str | None,
+    measure: FloorMeasure,
+    lost: str | None,
+    results: Sequence[Result],
+) -> Iterator[tuple[tuple[str, ...], Drawing]]:
+    match kind:
+        case "racks":
+            cables = cables_of(site)
+            seen = set()
+            for rack in site.racks:
+                if (name is None and rack.rack_class not in seen) or rack.rack == name:
+                    seen.add(rack.rack_class)
+                    yield (rack.rack,), draw_rack(view_rack(plan, site, rack), cables)
+        case "floor":
+            colours = colours_of(site, measure, results)
+            for hall in site.halls:
+                if name in {None, hall.hall}:
+                    yield (
+                        (hall.hall, measure),
+                        draw_floor(site, hall.hall, measure, colours=colours),
+                    )
+        case "power":
+            if lost is None or any(source.source == lost for source in site.sources):
+                yield ((lost,) if lost else ()), draw_one_line(site, lost)
+        case "cooling":
+            yield (), draw_cooling(site)
+        case "fabric":
+            for planned in site.fabrics:
+                if name in {None, planned.name}:
+                    yield (planned.name,), draw_fabric(planned)
+
+
+def _file(*words: str) -> str:
+    return "-".join(re.sub(r"[^A-Za-z0-9._-]+", "_", word) for word in words)

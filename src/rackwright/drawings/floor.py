@@ -1,0 +1,198 @@
+"""The floor of a hall: rows of racks, each coloured by one of its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from rackwright.drawings.scale import Scale, draw_legend, even_scale, left_scale
+from rackwright.drawings.svg import Drawing, box, cells, fitted, group, label, number
+from rackwright.model.quantities import format_quantity
+from rackwright.plan.model import SitePlan
+from rackwright.plan.records.facility import HallLoad
+from rackwright.plan.records.racks import RackClass, RackPosition
+from rackwright.policy.engine import Result
+from rackwright.report.overview.headroom import headroom_of
+
+FloorMeasure = Literal["power", "heat", "weight", "headroom"]
+MEASURES: tuple[FloorMeasure, ...] = get_args(FloorMeasure)
+"""What racks are coloured by."""
+MOST_CELLS = 20_000
+"""Racks that are drawn one by one, each with its name; more are drawn by class."""
+_CELL, _DEEP, _GAP, _LEFT = 27.0, 52.0, 20.0, 78.0
+_NARROW = 13.0
+"""Pixels of a rack in a row that is too long for the page."""
+_WIDE = 1180.0
+_TITLES: Mapping[FloorMeasure, str] = {
+    "power": "power of a rack",
+    "heat": "heat of a rack to the air",
+    "weight": "weight of a rack",
+    "headroom": "least headroom of a rack",
+}
+
+
+@dataclass(frozen=True)
+class FloorColours:
+    """The scale of a measure over a site, and the value of each class of racks."""
+
+    scale: Scale
+    values: Sequence[float | None]
+
+    def step(self, rack_class: int) -> str:
+        """The step of a class of racks."""
+        return self.scale.step(self.values[rack_class])
+
+
+def colours_of(
+    site: SitePlan, measure: FloorMeasure, results: Sequence[Result] = ()
+) -> FloorColours:
+    """The colours of a measure; ``results`` of policies are what headroom is taken from."""
+    title = _TITLES[measure]
+    if measure == "headroom":
+        left = _least_left(site, results)
+        return FloorColours(left_scale(title), left)
+    unit = "kg" if measure == "weight" else "W"
+    values = [_number(own, measure) for own in site.rack_classes]
+    return FloorColours(even_scale(title, unit, values), values)
+
+
+def _number(own: RackClass, measure: FloorMeasure) -> float | None:
+    if measure == "power":
+        return own.power_w
+    return own.weight_kg if measure == "weight" else own.heat_air_w
+
+
+def _least_left(site: SitePlan, results: Sequence[Result]) -> list[float | None]:
+    """Percent that is left of the tightest budget of each class of racks, by the place that it is about.
+
+    A budget that is met exactly says nothing of what can be added, and is left out.
+    """
+    paths = {own.path for own in site.rack_classes}
+    depth = len(site.rack_classes[0].path) if site.rack_classes else 0
+    found: dict[tuple[str | int, ...], float] = {}
+    unknown = set()
+    for result in results:
+        path = result.subject.path[:depth]
+        row = headroom_of(result) if path in paths else None
+        if row is None or row.is_exact:
+            continue
+        if row.left is None:
+            unknown.add(path)
+            continue
+        share = -100.0 if row.share is None else 100 * row.share
+        found[path] = min(share, found.get(path, share))
+    return [
+        None if own.path in unknown and found.get(own.path, 0.0) >= 0 else found.get(own.path)
+        for own in site.rack_classes
+    ]
+
+
+def draw_floor(
+    site: SitePlan,
+    hall: str,
+    measure: FloorMeasure = "power",
+    results: Sequence[Result] = (),
+    colours: FloorColours | None = None,
+    *,
+    legend: bool = True,
+) -> Drawing:
+    """The plan of a hall, its rows from front to back; it is not to scale.
+
+    Args:
+        site: the site.
+        hall: name of the hall.
+        measure: what racks are coloured by.
+        results: of policies, for the headroom.
+        colours: made before, so that all halls of a site share one scale.
+        legend: draw the legend as well.
+    """
+    colours = colours or colours_of(site, measure, results)
+    rows: dict[str, list[RackPosition]] = {}
+    for rack in site.racks:
+        if rack.hall == hall:
+            rows.setdefault(rack.row, []).append(rack)
+    longest = max((len(racks) for racks in rows.values()), default=1)
+    cell = max(_NARROW, min(_CELL, (_WIDE - _LEFT) / longest))
+    singly = len(site.racks) <= MOST_CELLS
+    record = next(one for one in site.halls if one.hall == hall)
+    parts = [label(12, 22, f"{site.name} {hall}", class_="head")]
+    parts += [
+        label(12, 40 + 15 * n, text, class_="soft") for n, text in enumerate(_hall_words(record))
+    ]
+    y = 48.0 + 15 * len(_hall_words(record))
+    width = max(_LEFT + longest * cell + 16, 560.0)
+    if legend:
+        drawn, wide = draw_legend(colours.scale, 12, y)
+        parts.append(drawn)
+        width = max(width, wide + 24)
+        y += 30
+    for name, racks in rows.items():
+        parts.append(label(12, y + _DEEP / 2 + 4, fitted(name, _LEFT - 18), class_="sub"))
+        if singly:
+            parts += [_cell(site, rack, colours, _LEFT, y, cell) for rack in racks]
+        else:
+            parts += _by_class(racks, colours, y, cell)
+        y += _DEEP + _GAP
+    return Drawing(f"floor of {hall}, {colours.scale.title}", width, y, "".join(parts))
+
+
+def _hall_words(hall: HallLoad) -> list[str]:
+    def told(value: float | None, unit: str) -> str:
+        return "unknown" if value is None else format_quantity(value, unit)
+
+    power = f"racks draw {told(hall.power_w, 'W')}"
+    if hall.power_limit_w is not None:
+        power += f" of {told(hall.power_limit_w, 'W')}"
+    heat = f"heat {told(hall.heat_air_w, 'W')} to air, {told(hall.heat_liquid_w, 'W')} to liquid"
+    lines = [f"{power}; {heat}; weight {told(hall.weight_kg, 'kg')}"]
+    if hall.handlers is not None:
+        lines.append(
+            f"{hall.handlers} × {hall.handler}: carry {told(hall.air_capacity_w, 'W')}, "
+            f"{told(hall.air_capacity_n1_w, 'W')} with one lost; containment {hall.containment}; "
+            f"inlet {told(hall.inlet_c, '°C')}"
+        )
+    return lines
+
+
+def _cell(
+    site: SitePlan, rack: RackPosition, colours: FloorColours, left: float, y: float, cell: float
+) -> str:
+    x = left + rack.position * cell
+    name = rack.rack
+    middle, centre = x + cell / 2, y + _DEEP / 2
+    fill = box(x, y, cell, _DEEP, class_=f"rack {colours.step(rack.rack_class)}")
+    if cells(name) * 6.1 <= cell - 4:
+        text = label(middle, centre + 4, name, class_="mid")
+    else:
+        turned = f"rotate(-90 {number(middle)} {number(centre)})"
+        text = label(
+            middle,
+            centre + 3.5,
+            fitted(name, _DEEP - 6, sign=5.4),
+            class_="mid small" if cell < _CELL else "mid",
+            transform=turned,
+        )
+    value = colours.values[rack.rack_class]
+    own = site.rack_classes[rack.rack_class]
+    told = "unknown" if value is None else format_quantity(value, colours.scale.unit)
+    tip = None if len(site.racks) > 400 else f"{name}: {told}, {own.type}"
+    return group([fill, text], tip, class_="cell", data_k=rack.rack_class, data_r=name)
+
+
+def _by_class(
+    racks: Sequence[RackPosition], colours: FloorColours, y: float, cell: float
+) -> list[str]:
+    """The racks of a row by class, each class one shape."""
+    found: dict[int, list[RackPosition]] = {}
+    for rack in racks:
+        found.setdefault(rack.rack_class, []).append(rack)
+    made = []
+    for number_, members in found.items():
+        shape = "".join(
+            f"M{number(_LEFT + one.position * cell)} {number(y)}h{number(cell - 1)}v{_DEEP:g}h-{number(cell - 1)}z"
+            for one in members
+        )
+        path = f'<path class="rack {colours.step(number_)}" d="{shape}"/>'
+        made.append(group([path], None, class_="cell", data_k=number_))
+    return made

@@ -1,0 +1,321 @@
+"""The one-line diagram of a site: its sources from the utility to the racks, with what each carries.
+
+It shows the normal state, or the one after the loss of a source. Equal sources of a large site are one box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rackwright.drawings.style import FEED_COLOURS, feed_class
+from rackwright.drawings.svg import Drawing, box, fitted, group, label, line
+from rackwright.model.quantities import format_quantity
+from rackwright.plan.model import SitePlan
+from rackwright.plan.records.power import SourceLoad
+
+MOST_SINGLE = 48
+"""Sources that are drawn one by one; beyond that equal ones are one box."""
+MOST_SHOWN = 400
+"""Most boxes of a row of the diagram."""
+_WIDE, _HIGH, _APART, _LEVEL, _TOP = 142.0, 64.0, 20.0, 122.0, 78.0
+_TRACK = 122.0
+
+
+@dataclass
+class Box:
+    """One box: a source, equal sources, racks, or machines beside the racks.
+
+    Attributes:
+        key: unique in the drawing; the name of its first source.
+        title: what it is called.
+        kind: what it is, in words.
+        members: names of the sources that it stands for; empty for racks and machines.
+        load_w: what one of them carries while nothing is lost.
+        capacity_w: what one of them may carry.
+        worst_w: the most that one of them carries after the loss of another source.
+        worst_lost: name of that source.
+        fed_by: key of the box above, number of the feed of racks or None, and whether it carries it normally.
+        level: how many boxes are above it.
+        place: how far to the right, counted in boxes.
+    """
+
+    key: str
+    title: str
+    kind: str
+    members: tuple[str, ...]
+    load_w: float | None
+    capacity_w: float | None
+    worst_w: float | None = None
+    worst_lost: str | None = None
+    fed_by: list[tuple[str, int | None, bool]] = field(default_factory=list)
+    level: int = 0
+    place: float = 0.0
+
+
+def boxes_of(site: SitePlan) -> list[Box]:
+    """The boxes of a site, those of one level from left to right."""
+    sources = {source.source: source for source in site.sources}
+    whole = len(sources) <= MOST_SINGLE
+    keys = _keys(site, sources, whole=whole)
+    members: dict[str, list[str]] = {}
+    for name in sources:
+        members.setdefault(keys[name], []).append(name)
+    made = [_source_box(site, sources[key], tuple(names), keys) for key, names in members.items()]
+    made += _rack_boxes(site, keys)
+    made += _machine_boxes(site, keys)
+    _arrange(made)
+    return made
+
+
+def _keys(site: SitePlan, sources: Mapping[str, SourceLoad], *, whole: bool) -> Mapping[str, str]:
+    """The box of each source, by the name of the first source in it."""
+    found: dict[str, str] = {}
+    first: dict[object, str] = {}
+    for name in reversed(site.distribution.order):  # parents first
+        source = sources.get(name)
+        if source is None:
+            continue
+        parents = tuple(found[parent] for parent in site.distribution.parents[name])
+        like: object = (
+            name
+            if whole
+            else (
+                source.kind,
+                source.capacity_w,
+                _rounded(source.facility_w),
+                _rounded(source.facility_worst_w),
+                parents,
+            )
+        )
+        found[name] = first.setdefault(like, name)
+    return found
+
+
+def _rounded(watts: float | None) -> float | None:
+    return None if watts is None else round(watts)
+
+
+def _source_box(
+    site: SitePlan, source: SourceLoad, members: tuple[str, ...], keys: Mapping[str, str]
+) -> Box:
+    parents = site.distribution.parents[source.source]
+    title = source.source if len(members) == 1 else f"{len(members)} like {source.source}"
+    made = Box(source.source, title, source.kind, members, source.facility_w, source.capacity_w)
+    made.worst_w, made.worst_lost = source.facility_worst_w, source.facility_lost
+    above = dict.fromkeys(keys[parent] for parent in parents)
+    made.fed_by = [(parent, None, number == 0) for number, parent in enumerate(above)]
+    return made
+
+
+def _rack_boxes(site: SitePlan, keys: Mapping[str, str]) -> list[Box]:
+    """Racks with equal numbers on the same boxes, whatever their row."""
+    feeds: dict[int, list[tuple[str, str, float | None, float | None]]] = {}
+    for one in site.feeds:
+        usable = None if one.usable_w is None else one.usable_w * one.pdus
+        feeds.setdefault(one.rack_class, []).append(
+            (one.feed, keys[one.source], one.load_w, usable)
+        )
+    found: dict[object, list[int]] = {}
+    for own in site.rack_classes:
+        if own.rack_class in feeds:
+            like = tuple(feeds[own.rack_class]), own.type, own.power_w
+            found.setdefault(like, []).append(own.rack_class)
+    made = []
+    for numbers in found.values():
+        own = site.rack_classes[numbers[0]]
+        count = sum(site.rack_classes[number].count for number in numbers)
+        name = own.hostlist if len(numbers) == 1 else f"{own.racks[0]} and others"
+        power = None if own.power_w is None else own.power_w * count
+        racks = Box(f"racks {own.rack_class}", f"{count} × {name}", "racks", (), power, None)
+        racks.fed_by = [(key, n, True) for n, (_, key, _, _) in enumerate(feeds[numbers[0]])]
+        made.append(racks)
+    return made
+
+
+def _machine_boxes(site: SitePlan, keys: Mapping[str, str]) -> list[Box]:
+    """What draws power beside the racks, together where the same sources feed it."""
+    found: dict[tuple[str, ...], list[tuple[str, float | None]]] = {}
+    for one in site.overhead.consumers:
+        above = tuple(dict.fromkeys(keys[name] for name in one.fed_by if name in keys))
+        if above:
+            found.setdefault(above, []).append((one.machine, one.power))
+    made = []
+    for number, (above, machines) in enumerate(found.items()):
+        title = machines[0][0] if len(machines) == 1 else f"{len(machines)} groups of machines"
+        power = sum(watts for _, watts in machines if watts is not None)
+        known = all(watts is not None for _, watts in machines)
+        load = power if known else None
+        machine = Box(f"machines {number}", title, "cooling", (), load, None)
+        machine.fed_by = [(key, None, place == 0) for place, key in enumerate(above)]
+        made.append(machine)
+    return made
+
+
+def _arrange(made: Sequence[Box]) -> None:
+    """Levels from the top, and places so that what hangs together is beside each other."""
+    by_key = {one.key: one for one in made}
+    below: dict[str, list[Box]] = {}
+    for one in made:  # sources are listed parents first or not: levels are found by walking up
+        for parent, _, _ in one.fed_by:
+            below.setdefault(parent, []).append(one)
+
+    levels: dict[str, int] = {}
+
+    def level(one: Box) -> int:
+        if one.key not in levels:
+            levels[one.key] = 1 + max((level(by_key[key]) for key, _, _ in one.fed_by), default=-1)
+        return levels[one.key]
+
+    for one in made:
+        one.level = level(one)
+    deepest = max((one.level for one in made), default=0)
+    for one in made:
+        if not one.members and one.kind == "racks":
+            one.level = deepest
+    rows: dict[int, list[Box]] = {}
+    for one in made:
+        rows.setdefault(one.level, []).append(one)
+    for number in sorted(rows):
+        row = rows[number]
+        if number:
+            row.sort(key=lambda one: _above(one, by_key))
+        for place, one in enumerate(row):
+            one.place = place - (len(row) - 1) / 2
+
+
+def _above(one: Box, by_key: Mapping[str, Box]) -> float:
+    places = [by_key[key].place for key, _, _ in one.fed_by]
+    return sum(places) / len(places) if places else 0.0
+
+
+def draw_one_line(site: SitePlan, lost: str | None = None) -> Drawing:
+    """The one-line diagram, in the normal state or after the loss of a source.
+
+    Args:
+        site: the site.
+        lost: name of the source that is lost.
+    """
+    made = boxes_of(site)
+    dead = site.distribution.outages.dead[lost] if lost is not None else frozenset()
+    loads = site.after_loss.without(lost) if lost is not None else {}
+    most = max((sum(1 for b in made if b.level == n) for n in range(99)), default=1)
+    width = max(560.0, most * (_WIDE + _APART) + 24)
+    levels = 1 + max((one.level for one in made), default=0)
+    centre = width / 2
+    at = {
+        one.key: (centre + one.place * (_WIDE + _APART) - _WIDE / 2, _TOP + one.level * _LEVEL)
+        for one in made
+    }
+    state = "nothing lost" if lost is None else f"after the loss of {lost}"
+    parts = [
+        label(12, 22, f"{site.name} power, {state}", class_="head", data_state=""),
+        label(
+            12,
+            40,
+            "What each source carries, with cooling and losses, of what it may carry.",
+            class_="soft",
+        ),
+        label(
+            12,
+            54,
+            "Tick: the worst loss of another. Dashed: takes over after a loss.",
+            class_="soft",
+        ),
+    ]
+    parts += _wires(made, at)
+    parts += [_draw(one, *at[one.key], lost, dead, loads) for one in made]
+    return Drawing(
+        f"one-line of {site.name}, {state}", width, _TOP + levels * _LEVEL - 34, "".join(parts)
+    )
+
+
+def _wires(made: Iterable[Box], at: Mapping[str, tuple[float, float]]) -> list[str]:
+    drawn = []
+    for one in made:
+        x, y = at[one.key]
+        count = len(one.fed_by)
+        for number, (key, feed, first) in enumerate(one.fed_by):
+            above_x, above_y = at[key]
+            start = above_x + _WIDE / 2, above_y + _HIGH
+            end = x + _WIDE * (number + 1) / (count + 1), y
+            bend = end[1] - 12 - 5 * (number % 5)
+            name = "wire" if feed is None else f"wire {feed_class(feed, 'l')}"
+            points = [start, (start[0], bend), (end[0], bend), end]
+            drawn.append(line(points, class_=name if first else f"{name} dash"))
+    return drawn
+
+
+def _draw(
+    one: Box,
+    x: float,
+    y: float,
+    lost: str | None,
+    dead: Iterable[str],
+    loads: Mapping[str, float | None],
+) -> str:
+    gone = set(dead)
+    if one.members:
+        hit = [name for name in one.members if name in gone]
+        living = [name for name in one.members if name not in gone]
+        changed = [loads[name] for name in living if name in loads]
+        load = one.load_w
+        if changed:
+            known = [watts for watts in changed if watts is not None]
+            load = max(known) if len(known) == len(changed) else None
+        name = "source"
+        if lost in one.members:
+            name += " lost"
+        if not living:
+            name += " dead"
+            load = 0.0
+        state = "lost" if lost in hit and len(one.members) == 1 else "dead" if not living else ""
+        parts = _source_parts(one, x, y, load, state)
+        return group(parts, None, class_=name, data_s=one.key, tabindex=0, role="button")
+    power = "unknown" if one.load_w is None else format_quantity(one.load_w, "W")
+    parts = [
+        box(x, y, _WIDE, _HIGH - 14, rx=4, class_=f"panel {one.kind}"),
+        label(x + 8, y + 18, fitted(one.title, _WIDE - 14), class_="sub"),
+        label(x + 8, y + 36, power, class_="soft"),
+    ]
+    if one.kind == "racks":
+        parts += [
+            box(x + 8 + 14 * n, y + _HIGH - 22, 12, 4, class_=feed_class(feed))
+            for n, (_, feed, _) in enumerate(one.fed_by[: len(FEED_COLOURS)])
+            if feed is not None
+        ]
+    return group(parts, one.title)
+
+
+def _source_parts(one: Box, x: float, y: float, load: float | None, state: str) -> list[str]:
+    full = one.capacity_w
+    share = None if load is None or not full else load / full
+    over = share is not None and share > 1 + 1e-9
+    told = "unknown" if load is None else format_quantity(load, "W")
+    most = "" if full is None else f" of {format_quantity(full, 'W')}"
+    words_ = state or f"{told}{most}"
+    return [
+        box(x, y, _WIDE, _HIGH, rx=4, class_="panel"),
+        label(x + 10, y + 17, fitted(one.title, _WIDE - 18), class_="sub"),
+        label(x + 10, y + 31, one.kind.replace("_", " "), class_="small soft"),
+        box(x + 10, y + 37, _TRACK, 7, class_="track"),
+        box(
+            x + 10,
+            y + 37,
+            0.0 if share is None else _TRACK * min(1.0, share),
+            7,
+            class_="over" if over else "used",
+            data_bar="",
+        ),
+        *_tick(one, x, y),
+        label(x + 10, y + 57, words_, class_="bad" if over or state else None, data_load=""),
+    ]
+
+
+def _tick(one: Box, x: float, y: float) -> list[str]:
+    """Where the bar of the worst case ends."""
+    if one.worst_w is None or not one.capacity_w or one.worst_lost is None:
+        return []
+    here = x + 10 + _TRACK * min(1.0, one.worst_w / one.capacity_w)
+    told = f"{format_quantity(one.worst_w, 'W')} after the loss of {one.worst_lost}"
+    return [group([line([(here, y + 34), (here, y + 47)], class_="mark")], told)]

@@ -1,0 +1,128 @@
+"""SVG as text: elements, words of others that are never markup, and a drawing with its size."""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rackwright.drawings.style import STYLE
+from rackwright.harmless import visible
+
+NAMESPACE = "http://www.w3.org/2000/svg"
+SIGN = 6.1
+"""Pixels that a sign of a label takes on average at the size of labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """One drawing.
+
+    Attributes:
+        title: what it shows, in words.
+        width: in pixels.
+        height: in pixels.
+        body: the elements in it.
+    """
+
+    title: str
+    width: float
+    height: float
+    body: str
+
+    def inline(self, name: str = "") -> str:
+        """The drawing as an element of a page, whose style it takes."""
+        return element(
+            "svg",
+            f"<title>{words(self.title)}</title>{self.body}",
+            id=name or None,
+            viewBox=f"0 0 {number(self.width)} {number(self.height)}",
+            width=self.width,
+            height=self.height,
+            role="img",
+            class_="drawing",
+        )
+
+    def standalone(self) -> str:
+        """The drawing as a file of its own, with its style."""
+        own = element("rect", width="100%", height="100%", class_="ground")
+        return (
+            element(
+                "svg",
+                f"<title>{words(self.title)}</title><style>{STYLE}</style>{own}{self.body}",
+                xmlns=NAMESPACE,
+                viewBox=f"0 0 {number(self.width)} {number(self.height)}",
+                width=self.width,
+                height=self.height,
+                role="img",
+                class_="drawing",
+            )
+            + "\n"
+        )
+
+
+def element(name: str, inside: str = "", /, **attributes: object) -> str:
+    """An element; an attribute of None is left out, and ``_`` in its name stands for ``-``."""
+    made = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return f"<{name}{made}>{inside}</{name}>" if inside else f"<{name}{made}/>"
+
+
+def words(text: object) -> str:
+    """``text`` of others as text of a document: neither markup nor signs that XML does not know."""
+    return html.escape(visible(str(text)))
+
+
+def number(value: float) -> str:
+    """A length in pixels, as short as a tenth of a pixel allows."""
+    return f"{round(value, 1):g}"
+
+
+def label(x: float, y: float, text: object, **attributes: object) -> str:
+    """Words at a place."""
+    return element("text", words(text), x=x, y=y, **attributes)
+
+
+def fitted(text: object, room: float, *, sign: float = SIGN) -> str:
+    """``text`` in ``room`` pixels, with an ellipsis where something is missing."""
+    shown = visible(str(text))
+    most = max(1, int(room / sign))
+    if cells(shown) <= most:
+        return shown
+    while shown and cells(shown) >= most:
+        shown = shown[:-1]
+    return f"{shown}…"
+
+
+def cells(text: str) -> int:
+    """Signs of usual width that ``text`` is as wide as."""
+    return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text)
+
+
+def box(x: float, y: float, width: float, height: float, **attributes: object) -> str:
+    """A rectangle."""
+    return element("rect", x=x, y=y, width=width, height=height, **attributes)
+
+
+def group(inside: Iterable[str], title: object = None, /, **attributes: object) -> str:
+    """Elements that belong together, with words that are shown where one points at them."""
+    told = "" if title is None else f"<title>{words(title)}</title>"
+    return element("g", told + "".join(inside), **attributes)
+
+
+def line(points: Iterable[tuple[float, float]], **attributes: object) -> str:
+    """A line through ``points``."""
+    path = "".join(
+        f"{'M' if not place else 'L'}{number(x)} {number(y)}" for place, (x, y) in enumerate(points)
+    )
+    return element("path", "", d=path, **attributes)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, float):
+        return number(value)
+    return words(value)

@@ -1,0 +1,227 @@
+"""A rack as text, a small elevation with units and feeds, and as JSON, schema ``rackwright.rack/v1``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rackwright.harmless import json_text
+from rackwright.model.quantities import format_quantity
+from rackwright.plan.records.power import FeedLoad
+from rackwright.report.escaping import shortened
+from rackwright.report.overview.rack import RackView, StandingDevice
+from rackwright.report.wording import printable
+
+SCHEMA = "rackwright.rack/v1"
+_WIDTH = 38
+"""Characters between the rails."""
+_LONGEST = 3
+"""Most lines of one device."""
+
+
+def render_rack(view: RackView) -> str:
+    """The rack from its top to its floor, then its feeds."""
+    lines = [*_head(view), "", *_elevation(view)]
+    if view.beside:
+        lines += ["", "beside the rails or without a place:"]
+        lines += [f"  {line}" for line in _beside(view)]
+    if view.feeds:
+        lines += ["", "feeds:", *(f"  {line}" for line in _feeds(view))]
+    if fates := _fates(view):
+        lines += ["", "after the loss of a feed:", *(f"  {line}" for line in fates)]
+    return "\n".join(lines) + "\n"
+
+
+def _head(view: RackView) -> Iterator[str]:
+    own, place = view.rack_class, view.position
+    alike = f", one of {own.count} equal racks {own.hostlist}" if own.count > 1 else ""
+    yield printable(
+        f"{view.name}: place {place.position + 1} of {place.row}, {place.hall}, {view.site}; "
+        f"{own.type}{alike}"
+    )
+    yield _against("power", own.power_w, own.power_limit_w, "W")
+    yield f"heat {_quantity(own.heat_air_w, 'W')} to air, {_quantity(own.heat_liquid_w, 'W')} to liquid"
+    yield _against("content", own.content_kg, own.static_rating_kg, "kg")
+    yield _against("height", own.used_u, own.height_u, "U")
+
+
+def _against(what: str, value: float | None, limit: float | None, unit: str) -> str:
+    most = "" if limit is None else f" of {format_quantity(limit, unit)}"
+    return f"{what} {_quantity(value, unit)}{most}"
+
+
+def _quantity(value: float | None, unit: str) -> str:
+    return "unknown" if value is None else format_quantity(value, unit)
+
+
+def _elevation(view: RackView) -> Iterator[str]:
+    """Blocks from the top: a device is as many lines as it has units, but no more than a few."""
+    top = int(view.rack_class.height_u)
+    yield f"     ┌{'─' * _WIDTH}┐"
+    unit = top
+    first = True
+    for one in view.devices:
+        low = int(one.low or 0)
+        high = low + max(1, int(one.height)) - 1
+        if high < unit:
+            yield from _block(unit, high + 1, f"· {unit - high} U free", first=first)
+            first = False
+        yield from _block(high, low, _told(one), first=first, after=_drawn(one))
+        first = False
+        unit = min(unit, low - 1)
+    if unit > 0:
+        yield from _block(unit, 1, f"· {unit} U free", first=first)
+    yield f"     └{'─' * _WIDTH}┘"
+
+
+def _block(high: int, low: int, text: str, *, first: bool, after: str = "") -> Iterator[str]:
+    if not first:
+        yield f"     ├{'─' * _WIDTH}┤"
+    height = high - low + 1
+    lines = min(height, _LONGEST)
+    for line in range(lines):
+        unit = f"U{high}" if line == 0 else f"U{low}" if line == lines - 1 else ""
+        words = text if line == 0 else ""
+        behind = f"  {after}" if after and line == 0 else ""
+        yield f"{unit:>4} │ {words:<{_WIDTH - 2}} │{behind}"
+
+
+def _told(one: StandingDevice) -> str:
+    name = shortened(printable(one.label), 20)
+    entry = "" if one.label == one.device.entry else f"  {one.device.entry}"
+    return shortened(f"{name}{entry}  {one.height:g} U", _WIDTH - 2)
+
+
+def _drawn(one: StandingDevice) -> str:
+    device = one.device
+    return f"{_quantity(device.power_w, 'W')}, {_quantity(device.weight_kg, 'kg')}"
+
+
+def _beside(view: RackView) -> Iterator[str]:
+    counts: dict[str, int] = {}
+    for one in view.beside:
+        fits = "" if one.device.fits else ", no room"
+        text = f"{one.device.entry} ({one.device.group}{fits})"
+        counts[text] = counts.get(text, 0) + 1
+    for text, count in counts.items():
+        yield printable(f"{count} × {text}" if count > 1 else text)
+
+
+def _feeds(view: RackView) -> Iterator[str]:
+    for feed in view.feeds:
+        supplies = f"; {count} power supplies" if (count := _supplies(view, feed)) else ""
+        product = feed.pdu_entry or "no PDU"
+        circuits = f"{feed.pdus} × {product}" if feed.pdus > 1 else product
+        yield printable(
+            f"{feed.feed} from {feed.source}, {circuits}: "
+            f"{_quantity(feed.load_w, 'W')} of {_usable(feed)}{_after(view, feed)}{supplies}"
+        )
+
+
+def _usable(feed: FeedLoad) -> str:
+    if feed.usable_w is None:
+        return "unknown"
+    each = format_quantity(feed.usable_w, "W")
+    return each if feed.pdus == 1 else f"{feed.pdus} × {each}"
+
+
+def _supplies(view: RackView, feed: FeedLoad) -> int:
+    index = [one.feed for one in view.feeds].index(feed.feed)
+    return sum(one.device.psus[index] for one in view.devices if one.device.psus)
+
+
+def _after(view: RackView, feed: FeedLoad) -> str:
+    """The circuit of the feed that carries most after another feed is lost."""
+    found = [one for one in view.losses if one.feed == feed.feed]
+    if not found:
+        return ""
+    if any(one.load_w is None for one in found):
+        return "; after a loss unknown"
+    worst = max(found, key=lambda one: one.load_w or 0.0)
+    which = f" of PDU {worst.pdu + 1}" if feed.pdus > 1 else ""
+    return f"; {_quantity(worst.load_w, 'W')}{which} after losing {worst.lost}"
+
+
+def _fates(view: RackView) -> list[str]:
+    """What does not keep running in full when a feed is lost."""
+    feeds = {feed.feed for feed in view.feeds}
+    found = [
+        printable(
+            f"{one.lost} lost: {one.devices} × {one.entry} ({one.group}) "
+            + ("unknown" if one.state == "unknown" else f"{one.state}")
+        )
+        for one in view.fates
+        if one.lost in feeds and one.state != "full"
+    ]
+    if found or not view.fates:
+        return found
+    return ["everything keeps running in full"]
+
+
+def rack_json(view: RackView) -> str:
+    """The rack as plain data; additions keep the version."""
+    own, place = view.rack_class, view.position
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "rack": view.name,
+        "site": view.site,
+        "hall": place.hall,
+        "row": place.row,
+        "position": place.position + 1,
+        "type": own.type,
+        "equal_racks": own.hostlist,
+        "cooling": own.mode,
+        "height_u": own.height_u,
+        "used_u": own.used_u,
+        "power_w": own.power_w,
+        "power_limit_w": own.power_limit_w,
+        "heat_air_w": own.heat_air_w,
+        "heat_liquid_w": own.heat_liquid_w,
+        "weight_kg": own.weight_kg,
+        "content_kg": own.content_kg,
+        "static_rating_kg": own.static_rating_kg,
+        "devices": [_device(one) for one in (*view.devices, *view.beside)],
+        "feeds": [
+            {
+                "feed": feed.feed,
+                "source": feed.source,
+                "pdu": feed.pdu_entry,
+                "pdus": feed.pdus,
+                "load_w": feed.load_w,
+                "usable_w": feed.usable_w,
+                "after_loss": [
+                    {"lost": one.lost, "pdu": one.pdu + 1, "load_w": one.load_w}
+                    for one in view.losses
+                    if one.feed == feed.feed
+                ],
+            }
+            for feed in view.feeds
+        ],
+        "after_loss": [
+            {
+                "lost": one.lost,
+                "group": one.group,
+                "product": one.entry,
+                "devices": one.devices,
+                "state": one.state,
+            }
+            for one in view.fates
+        ],
+    }
+    return json_text(document)
+
+
+def _device(one: StandingDevice) -> dict[str, Any]:
+    device = one.device
+    return {
+        "kind": device.kind,
+        "product": device.entry,
+        "group": device.group,
+        "names": list(one.names),
+        "unit_low": one.low,
+        "height_u": device.height_u,
+        "fits": device.fits,
+        "power_w": device.power_w,
+        "weight_kg": device.weight_kg,
+        "supplies": None if device.psus is None else list(device.psus),
+    }

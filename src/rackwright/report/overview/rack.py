@@ -1,0 +1,135 @@
+"""One rack: what stands where in it, what it weighs and draws, and what its feeds carry."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from rackwright.errors import UsageError
+from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.records.power import CircuitAfterLoss, DevicesAfterLoss, FeedLoad
+from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
+
+T = TypeVar("T", FeedLoad, CircuitAfterLoss, DevicesAfterLoss)
+
+
+@dataclass(frozen=True, slots=True)
+class StandingDevice:
+    """A device of the rack with the names of what it is.
+
+    Attributes:
+        device: its record.
+        names: hosts of a node, switches of a switch; empty for anything else.
+        low: lowest unit, counted from 1; None beside the rails and without a place.
+        height: in units; 0 with no ``low``.
+    """
+
+    device: RackDevice
+    names: tuple[str, ...]
+    low: float | None
+    height: float
+
+    @property
+    def units(self) -> str:
+        """The units that it takes, like ``U9-16``; empty without a place."""
+        if self.low is None:
+            return ""
+        top = self.low + max(self.height, 1) - 1
+        return f"U{self.low:g}" if top <= self.low else f"U{self.low:g}-{top:g}"
+
+    @property
+    def label(self) -> str:
+        """What people call it: the first name and the last, or the product."""
+        if not self.names:
+            return self.device.entry
+        first, last = self.names[0], self.names[-1]
+        return first if first == last else f"{first} … {last}"
+
+
+@dataclass(frozen=True, slots=True)
+class RackView:
+    """One rack of a site.
+
+    Attributes:
+        site: name of the site.
+        position: its place in the hall.
+        rack_class: what is worked out of all racks like it.
+        devices: what stands in it, the highest first.
+        beside: what hangs beside the rails, or found no place.
+        feeds: its feeds, in the order written.
+        losses: what its living circuits carry after a feed is lost.
+        fates: what becomes of its devices after that.
+    """
+
+    site: str
+    position: RackPosition
+    rack_class: RackClass
+    devices: tuple[StandingDevice, ...]
+    beside: tuple[StandingDevice, ...]
+    feeds: tuple[FeedLoad, ...]
+    losses: tuple[CircuitAfterLoss, ...]
+    fates: tuple[DevicesAfterLoss, ...]
+
+    @property
+    def name(self) -> str:
+        """Name of the rack."""
+        return self.position.rack
+
+
+def find_rack(plan: Plan, name: str, site: str | None = None) -> RackView:
+    """The rack called ``name``.
+
+    Raises:
+        UsageError: there is none, or several sites have one.
+    """
+    found = [
+        (one, rack)
+        for one in plan.onprem
+        if site in {None, one.name}
+        for rack in one.racks
+        if rack.rack == name
+    ]
+    if len(found) == 1:
+        return view_rack(plan, *found[0])
+    if found:
+        sites = ", ".join(f"'{one.name}'" for one, _ in found)
+        raise UsageError(f"racks of {sites} are called '{name}'", hint="name one with '--site'")
+    known = [rack.rack for one in plan.onprem if site in {None, one.name} for rack in one.racks]
+    if not known:
+        where = "blueprint" if site is None else f"site '{site}'"
+        raise UsageError(f"the {where} has no racks")
+    near = difflib.get_close_matches(name, known[:100_000], n=1)
+    hint = f"did you mean '{near[0]}'?" if near else f"there are '{known[0]}' to '{known[-1]}'"
+    raise UsageError(f"there is no rack '{name}'", hint=hint)
+
+
+def view_rack(plan: Plan, site: SitePlan, position: RackPosition) -> RackView:
+    """A rack of ``site`` with what stands in it."""
+    number = position.rack_class
+    names = plan.racked[site.name].get(position.rack, {})
+    standing = [
+        _standing(device, names.get(device.device, ())) for device in site.devices_of(number)
+    ]
+    placed = [one for one in standing if one.low is not None]
+    return RackView(
+        site=site.name,
+        position=position,
+        rack_class=site.rack_classes[number],
+        devices=tuple(sorted(placed, key=lambda one: -(one.low or 0))),
+        beside=tuple(one for one in standing if one.low is None),
+        feeds=_of_class(site.feeds, number),
+        losses=tuple(one for one in _of_class(site.losses, number) if one.lost_kind == "feed"),
+        fates=_of_class(site.device_losses, number),
+    )
+
+
+def _standing(device: RackDevice, names: tuple[str, ...]) -> StandingDevice:
+    if device.unit_low is None or not device.height_u or not device.fits:
+        return StandingDevice(device, names, None, 0.0)
+    return StandingDevice(device, names, device.unit_low, device.height_u)
+
+
+def _of_class(table: Sequence[T], number: int) -> tuple[T, ...]:
+    return tuple(one for one in table if one.rack_class == number)
