@@ -19,6 +19,7 @@ from rackwright.model.scheduler_settings import (
     Program,
     Reserve,
     Retention,
+    SlurmPackages,
     Tuning,
 )
 from rackwright.model.units import Gibibytes, Percent, Seconds
@@ -297,6 +298,8 @@ class Scheduler(Model):
     kind: Literal["slurm"]
     version: Annotated[str, Field(pattern=r"^\d\d\.(02|05|08|11)(\.\d+)?$")]
     """Slurm release, like ``25.05``: it decides which files and options it understands."""
+    packages: SlurmPackages = SlurmPackages()
+    """Whose packages it is installed from; only those of ``version`` are."""
     cluster: SlurmName | None = None
     """Absent, the blueprint's name."""
     sites: tuple[Name, ...] = ()
@@ -356,6 +359,7 @@ class Scheduler(Model):
             raise ValueError("preemption by QOS needs 'accounting': a QOS lives in its database")
         self._check_topologies()
         self._check_detection()
+        self._check_packages()
         if self.auth == "slurm" and self.release < (23, 11):
             raise ValueError(f"'auth: slurm' needs Slurm 23.11; this is {self.version}")
         return self
@@ -438,6 +442,17 @@ class Scheduler(Model):
                     f"'detect: nvidia' of '{entry.groups[0]}' needs Slurm 24.11; this is "
                     f"{self.version}: 'nvml' does the same where Slurm is built with it"
                 )
+
+    def _check_packages(self) -> None:
+        names = self.packages.names
+        if names is None:
+            return
+        for part, needed, why in (
+            ("slurmdbd", self.accounting is not None, "'accounting'"),
+            ("sackd", self.auth == "slurm", "'auth: slurm'"),
+        ):
+            if needed and not getattr(names, part):
+                raise ValueError(f"'packages.names' has none for {part}, which {why} needs")
 
     @property
     def release(self) -> tuple[int, int]:

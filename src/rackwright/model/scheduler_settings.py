@@ -95,6 +95,42 @@ class Reserve(Model):
     """Memory, in whole MiB; slurmd is confined to it where jobs are confined by control groups."""
 
 
+PackageName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$")]
+"""Name of a package, as ``apt`` and ``dnf`` have it."""
+
+PackageNames = Annotated[tuple[PackageName, ...], Field(max_length=20)]
+
+
+class OwnPackages(Model):
+    """Names of a team's own packages of Slurm, by what is in them."""
+
+    client: Annotated[PackageNames, Field(min_length=1)]
+    """Commands, with the library and the plugins that every daemon needs."""
+    slurmctld: Annotated[PackageNames, Field(min_length=1)]
+    slurmd: Annotated[PackageNames, Field(min_length=1)]
+    slurmdbd: PackageNames = ()
+    sackd: PackageNames = ()
+    pam_slurm_adopt: PackageNames = ()
+
+
+class SlurmPackages(Model):
+    """Whose packages Slurm is installed from. Those of another one are never taken away."""
+
+    source: Literal["distribution", "schedmd", "own"] = "distribution"
+    """The distribution's, those that SchedMD's sources make (``slurm-smd-…`` of Debian and Ubuntu,
+    ``slurm-…`` of the RHEL family), or a team's own."""
+    names: OwnPackages | None = None
+    """Of a team's own."""
+
+    @model_validator(mode="after")
+    def _names_its_own(self) -> SlurmPackages:
+        if (self.source == "own") != (self.names is not None):
+            raise ValueError(
+                "'names' are given for the packages of 'source: own', and for no others"
+            )
+        return self
+
+
 class SrunPorts(Model):
     """The ports on which ``srun`` listens, for firewalls that must know them."""
 
