@@ -28,7 +28,11 @@ from rackwright.inventory.role_variables.slurm_qos import (
     standby_controllers,
 )
 from rackwright.inventory.role_variables.software import gpu_software, nvlink_domains
-from rackwright.inventory.role_variables.users import compute_variables, user_variables
+from rackwright.inventory.role_variables.users import (
+    compute_variables,
+    share_variables,
+    user_variables,
+)
 from rackwright.model.names import compress_hostlist
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
@@ -316,6 +320,7 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     accounting = scheduler.accounting
     if accounting is not None:
         groups.vars("slurm_database", **database_variables(scheduler, accounting))
+        groups.vars("slurm_database", **share_variables(slurm.name, accounting))
     if scheduler.auth == "slurm":
         groups.vars("slurm_login", slurm_login_sackd=True)
     groups.vars("slurm_compute", slurm_compute_spool_folder=scheduler.folders.spool)

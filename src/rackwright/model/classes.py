@@ -177,7 +177,8 @@ _CLUSTER: Mapping[type[Model], Fields] = {
         "cgroup reserve priority tuning nodes folders packages",
     ),
     scheduler.Controller: Fields("host address", identity=("host",)),
-    scheduler.Accounting: Fields("host address backup enforce", parts="keep"),
+    scheduler.Accounting: Fields("host address backup enforce", parts="keep accounts"),
+    scheduler_settings.SlurmAccount: Fields("name parent share max_gpus"),
     scheduler.Partition: Fields(
         "name groups default max_time default_time max_nodes priority_tier preempt_mode exclusive "
         "qos allow_qos allow_accounts state topology priority_factor memory_per_gpu cpus_per_gpu"

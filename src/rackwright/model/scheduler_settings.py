@@ -17,6 +17,9 @@ from rackwright.model.units import Gibibytes, Seconds
 Program = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
 """An absolute path without blanks."""
 
+SlurmName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
+"""A partition, QOS, account or cluster; short, because it stands in every job's record."""
+
 LARGEST_WEIGHT = 2**32 - 1
 """A job's priority is a number of 32 bits, of which weights are parts."""
 
@@ -84,6 +87,18 @@ class Priority(Model):
                 f"the weights make {total:,} together; a priority is at most {LARGEST_WEIGHT:,}"
             )
         return self
+
+
+class SlurmAccount(Model):
+    """An account in the accounting database: users, or other accounts, who share what it gets."""
+
+    name: SlurmName
+    parent: SlurmName | None = None
+    """The account that it is in; absent, none."""
+    share: Annotated[int, Field(ge=0, le=65_533)] = 1
+    """Its part of what the account above gets, against the accounts and users beside it."""
+    max_gpus: Annotated[int, Field(gt=0)] | None = None
+    """GPUs of all its running jobs, and of those in accounts below it."""
 
 
 class Reserve(Model):
