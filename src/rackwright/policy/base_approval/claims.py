@@ -298,7 +298,9 @@ class _Walk:
     ) -> list[Any]:
         """The entries of a list, and what is restored of those that are gone."""
         listed = [b for version in there or () if isinstance(version, list) for b in version]
-        before = [b for b in listed if isinstance(b, Mapping)]
+        before: Things = mappings(listed)
+        if JobPart in models:
+            before = self._where_they_are(before)
         made: list[Any] = []
         met: set[Identity] = set()
         for number, item in enumerate(now):
@@ -354,10 +356,10 @@ class _Walk:
     ) -> Iterator[dict[str, Any]]:
         """What holds of an entry that a change leaves out, though nothing is built without it."""
         if model in _ASKED:
-            restored = self._where_it_is(item)
+            restored = dict(item)
             if "parts" in item:
-                parts = [self._where_it_is(part) for part in mappings(item["parts"])]
-                restored["parts"] = [p for p in parts if is_there(p, self.head)]
+                parts = self._where_they_are(mappings(item["parts"]))
+                restored["parts"] = [part for part in parts if is_there(part, self.head)]
                 if not restored["parts"]:
                     return
             elif not is_there(restored, self.head):
@@ -372,16 +374,31 @@ class _Walk:
         if found and found != bare:
             yield found
 
-    def _where_it_is(self, item: Mapping[str, Any]) -> dict[str, Any]:
-        """An entry about a node group, by the name that a group which is gone may have now."""
-        if is_there(item, self.head):
-            return dict(item)
-        before = set(groups_of(self.base or {}))
-        fresh = [place for place in groups_of(self.head) if place not in before]
-        fresh.sort(key=lambda place: place[1] != item.get("group"))
-        return (
-            {**item, **dict(zip(("site", "group"), fresh[0], strict=True))} if fresh else {**item}
-        )
+    def _where_they_are(self, parts: Things) -> Things:
+        """What a job asks of node groups, by the names that those which are gone may have now."""
+        found: dict[Any, dict[str, Any]] = {}
+        for part in parts:
+            own = part.get("site"), part.get("group")
+            site, group = self._renamed.get(own, own)
+            hosts = [one.get("hosts") for one in (part, found.get((site, group), {}))]
+            asked = sum(number for number in hosts if isinstance(number, int))
+            found[site, group] = {**part, "site": site, "group": group, "hosts": asked}
+        return list(found.values())
+
+    @cached_property
+    def _renamed(self) -> Mapping[Any, Any]:
+        """The node groups that are gone, and which of the new ones each may be."""
+        before, now = list(groups_of(self.base or {})), list(groups_of(self.head))
+        fresh = [place for place in now if place not in before]
+        found: dict[Any, Any] = {}
+        # One that kept its name at another site first; what is left over may be part of the first.
+        gone = [place for place in before if place not in now]
+        names = {group for _, group in fresh}
+        for place in sorted(gone, key=lambda place: place[1] not in names):
+            free = [one for one in fresh if one not in found.values()] or fresh
+            if free:
+                found[place] = min(free, key=lambda one: one[1] != place[1])
+        return found
 
     @cached_property
     def _gone(self) -> Sequence[Thing]:
