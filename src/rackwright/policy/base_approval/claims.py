@@ -341,7 +341,11 @@ class _Walk:
             same = [b for b in self._racks if identity & racks_of(b)]
         else:
             same = [b for b in before if identity_of(model, b) == identity]
-        if same or self.base is None or model in _ASKED:
+        if isinstance(identity, frozenset) and same:
+            grows = not identity <= {name for group in self._racks for name in racks_of(group)}
+        else:
+            grows = not same
+        if not grows or self.base is None or model in _ASKED:
             return same or None
         if not is_thing and is_there(item, self.base):
             return []  # nothing was said of it
@@ -349,7 +353,7 @@ class _Walk:
         gone = [thing for thing in gone if thing.identity == identity] or gone
         left = [thing for thing in self._left if _is_of_kind(thing, model, item)]
         self._moved = self._moved or bool(left and not gone)
-        return [thing.item for thing in (*gone, *left)] or None
+        return [*same, *(thing.item for thing in (*gone, *left))] or None
 
     def _restored(
         self, model: type[Model], item: Mapping[str, Any], path: Path

@@ -143,3 +143,19 @@ def test_instances_that_move_to_a_new_region_bring_its_quotas() -> None:
     head = a_blueprint(site("cloud", "us-east-1", 1, 192), site("west", "us-west-2", 21, 10**6))
     limits = hold_claims(head, a_blueprint(before)).data["sites"][1]["limits"]
     assert limits["quotas"] == {"L-417A185B": 192}
+
+
+def test_racks_that_a_group_gains_are_no_better_than_those_that_hosts_leave() -> None:
+    """What is approved of some racks holds of no others that are written beside them."""
+    few, many = a_rack("n01", "60 kW"), a_rack("n[01-02]", "60 kW")
+    weak = a_rack("c01", "30 kW")
+    base = crowded(weak, few)
+    head = crowded(weak, many, node_groups=[some_nodes(racks="n02")])
+    more = crowded(weak, many, node_groups=[some_nodes(racks="c01,n02", count=8)])
+
+    def limit(head: dict[str, Any]) -> str:
+        group = held(head, base)["halls"][0]["rows"][0]["rack_groups"][1]
+        return str(group["cooling"]["power_limit"])
+
+    assert limit(head) == "30 kW"
+    assert limit(more) == "60 kW"
