@@ -109,7 +109,11 @@ def read_bytes(raw: bytes, name: str) -> Item:
 
 
 def read_text(text: str, name: str) -> Item:
-    """The document in ``text``; ``name`` stands for the file in positions."""
+    """The document in ``text``; ``name`` stands for the file in positions.
+
+    Raises:
+        SpecErrors: it is empty, no YAML, or beyond the bounds.
+    """
     reader = _Reader(name, text)
     try:
         if _most_depth(text) > SAFE_DEPTH:
@@ -221,7 +225,11 @@ class _Reader:
             raise SpecErrors(self.errors)
 
     def convert(self, node: yaml.Node, depth: int) -> Item:
-        """The item of ``node``; aliases are expanded, within the bounds."""
+        """The item of ``node``; aliases are expanded, within the bounds.
+
+        Raises:
+            SpecErrors: they make the document too large, or it nests too deeply.
+        """
         self._nodes += 1
         mark = node.start_mark
         if self._nodes > MOST_NODES or depth > DEEPEST:
