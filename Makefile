@@ -74,6 +74,9 @@ receptor: $(STAMP) ## Build Receptor into the user's cache, for runs of Ansible 
 	fi
 	$(BIN)/rackwright tools install receptor || [[ $$(id -u) != 0 ]]  # its test needs root as well
 
+aws-provider: $(STAMP) ## Build Terraform's AWS provider as a plugin of Pulumi into the user's cache
+	$(BIN)/rackwright tools install aws-provider
+
 roles-docs: $(STAMP) ## Write the README of each role anew
 	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_role_documents.py
 
@@ -156,6 +159,6 @@ bench: tools ## Measure against peers, as medians
 clean: ## Remove what was built in the tree
 	rm -rf $(VENV) .rackwright dist build .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: help system venv tools receptor roles-docs suites-docs lock release sbom demo lint lint-types \
+.PHONY: help system venv tools receptor aws-provider roles-docs suites-docs lock release sbom demo lint lint-types \
   lint-ansible lint-ruff lint-imports lint-format lint-yaml lint-spelling test test-all \
   test-change test-next-python test-oldest-dependencies bench clean
