@@ -21,11 +21,11 @@ help: ## Show this list
 	grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
 # What the lab boots hosts with, and what tests drive for real: Slurm, an InfiniBand simulator, and what checks
-# zones of the DNS and subnets of DHCP.
+# zones of the DNS and subnets of DHCP, and a browser.
 PROGRAMS := git:git debootstrap:debootstrap systemd-nspawn:systemd-container ip:iproute2 \
   ssh:openssh-client apt-ftparchive:apt-utils slurmctld:slurmctld scontrol:slurm-client \
   munged:munge ibsim:ibsim-utils opensm:opensm ibnetdiscover:infiniband-diags \
-  named-checkzone:bind9-utils kea-dhcp4:kea-dhcp4-server
+  named-checkzone:bind9-utils kea-dhcp4:kea-dhcp4-server chromium:chromium
 
 # $(1): entries PROGRAM:PACKAGE. Installs the Debian packages of those that are missing, as root only.
 define install_packages
