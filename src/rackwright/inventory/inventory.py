@@ -194,7 +194,11 @@ class _Groups:
         self._known: dict[tuple[str, ...], str] = {}
 
     def name(self, *key: str) -> str:
-        """The group of ``key``, made when it is met first."""
+        """The group of ``key``, made when it is met first.
+
+        Raises:
+            InventoryError: another key has a group of the same name.
+        """
         if key not in self._known:
             made = group_name(*key)
             if self._keys.setdefault(made, key) != key:

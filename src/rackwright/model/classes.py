@@ -347,7 +347,10 @@ _PLANT: Mapping[type[Model], Fields] = {
         claims={"clear_height": higher()},
         settings={"power_limit": higher(Absent.MILD)},
     ),
-    onprem.CableTrays: Fields("height row_pitch joined"),
+    onprem.CableTrays: Fields(
+        "height row_pitch joined", parts="section crossing", claims={"fill": lower()}
+    ),
+    onprem.TraySection: Fields("width depth"),
     onprem.Floor: Fields(claims=dict.fromkeys(("uniform", "concentrated", "rolling"), higher())),
     onprem.DeliveryPath: Fields(
         claims=dict.fromkeys(("height", "width", "rating", "rolling"), higher())
@@ -442,8 +445,8 @@ _NETWORK: Mapping[type[Model], Fields] = {
     ),
     fabric.Attachment: Fields("group ports interfaces split rate rails", identity=("group",)),
     fabric.Cables: Fields(
-        "name lower upper parallel pods pod_switches planes count same_rack cable upper_cable fibre length lower_shell "
-        "upper_shell",
+        "name lower upper parallel pods pod_switches planes count same_rack cable upper_cable fibre length diameter "
+        "bend_space lower_shell upper_shell",
         parts="route",
     ),
     fabric.CableRoute: Fields("tray drop"),
