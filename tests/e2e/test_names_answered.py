@@ -101,7 +101,8 @@ def ask(port: int, name: str, kind: int) -> tuple[int, list[str]]:
         client.sendto(struct.pack("!HHHHHH", 7, 0, 1, 0, 0, 0) + question, (HERE, port))
         message = client.recv(4096)
     code, answers = message[3] & 15, struct.unpack("!H", message[6:8])[0]
-    found, at = [], 12 + len(question)
+    found: list[str] = []
+    at = 12 + len(question)
     for _ in range(answers):
         while message[at] and message[at] < 0xC0:  # the name that was asked for
             at += 1 + message[at]
@@ -142,7 +143,7 @@ def test_bind_answers_with_names_and_addresses_both_ways(folder: Path, named: Pa
         f'managed-keys-directory "{folder}"; }};\n'
         f'controls {{ }};\ninclude "{folder}/zones.conf";\n'
     )
-    command = [named, "-g", "-c", folder / "named.conf"]
+    command: list[str | Path] = [named, "-g", "-c", folder / "named.conf"]
     with server(folder, "named", command, "all zones loaded"):
         for name, address in (
             ("head-1", "10.20.0.10"),
@@ -172,7 +173,8 @@ def discover(mac: str, link: str) -> bytes:
 
 def offer(message: bytes) -> tuple[str, dict[int, bytes]]:
     """The address that is offered, with the options by their numbers."""
-    options, at = {}, 240
+    options: dict[int, bytes] = {}
+    at = 240
     while message[at] != 0xFF:
         code, size = message[at], message[at + 1]
         options[code] = message[at + 2 : at + 2 + size]

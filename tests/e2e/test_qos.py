@@ -259,8 +259,11 @@ def test_the_account_that_has_used_less_than_its_share_starts_first(machine: Mac
     priorities = machine.on(f"sprio -h -o '%i %Y' -j {last},{first}").splitlines()
     by_job = {row.split()[0]: int(row.split()[1]) for row in priorities}
     assert by_job[first] > by_job[last], (by_job, usage())
-    for job in (first, last):
-        assert wait_for(lambda job=job: machine.state(job).startswith("COMPLETED"), 90, 1)  # type: ignore[misc]
+
+    def all_done() -> bool:
+        return all(machine.state(job).startswith("COMPLETED") for job in (first, last))
+
+    assert wait_for(all_done, 120, 1), (machine.state(first), machine.state(last))
     starts = machine.on(f"sacct -nXP -j {first},{last} --format=JobID,Start").splitlines()
     began = dict(row.split("|") for row in starts)
     assert began[first] < began[last], began

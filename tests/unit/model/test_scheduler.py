@@ -88,8 +88,8 @@ def test_an_account_stands_behind_the_one_that_it_is_in() -> None:
     ("accounts", "reason"),
     [
         (
-            [{"name": "vision", "parent": "reserch"}],
-            "'vision' is in 'reserch', which does not exist",
+            [{"name": "vision", "parent": "research-2"}],
+            "'vision' is in 'research-2', which does not exist",
         ),
         (
             [{"name": "a", "parent": "b"}, {"name": "b", "parent": "a"}],

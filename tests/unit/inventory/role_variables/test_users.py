@@ -159,8 +159,8 @@ def test_the_database_s_host_is_told_the_tree_of_accounts(tmp_path: Path) -> Non
 
 def test_a_user_is_in_an_account_of_the_tree(tmp_path: Path) -> None:
     layer, tree = tmp_path / "layer.yaml", tmp_path / "tree.yaml"
-    layer.write_text(LAYER.replace("slurm_account: research", "slurm_account: reserch"))
+    layer.write_text(LAYER.replace("slurm_account: research", "slurm_account: research-2"))
     tree.write_text(TREE)
     with pytest.raises(RackwrightError) as refused:
         load_plan(FIXTURES / "slurm.yaml", (layer, tree))
-    assert "'ada' is in the Slurm account 'reserch', which" in str(refused.value)
+    assert "'ada' is in the Slurm account 'research-2', which" in str(refused.value)
