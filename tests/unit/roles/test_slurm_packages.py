@@ -28,7 +28,7 @@ OWN: dict[str, Any] = {
     "slurm_config_package_sources": [],
     "slurm_config_package_others": [],
 }
-OF_DEBIAN = "slurm-client: /usr/bin/scontrol\nslurmd: /usr/sbin/slurmd"
+OF_DEBIAN = "slurm-client: /usr/bin/scontrol\nslurmd: /usr/sbin/slurmd-wlm"
 OF_SCHEDMD = "slurm-smd-client: /usr/bin/scontrol\nslurm-smd-slurmd:amd64: /usr/sbin/slurmd"
 OFFERED = " slurm-client | 22.05.8-4 | http://mirror bookworm/main amd64 Packages"
 NO_OWNER = "file /usr/bin/scontrol is not owned by any package"
