@@ -23,6 +23,7 @@ from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of, unattached, 
 from rackwright.policy.helpers.missing import each_once
 
 _SHOWN = 5
+"""Cables that a finding names as contributors."""
 
 
 @rule(

@@ -21,6 +21,7 @@ from documented_commands import (
     steps,
 )
 from rackwright import cli
+from rackwright.cli.examples import EXAMPLES, actions_of
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
@@ -58,6 +59,26 @@ def test_every_command_in_a_document_can_be_typed(document: Path) -> None:
                 pytest.fail(f"{document.name}: rackwright {shlex.join(words)}: {error}")
         else:
             assert words == ["--help"] or words == ["--version"], (document.name, words)
+
+
+def test_the_help_of_every_command_and_action_has_an_example_that_can_be_typed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = set()
+    for verb, (place, _) in cli.VERBS.items():
+        parser = argparse.ArgumentParser()
+        module: Any = importlib.import_module(place)
+        module.configure(parser, verb)
+        names |= {verb, *(f"{verb} {action}" for action, _ in actions_of(parser))}
+    assert set(EXAMPLES) == names
+    for name, lines in EXAMPLES.items():
+        with pytest.raises(SystemExit):
+            cli.main([*name.split(), "--help"])
+        shown = capsys.readouterr().out
+        for line in lines:
+            assert f"\n  rackwright {line}\n" in shown
+            assert line.startswith(f"{name} ") or line == name or name == line.split()[0]
+            parse(shlex.split(line))
 
 
 def test_the_commands_at_a_glance_are_all_commands() -> None:

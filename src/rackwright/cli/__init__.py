@@ -178,6 +178,10 @@ def _run(words: list[str]) -> int:
     module: Any = importlib.import_module(module_name)
     parser = _Parser(prog=f"rackwright {verb}", description=summary[:1].upper() + summary[1:] + ".")
     module.configure(parser, verb)
+    if "-h" in rest or "--help" in rest:
+        from rackwright.cli.examples import add_examples
+
+        add_examples(parser, verb)
     arguments_of_verb = parser.parse_args(rest)
     if verb not in ONE_TREE:
         return int(module.run(arguments_of_verb))

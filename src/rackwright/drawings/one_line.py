@@ -198,7 +198,7 @@ def draw_one_line(site: SitePlan, lost: str | None = None) -> Drawing:
         lost: name of the source that is lost.
     """
     made = boxes_of(site)
-    dead = site.distribution.outages.dead[lost] if lost is not None else ()
+    dead: Collection[str] = () if lost is None else site.distribution.outages.dead[lost]
     loads = site.after_loss.without(lost) if lost is not None else {}
     most = max((sum(1 for b in made if b.level == n) for n in range(99)), default=1)
     width = max(560.0, most * (_WIDE + _APART) + 24)

@@ -202,7 +202,27 @@ def _syntax_error(error: yaml.MarkedYAMLError, where: Location | None, at: str) 
         hint = "check the indentation and the ':' of this line and the one before"
     elif "undefined alias" in problem:
         hint = "define the anchor with '&' before it is used"
+    elif error.context_mark is not None:
+        problem, hint = _in_words(problem, error.context_mark, where)
     return SpecError(problem, hint=hint, location=where)
+
+
+def _in_words(problem: str, began: yaml.Mark, where: Location | None) -> tuple[str, str | None]:
+    """What the parser means, and what to do; ``began`` is where the part begins that it was in."""
+    line, column = began.line + 1, began.column + 1
+    if unclosed := re.search(r"expected ',' or '([]}])'", problem):
+        opening = {"]": "[", "}": "{"}[unclosed[1]]
+        hint = f"close it with '{unclosed[1]}', or put a ',' between two values"
+        return f"the '{opening}' of line {line} is not closed here", hint
+    if "unexpected end of stream" in problem:
+        return f"the quotes of line {line} are not closed", None
+    if "expected key" not in problem and "'-' indicator" not in problem:
+        return problem, None
+    what = "items, each with its '-'," if "'-'" in problem else "keys"
+    if where is not None and where.column != column:
+        text = f"the indentation does not fit: column {where.column}, and the {what} from line"
+        return f"{text} {line} on begin in column {column}", "indent with as many blanks as there"
+    return f"the {what} from line {line} on end here with something else", None
 
 
 def _first_line(error: Exception) -> str:

@@ -175,7 +175,9 @@ def hostile_sites() -> Iterator[Plan]:
 def test_texts_of_others_are_text(fabric: tuple[Plan, Report, str]) -> None:
     """Names are checked where a blueprint is read; the page does not count on it."""
     kinds = {tag for tag, _ in Reader(fabric[2]).elements}
-    for plan in hostile_sites():
+    plans = list(hostile_sites())
+    assert len(plans) == 2
+    for plan in plans:
         report = a_report_with(HOSTILE_TEXT)
         report = replace(report, results=(*report.results, HOSTILE))
         text = render_page(plan, report, uncompared=HOSTILE_TEXT)

@@ -23,6 +23,7 @@ from rackwright.provision.embedded import moto_capacity
 from rackwright.provision.embedded.patching import first_time, put
 
 _DEVICES_PER_CARD = 64
+_TEMPLATE_DECIDES = {"CapacityReservationPreference": "default"}
 
 
 def install() -> None:
@@ -263,7 +264,12 @@ def _patch_autoscaling() -> None:
                     )
                 )
 
-    put(autoscaling.FakeAutoScalingGroup, replace_autoscaling_group_instances=replace)
+    put(
+        autoscaling.FakeAutoScalingGroup,
+        replace_autoscaling_group_instances=replace,
+        # moto takes none; AWS says of a group that was given none that its template decides.
+        capacity_reservation_specification=property(lambda _group: dict(_TEMPLATE_DECIDES)),
+    )
     _patch_termination()
 
 

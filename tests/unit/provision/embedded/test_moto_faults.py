@@ -156,6 +156,8 @@ def test_a_group_that_is_too_large_ends_instances_once_they_are_protected_no_lon
         (group,) = scaling.describe_auto_scaling_groups()["AutoScalingGroups"]
         return [one["InstanceId"] for one in group["Instances"]]
 
+    (group,) = scaling.describe_auto_scaling_groups()["AutoScalingGroups"]
+    assert group["CapacityReservationSpecification"] == {"CapacityReservationPreference": "default"}
     first, second = running()
     scaling.set_instance_protection(
         AutoScalingGroupName="g", InstanceIds=[first], ProtectedFromScaleIn=False
