@@ -341,10 +341,9 @@ class _Walk:
             same = [b for b in self._racks if identity & racks_of(b)]
         else:
             same = [b for b in before if identity_of(model, b) == identity]
-        if isinstance(identity, frozenset) and same:
-            grows = not identity <= {name for group in self._racks for name in racks_of(group)}
-        else:
-            grows = not same
+        grows = not same
+        if isinstance(identity, frozenset):
+            grows = not identity <= {name for group in same for name in racks_of(group)}
         if not grows or self.base is None or model in _ASKED:
             return same or None
         if not is_thing and is_there(item, self.base):

@@ -66,7 +66,7 @@ def _keys_of(thing: Thing) -> Iterator[Key]:
 def _left(base: Mapping[str, Any], head: Mapping[str, Any]) -> frozenset[Key]:
     """What of a site has fewer hosts, fewer loads or fewer units, and all that carries it."""
     links = Counter(_links(base))
-    carriers = defaultdict(list)
+    carriers: defaultdict[Key, list[Key]] = defaultdict(list)
     for user, target in links:
         carriers[user].append(target)
     lost = [key for key, _ in _units(base) - _units(head)]
