@@ -23,6 +23,7 @@ from rackwright.policy.helpers.fabrics import FabricAt, fabrics_of, unattached, 
 from rackwright.policy.helpers.missing import each_once
 
 _SHOWN = 5
+"""Kinds of cables that a result names, the largest shares first."""
 
 
 @rule(
