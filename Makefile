@@ -21,11 +21,11 @@ help: ## Show this list
 	grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
 # What the lab boots hosts with, and what tests drive for real: Slurm, an InfiniBand simulator, and what checks
-# zones of the DNS and subnets of DHCP.
+# zones of the DNS and subnets of DHCP, and a browser.
 PROGRAMS := git:git debootstrap:debootstrap systemd-nspawn:systemd-container ip:iproute2 \
   ssh:openssh-client apt-ftparchive:apt-utils slurmctld:slurmctld scontrol:slurm-client \
   munged:munge ibsim:ibsim-utils opensm:opensm ibnetdiscover:infiniband-diags \
-  named-checkzone:bind9-utils kea-dhcp4:kea-dhcp4-server
+  named-checkzone:bind9-utils kea-dhcp4:kea-dhcp4-server chromium:chromium
 
 # $(1): entries PROGRAM:PACKAGE. Installs the Debian packages of those that are missing, as root only.
 define install_packages
@@ -74,6 +74,9 @@ receptor: $(STAMP) ## Build Receptor into the user's cache, for runs of Ansible 
 	fi
 	$(BIN)/rackwright tools install receptor || [[ $$(id -u) != 0 ]]  # its test needs root as well
 
+aws-provider: $(STAMP) ## Build Terraform's AWS provider as a plugin of Pulumi into the user's cache
+	$(BIN)/rackwright tools install aws-provider
+
 roles-docs: $(STAMP) ## Write the README of each role anew
 	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_role_documents.py
 
@@ -108,9 +111,20 @@ demo: $(CORE) ## Run the main job on the embedded defaults
 	$(MAKE) --no-print-directory tools
 	$(BIN)/python tests/demo.py deploy
 
-lint: $(STAMP) ## Check style and types
+# Strict: a link that leads nowhere, a page that the navigation lacks or a resource of another host ends it.
+# MkDocs' own --quiet would hide warnings from what counts them. $(1): the folder to write to.
+define mkdocs
+said=$$(NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --config-file .ci/site/mkdocs.yml --site-dir $(1) 2>&1) ||
+  { grep -v '^INFO' <<< "$$said"; exit 1; }
+endef
+
+docs: $(STAMP) ## Build the documentation into site/
+	$(call mkdocs,$(abspath site))
+	echo site/index.html
+
+lint: $(STAMP) ## Check style, types and documentation
 	$(MAKE) --no-print-directory --jobs 2 --output-sync --keep-going \
-	  lint-types lint-ansible lint-ruff lint-imports lint-format lint-yaml lint-spelling
+	  lint-types lint-ansible lint-docs lint-ruff lint-imports lint-format lint-yaml lint-spelling
 
 lint-types: $(STAMP)
 	$(BIN)/mypy
@@ -118,6 +132,11 @@ lint-types: $(STAMP)
 lint-ansible: $(STAMP)
 	PATH="$(abspath $(BIN)):$$PATH" ANSIBLE_ROLES_PATH=roles \
 	  $(BIN)/ansible-lint -q --offline roles stacks/baremetal
+
+lint-docs: $(STAMP)
+	folder=$$(mktemp -d)
+	trap 'rm -rf "$$folder"' EXIT
+	$(call mkdocs,"$$folder")
 
 lint-ruff: $(STAMP)
 	$(BIN)/ruff check .
@@ -154,8 +173,8 @@ bench: tools ## Measure against peers, as medians
 	$(BIN)/pytest -m bench -s
 
 clean: ## Remove what was built in the tree
-	rm -rf $(VENV) .rackwright dist build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .rackwright dist build site .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: help system venv tools receptor roles-docs suites-docs lock release sbom demo lint lint-types \
-  lint-ansible lint-ruff lint-imports lint-format lint-yaml lint-spelling test test-all \
+.PHONY: help system venv tools receptor aws-provider roles-docs suites-docs lock release sbom demo docs \
+  lint lint-types lint-ansible lint-docs lint-ruff lint-imports lint-format lint-yaml lint-spelling test test-all \
   test-change test-next-python test-oldest-dependencies bench clean

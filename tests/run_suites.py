@@ -28,7 +28,7 @@ BIN = Path(sys.executable).parent
 VERIFIED = ROOT / ".ci/verified"
 """The commit at which everything was green the last time."""
 LINTERS = (
-    "lint-types", "lint-ansible", "lint-imports", "lint-ruff", "lint-format", "lint-yaml",
+    "lint-types", "lint-ansible", "lint-docs", "lint-imports", "lint-ruff", "lint-format", "lint-yaml",
     "lint-spelling",
 )  # fmt: skip
 """Targets of the Makefile, the longest first."""

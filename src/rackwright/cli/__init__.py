@@ -29,6 +29,7 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "show": ("rackwright.cli.show", "show sites, headroom of budgets, or one rack with its units"),
     "draw": ("rackwright.cli.draw", "draw racks, halls, power, cooling and fabrics as SVG"),
+    "sheets": ("rackwright.cli.sheets", "write elevations, cables and circuits of a hall as CSV"),
     "cost": ("rackwright.cli.cost", "say what a blueprint costs in an hour and in a year"),
     "diff": ("rackwright.cli.diff", "show what a pull request changes, against its budgets"),
     "ci": ("rackwright.cli.ci", "write CI files and comment on pull requests"),
@@ -177,6 +178,10 @@ def _run(words: list[str]) -> int:
     module: Any = importlib.import_module(module_name)
     parser = _Parser(prog=f"rackwright {verb}", description=summary[:1].upper() + summary[1:] + ".")
     module.configure(parser, verb)
+    if "-h" in rest or "--help" in rest:
+        from rackwright.cli.examples import add_examples
+
+        add_examples(parser, verb)
     arguments_of_verb = parser.parse_args(rest)
     if verb not in ONE_TREE:
         return int(module.run(arguments_of_verb))

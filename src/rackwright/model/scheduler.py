@@ -19,12 +19,12 @@ from rackwright.model.scheduler_settings import (
     Program,
     Reserve,
     Retention,
+    SlurmAccount,
+    SlurmName,
+    SlurmPackages,
     Tuning,
 )
 from rackwright.model.units import Gibibytes, Percent, Seconds
-
-SlurmName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
-"""A partition, QOS or cluster; short, because it stands in every job's record."""
 
 JobTime = Annotated[str, Field(pattern=r"^(UNLIMITED|(\d{1,5}-)?\d{1,2}:\d{2}:\d{2})$")]
 """A time limit in Slurm's own form: ``2-00:00:00`` is two days."""
@@ -117,12 +117,41 @@ class Accounting(Model):
     blueprint has its own MariaDB, which nobody else writes to."""
     keep: Retention | None = None
     """Absent, slurmdbd keeps every record for ever."""
+    accounts: Annotated[tuple[SlurmAccount, ...], Field(max_length=1000)] = ()
+    """The tree of accounts; absent, those of ``users`` have equal shares, and no tree."""
     enforce: tuple[Literal["associations", "limits", "nojobs", "nosteps", "qos", "safe"], ...] = (
         "associations",
         "limits",
         "qos",
         "safe",
     )
+
+    @model_validator(mode="after")
+    def _accounts_are_a_tree(self) -> Accounting:
+        refuse_twins("account", (account.name for account in self.accounts))
+        known = {account.name for account in self.accounts}
+        for account in self.accounts:
+            if account.name == "root":
+                raise ValueError("slurmdbd makes the account 'root' itself, above all others")
+            if account.parent is not None and account.parent not in known:
+                raise ValueError(
+                    f"the account '{account.name}' is in '{account.parent}', which does not exist"
+                )
+        self.tree()
+        return self
+
+    def tree(self) -> tuple[SlurmAccount, ...]:
+        """The accounts, each behind the one that it is in.
+
+        Raises:
+            ValueError: one is in itself.
+        """
+        by_name = {account.name: account for account in self.accounts}
+        above = {one.name: (one.parent,) if one.parent else () for one in self.accounts}
+        try:
+            return tuple(by_name[name] for name in TopologicalSorter(above).static_order())
+        except CycleError as error:
+            raise ValueError(f"accounts are in each other: {' → '.join(error.args[1])}") from None
 
 
 class Qos(Model):
@@ -297,6 +326,8 @@ class Scheduler(Model):
     kind: Literal["slurm"]
     version: Annotated[str, Field(pattern=r"^\d\d\.(02|05|08|11)(\.\d+)?$")]
     """Slurm release, like ``25.05``: it decides which files and options it understands."""
+    packages: SlurmPackages = SlurmPackages()
+    """Whose packages it is installed from; only those of ``version`` are."""
     cluster: SlurmName | None = None
     """Absent, the blueprint's name."""
     sites: tuple[Name, ...] = ()
@@ -356,6 +387,7 @@ class Scheduler(Model):
             raise ValueError("preemption by QOS needs 'accounting': a QOS lives in its database")
         self._check_topologies()
         self._check_detection()
+        self._check_packages()
         if self.auth == "slurm" and self.release < (23, 11):
             raise ValueError(f"'auth: slurm' needs Slurm 23.11; this is {self.version}")
         return self
@@ -403,6 +435,14 @@ class Scheduler(Model):
             raise ValueError(
                 "'priority' needs 'accounting': fair-share and age are worked out from its database"
             )
+        accounts = () if self.accounting is None else self.accounting.accounts
+        shared = [account for account in accounts if account.share != 1]
+        by_hand = self.extra_value("PriorityWeightFairshare") is not None
+        if shared and not by_hand and (self.priority is None or not self.priority.fair_share):
+            raise ValueError(
+                f"the share of the account '{shared[0].name}' does nothing without 'fair_share' in "
+                "'priority'"
+            )
 
     def _check_qos(self) -> None:
         if self.qos and self.accounting is None:
@@ -438,6 +478,17 @@ class Scheduler(Model):
                     f"'detect: nvidia' of '{entry.groups[0]}' needs Slurm 24.11; this is "
                     f"{self.version}: 'nvml' does the same where Slurm is built with it"
                 )
+
+    def _check_packages(self) -> None:
+        names = self.packages.names
+        if names is None:
+            return
+        for part, needed, why in (
+            ("slurmdbd", self.accounting is not None, "'accounting'"),
+            ("sackd", self.auth == "slurm", "'auth: slurm'"),
+        ):
+            if needed and not getattr(names, part):
+                raise ValueError(f"'packages.names' has none for {part}, which {why} needs")
 
     @property
     def release(self) -> tuple[int, int]:

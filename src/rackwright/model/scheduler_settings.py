@@ -17,6 +17,9 @@ from rackwright.model.units import Gibibytes, Seconds
 Program = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
 """An absolute path without blanks."""
 
+SlurmName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
+"""A partition, QOS, account or cluster; short, because it stands in every job's record."""
+
 LARGEST_WEIGHT = 2**32 - 1
 """A job's priority is a number of 32 bits, of which weights are parts."""
 
@@ -86,6 +89,18 @@ class Priority(Model):
         return self
 
 
+class SlurmAccount(Model):
+    """An account in the accounting database: users, or other accounts, who share what it gets."""
+
+    name: SlurmName
+    parent: SlurmName | None = None
+    """The account that it is in; absent, none."""
+    share: Annotated[int, Field(ge=0, le=65_533)] = 1
+    """Its part of what the account above gets, against the accounts and users beside it."""
+    max_gpus: Annotated[int, Field(gt=0)] | None = None
+    """GPUs of all its running jobs, and of those in accounts below it."""
+
+
 class Reserve(Model):
     """What each host keeps for the system, out of what Slurm is told that it has."""
 
@@ -93,6 +108,42 @@ class Reserve(Model):
     """Whole cores, with all their threads."""
     memory: Gibibytes = 0.0
     """Memory, in whole MiB; slurmd is confined to it where jobs are confined by control groups."""
+
+
+PackageName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$")]
+"""Name of a package, as ``apt`` and ``dnf`` have it."""
+
+PackageNames = Annotated[tuple[PackageName, ...], Field(max_length=20)]
+
+
+class OwnPackages(Model):
+    """Names of a team's own packages of Slurm, by what is in them."""
+
+    client: Annotated[PackageNames, Field(min_length=1)]
+    """Commands, with the library and the plugins that every daemon needs."""
+    slurmctld: Annotated[PackageNames, Field(min_length=1)]
+    slurmd: Annotated[PackageNames, Field(min_length=1)]
+    slurmdbd: PackageNames = ()
+    sackd: PackageNames = ()
+    pam_slurm_adopt: PackageNames = ()
+
+
+class SlurmPackages(Model):
+    """Whose packages Slurm is installed from. Those of another one are never taken away."""
+
+    source: Literal["distribution", "schedmd", "own"] = "distribution"
+    """The distribution's, those that SchedMD's sources make (``slurm-smd-…`` of Debian and Ubuntu,
+    ``slurm-…`` of the RHEL family), or a team's own."""
+    names: OwnPackages | None = None
+    """Of a team's own."""
+
+    @model_validator(mode="after")
+    def _names_its_own(self) -> SlurmPackages:
+        if (self.source == "own") != (self.names is not None):
+            raise ValueError(
+                "'names' are given for the packages of 'source: own', and for no others"
+            )
+        return self
 
 
 class SrunPorts(Model):

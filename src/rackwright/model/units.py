@@ -20,6 +20,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 _PATTERN = re.compile(
     r"([+-]?\d+(?:[_,]\d{3})*(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*([^\s\d.,_+-].*)?", re.ASCII
 )
+_DECIMAL_COMMA = re.compile(r"([+-]?\d+),(\d+)(\s*[^\s\d.,].*)?", re.ASCII)
 _LONGEST = 64
 """Longest text read as a quantity; anything beyond it is hostile."""
 LARGEST, SMALLEST = 1e15, 1e-12
@@ -36,6 +37,8 @@ class Dimension:
     factors: dict[str, Decimal]
     minimum: float | None = 0.0
     offsets: dict[str, Decimal] | None = None
+    usual: str | None = None
+    """The unit in which people say it, where that is not the canonical one."""
 
     def parse(self, text: str) -> float:
         """The value of ``text`` in the canonical unit.
@@ -46,11 +49,16 @@ class Dimension:
         if len(text) > _LONGEST:
             raise ValueError(f"{self.noun} is at most {_LONGEST} characters long")
         match = _PATTERN.fullmatch(text.strip())
+        if match is None and (comma := _DECIMAL_COMMA.fullmatch(text.strip())):
+            meant = f"{comma[1]}.{comma[2]}{comma[3] or f' {self.usual or self.unit}'}"
+            raise ValueError(
+                f"'{text}' is not {self.noun}; decimals stand behind a point: '{meant}'"
+            )
         if match is None:
             raise ValueError(f"'{text}' is not {self.noun}; write it like '{self.example}'")
         number, unit = match.group(1), (match.group(2) or "").strip()
         if not unit:
-            raise ValueError(f"'{text}' has no unit; write it like '{number} {self.unit}'")
+            raise ValueError(f"'{text}' has no unit; write it like {self.with_unit(number)}")
         factor = self.factors.get(unit)
         if factor is None:
             near = [
@@ -77,6 +85,11 @@ class Dimension:
     def format(self, value: float) -> str:
         """The text that parses back to ``value``."""
         return f"{value!r} {self.unit}" if value != int(value) else f"{int(value)} {self.unit}"
+
+    def with_unit(self, number: str) -> str:
+        """``number`` in the units that may be meant, in quotes, the likeliest first."""
+        units = [unit for unit in (self.usual, self.unit) if unit]
+        return " or ".join(f"'{number} {unit}'" for unit in units)
 
     @property
     def noun(self) -> str:
@@ -110,8 +123,8 @@ class Quantity:
                 ) from None
         raise PydanticCustomError(
             "quantity",
-            "'{value}' has no unit; write it like '{value} {unit}'",
-            {"value": str(value), "unit": dimension.unit},
+            "'{value}' has no unit; write it like {units}",
+            {"value": str(value), "units": dimension.with_unit(str(value))},
         )
 
     def __get_pydantic_core_schema__(
@@ -142,8 +155,15 @@ def _factors(**units: str) -> dict[str, Decimal]:
 _BTU_H = Decimal(1) / Decimal("3.412")
 """Watts per BTU/h, with the rounded constant that data sheets use."""
 
-POWER = Dimension("power", "W", {**_factors(W="1", kW="1e3", MW="1e6", GW="1e9"), "BTU/h": _BTU_H})
-APPARENT_POWER = Dimension("apparent power", "VA", _factors(VA="1", kVA="1e3", MVA="1e6"))
+POWER = Dimension(
+    "power",
+    "W",
+    {**_factors(W="1", kW="1e3", MW="1e6", GW="1e9"), "BTU/h": _BTU_H},
+    usual="kW",
+)
+APPARENT_POWER = Dimension(
+    "apparent power", "VA", _factors(VA="1", kVA="1e3", MVA="1e6"), usual="kVA"
+)
 VOLTAGE = Dimension("voltage", "V", _factors(V="1", kV="1e3"))
 CURRENT = Dimension("current", "A", _factors(A="1", mA="1e-3", kA="1e3"))
 MASS = Dimension("mass", "kg", {**_factors(kg="1", g="1e-3", t="1e3"), "lb": Decimal("0.45359237")})

@@ -135,6 +135,8 @@ class _Reader:
 
     def _unknown_key(self, detail: Mapping[str, Any], path: Path) -> _Explanation:
         message = f"unknown key '{path[-1]}'"
+        if number := _decimal_comma(_value_at(self.data, path[:-1]), path[-1]):
+            return message, f"decimals stand behind a point: '{number}'"
         if near := self._guesses.get(path):
             return message, f"did you mean '{near}'?"
         known = self._known(detail["loc"])
@@ -142,6 +144,18 @@ class _Reader:
 
     def _known(self, loc: Path) -> list[str]:
         return names(walk(self.model, self.data, loc[:-1]).models)
+
+
+def _decimal_comma(given: object, key: object) -> str | None:
+    """The number that was meant where a comma has cut it, as in ``{power: 1,5 kW}``; else None."""
+    if not isinstance(given, Mapping) or not re.match(r"\d+\b", str(key)) or given[key] is not None:
+        return None
+    keys = list(given)
+    before = keys[keys.index(key) - 1]
+    whole = str(given[before])
+    if keys[0] == key or not re.fullmatch(r"[+-]?\d+", whole):
+        return None
+    return f"{before}: {whole}.{key}"
 
 
 def _explain(detail: Mapping[str, Any]) -> _Explanation:

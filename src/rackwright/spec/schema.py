@@ -11,6 +11,7 @@ DIALECT = "http://json-schema.org/draft-07/schema#"
 
 _MAPS_OF_SCHEMAS = frozenset({"properties", "patternProperties", "definitions"})
 _DEFINITIONS = "#/$defs/"
+_REFERENCE = "#/definitions/"
 
 
 def export_schema(model: type[BaseModel], *, title: str, schema_id: str) -> dict[str, Any]:
@@ -29,7 +30,26 @@ def export_document(document: type[Any], *, title: str, schema_id: str) -> dict[
 
 def _export(schema: Mapping[str, Any], title: str, schema_id: str) -> dict[str, Any]:
     head = {"$schema": DIALECT, "$id": schema_id, "title": title}
-    return head | {key: value for key, value in _convert(schema).items() if key != "title"}
+    converted = _convert(schema)
+    definitions = converted.get("definitions", {})
+    for owner in (converted, *definitions.values()):
+        for name, field in owner.get("properties", {}).items():
+            owner["properties"][name] = _with_description(field, definitions)
+    return head | {key: value for key, value in converted.items() if key != "title"}
+
+
+def _with_description(field: dict[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+    """``field`` with a description: that of what it holds, where it has none of its own."""
+    if "description" in field:
+        return field
+    held = [field, *field.get("anyOf", ()), *field.get("allOf", ())]
+    held += [one["items"] for one in held if isinstance(one.get("items"), Mapping)]
+    names = [one["$ref"].removeprefix(_REFERENCE) for one in held if "$ref" in one]
+    texts = [text for name in names if (text := definitions[name].get("description"))]
+    if not texts:
+        return field
+    field = {"allOf": [field]} if "$ref" in field else field
+    return _described({**field, "description": texts[0]})
 
 
 def _convert(schema: Any) -> Any:
@@ -40,6 +60,8 @@ def _convert(schema: Any) -> Any:
         return schema
     if isinstance(reference := schema.get("$ref"), str):
         return _reference(schema, reference)
+    if "mapping" in schema.get("discriminator", {}) and "oneOf" in schema:
+        return _chosen(schema)
     found: dict[str, Any] = {}
     for key, value in schema.items():
         if key in {"default", "const", "enum", "examples"}:
@@ -52,14 +74,40 @@ def _convert(schema: Any) -> Any:
             found["items"] = _convert(value)
         elif key == "items" and "prefixItems" in schema:
             found["additionalItems"] = _convert(value)
-        elif key != "discriminator":  # an OpenAPI keyword; ``oneOf`` beside it says the same
+        elif key != "discriminator":  # a keyword of OpenAPI
             found[key] = _convert(value)
     return _described(found)
 
 
+def _chosen(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A union that a word tells apart, as ``if`` and ``then``: a mistake is told where it is.
+
+    With ``oneOf``, which says the same, an editor tells of the whole that it fits no member.
+    """
+    word = schema["discriminator"]["propertyName"]
+    members = {
+        value: reference.replace(_DEFINITIONS, _REFERENCE)
+        for value, reference in sorted(schema["discriminator"]["mapping"].items())
+    }
+    rest = {key: value for key, value in schema.items() if key not in {"discriminator", "oneOf"}}
+    return {
+        **_convert(rest),
+        "type": "object",
+        "required": [word],
+        "properties": {word: {"enum": list(members)}},
+        "allOf": [
+            {
+                "if": {"properties": {word: {"const": value}}, "required": [word]},
+                "then": {"$ref": reference},
+            }
+            for value, reference in members.items()
+        ],
+    }
+
+
 def _reference(schema: Mapping[str, Any], reference: str) -> dict[str, Any]:
     """A reference; draft-07 ignores what stands beside one, so the rest goes around it."""
-    target = {"$ref": reference.replace(_DEFINITIONS, "#/definitions/")}
+    target = {"$ref": reference.replace(_DEFINITIONS, _REFERENCE)}
     rest = _convert({key: value for key, value in schema.items() if key != "$ref"})
     return {"allOf": [target], **rest} if rest else target
 

@@ -29,6 +29,8 @@ LONGEST_KEY = 256
 MOST_DIGITS = 18
 MOST_ERRORS = 1_000
 
+_TOO_DEEP = f"nested more than {DEEPEST} deep"
+
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9_]*)", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
@@ -180,7 +182,7 @@ def _check_depth(text: str, name: str) -> None:
             if depth > DEEPEST:
                 mark: Any = event.start_mark
                 where = Location(name, mark.line + 1, mark.column + 1)
-                raise SpecErrors([SpecError(f"nested more than {DEEPEST} deep", location=where)])
+                raise SpecErrors([SpecError(_TOO_DEEP, location=where)])
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
 
@@ -189,6 +191,8 @@ def _syntax_error(error: yaml.MarkedYAMLError, where: Location | None, at: str) 
     problem = error.problem or "the text is not YAML"
     if "expected a single document" in (error.context or ""):
         return SpecError("a file holds one document", hint="remove '---'", location=where)
+    if "exceeded maximum nesting depth" in problem:  # libyaml's own bound, met before an event
+        return SpecError(_TOO_DEEP, location=where)
     hint = None
     if at == "\t" or "tab character" in problem:
         hint = "indent with spaces"
@@ -198,7 +202,27 @@ def _syntax_error(error: yaml.MarkedYAMLError, where: Location | None, at: str) 
         hint = "check the indentation and the ':' of this line and the one before"
     elif "undefined alias" in problem:
         hint = "define the anchor with '&' before it is used"
+    elif error.context_mark is not None:
+        problem, hint = _in_words(problem, error.context_mark, where)
     return SpecError(problem, hint=hint, location=where)
+
+
+def _in_words(problem: str, began: yaml.Mark, where: Location | None) -> tuple[str, str | None]:
+    """What the parser means, and what to do; ``began`` is where the part begins that it was in."""
+    line, column = began.line + 1, began.column + 1
+    if unclosed := re.search(r"expected ',' or '([]}])'", problem):
+        opening = {"]": "[", "}": "{"}[unclosed[1]]
+        hint = f"close it with '{unclosed[1]}', or put a ',' between two values"
+        return f"the '{opening}' of line {line} is not closed here", hint
+    if "unexpected end of stream" in problem:
+        return f"the quotes of line {line} are not closed", None
+    if "expected key" not in problem and "'-' indicator" not in problem:
+        return problem, None
+    what = "items, each with its '-'," if "'-'" in problem else "keys"
+    if where is not None and where.column != column:
+        text = f"the indentation does not fit: column {where.column}, and the {what} from line"
+        return f"{text} {line} on begin in column {column}", "indent with as many blanks as there"
+    return f"the {what} from line {line} on end here with something else", None
 
 
 def _first_line(error: Exception) -> str:

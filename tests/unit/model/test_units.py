@@ -90,6 +90,17 @@ def test_a_bare_number_is_refused(name):
     with pytest.raises(ValueError, match="has no unit; write it like '3 ") as caught:
         dimension.parse("3")
     assert str(caught.value).endswith(f"'3 {dimension.unit}'")
+    if dimension.usual:
+        assert f"like '3 {dimension.usual}' or " in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"), [("1,5 kW", "1.5 kW"), ("-0,25", "-0.25 kW"), ("10,2500 W", "10.2500 W")]
+)
+def test_a_decimal_comma_is_told_as_one(text, meant):
+    with pytest.raises(ValueError, match=f"decimals stand behind a point: '{meant}'"):
+        units.POWER.parse(text)
+    assert units.POWER.parse("1,500 kW") == 1.5e6, "thousands are parted by a comma"
 
 
 NO_NUMBERS = [
@@ -109,7 +120,9 @@ NO_NUMBERS = [
 @pytest.mark.parametrize("name", DIMENSIONS)
 @pytest.mark.parametrize("text", NO_NUMBERS)
 def test_what_is_no_number_is_refused(name, text):
-    with pytest.raises(ValueError, match=r"is not an? .*; write it like '1 "):
+    with pytest.raises(
+        ValueError, match=r"is not an? .*; (write it like '1|decimals stand behind a point: '\d)"
+    ):
         DIMENSIONS[name].parse(text)
 
 
@@ -222,13 +235,13 @@ class Load(Model):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (46.2, "'46.2' has no unit; write it like '46.2 W'"),
-        (5, "'5' has no unit; write it like '5 W'"),
+        (46.2, "'46.2' has no unit; write it like '46.2 kW' or '46.2 W'"),
+        (5, "'5' has no unit; write it like '5 kW' or '5 W'"),
         (True, "a power is written as text with a unit"),
         (["5 W"], "a power is written as text with a unit"),
         (None, "a power is written as text with a unit"),
         (float("nan"), "'nan' has no unit"),
-        ("5", "'5' has no unit; write it like '5 W'"),
+        ("5", "'5' has no unit; write it like '5 kW' or '5 W'"),
     ],
 )
 def test_a_field_refuses_what_is_no_quantity(value, message):

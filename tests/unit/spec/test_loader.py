@@ -72,6 +72,16 @@ def errors_of(text: str) -> tuple[SpecError, ...]:
     return caught.value.errors
 
 
+def test_a_decimal_comma_that_cuts_a_number_is_told_as_one():
+    power = "power: {power_factor: 0,95, contract: 1,5 kW}"
+    text = f"sites: [{{name: lab, provider: onprem, {power}}}]\n"
+    hints = [e.hint for e in errors_of(text) if "sites.lab.power: unknown" in e.summary]
+    assert hints == [
+        "decimals stand behind a point: 'power_factor: 0.95'",
+        "decimals stand behind a point: 'contract: 1.5 kW'",
+    ]
+
+
 def test_every_mistake_of_a_blueprint_is_told_at_once():
     found = errors_of(TEN_MISTAKES)
     for error, (text, hint) in zip(found, TEN_ERRORS, strict=True):

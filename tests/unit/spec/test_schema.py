@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from jsonschema import Draft7Validator
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from rackwright.catalog.loader import FOLDERS, load_catalogue
 from rackwright.cli import main
@@ -151,6 +151,7 @@ class Cat(BaseModel):
 
 
 class Dog(BaseModel):
+    model_config = ConfigDict(extra="forbid")
     kind: Literal["dog"]
 
 
@@ -165,7 +166,12 @@ class Owner(BaseModel):
 def test_pairs_and_tagged_choices_translate():
     schema = schema_of(Owner)
     Draft7Validator.check_schema(schema)
-    assert [list(o) for o in schema["properties"]["pet"]["oneOf"]] == [["$ref"], ["$ref"]]
+    pet = schema["properties"]["pet"]
+    assert pet["properties"] == {"kind": {"enum": ["cat", "dog"]}}
+    assert [one["then"]["$ref"] for one in pet["allOf"]] == [
+        "#/definitions/Cat",
+        "#/definitions/Dog",
+    ]
     assert "discriminator" in schema["properties"], "a field may bear a keyword's name"
     pair = schema["definitions"]["Cat"]["properties"]["pair"]
     assert [item["type"] for item in pair["items"]] == ["integer", "string"]
@@ -173,7 +179,18 @@ def test_pairs_and_tagged_choices_translate():
     validator = Draft7Validator(schema)
     assert validator.is_valid({"pet": {"kind": "cat", "pair": [1, "b"]}})
     assert not validator.is_valid({"pet": {"kind": "cat", "pair": ["b", 1]}})
-    assert not validator.is_valid({"pet": {"kind": "cow"}})
+    for wrong in ({"kind": "cow"}, {"pair": [1, "b"]}, [], {"kind": "dog", "pair": [1, "b"]}):
+        assert not validator.is_valid({"pet": wrong})
+
+
+def test_a_mistake_of_a_site_is_told_at_its_field(document):
+    changed = copy.deepcopy(document)
+    changed["sites"][1]["power"]["contract"] = 550
+    changed["sites"][0]["regio"] = "us-east-1"
+    found = {
+        tuple(e.absolute_path) for e in Draft7Validator(schema_of(Blueprint)).iter_errors(changed)
+    }
+    assert found == {("sites", 1, "power", "contract"), ("sites", 0)}
 
 
 def test_every_exported_schema_is_valid_for_other_tools(tmp_path: Path) -> None:

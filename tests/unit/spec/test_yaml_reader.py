@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from typing import Any
 
 import pytest
@@ -218,6 +219,24 @@ def test_a_second_document_is_refused():
 
 
 @pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a:\n  b: 1\n c: 2", "column 2, and the keys from line 1 on begin in column 1"),
+        (
+            "a:\n  - b: 1\n   c: 2",
+            "column 4, and the items, each with its '-', from line 2 on begin",
+        ),
+        ("a: 1\n- b\n", "the keys from line 1 on end here with something else"),
+        ('a: "x\nb: 1\n', "the quotes of line 1 are not closed"),
+        ("a: {b: 1\nc: 2", "the '{' of line 1 is not closed here"),
+    ],
+)
+def test_what_the_parser_means_is_told_in_words(text, told):
+    with pytest.raises(SpecErrors, match=re.escape(told)):
+        read_text(text, "b.yaml")
+
+
+@pytest.mark.parametrize(
     ("text", "hint"),
     [
         ("a:\n\tb: 1", "indent with spaces"),
@@ -225,6 +244,9 @@ def test_a_second_document_is_refused():
         ("é: @x", "put a value that starts with '@' in quotes"),
         ("a: b: c", "check the indentation"),
         ("a: *nobody", "define the anchor"),
+        ("a:\n  - é: 1\n   c: 2", "indent with as many blanks as there"),
+        ("a: {b: é\nc: 2", "close it with '}', or put a ',' between two values"),
+        ("a: [é, 2\n", "close it with ']'"),
     ],
 )
 def test_what_is_not_yaml_says_where_and_what_to_do(text, hint):

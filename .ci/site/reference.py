@@ -1,0 +1,226 @@
+"""Reference pages in Markdown, from the sources: fields, policies, commands, exit codes, records of the plan."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import inspect
+import io
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from rackwright import api, cli
+from rackwright.cli import VERBS
+from rackwright.exit_codes import ExitCode
+from rackwright.model.cluster import Blueprint
+from rackwright.plan.derivation.schema import with_short_form
+from rackwright.policy.api import Enforcement, Policy
+from rackwright.policy.authoring.parameters import describe_parameters
+from rackwright.policy.packs.loader import documentation, load_packs
+from rackwright.policy.policy_sets import RELEASED, is_preview
+from rackwright.spec.schema import export_schema
+
+_REFERENCE = "#/definitions/"
+_WIDTH = "100"
+"""Columns of a terminal, by which help is wrapped the same everywhere."""
+
+
+def blueprint_page() -> str:
+    """Every field of a blueprint, by the model that it belongs to."""
+    schema = with_short_form(export_schema(Blueprint, title="Blueprint", schema_id="urn:page"))
+    parts = [
+        (
+            "# Blueprint\n\nEvery field, from the schema that `rackwright schema export` writes. A field "
+            "without a default is required, unless it follows in a short blueprint.\n"
+        ),
+        f"## Blueprint\n\n{_table(schema)}",
+    ]
+    for name, definition in sorted(schema["definitions"].items()):
+        text = _words(definition.get("markdownDescription", ""))
+        body = _table(definition) if "properties" in definition else _values(definition)
+        parts.append(f"## {name}\n\n{text}\n\n{body}")
+    return "\n".join(parts)
+
+
+def _table(schema: Mapping[str, Any]) -> str:
+    required = schema.get("required", ())
+    rows = [
+        f"| `{name}` | {_type(field)} | {_default(name, field, required)} | {_meaning(field)} |\n"
+        for name, field in schema["properties"].items()
+    ]
+    return "| Field | Is | Default | Meaning |\n|---|---|---|---|\n" + "".join(rows)
+
+
+def _default(name: str, field: Mapping[str, Any], required: Sequence[str]) -> str:
+    if name in required:
+        return "required"
+    return f"`{_cell(repr(field['default']))}`" if field.get("default") not in (None, "") else ""
+
+
+def _meaning(field: Mapping[str, Any]) -> str:
+    return _cell(_words(field.get("markdownDescription", "")))
+
+
+def _values(schema: Mapping[str, Any]) -> str:
+    return f"{_type(schema)}\n"
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    if "$ref" in schema:
+        name = schema["$ref"].removeprefix(_REFERENCE)
+        return f"[{name}](#{name.lower()})"
+    for key in ("allOf", "anyOf", "oneOf"):
+        if key in schema:
+            kinds = [_type(one) for one in schema[key] if one.get("type") != "null"]
+            return " or ".join(dict.fromkeys(kinds))
+    if "enum" in schema:
+        return ", ".join(f"`{_cell(str(one))}`" for one in schema["enum"])
+    if "const" in schema:
+        return f"`{_cell(str(schema['const']))}`"
+    if schema.get("type") == "array":
+        return f"list of {_type(schema.get('items', {}))}"
+    if schema.get("type") == "object":
+        return f"mapping to {_type(schema.get('additionalProperties') or {})}"
+    if "examples" in schema:
+        return f"text, as `{_cell(str(schema['examples'][0]))}`"
+    names = {"string": "text", "integer": "whole number", "boolean": "`true` or `false`"}
+    return names.get(str(schema.get("type")), str(schema.get("type", "anything")))
+
+
+def policy_pages() -> Iterator[tuple[str, str]]:
+    """The page of each policy and one that lists them, by their path in the site."""
+    policies = sorted(load_packs(), key=lambda policy: policy.id)
+    rows = [
+        f"| [{policy.id}](policies/{policy.id}.md) | {_cell(policy_title(policy))} | {policy.severity} "
+        f"| {policy.enforcement} | {policy.since} |\n"
+        for policy in policies
+    ]
+    yield (
+        "reference/policies.md",
+        "# Policies\n\nThe built-in rules. A team's own stand beside them in packs "
+        "([contributing](contributing.md)).\n\n"
+        "| Policy | Demands | Severity | Enforcement | Since set |\n|---|---|---|---|---|\n"
+        + "".join(rows),
+    )
+    for policy in policies:
+        yield f"reference/policies/{policy.id}.md", _policy_page(policy)
+
+
+def policy_title(policy: type[Policy]) -> str:
+    """What a policy demands, by the first line of its documentation."""
+    first = documentation(policy).read_text(encoding="utf-8").partition("\n")[0]
+    return first.removeprefix(f"# {policy.id}").lstrip(": ")
+
+
+def _policy_page(policy: type[Policy]) -> str:
+    text = documentation(policy).read_text(encoding="utf-8").rstrip()
+    mandatory = policy.enforcement is Enforcement.MANDATORY
+    profile = f", from profile {policy.profile} on" if mandatory else ""
+    preview = ", a preview before it" if is_preview(policy, RELEASED) else ""
+    parameters = "".join(f"- {_angles(line)}\n" for line in describe_parameters(policy))
+    return (
+        f"{text}\n\n## Settings\n\nSeverity: {policy.severity}. Enforcement: {policy.enforcement}{profile}. "
+        f"Policy set: {policy.since}{preview}.\n\n{parameters}"
+    )
+
+
+def commands_page() -> str:
+    """What each command takes, as ``--help`` prints it."""
+    texts = ["# Commands\n\nWhat `--help` of each command prints.\n"]
+    for verb in VERBS:
+        text = command_help(verb)
+        texts.append(f"## {verb}\n\n```text\n{text}```\n")
+        texts += [
+            f"### {verb} {action}\n\n```text\n{command_help(verb, action)}```\n"
+            for action in actions(text)
+        ]
+    return "\n".join(texts)
+
+
+def command_help(*words: str) -> str:
+    """What ``--help`` prints for the command ``words``, in lines that are cut everywhere alike."""
+    before, os.environ["COLUMNS"] = os.environ.get("COLUMNS"), _WIDTH
+    out = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
+            cli.main([*words, "--help"])
+    finally:
+        os.environ.pop("COLUMNS")
+        if before is not None:
+            os.environ["COLUMNS"] = before
+    return out.getvalue()
+
+
+def actions(text: str) -> Sequence[str]:
+    """The actions of a command, by the list of them that its help has."""
+    found = re.findall(r"^    ([a-z-]+)(?: |$)", text.partition("\n  ACTION\n")[2], re.MULTILINE)
+    return tuple(dict.fromkeys(found))
+
+
+def exit_codes_page() -> str:
+    """Each exit code with its meaning, from the sources."""
+    texts = [
+        node.value.value
+        for node in ast.walk(ast.parse(inspect.getsource(ExitCode)))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    ]
+    rows = [
+        f"| {int(code)} | `{code.name}` | {_cell(str(text))} |\n"
+        for code, text in zip(ExitCode, texts[1:], strict=True)
+    ]
+    return "# Exit codes\n\n| Code | Name | Meaning |\n|---|---|---|\n" + "".join(rows)
+
+
+def plan_page() -> str:
+    """The records that a rule reads, with the meaning of each field."""
+    parts = [
+        "# Plan\n\nWhat `rackwright.api` gives to rules and programs. A number that is not known is `None`.\n"
+    ]
+    for name in sorted(api.__all__):
+        thing = getattr(api, name)
+        if not inspect.isclass(thing) or not (
+            is_dataclass(thing) and thing.__module__.startswith("rackwright.plan")
+        ):
+            continue
+        text = inspect.cleandoc(thing.__doc__ or "")
+        summary, _, rest = text.partition("\n\n")
+        meanings = dict(_attributes(rest))
+        rows = [
+            f"| `{one.name}` | `{_cell(str(one.type))}` | {_cell(meanings.get(one.name, ''))} |\n"
+            for one in fields(thing)
+            if not one.name.startswith("_")
+        ]
+        table = "| Field | Type | Meaning |\n|---|---|---|\n" + "".join(rows) if rows else ""
+        parts.append(f"## {name}\n\n{_angles(_words(summary))}\n\n{table}")
+    return "\n".join(parts)
+
+
+def _attributes(text: str) -> Iterator[tuple[str, str]]:
+    """The fields that a docstring describes under ``Attributes:``."""
+    section = text.partition("Attributes:\n")[2]
+    for match in re.finditer(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", section, re.MULTILINE):
+        yield match[1], _words(match[2])
+
+
+def _words(text: str) -> str:
+    return " ".join(text.replace("``", "`").split())
+
+
+def _cell(text: str) -> str:
+    return _angles(text).replace("|", "\\|")
+
+
+def _angles(text: str) -> str:
+    """``text`` with no HTML in it, outside of code."""
+    parts = text.split("`")
+    parts[::2] = [part.replace("<", "&lt;") for part in parts[::2]]
+    return "`".join(parts)
+
+
+def role_readmes(root: Path) -> Iterator[Path]:
+    """The READMEs of roles."""
+    yield from sorted((root / "roles").glob("*/README.md"))

@@ -1,0 +1,132 @@
+"""Examples that ``--help`` of each command and action shows; a test parses every one."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "init": ("init demo --template hybrid-h100",),
+    "check": (
+        "check site/blueprint.yaml",
+        "check site/blueprint.yaml --layer facility.yaml --todo todo.yaml",
+        "check site/blueprint.yaml --base-ref main --output md=comment.md --output sarif=report.sarif",
+        "check site/blueprint.yaml --only PWR-006 --verbose",
+    ),
+    "expand": ("expand site/blueprint.yaml", "expand --rules"),
+    "show": (
+        "show site/blueprint.yaml",
+        "show site/blueprint.yaml --all",
+        "show rack c01 site/blueprint.yaml",
+    ),
+    "draw": (
+        "draw all site/blueprint.yaml --output drawings",
+        "draw power site/blueprint.yaml --lost ups-b",
+    ),
+    "cost": ("cost site/blueprint.yaml", "cost site/blueprint.yaml --compare --region us-east-1"),
+    "diff": (
+        "diff main site/blueprint.yaml",
+        "diff main...HEAD site/blueprint.yaml --output md=delta.md",
+    ),
+    "ci": (
+        "ci init --forge github --blueprint site/blueprint.yaml --install-from index:rackwright==0.1.0",
+    ),
+    "ci init": ("ci init --forge gitlab --install-from git+https://HOST/PATH@COMMIT",),
+    "ci comment": ("ci comment comment.md --forge github",),
+    "ci upload": ("ci upload report.sarif",),
+    "fabric": ("fabric cables site/blueprint.yaml",),
+    "fabric cables": ("fabric cables site/blueprint.yaml --fabric storage",),
+    "fabric net": ("fabric net site/blueprint.yaml",),
+    "fabric route": ("fabric route site/blueprint.yaml --engine ftree",),
+    "fabric compare": ("fabric compare site/blueprint.yaml ibnetdiscover.txt",),
+    "explain": ("explain PWR-006", "explain exit-codes"),
+    "policy": ('policy new own/ACME-001 "Busways keep a tenth in reserve"',),
+    "policy list": ("policy list --json",),
+    "policy show": ("policy show PWR-006",),
+    "policy test": ("policy test policies",),
+    "policy new": ('policy new own/ACME-001 "Busways keep a tenth in reserve" --pack policies',),
+    "policy document": ("policy document policies",),
+    "policy digest": ("policy digest ../shared-policies",),
+    "catalogue": ("catalogue new nodes/acme-8x",),
+    "catalogue list": ("catalogue list --kind nodes", "catalogue list --own"),
+    "catalogue show": ("catalogue show dgx-h200",),
+    "catalogue new": ("catalogue new nodes/acme-8x",),
+    "catalogue test": ("catalogue test",),
+    "catalogue diff": ("catalogue diff origin/main",),
+    "catalogue import": ("catalogue import device.yaml --role 400gbase-x-osfp=compute",),
+    "waivers": ("waivers list site/blueprint.yaml",),
+    "waivers list": ("waivers list site/blueprint.yaml --json",),
+    "waivers check": ("waivers check site/blueprint.yaml",),
+    "waivers add": (
+        (
+            'waivers add site/blueprint.yaml --policy PWR-001 --match rack=r12 --up-to "47 kW" '
+            '--reason "until the second PDU arrives" --owner dc@example.com --ticket DC-1432 '
+            "--expires 2026-12-12"
+        ),
+        (
+            'waivers add site/blueprint.yaml --from FINGERPRINT --reason "until the second PDU arrives" '
+            "--owner dc@example.com --ticket DC-1432 --expires 2026-12-12"
+        ),
+    ),
+    "waivers prune": ("waivers prune site/blueprint.yaml --unused --dry-run",),
+    "baseline": ("baseline create site/blueprint.yaml",),
+    "baseline create": ("baseline create site/blueprint.yaml",),
+    "baseline update": ("baseline update site/blueprint.yaml",),
+    "baseline prune": ("baseline prune site/blueprint.yaml",),
+    "schema": ("schema export --output .schemas",),
+    "schema export": ("schema export --output .schemas", "schema export --kind report"),
+    "render": (
+        "render site/blueprint.yaml --output generated",
+        "render site/blueprint.yaml --output generated --check --diff",
+    ),
+    "inventory": (
+        "inventory site/blueprint.yaml --graph",
+        "inventory site/blueprint.yaml --outputs outputs.json",
+    ),
+    "preview": ("preview site/blueprint.yaml --target aws --save-plan plan",),
+    "up": (
+        "up site/blueprint.yaml --target local",
+        "up site/blueprint.yaml --target aws --plan plan",
+    ),
+    "status": ("status site/blueprint.yaml --target aws --json",),
+    "hosts": ("hosts site/blueprint.yaml --target aws --check",),
+    "replace": (
+        "replace site/blueprint.yaml train-07 --target aws",
+        "replace site/blueprint.yaml --outdated --target aws --waves unit",
+    ),
+    "down": ("down site/blueprint.yaml --target local",),
+    "unlock": ("unlock site/blueprint.yaml --target aws",),
+    "configure": (
+        "configure site/blueprint.yaml --check",
+        "configure site/blueprint.yaml --waves rack --wave-limit 10%",
+    ),
+    "upgrade": ("upgrade site/blueprint.yaml", "upgrade site/blueprint.yaml --yes --waves rack"),
+    "receptor": ("receptor workers.yaml --output receptor",),
+    "verify": ("verify site/blueprint.yaml --output junit=report.xml",),
+    "lab": ("lab up --blueprint site/blueprint.yaml",),
+    "lab up": ("lab up --blueprint site/blueprint.yaml",),
+    "lab status": ("lab status --json",),
+    "lab ssh": ("lab ssh login-1 srun -N4 hostname",),
+    "lab down": ("lab down",),
+    "tools": ("tools install",),
+    "tools install": ("tools install receptor",),
+    "doctor": ("doctor --json",),
+}
+"""The words behind ``rackwright``, by the words of the command."""
+
+
+def add_examples(parser: argparse.ArgumentParser, name: str) -> None:
+    """Have the help of ``parser`` and of its actions end with the examples of ``name``."""
+    lines = "".join(f"  rackwright {line}\n" for line in EXAMPLES.get(name, ()))
+    parser.epilog = f"examples:\n{lines}" if lines else None
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    for action, one in actions_of(parser):
+        add_examples(one, f"{name} {action}")
+
+
+def actions_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """The actions of a command with their parsers."""
+    for argument in parser._actions:
+        if isinstance(argument, argparse._SubParsersAction):
+            yield from argument.choices.items()
