@@ -107,7 +107,7 @@ class Lab:
 
     @property
     def endpoint(self) -> str:
-        from rackwright.provision.embedded import control
+        from rackwright.embedded_aws import control
 
         return control.start(self.folder / "state/local/embedded-aws").endpoint
 
@@ -137,7 +137,7 @@ class Lab:
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    from rackwright.provision.embedded import control
+    from rackwright.embedded_aws import control
 
     made = Lab(tmp_path_factory.mktemp("lab"))
     yield made

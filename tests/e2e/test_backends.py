@@ -22,7 +22,7 @@ from ci_runner import Job
 from ci_team import BLUEPRINT
 from forge_fake import FakeForge, a_forge
 from pulumi_cloud_fake import TOKEN, FakeCloud, a_cloud
-from rackwright.provision.embedded import control
+from rackwright.embedded_aws import control
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(1800)]
 PASSPHRASE = "correct horse battery staple"

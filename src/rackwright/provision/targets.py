@@ -57,7 +57,7 @@ def open_target(name: TargetName, *, state: Path | None = None) -> Target:
 
 
 def _open_local(folder: Path) -> Target:
-    from rackwright.provision.embedded import control
+    from rackwright.embedded_aws import control
 
     embedded = control.start(folder / "embedded-aws")
     backend = folder / "pulumi"

@@ -14,9 +14,9 @@ from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
+from rackwright.embedded_aws.api import moto_ec2, moto_instances
 from rackwright.errors import ExternalToolError
 from rackwright.provision import fleet_calls
-from rackwright.provision.embedded import moto_ec2, moto_instances
 from rackwright.provision.fleet_calls import Fleet, NothingProvisionedError
 from rackwright.provision.naming import HOST_TAG, REGISTER
 from rackwright.provision.nodes import bind, network_nodes, read, release_servers, surplus

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from rackwright.embedded_aws.api import moto_instances
 from rackwright.provision import fleet_calls
-from rackwright.provision.embedded import moto_instances
 from rackwright.provision.fleet_calls import Fleet
 from rackwright.provision.naming import Naming
 from rackwright.provision.nodes import bind, launch_failures, read, surplus

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rackwright.provision.embedded import control
+from rackwright.embedded_aws import control
 from rackwright.provision.targets import open_target
 
 

@@ -1,0 +1,54 @@
+"""What moto gets wrong of networks.
+
+It forgets tags of DHCP options and routes of changed gateway endpoints, and gives an interface
+without a public address an association with nothing, which AWS's own provider takes for an address.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from moto.core.responses import ActionResult
+from moto.ec2.models import EC2Backend
+from moto.ec2.models.elastic_network_interfaces import NetworkInterface
+from moto.ec2.responses import EC2Response
+
+from rackwright.embedded_aws.api.patching import first_time, put
+
+
+def install() -> None:
+    """Mends moto's classes; a second call changes nothing."""
+    if not first_time(__name__):
+        return
+    first_modify = EC2Backend.modify_vpc_endpoint
+    first_options = EC2Response.create_dhcp_options
+    first_association: Any = vars(NetworkInterface)["association"]
+
+    def modify_vpc_endpoint(self: Any, vpc_id: str, *args: Any, **kwargs: Any) -> None:
+        endpoint = self.vpc_end_points.get(vpc_id)
+        before = set(endpoint.route_table_ids or ()) if endpoint else set()
+        first_modify(self, vpc_id, *args, **kwargs)
+        if endpoint is None or not endpoint.destination_prefix_list_id:
+            return
+        after = set(endpoint.route_table_ids or ())
+        prefixes = endpoint.destination_prefix_list_id
+        for table in sorted(after - before):
+            self.create_route(
+                table, None, gateway_id=endpoint.id, destination_prefix_list_id=prefixes
+            )
+        for table in sorted(before - after):
+            self.delete_route(table, None, None, prefixes)
+
+    def create_dhcp_options(self: Any) -> ActionResult:
+        made: ActionResult = first_options(self)
+        held: Any = made.result
+        tags = self._parse_tag_specification("dhcp-options").get("dhcp-options", {})
+        held["DhcpOptions"].add_tags(tags)
+        return made
+
+    def association_if_any(self: Any) -> dict[str, Any] | None:
+        return first_association.fget(self) or None
+
+    put(NetworkInterface, association=property(association_if_any))
+    put(EC2Backend, modify_vpc_endpoint=modify_vpc_endpoint)
+    put(EC2Response, create_dhcp_options=create_dhcp_options)

@@ -1,0 +1,186 @@
+"""What moto answers otherwise than AWS, as AWS's own provider asks it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from moto import mock_aws
+
+from rackwright.embedded_aws.api import moto_ec2, moto_instances, moto_network, moto_route53
+
+REGION = "us-east-1"
+IMAGE = "ami-12c6146b"
+
+
+@pytest.fixture(autouse=True)
+def _moto(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "embedded")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "embedded")
+    for addition in (moto_ec2, moto_instances, moto_network, moto_route53):
+        addition.install()
+    with mock_aws():
+        yield
+
+
+def _client(service: str) -> Any:
+    return boto3.client(service, region_name=REGION)
+
+
+def _subnet(ec2: Any) -> tuple[str, str]:
+    """Ids of a VPC and of a subnet in it."""
+    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    made = ec2.create_subnet(VpcId=vpc, CidrBlock="10.0.1.0/24", AvailabilityZone="us-east-1a")
+    return vpc, made["Subnet"]["SubnetId"]
+
+
+def test_a_zone_in_a_vpc_is_private_and_read_back_with_it() -> None:
+    vpc, _ = _subnet(_client("ec2"))
+    route53 = _client("route53")
+    place = {"VPCRegion": REGION, "VPCId": vpc}
+    made = route53.create_hosted_zone(Name="a.internal", CallerReference="1", VPC=place)
+    read = route53.get_hosted_zone(Id=made["HostedZone"]["Id"])
+    assert read["VPCs"] == [place]
+    assert read["HostedZone"]["Config"]["PrivateZone"] is True
+
+
+def test_a_zone_without_a_vpc_stays_public() -> None:
+    route53 = _client("route53")
+    made = route53.create_hosted_zone(Name="b.example", CallerReference="2")
+    read = route53.get_hosted_zone(Id=made["HostedZone"]["Id"])
+    assert "VPCs" not in read
+    assert read["HostedZone"]["Config"]["PrivateZone"] is False
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_an_interface_has_an_association_only_with_a_public_address(public: bool) -> None:
+    ec2 = _client("ec2")
+    _, subnet = _subnet(ec2)
+    nic = {"DeviceIndex": 0, "SubnetId": subnet, "AssociatePublicIpAddress": public}
+    made = ec2.run_instances(
+        ImageId=IMAGE, InstanceType="m5.large", MinCount=1, MaxCount=1, NetworkInterfaces=[nic]
+    )
+    wanted = [made["Instances"][0]["InstanceId"]]
+    (read,) = ec2.describe_instances(InstanceIds=wanted)["Reservations"][0]["Instances"]
+    (interface,) = read["NetworkInterfaces"]
+    assert ("Association" in interface) is public
+    assert ("PublicIpAddress" in read) is public
+
+
+def test_a_group_starts_from_a_version_with_empty_user_data() -> None:
+    ec2, scaling = _client("ec2"), _client("autoscaling")
+    _, subnet = _subnet(ec2)
+    data = {"ImageId": IMAGE, "InstanceType": "m5.large"}
+    text = base64.b64encode(b"first").decode()
+    made = ec2.create_launch_template(
+        LaunchTemplateName="template", LaunchTemplateData={**data, "UserData": text}
+    )
+    template = made["LaunchTemplate"]["LaunchTemplateId"]
+    ec2.create_launch_template_version(
+        LaunchTemplateId=template, LaunchTemplateData={**data, "UserData": ""}
+    )
+    scaling.create_auto_scaling_group(
+        AutoScalingGroupName="g",
+        MinSize=1,
+        MaxSize=1,
+        VPCZoneIdentifier=subnet,
+        LaunchTemplate={"LaunchTemplateId": template, "Version": "2"},
+    )
+    (group,) = scaling.describe_auto_scaling_groups()["AutoScalingGroups"]
+    assert len(group["Instances"]) == 1
+    second = ec2.describe_launch_template_versions(LaunchTemplateId=template, Versions=["2"])
+    (version,) = second["LaunchTemplateVersions"]
+    assert "UserData" not in version["LaunchTemplateData"]
+
+
+def test_the_tags_of_a_template_are_not_those_of_its_instances() -> None:
+    ec2 = _client("ec2")
+    tags = {
+        kind: {"ResourceType": kind, "Tags": [{"Key": "of", "Value": kind}]}
+        for kind in ("launch-template", "instance")
+    }
+    made = ec2.create_launch_template(
+        LaunchTemplateName="template",
+        LaunchTemplateData={"ImageId": IMAGE, "TagSpecifications": [tags["instance"]]},
+        TagSpecifications=[tags["launch-template"]],
+    )
+    assert made["LaunchTemplate"]["Tags"] == tags["launch-template"]["Tags"]
+    template = made["LaunchTemplate"]["LaunchTemplateId"]
+    read = ec2.describe_launch_template_versions(LaunchTemplateId=template, Versions=["1"])
+    (version,) = read["LaunchTemplateVersions"]
+    assert version["LaunchTemplateData"]["TagSpecifications"] == [tags["instance"]]
+
+
+@pytest.mark.parametrize("protected", [False, True])
+def test_an_instance_is_protected_from_termination_from_its_launch(protected: bool) -> None:
+    ec2 = _client("ec2")
+    made = ec2.run_instances(
+        ImageId=IMAGE,
+        InstanceType="m5.large",
+        MinCount=1,
+        MaxCount=1,
+        DisableApiTermination=protected,
+    )
+    identity = made["Instances"][0]["InstanceId"]
+    read = ec2.describe_instance_attribute(InstanceId=identity, Attribute="disableApiTermination")
+    assert read["DisableApiTermination"]["Value"] is protected
+    if protected:
+        with pytest.raises(ClientError, match="may not be terminated"):
+            ec2.terminate_instances(InstanceIds=[identity])
+        ec2.modify_instance_attribute(InstanceId=identity, DisableApiTermination={"Value": False})
+    (ended,) = ec2.terminate_instances(InstanceIds=[identity])["TerminatingInstances"]
+    assert ended["InstanceId"] == identity
+
+
+def test_a_group_that_is_too_large_ends_instances_once_they_are_protected_no_longer() -> None:
+    ec2, scaling = _client("ec2"), _client("autoscaling")
+    _, subnet = _subnet(ec2)
+    ec2.create_launch_template(
+        LaunchTemplateName="template",
+        LaunchTemplateData={"ImageId": IMAGE, "InstanceType": "m5.large"},
+    )
+    scaling.create_auto_scaling_group(
+        AutoScalingGroupName="g",
+        MinSize=2,
+        MaxSize=2,
+        VPCZoneIdentifier=subnet,
+        LaunchTemplate={"LaunchTemplateName": "template"},
+        NewInstancesProtectedFromScaleIn=True,
+    )
+
+    def running() -> list[str]:
+        (group,) = scaling.describe_auto_scaling_groups()["AutoScalingGroups"]
+        return [one["InstanceId"] for one in group["Instances"]]
+
+    (group,) = scaling.describe_auto_scaling_groups()["AutoScalingGroups"]
+    assert group["CapacityReservationSpecification"] == {"CapacityReservationPreference": "default"}
+    first, second = running()
+    scaling.set_instance_protection(
+        AutoScalingGroupName="g", InstanceIds=[first], ProtectedFromScaleIn=False
+    )
+    assert running() == [first, second], "it is no larger than it should be"
+    scaling.update_auto_scaling_group(
+        AutoScalingGroupName="g", MinSize=0, MaxSize=0, DesiredCapacity=0
+    )
+    assert running() == [second]
+    scaling.set_instance_protection(
+        AutoScalingGroupName="g", InstanceIds=[second], ProtectedFromScaleIn=False
+    )
+    assert running() == []
+
+
+def test_a_profile_gives_its_role_back() -> None:
+    iam = _client("iam")
+    iam.create_role(RoleName="role", AssumeRolePolicyDocument="{}")
+    iam.create_instance_profile(InstanceProfileName="profile")
+    names = {"InstanceProfileName": "profile", "RoleName": "role"}
+    iam.add_role_to_instance_profile(**names)
+    iam.remove_role_from_instance_profile(**names)
+    read = iam.get_instance_profile(InstanceProfileName="profile")
+    assert read["InstanceProfile"]["Roles"] == []
+    iam.delete_instance_profile(InstanceProfileName="profile")
+    assert iam.list_instance_profiles()["InstanceProfiles"] == []
