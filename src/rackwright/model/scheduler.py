@@ -101,6 +101,7 @@ class Controller(Model):
     """A host that runs slurmctld."""
 
     host: Name
+    """Name of the host."""
     address: Address | None = None
     """How the others reach it, where it stands outside the blueprint."""
 
@@ -123,13 +124,16 @@ class Accounting(Model):
         "qos",
         "safe",
     )
+    """What slurmctld refuses jobs for: AccountingStorageEnforce."""
 
 
 class Qos(Model):
     """A quality of service; it lives in the accounting database."""
 
     name: SlurmName
+    """How the rest of the blueprint calls it."""
     priority: Annotated[int, Field(ge=0)] = 0
+    """Added to the priority of its jobs, after it is weighed."""
     preempts: tuple[SlurmName, ...] = ()
     """QOS whose jobs give way to this one."""
     preempt_mode: Literal["cancel", "requeue"] | None = None
@@ -138,15 +142,20 @@ class Qos(Model):
     """Time between the warning and the end of a job that gives way. With it Slurm 22.05 was seen to
     end such a job for good, also where it was to be queued again."""
     max_wall: JobTime | None = None
+    """Longest that a job may run: MaxWall."""
     max_nodes_per_user: Annotated[int, Field(gt=0)] | None = None
+    """Nodes that a user may have at a time."""
     max_gpus_per_user: Annotated[int, Field(gt=0)] | None = None
+    """Accelerators that a user may have at a time."""
 
 
 class Preemption(Model):
     """Which jobs give way, and how."""
 
     by: Literal["qos", "partition"]
+    """What says which job goes first: PreemptType."""
     mode: Literal["cancel", "requeue", "suspend"]
+    """What becomes of a job that makes way: PreemptMode."""
     exempt: JobTime | None = None
     """Time that a job runs before it may be preempted."""
 
@@ -155,7 +164,9 @@ class HealthCheck(Model):
     """A program that judges a node between jobs."""
 
     program: Program
+    """Path of the program on each host."""
     interval: Seconds = 300.0
+    """Time from one check to the next."""
     states: Annotated[
         tuple[Literal["IDLE", "ALLOC", "MIXED", "ANY", "NONDRAINED_IDLE"], ...],
         Field(min_length=1),
@@ -169,16 +180,23 @@ class Partition(Model):
     """Node groups that jobs are sent to together."""
 
     name: SlurmName
+    """How the rest of the blueprint calls it."""
     groups: Annotated[tuple[Name, ...], Field(min_length=1)]
     """Node groups, of any of the cluster's sites."""
     default: bool = False
+    """Jobs that name no partition come here."""
     max_time: JobTime = "UNLIMITED"
+    """Longest that a job may run: MaxTime."""
     default_time: JobTime | None = None
+    """Time of a job that asks for none: DefaultTime."""
     max_nodes: Annotated[int, Field(gt=0)] | None = None
+    """Most nodes of a job: MaxNodes."""
     priority_tier: Annotated[int, Field(ge=1, le=65533)] = 1
+    """Jobs of a higher tier are looked at first: PriorityTier."""
     priority_factor: Annotated[int, Field(ge=1, le=65533)] | None = None
     """What it adds to the priority of its jobs, against that of the other partitions."""
     preempt_mode: Literal["off", "cancel", "requeue", "suspend"] | None = None
+    """What becomes of a job here that makes way; absent, as for the cluster."""
     exclusive: bool = False
     """One job has a node to itself."""
     memory_per_gpu: Annotated[Gibibytes, Field(gt=0)] | None = None
@@ -191,7 +209,9 @@ class Partition(Model):
     allow_qos: tuple[SlurmName, ...] = ()
     """Absent, every QOS."""
     allow_accounts: tuple[SlurmName, ...] = ()
+    """Accounts that may use it; empty, all."""
     state: Literal["UP", "DOWN", "DRAIN", "INACTIVE"] = "UP"
+    """What it does with jobs: State."""
     topology: Literal["tree", "block", "flat"] | None = None
     """Absent, the cluster's; another one needs Slurm 25.05."""
 
@@ -200,7 +220,9 @@ class DeclaredSwitch(Model):
     """A switch of a topology that a site writes by hand."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     nodes: HostList | None = None
+    """Hosts below it."""
     children: HostList | None = None
     """Switches below it."""
 
@@ -215,6 +237,7 @@ class Topology(Model):
     """What Slurm knows of the network."""
 
     plugin: Literal["tree", "block", "flat"]
+    """How Slurm sees the network: TopologyPlugin."""
     block_sizes: tuple[Annotated[int, Field(gt=0)], ...] = ()
     """Hosts in a block and in the larger ones made of it; absent, the hosts of one unit."""
     switches: tuple[DeclaredSwitch, ...] = ()
@@ -230,9 +253,13 @@ class Cgroup(Model):
     """How resources of a job are confined."""
 
     plugin: Literal["autodetect", "cgroup/v1", "cgroup/v2"] = "autodetect"
+    """Version of control groups: CgroupPlugin."""
     cores: bool = True
+    """Jobs are held to their cores: ConstrainCores."""
     memory: bool = True
+    """Jobs are held to their memory: ConstrainRAMSpace."""
     swap: bool = True
+    """Jobs are held to their swap: ConstrainSwapSpace."""
     devices: bool = True
     """A job sees its own accelerators only."""
 
@@ -241,8 +268,11 @@ class Processes(Model):
     """The plugins that start and follow the processes of a job."""
 
     tracking: Literal["cgroup", "linuxproc", "pgid"] = "cgroup"
+    """How processes of a job are found: ProctrackType."""
     tasks: tuple[Literal["cgroup", "affinity", "none"], ...] = ("affinity", "cgroup")
+    """How tasks are bound and held: TaskPlugin."""
     accounting: Literal["cgroup", "linux", "none"] = "cgroup"
+    """What measures jobs: JobAcctGatherType."""
     contain: bool = True
     """Make the job's container before the prolog, so that ssh sessions join it."""
 
@@ -263,14 +293,18 @@ class Folders(Model):
     state: Program = "/var/spool/slurmctld"
     """Of slurmctld; shared storage where there is a backup controller."""
     spool: Program = "/var/spool/slurmd"
+    """State of slurmd on each host."""
     log: Program = "/var/log/slurm"
+    """Logs of the daemons."""
     run: Program = "/run/slurm"
+    """Their files while they run."""
 
 
 class NodeSettings(Model):
     """What a site says about its nodes, where the catalogue is silent or they differ from it."""
 
     groups: Annotated[tuple[Name, ...], Field(min_length=1)]
+    """Node groups that it is about."""
     cpus: Annotated[int, Field(gt=0)] | None = None
     """Logical CPUs of one host."""
     memory: Gibibytes | None = None
@@ -285,6 +319,7 @@ class NodeSettings(Model):
     """The first accelerators stand at the first socket, as many at the next: their jobs get its
     cores rather than others."""
     features: tuple[Word, ...] = ()
+    """Words by which jobs choose nodes: Features."""
     weight: Annotated[int, Field(ge=1)] | None = None
     """Nodes of a low weight are used first."""
     reserve: Reserve | None = None
@@ -295,6 +330,7 @@ class Scheduler(Model):
     """A Slurm cluster over the sites of a blueprint."""
 
     kind: Literal["slurm"]
+    """The scheduler."""
     version: Annotated[str, Field(pattern=r"^\d\d\.(02|05|08|11)(\.\d+)?$")]
     """Slurm release, like ``25.05``: it decides which files and options it understands."""
     cluster: SlurmName | None = None
@@ -318,6 +354,7 @@ class Scheduler(Model):
     prolog: Program | None = None
     """Seconds at most, and never scontrol: a failure drains the node."""
     epilog: Program | None = None
+    """Program that runs on each node when a job has ended."""
     auth: Literal["munge", "slurm"] = "munge"
     """What daemons and commands know each other by: MUNGE, or from Slurm 23.11 on a key of Slurm's own."""
     return_to_service: Literal[0, 1, 2] = 1
@@ -333,6 +370,7 @@ class Scheduler(Model):
     priority: Priority | None = None
     """Absent, only the priorities of QOS and the factors of partitions count."""
     private_data: tuple[Private, ...] = ()
+    """What users do not see of others: PrivateData."""
     tuning: Tuning = Tuning()
     nodes: tuple[NodeSettings, ...] = ()
     folders: Folders = Folders()

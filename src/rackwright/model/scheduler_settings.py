@@ -60,6 +60,7 @@ class Priority(Model):
     age: Weight = 1_000
     """For jobs that have waited."""
     job_size: Weight = 1_000
+    """For jobs that ask for more of the cluster."""
     partition: Weight = 1_000
     """For the ``priority_factor`` of a partition; it is not written where none has one."""
     qos: Weight = 10_000
@@ -99,6 +100,7 @@ class SrunPorts(Model):
     """The ports on which ``srun`` listens, for firewalls that must know them."""
 
     first: Annotated[int, Field(ge=1024, le=LARGEST_PORT)] = 60_001
+    """Number of the first port."""
     steps: Annotated[int, Field(gt=0)] = 10
     """Job steps over all nodes that run at a time from one host."""
 
@@ -130,9 +132,13 @@ class Retention(Model):
     events: Age | None = None
     """Nodes that went down, and the like."""
     jobs: Age | None = None
+    """Jobs that have ended."""
     reservations: Age | None = None
+    """Reservations that have ended."""
     steps: Age | None = None
+    """Steps of jobs."""
     suspensions: Age | None = None
+    """Times at which jobs were suspended."""
     transactions: Age | None = None
     """What administrators changed."""
     usage: Age | None = None

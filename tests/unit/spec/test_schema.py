@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from rackwright.catalog.loader import FOLDERS, load_catalogue
 from rackwright.cli import main
 from rackwright.model.cluster import Blueprint
+from rackwright.plan.derivation.schema import with_short_form
 from rackwright.render.blueprints import find_template, list_templates, write_blueprint
 from rackwright.spec.loader import load_tree
 from rackwright.spec.schema import export_schema
@@ -99,6 +100,18 @@ def test_hover_texts_are_markdown():
     shelf = schema_of(FOLDERS["nodes"])["properties"]["heat"]
     assert "`max_power`" in shelf["markdownDescription"]
     assert "``" not in shelf["markdownDescription"]
+
+
+def test_every_field_of_a_blueprint_is_described():
+    schema = with_short_form(schema_of(Blueprint))
+    models = {"Blueprint": schema, **schema["definitions"]}
+    silent = [
+        f"{name}.{key}"
+        for name, model in models.items()
+        for key, field in model.get("properties", {}).items()
+        if not field.get("markdownDescription")
+    ]
+    assert silent == []
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
