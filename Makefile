@@ -21,11 +21,11 @@ help: ## Show this list
 	grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
 # What the lab boots hosts with, and what tests drive for real: Slurm, an InfiniBand simulator, and what checks
-# zones of the DNS and subnets of DHCP.
+# zones of the DNS and subnets of DHCP, and a browser.
 PROGRAMS := git:git debootstrap:debootstrap systemd-nspawn:systemd-container ip:iproute2 \
   ssh:openssh-client apt-ftparchive:apt-utils slurmctld:slurmctld scontrol:slurm-client \
   munged:munge ibsim:ibsim-utils opensm:opensm ibnetdiscover:infiniband-diags \
-  named-checkzone:bind9-utils kea-dhcp4:kea-dhcp4-server
+  named-checkzone:bind9-utils kea-dhcp4:kea-dhcp4-server chromium:chromium
 
 # $(1): entries PROGRAM:PACKAGE. Installs the Debian packages of those that are missing, as root only.
 define install_packages
@@ -73,6 +73,9 @@ receptor: $(STAMP) ## Build Receptor into the user's cache, for runs of Ansible 
 	  apt-get update -q && apt-get install -y -q --no-install-recommends golang-1.19-go
 	fi
 	$(BIN)/rackwright tools install receptor || [[ $$(id -u) != 0 ]]  # its test needs root as well
+
+aws-provider: $(STAMP) ## Build Terraform's AWS provider as a plugin of Pulumi into the user's cache
+	$(BIN)/rackwright tools install aws-provider
 
 roles-docs: $(STAMP) ## Write the README of each role anew
 	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_role_documents.py
@@ -172,6 +175,6 @@ bench: tools ## Measure against peers, as medians
 clean: ## Remove what was built in the tree
 	rm -rf $(VENV) .rackwright dist build site .pytest_cache .mypy_cache .ruff_cache
 
-.PHONY: help system venv tools receptor roles-docs suites-docs lock release sbom demo docs lint lint-types \
-  lint-ansible lint-docs lint-ruff lint-imports lint-format lint-yaml lint-spelling test test-all \
+.PHONY: help system venv tools receptor aws-provider roles-docs suites-docs lock release sbom demo docs \
+  lint lint-types lint-ansible lint-docs lint-ruff lint-imports lint-format lint-yaml lint-spelling test test-all \
   test-change test-next-python test-oldest-dependencies bench clean

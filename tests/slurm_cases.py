@@ -20,6 +20,7 @@ from rackwright.plan.load import load_plan
 from rackwright.plan.model import Plan
 from rackwright.plan.slurm.releases import Release, name_of
 from rackwright.policy.packs.loader import builtin_pack
+from rackwright.render.blueprints import find_template, write_blueprint
 from rackwright.render.slurm import render_slurm
 from rackwright.resources import bundled
 from slurm_releases import Answers, Case
@@ -29,6 +30,8 @@ BLUEPRINTS: Mapping[str, str] = {"tree": "slurm", "hybrid": "slurm", "blocks": "
 """The golden clusters, and the built-in fixtures that they are layers of."""
 FIRST_WITH: Mapping[str, Release] = {"blocks": (23, 11)}
 """The release from which on there is what a golden cluster needs."""
+TEMPLATES = ("hybrid-h100", "lab")
+"""What users begin with, which is read by the release that it names and by those after it."""
 LARGE = "large"
 RELEASES_MARKS = [
     pytest.mark.e2e,
@@ -59,7 +62,11 @@ APART: Mapping[str, tuple[str, ...]] = {
     "hybrid": (
         "no switch can reach all nodes through its descendants",
         "switches lack access to 20 nodes: infer-[1-4],train-[01-16]",
-    )
+    ),
+    "template hybrid-h100": (
+        "no switch can reach all nodes through its descendants",
+        "switches lack access to 16 nodes: train-[01-16]",
+    ),
 }
 """What Slurm says in case that it is not intended: nodes on AWS are on no switch of the other site."""
 
@@ -83,6 +90,11 @@ def cases_for(release: Release) -> dict[str, Case]:
         }
         if release >= (int(year), int(month)) and kept != files:
             found[f"{name}, as kept"] = case_of(plan, kept)
+    for name in TEMPLATES:
+        with TemporaryDirectory() as folder:
+            plan = load_plan(write_blueprint(find_template(name), Path(folder), {})[0]).plan
+        if plan.scheduler is not None and release >= plan.scheduler.release:
+            found[f"template {name}"] = case_of(plan, render_slurm(plan))
     plan = large_cluster(version=name_of(release))
     found[LARGE] = Case(render_slurm(plan), "head-1", {})
     return found
@@ -153,12 +165,13 @@ def database_config() -> dict[str, str]:
 
 def assert_no_warning(answers: Answers) -> None:
     """Check that neither slurmdbd nor slurmctld says anything against a file."""
-    assert {"tree", "hybrid", LARGE} <= set(answers.readings)
+    assert {"tree", "hybrid", "template lab", LARGE} <= set(answers.readings)
     found = {"slurmdbd": _warnings(answers.database_log, ANOTHER_SERVER)}
     for name, reading in answers.readings.items():
         apart = APART.get(name.partition(",")[0], ())
         found[name] = _warnings(reading.log, (*NOT_OF_THE_FILES, *apart))
-    assert {name: lines for name, lines in found.items() if lines} == {}, answers.version
+    said = {name: lines for name, lines in found.items() if lines}
+    assert said == {}, f"{answers.version}: {said}"
 
 
 def _warnings(log: str, known: Iterable[str]) -> list[str]:

@@ -70,9 +70,10 @@ if TYPE_CHECKING:
     from rackwright.plan.fabric.fabrics import FabricPlan
     from rackwright.plan.fabric.graph import FabricTopology, LeafGroup, SwitchNode
     from rackwright.plan.fabric.layout import Hosts, Layout, Run, Tier
-    from rackwright.plan.fabric.lengths import CableLength, CableRoutes
+    from rackwright.plan.fabric.lengths import CableLength, CableRoutes, StandingRack
     from rackwright.plan.fabric.links import TierLink
     from rackwright.plan.fabric.racks import RackSet, Stretch
+    from rackwright.plan.fabric.trays import TrayFill, TrayShare
     from rackwright.plan.host_list import Host, RackPlace
     from rackwright.plan.load import LoadedPlan, load_plan
     from rackwright.plan.missing import Missing, ProductField
@@ -179,9 +180,10 @@ _PLACES = {
     "rackwright.plan.fabric.fabrics": "FabricPlan",
     "rackwright.plan.fabric.graph": "FabricTopology LeafGroup SwitchNode",
     "rackwright.plan.fabric.layout": "Hosts Layout Run Tier",
-    "rackwright.plan.fabric.lengths": "CableLength CableRoutes",
+    "rackwright.plan.fabric.lengths": "CableLength CableRoutes StandingRack",
     "rackwright.plan.fabric.links": "TierLink",
     "rackwright.plan.fabric.racks": "RackSet Stretch",
+    "rackwright.plan.fabric.trays": "TrayFill TrayShare",
     "rackwright.plan.host_list": "Host RackPlace",
     "rackwright.plan.load": "LoadedPlan load_plan",
     "rackwright.plan.missing": "Missing ProductField",
@@ -363,6 +365,7 @@ __all__ = [
     "SourceLoad",
     "SpecError",
     "SpecErrors",
+    "StandingRack",
     "Stretch",
     "Subject",
     "SubnetManagerKeys",
@@ -373,6 +376,8 @@ __all__ = [
     "TapOffLoad",
     "Tier",
     "TierLink",
+    "TrayFill",
+    "TrayShare",
     "TreeSwitch",
     "UncooledWater",
     "UsageError",

@@ -33,7 +33,11 @@ class Guarded:
         return self.write_own(text, None)
 
     def write_own(self, text: str, keep: re.Pattern[str] | None) -> int:
-        """Write ``text``; what ``keep`` matches in it is our own, and obeyed."""
+        """Write ``text``; what ``keep`` matches in it is our own, and obeyed.
+
+        Raises:
+            TypeError: it is no text.
+        """
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         with _LOCK:

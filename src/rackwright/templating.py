@@ -87,14 +87,18 @@ class _Environment(ImmutableSandboxedEnvironment):
         return tree
 
 
-def environment() -> jinja2.Environment:
-    """The environment that every template is rendered in; it counts the steps of one rendering."""
+def environment(*, autoescape: bool = False) -> jinja2.Environment:
+    """The environment that every template is rendered in; it counts the steps of one rendering.
+
+    Args:
+        autoescape: values are text of a document of HTML, but for those that are markup already.
+    """
     made = _Environment(
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,
+        autoescape=autoescape,
     )
     made.filters = {name: made.filters[name] for name in _FILTERS}
     made.globals = {"range": jinja2.sandbox.safe_range, _TICK: _counter()}
@@ -115,8 +119,13 @@ def _counter() -> Callable[[], str]:
     return step
 
 
-def render_file(path: Path, values: Mapping[str, Any]) -> str:
+def render_file(path: Path, values: Mapping[str, Any], *, autoescape: bool = False) -> str:
     """The text that the template at ``path`` gives for ``values``.
+
+    Args:
+        path: of the template.
+        values: by the names that it uses.
+        autoescape: as for ``environment``.
 
     Raises:
         TemplateError: it cannot be read, a syntax error, an undefined name, an operation that is
@@ -124,7 +133,7 @@ def render_file(path: Path, values: Mapping[str, Any]) -> str:
     """
     name = path.name
     try:
-        template = environment().from_string(_source(path))
+        template = environment(autoescape=autoescape).from_string(_source(path))
         parts, size = [], 0
         for part in template.generate(**values):
             size += len(part)

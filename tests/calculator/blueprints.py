@@ -72,6 +72,7 @@ def blueprint_of(site: Site) -> dict[str, Any]:
                 name=loop.name, cdu=loop.unit.id, count=loop.count, fluid=loop.fluid,
                 temperature_rise=quantity(loop.rise, "K"),
                 supply_temperature=quantity(loop.supply, "°C"), fed_by=list(loop.fed_by),
+                heat_capacity=quantity(loop.heat_capacity, "kJ/L/K"), in_rack=loop.in_rack or None,
             )
             for loop in site.loops
         ],
@@ -126,13 +127,21 @@ def _hall(hall: Hall) -> dict[str, Any]:
 def _feed(feed: Feed) -> dict[str, Any]:
     return said(
         name=feed.name, source=feed.source, pdu=feed.pdu and feed.pdu.id, pdus=feed.pdus,
-        circuit=_circuit(feed.circuit),
+        circuit=_circuit(feed.circuit), tap_off=feed.tap_off and {
+            "current": quantity(feed.tap_off.current, "A"), "racks": feed.tap_off.racks,
+            "continuous_rated": feed.tap_off.continuous,
+        },
     )  # fmt: skip
 
 
 def _rack_group(group: RackGroup) -> dict[str, Any]:
     door, shelves = group.door, None
-    cooling = said(mode=group.mode, loop=group.loop)
+    cooling = said(mode=group.mode, loop=group.loop, rear_door_loop=group.door_loop)
+    if group.manifolds is not None:
+        cooling["manifolds"] = said(
+            count=group.manifolds.count, height=quantity(group.manifolds.height, "U"),
+            weight=quantity(group.manifolds.weight, "kg"),
+        )  # fmt: skip
     if door is not None:
         cooling |= said(
             rear_door_capacity=quantity(door.capacity, "W"),
@@ -225,6 +234,7 @@ def _frame(frame: Frame) -> Entry:
     made = _named(
         frame.id, "rack", height=fact(frame.height, "U"), width=fact(frame.width, "m"),
         depth=fact(frame.depth, "m"), weight=fact(frame.weight, "kg"),
+        immersion=said(fluid_weight=fact(frame.fluid_weight, "kg")) if frame.tank else None,
     )  # fmt: skip
     return RackType.model_validate(made)
 
@@ -261,9 +271,15 @@ def _handler(unit: Unit) -> Entry:
 
 
 def _cdu(unit: Unit) -> Entry:
+    inside: dict[str, Any] = {}
+    if unit.in_rack is not None:
+        described = _device(unit.in_rack)
+        taken = ("height", "weight", "airflow", "power_supplies")
+        inside = {name: described.get(name) for name in taken}
+        inside |= {"in_rack": True, "flow_pump_lost": fact(unit.pump_lost, "L/min")}
     made = _named(
         unit.id, "cdu", capacity=fact(unit.capacity, "W"), flow=fact(unit.flow, "L/min"),
-        power=fact(unit.power, "W"),
+        power=fact(unit.power, "W"), **inside,
     )  # fmt: skip
     return Cdu.model_validate(made)
 

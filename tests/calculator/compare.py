@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import isclose
 from typing import Any
 
 from calculator import blueprints, cooling, fabric, power, sources, weight
-from calculator.things import Device, Hall, Number, RackGroup, Site, total
+from calculator.things import Device, Hall, Number, RackGroup, Site, times, total
 from rackwright.api import Measure, Plan, RackClass, SitePlan
 from rackwright.plan.expand import expand
 from rackwright.plan.fabric.cables import wires
@@ -114,6 +114,23 @@ def _rack(
         yield from _pair(where, what, calculated, getattr(planned, what))
     yield from _circuits(where, devices, group, site, plan, planned.rack_class)
     yield from _losses(where, devices, group, plan, planned.rack_class)
+    for at, feed in enumerate(group.feeds):
+        if feed.tap_off is None:
+            continue
+        (box,) = (
+            one
+            for one in plan.tap_offs
+            if (one.rack_class, one.feed) == (planned.rack_class, feed.name)
+        )
+        wanted, here = (
+            power.boxed(devices, group.feeds, at, len(group.racks), site),
+            f"{where} box of {feed.name}",
+        )
+        yield from _pair(here, "racks", wanted.racks, box.racks)
+        yield from _pair(here, "usable_w", wanted.usable, box.usable_w)
+        yield from _pair(here, "load_w", wanted.load, box.load_w)
+        yield from _pair(here, "implied_w", wanted.implied, box.implied_w)
+        yield from _pair(here, "worst_w", wanted.worst, box.worst_w)
 
 
 def _circuits(
@@ -204,9 +221,17 @@ def _collect(
     for name, number in numbers.items():
         sums.setdefault(f"{hall.name} {name}", []).append(number)
         sums.setdefault(f"site {name}", []).append(number)
-    if group.loop is not None:
-        sums.setdefault(f"{group.loop} heat_w", []).append(total((heat.liquid, heat.caught)))
-        sums.setdefault(f"{group.loop} flow_lpm", []).append(heat.flow)
+    for loop, flow in heat.flows.items():
+        sums.setdefault(f"{loop} heat_w", []).append(heat.into[loop])
+        sums.setdefault(f"{loop} flow_lpm", []).append(flow)
+    cold = {loop.name: loop for loop in site.loops}.get(group.loop or "")
+    if cold is None or group.mode not in cooling.PLATES:
+        return
+    for device in devices:
+        if device.product.medium != "air":
+            into = cooling.heat_of(device, cold=True).liquid
+            one = device.product.id, into, cooling.flow_of(device, cold)
+            sums.setdefault(f"{cold.name} products", []).append(one)
 
 
 def _facility(site: Site, plan: SitePlan, sums: dict[str, list[Any]]) -> Pairs:
@@ -227,8 +252,16 @@ def _facility(site: Site, plan: SitePlan, sums: dict[str, list[Any]]) -> Pairs:
     for loop, carried in zip(site.loops, plan.loops, strict=True):
         where = f"loop {loop.name}"
         for name in ("heat_w", "flow_lpm"):
-            wanted = total(sums.get(f"{loop.name} {name}", []))
+            each = sums.get(f"{loop.name} {name}", [])
+            wanted = _most(each) if loop.in_rack else total(each)
             yield from _pair(where, name, wanted, getattr(carried, name))
+        mine = Counter(sums.get(f"{loop.name} products", []))
+        planned = {
+            (one.entry, one.heat_w, one.flow_lpm): one.devices
+            for one in plan.loop_products
+            if one.loop == loop.name
+        }
+        yield from _products(where, mine, planned)
         numbers: list[tuple[str, Number]] = [
             ("capacity_w", loop.unit.capacity * loop.count),
             ("capacity_n1_w", loop.unit.capacity * (loop.count - 1)),
@@ -236,6 +269,9 @@ def _facility(site: Site, plan: SitePlan, sums: dict[str, list[Any]]) -> Pairs:
         if loop.unit.flow is not None:
             numbers.append(("cdu_flow_lpm", loop.unit.flow * loop.count))
             numbers.append(("cdu_flow_n1_lpm", loop.unit.flow * (loop.count - 1)))
+        if loop.in_rack:
+            rest = 0.0 if loop.count == 1 else times(loop.unit.flow, loop.count - 1)
+            numbers.append(("pump_lost_lpm", total((rest, loop.unit.pump_lost))))
         for name, number in numbers:
             yield from _pair(where, name, number, getattr(carried, name))
     for name in ("heat_air_w", "heat_liquid_w", "weight_kg"):
@@ -245,6 +281,28 @@ def _facility(site: Site, plan: SitePlan, sums: dict[str, list[Any]]) -> Pairs:
     if counted and sources.is_described(site):
         facility = sources.drawn_by_facility(site)
         yield from _pair("site", "facility_w", facility, plan.totals.facility_w)
+
+
+def _most(numbers: list[Number]) -> Number:
+    """The largest; unknown where one of them is, and nothing of none."""
+    known = [number for number in numbers if number is not None]
+    return max(known, default=0.0) if len(known) == len(numbers) else None
+
+
+Product = tuple[str, Number, Number]
+"""What is on a loop: its id, the W of one into the loop and its L/min."""
+
+
+def _products(where: str, mine: Mapping[Product, int], planned: Mapping[Product, int]) -> Pairs:
+    """Products on a loop, and how many of each; numbers that rounding tells apart are one."""
+    left = dict(planned)
+    for one, count in mine.items():
+        match = next((p for p in left if all(map(same, one, p))), None)
+        yield from _pair(where, f"number of {one}", count, None if match is None else left[match])
+        if match is not None:
+            del left[match]
+    for one, count in left.items():
+        yield from _pair(where, f"number of {one}", 0, count)
 
 
 RULES = {rule.id: rule for rule in builtin_rules() if rule.id in {"NET-001", "NET-002", "NET-010"}}

@@ -8,6 +8,7 @@ level, 6.5 K colder for each km, ρ/ρ0 = (T/T0)^(g·M/(R·L) − 1).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from calculator.things import (
@@ -53,7 +54,7 @@ def heat_of(device: Device, cold: bool) -> Heat:
         whole, liquid = max(watts, (product.heat or 0.0) * capped), times(liquid, capped)
     if product.medium == "air" or not cold:
         return Heat(whole, whole, 0.0)
-    if product.medium == "liquid":
+    if product.medium in {"liquid", "immersion"}:
         return Heat(whole, None if whole is None else 0.0, whole)
     return Heat(whole, None if whole is None or liquid is None else whole - liquid, liquid)
 
@@ -62,6 +63,8 @@ def air_of(device: Device, air: Air | None, cold: bool) -> Number:
     """CFM that a device draws: the published number, or what carries its heat at the hall's rise."""
     if device.product.airflow is not None:
         return device.product.airflow
+    if device.product.medium == "immersion":  # it has no fans
+        return 0.0
     into_air = heat_of(device, cold).air
     if into_air == 0:
         return 0.0
@@ -72,8 +75,11 @@ def air_of(device: Device, air: Air | None, cold: bool) -> Number:
 
 def coolant(watts: Number, loop: Loop) -> Number:
     """L/min that carry ``watts`` away at the loop's rise."""
-    density, specific = FLUIDS[loop.fluid]
-    return times(watts, 60 / 1000 / (density * specific * loop.rise))
+    takes = loop.heat_capacity
+    if loop.fluid in FLUIDS:
+        density, specific = FLUIDS[loop.fluid]
+        takes = density * specific
+    return None if takes is None else times(watts, 60 / 1000 / (takes * loop.rise))
 
 
 def flow_of(device: Device, loop: Loop) -> Number:
@@ -105,30 +111,44 @@ class RackHeat:
     caught: Number
     airflow: Number
     flow: Number
+    """Of devices and door."""
+    flows: Mapping[str, Number]
+    """The same by loop, and below the W into each loop."""
+    into: Mapping[str, Number]
+
+
+PLATES = ("liquid", "liquid-rear-door", "immersion")
+"""Modes in which coolant reaches devices."""
 
 
 def rack_heat(devices: list[Device], group: RackGroup, hall: Hall, site: Site) -> RackHeat:
     """The sum over a rack, what its door catches taken off the air."""
-    cold = group.mode == "liquid"
+    cold = group.mode in PLATES
     heats = [heat_of(device, cold) for device in devices]
     into_air = total(heat.air for heat in heats)
     liquid = total(heat.liquid for heat in heats)
-    loop = next((loop for loop in site.loops if loop.name == group.loop), None)
+    by_name = {loop.name: loop for loop in site.loops}
     taken: Number = 0.0
-    flow: Number = 0.0
-    if loop is not None and group.mode == "rear-door":
-        assert group.door is not None
+    flows: dict[str, Number] = {}
+    into: dict[str, Number] = {}
+    if group.loop is not None and cold:
+        loop = by_name[group.loop]
+        flows[loop.name] = total(flow_of(d, loop) for d in devices if d.product.medium != "air")
+        into[loop.name] = liquid
+    if group.door is not None and group.loop is not None:
+        loop = by_name[group.door_loop or group.loop]
         taken = caught(group.door, into_air, hall.air, loop)
-        flow = coolant(taken, loop)
-    elif loop is not None:
-        flow = total(flow_of(d, loop) for d in devices if d.product.medium != "air")
+        flows[loop.name] = total((flows.get(loop.name, 0.0), coolant(taken, loop)))
+        into[loop.name] = total((into.get(loop.name, 0.0), taken))
     return RackHeat(
         whole=total(heat.whole for heat in heats),
         air=None if into_air is None or taken is None else into_air - taken,
         liquid=liquid,
         caught=taken,
         airflow=total(air_of(device, hall.air, cold) for device in devices),
-        flow=flow,
+        flow=total(flows.values()),
+        flows=flows,
+        into=into,
     )
 
 

@@ -8,7 +8,7 @@ Behind a wye a plug loads one line; behind a delta it loads two, whose currents 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 from calculator.things import (
@@ -56,10 +56,14 @@ def peaks(group: NodeGroup) -> Number:
 def devices_in(site: Site, rack: str, rack_group: RackGroup) -> list[Device]:
     """Servers and switches of a rack, in the order in which their supplies are dealt out.
 
-    Servers stand from the bottom, the heaviest lowest (RACK-001), switches from the top; the order is
-    theirs. Supplies are dealt over the feeds in turn, from one device to the next.
+    CDUs stand lowest, above them servers, the heaviest lowest (RACK-001), switches from the top; the order
+    is theirs. Supplies are dealt over the feeds in turn, from one device to the next.
     """
     found: list[tuple[str, Product, Number, Number, tuple[int, ...] | None]] = []
+    for loop in site.loops:
+        if loop.in_rack and loop.name == rack_group.loop and loop.unit.in_rack is not None:
+            cdu = loop.unit.in_rack
+            found += [(f"CDU of {loop.name}", cdu, cdu.power, cdu.power, None)] * loop.count
     for group in sorted(site.groups, key=lambda group: -(group.product.weight or 0.0)):
         count = placed(group.count, group.racks, group.per_rack).get(rack, 0)
         one = group.name, group.product, drawn(group), peaks(group), group.per_feed
@@ -168,6 +172,8 @@ class Loaded:
     implied: Mapping[tuple[int, int], Number]
     alive: tuple[int | None, ...]
     """Living supplies of each device."""
+    lines: Mapping[tuple[int, int], list[list[Number]]]
+    """What hangs on each line."""
 
 
 def losses(feeds: tuple[Feed, ...]) -> Iterator[tuple[str, frozenset[tuple[int, int]]]]:
@@ -210,7 +216,8 @@ def loaded(
             for plug in own:
                 lines[plug.feed, plug.pdu][plug.line].append(times(watts, 1 / len(own)))
     load = {one: total(watt for line in lines[one] for watt in line) for one in living}
-    return Loaded(load, {one: _implied(lines[one], feeds[one[0]]) for one in living}, tuple(alive))
+    implied = {one: _implied(lines[one], feeds[one[0]]) for one in living}
+    return Loaded(load, implied, tuple(alive), lines)
 
 
 def _share_bus(
@@ -261,6 +268,54 @@ def outlets_used(devices: list[Device], feeds: tuple[Feed, ...]) -> dict[tuple[i
         key = plug.feed, plug.pdu, kind
         used[key] = used.get(key, 0) + 1
     return used
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boxed:
+    """A tap-off box with all racks on it, in W: usable, normal, by the busiest line, and that at worst."""
+
+    racks: int
+    usable: Number
+    load: Number
+    implied: Number
+    worst: Number
+
+
+def _together(state: Loaded, at: int) -> list[list[Number]]:
+    """What hangs on each of the three lines of a feed, on all of its PDUs that live."""
+    pdus = [lines for (feed, _), lines in state.lines.items() if feed == at]
+    return [[watts for lines in pdus for watts in lines[line]] for line in range(3)]
+
+
+def boxed(devices: list[Device], feeds: tuple[Feed, ...], at: int, racks: int, site: Site) -> Boxed:
+    """The box of a feed: the circuits of all racks on it, whichever other feed or PDU is lost.
+
+    Its lines carry those of all its circuits together, so that one PDU's busy line may be another's idle one.
+
+    Args:
+        devices: of a rack; the others are like it.
+        feeds: of the rack.
+        at: which of them.
+        racks: in the group.
+        site: with its derating.
+    """
+    feed = feeds[at]
+    box = feed.tap_off
+    assert box is not None
+    on_it = min(box.racks, racks)
+    states = [loaded(devices, feeds)]
+    states += [loaded(devices, feeds, lost) for name, lost in losses(feeds) if name != feed.name]
+    busiest = [times(_implied(_together(one, at), feed), on_it) for one in states]
+    known = [one for one in busiest if one is not None]
+    circuit = None if feed.circuit is None else replace(feed.circuit, current=box.current)
+    share = 1.0 if box.continuous else site.derate
+    return Boxed(
+        racks=on_it,
+        usable=None if circuit is None else carries(circuit, share, site.power_factor),
+        load=times(total(states[0].load[one] for one in states[0].load if one[0] == at), on_it),
+        implied=busiest[0],
+        worst=max(known) if len(known) == len(busiest) else None,
+    )
 
 
 def state(device: Device, alive: int | None) -> str:

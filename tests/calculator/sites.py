@@ -19,6 +19,7 @@ from calculator.things import (
     Hall,
     Loop,
     Machine,
+    Manifolds,
     NodeGroup,
     Number,
     Pdu,
@@ -29,6 +30,7 @@ from calculator.things import (
     Site,
     Source,
     Supplies,
+    TapOff,
     Unit,
 )
 
@@ -217,7 +219,10 @@ class Maker:
         air, plant = self.air(), None
         if described == "entries":
             air = replace(air, fed_by=("panel-a", "panel-b"))
-            loops = tuple(replace(loop, fed_by=("panel-b", "panel-a")) for loop in loops)
+            loops = tuple(
+                loop if loop.in_rack else replace(loop, fed_by=("panel-b", "panel-a"))
+                for loop in loops
+            )
             plant = (
                 Machine(
                     name="chillers", count=self.random.randint(1, 4), power=self.number(1e4, 9e4),
@@ -320,10 +325,7 @@ def mixed(made: Maker) -> Site:
 
 def rear_doors(made: Maker) -> Site:
     racks, pdu, loop = made.racks("d"), made.pdu(), made.loop()
-    door = Door(
-        capacity=made.number(5e3, 5e4), difference=made.number(5, 25),
-        weight=made.maybe(made.number(80, 200)),
-    )  # fmt: skip
+    door = _door(made)
     group = RackGroup(
         racks=racks, frame=made.frame(), feeds=made.feeds(made.random.choice((2, 3)), pdu),
         mode="rear-door", loop=loop.name, door=door, aisle=made.aisle(),
@@ -388,9 +390,115 @@ def bus_bars(made: Maker) -> Site:
     )
 
 
+def _door(made: Maker) -> Door:
+    return Door(
+        capacity=made.number(5e3, 5e4), difference=made.number(5, 25),
+        weight=made.maybe(made.number(80, 200)),
+    )  # fmt: skip
+
+
+def plates_and_doors(made: Maker) -> Site:
+    """Cold plates, and a rear door on the same loop or on one of its own."""
+    racks, pdu, plates, doors = made.racks("p"), made.pdu(), made.loop("plates"), made.loop("doors")
+    doors = replace(doors, unit=replace(doors.unit, id="cdu-of-doors"))
+    apart = made.random.random() < 0.7
+    group = RackGroup(
+        racks=racks, frame=made.frame(), feeds=made.feeds(made.random.choice((2, 3)), pdu),
+        mode="liquid-rear-door", loop=plates.name, door_loop=doors.name if apart else plates.name,
+        door=_door(made), aisle=made.aisle(),
+    )  # fmt: skip
+    nodes = _filled(made, racks, made.server("plate", "hybrid"), made.server("air"))
+    loops = (plates, doors) if apart else (plates,)
+    return made.site("cold plates with rear doors", (group,), nodes, loops)
+
+
+def _cdu_in_rack(made: Maker) -> Unit:
+    supplies = Supplies(count=2, inlet="C14", full=1, degraded=1)
+    product = Product(
+        id="rack-cdu", height=made.random.choice((0.0, 2.0, 4.0)), weight=made.number(50, 150),
+        power=made.number(500, 3000), airflow=made.random.choice((None, made.number(50, 300))),
+        supplies=supplies,
+    )  # fmt: skip
+    return Unit(
+        id="rack-cdu", capacity=made.number(4e4, 2e5), flow=made.maybe(made.number(50, 300)),
+        power=product.power, in_rack=product, pump_lost=made.maybe(made.number(30, 200)),
+    )  # fmt: skip
+
+
+def cdus_in_racks(made: Maker) -> Site:
+    """Racks with CDUs and manifolds of their own."""
+    racks, pdu = made.racks("r"), made.pdu()
+    loop = replace(
+        made.loop("own"), unit=_cdu_in_rack(made), count=made.random.randint(1, 2), in_rack=True
+    )
+    manifolds = Manifolds(
+        count=made.random.randint(0, 8), height=made.random.choice((0.0, 1.0)),
+        weight=made.maybe(made.number(5, 20)),
+    )  # fmt: skip
+    group = RackGroup(
+        racks=racks, frame=made.frame(), feeds=made.feeds(made.random.choice((2, 3)), pdu),
+        mode="liquid", loop=loop.name, manifolds=manifolds, aisle=made.aisle(),
+    )  # fmt: skip
+    nodes = _filled(made, racks, made.server("plate", made.random.choice(("liquid", "hybrid"))))
+    return made.site("CDUs in racks", (group,), nodes, (loop,))
+
+
+def tanks(made: Maker) -> Site:
+    """Immersion tanks with CDUs beside them, or one in each."""
+    racks, pdu, loop = made.racks("t"), made.pdu(), made.loop("tanks")
+    loop = replace(loop, fluid="dielectric", heat_capacity=made.maybe(made.number(1.2, 2)))
+    if made.random.random() < 0.5:
+        loop = replace(loop, unit=_cdu_in_rack(made), count=1, in_rack=True)
+    frame = replace(
+        made.frame(), id="tank", tank=True, fluid_weight=made.maybe(made.number(300, 800))
+    )
+    group = RackGroup(
+        racks=racks, frame=frame, feeds=made.feeds(made.random.choice((2, 3)), pdu),
+        mode="immersion", loop=loop.name, aisle=made.aisle(),
+    )  # fmt: skip
+    nodes = _filled(made, racks, replace(made.server("hung", "immersion"), airflow=None))
+    return made.site("immersion tanks", (group,), nodes, (loop,))
+
+
+def tap_off_boxes(made: Maker) -> Site:
+    """Feeds from busways by boxes, which some racks share."""
+    site = corded(
+        made, "busways with tap-off boxes", made.random.choice((2, 3)), made.random.choice((1, 2))
+    )
+    box = TapOff(
+        current=made.number(30, 250), racks=made.random.randint(1, 3),
+        continuous=made.random.random() < 0.3,
+    )  # fmt: skip
+    (hall,) = site.halls
+    (group,) = hall.groups
+    feeds = tuple(replace(feed, tap_off=box) for feed in group.feeds)
+    sources = tuple(
+        replace(source, kind="busway") if source.name.startswith("panel-") else source
+        for source in site.sources
+    )
+    hall = replace(hall, groups=(replace(group, feeds=feeds),))
+    return replace(site, halls=(hall,), sources=sources)
+
+
+def mixed_loop(made: Maker) -> Site:
+    """Racks of other products, in two groups, on one loop."""
+    first, second, pdu, loop = made.racks("a"), made.racks("b"), made.pdu(), made.loop()
+    groups = tuple(
+        RackGroup(
+            racks=racks, frame=made.frame(), feeds=made.feeds(2, pdu), mode="liquid",
+            loop=loop.name, aisle=made.aisle(),
+        )
+        for racks in (first, second)
+    )  # fmt: skip
+    groups = (groups[0], replace(groups[1], frame=groups[0].frame))
+    nodes = _filled(made, first, made.server("first", "hybrid"))
+    nodes += _filled(made, second, made.server("second", "liquid"), made.server("third", "hybrid"))
+    return made.site("mixed products on one loop", groups, nodes, (loop,))
+
+
 DESIGNS: tuple[Callable[[Maker], Site], ...] = (
     two_feeds, three_feeds, several_pdus, stated_supplies, capped, mixed, rear_doors, cold_plates,
-    whole_racks, bus_bars,
+    whole_racks, bus_bars, plates_and_doors, cdus_in_racks, tanks, tap_off_boxes, mixed_loop,
 )  # fmt: skip
 """Designs of racks. Every second site has one of them, the others a fabric of ``fabrics.FABRICS``."""
 

@@ -104,6 +104,10 @@ class Frame:
     width: float
     depth: float
     weight: Number
+    tank: bool = False
+    """Devices hang in a fluid."""
+    fluid_weight: Number = None
+    """Of a tank: what fills it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +118,10 @@ class Unit:
     capacity: float
     flow: Number
     power: Number
+    in_rack: Product | None = None
+    """Of a CDU that stands in a rack: what it is there."""
+    pump_lost: Number = None
+    """L/min of such a CDU when one of its pumps is lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +135,15 @@ class Circuit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TapOff:
+    """The box by which racks take a feed from a busway."""
+
+    current: float
+    racks: int
+    continuous: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Feed:
     """A feed of a rack."""
 
@@ -135,6 +152,7 @@ class Feed:
     pdu: Pdu | None
     pdus: int
     circuit: Circuit | None
+    tap_off: TapOff | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +174,15 @@ class Shelves:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Manifolds:
+    """Coolant manifolds in each rack: how many, the units and the kg of one."""
+
+    count: int
+    height: float
+    weight: Number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RackGroup:
     """Equal racks of a row."""
 
@@ -164,6 +191,9 @@ class RackGroup:
     feeds: tuple[Feed, ...]
     mode: str
     loop: str | None = None
+    door_loop: str | None = None
+    """Of a door beside cold plates; it may be the same."""
+    manifolds: Manifolds | None = None
     door: Door | None = None
     shelves: Shelves | None = None
     aisle: Number = None
@@ -276,6 +306,10 @@ class Loop:
     rise: float
     supply: Number
     fed_by: tuple[str, ...] = ()
+    heat_capacity: Number = None
+    """Of a dielectric fluid, in kJ for each L and K."""
+    in_rack: bool = False
+    """Its CDUs stand in each rack on it, ``count`` in each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ class Bulk:
 
 
 def bulk(devices: list[Device], group: RackGroup) -> Bulk:
-    """The sum over servers, switches, PDUs, shelves and a rear door."""
+    """The sum over servers, switches, CDUs, manifolds, PDUs, shelves, a rear door and the fluid of a tank."""
     heights = [device.product.height for device in devices]
     weights = [device.product.weight for device in devices]
     whole = any(device.product.whole_rack for device in devices)
@@ -30,8 +30,13 @@ def bulk(devices: list[Device], group: RackGroup) -> Bulk:
     if group.shelves is not None and not whole:  # a rack that is sold whole has its shelves in it
         heights += [group.shelves.shelf.height] * group.shelves.count
         weights += [group.shelves.shelf.weight] * group.shelves.count
-    if group.door is not None and group.mode == "rear-door":
+    if group.door is not None:
         weights.append(group.door.weight)
+    if group.manifolds is not None and group.manifolds.count:
+        heights.append(group.manifolds.count * group.manifolds.height)
+        weights.append(times(group.manifolds.weight, group.manifolds.count))
+    if group.frame.tank:
+        weights.append(group.frame.fluid_weight)
     content = total(weights)
     frame = group.frame
     depth = None if group.aisle is None else frame.depth + 2 * group.aisle

@@ -116,10 +116,15 @@ def test_the_comment_and_the_text_show_the_same_budget(team: Team) -> None:
     assert "RACK-002 blocks" in text
 
 
+ORDERED = {"feeds", "fabrics", "tiers", "sites", "partitions"}
+"""Lists whose order says something."""
+
+
 def reordered(text: str) -> str:
     """The same document, without comments, with mappings and named lists turned round.
 
-    Feeds, fabrics and tiers stay: power supplies and switches are dealt out in their order.
+    Feeds, fabrics and tiers stay: power supplies and switches are dealt out in their order. So do sites and
+    partitions, in whose order Slurm's files have nodes and partitions.
     """
 
     def turn(value: Any, key: str = "") -> Any:
@@ -128,7 +133,7 @@ def reordered(text: str) -> str:
         if isinstance(value, list):
             items = [turn(item) for item in value]
             named = items and all(isinstance(item, dict) and "name" in item for item in items)
-            return items[::-1] if named and key not in {"feeds", "fabrics", "tiers"} else items
+            return items[::-1] if named and key not in ORDERED else items
         return value
 
     return yaml.safe_dump(turn(yaml.safe_load(text)), sort_keys=False, allow_unicode=True)

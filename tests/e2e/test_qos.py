@@ -219,6 +219,63 @@ def test_jobs_of_one_gpu_share_a_node_that_the_first_would_have_whole(machine: M
     machine.on(f"scancel {' '.join(whole)}")
 
 
+TREE = [{"name": "research", "share": 3}, {"name": "product", "max_gpus": 1}]
+WEIGHTS = "PriorityWeightFairshare=10000\nPriorityDecayHalfLife=1-0\nPriorityCalcPeriod=1\n"
+
+
+def test_the_account_that_has_used_less_than_its_share_starts_first(machine: Machine) -> None:
+    ada, bob = ({"name": name, "uid": uid, "group": "research", "slurm_account": account}
+                for name, uid, account in (("ada", 20001, "research"), ("bob", 20002, "product")))  # fmt: skip
+    given = {"users_tree": TREE, "users_cluster": "small", "users_accounts": [ada, bob]}
+    (machine.folder / "slurm/slurm.conf").write_text(SLURM + WEIGHTS)
+    machine.play("slurm_config", "users", ASSOCIATIONS, **given)
+    assert machine.play("users", ASSOCIATIONS, **given).changed == 0
+    foreseen = machine.play("users", ASSOCIATIONS, arguments=["--check", "--diff"], **given)
+    assert foreseen.changed == 0
+    fields = "format=Account,ParentName,Share,GrpTRES,User"
+    tree = machine.on(f"sacctmgr -nP show associations cluster=small {fields}").split()
+    assert {"research|root|3||", "product|root|1|gres/gpu=1|"} <= set(tree), tree
+
+    def send(user: str, seconds: int, *options: str) -> str:
+        words = " ".join(("--parsable", "--cpus-per-task=4", "--output=/dev/null", *options))
+        return machine.on(f"su {user} -c 'cd /tmp; sbatch {words} --wrap \"sleep {seconds}\"'")
+
+    def usage() -> dict[str, float]:
+        rows = machine.on("sshare -nP -a -o Account,User,RawUsage").splitlines()
+        cells = [row.split("|") for row in rows]
+        return {user: float(used or 0) for _, user, used in cells if user}
+
+    # The one with a quarter of the shares uses the machine, and then both want it: ada's comes first,
+    # though it was sent last.
+    for kind, name in (("user", "ada"), ("account", "research")):  # what ran before does not count
+        machine.on(f"sacctmgr -i modify {kind} where name={name} cluster=small set RawUsage=0")
+    used = send("bob", 20)
+    assert wait_for(lambda: machine.state(used).startswith("COMPLETED"), 90, 1), machine.state(used)
+    assert wait_for(lambda: usage()["bob"] > usage()["ada"], 120, 1), usage()
+    root = "cd /tmp; sbatch --parsable --cpus-per-task=4 --output=/dev/null --wrap 'sleep 15'"
+    blocking = machine.on(root)
+    assert wait_for(lambda: machine.state(blocking).startswith("RUNNING"), 60, 1)
+    last, first = send("bob", 1), send("ada", 1)
+    priorities = machine.on(f"sprio -h -o '%i %Y' -j {last},{first}").splitlines()
+    by_job = {row.split()[0]: int(row.split()[1]) for row in priorities}
+    assert by_job[first] > by_job[last], (by_job, usage())
+    for job in (first, last):
+        assert wait_for(lambda job=job: machine.state(job).startswith("COMPLETED"), 90, 1)  # type: ignore[misc]
+    starts = machine.on(f"sacct -nXP -j {first},{last} --format=JobID,Start").splitlines()
+    began = dict(row.split("|") for row in starts)
+    assert began[first] < began[last], began
+    many = send("bob", 1, "--gres=gpu:2")
+    reason = f"squeue --noheader --jobs={many} --format=%r"
+    assert wait_for(lambda: machine.on(reason) == "AssocGrpGRES", 60, 1), machine.on(reason)
+    machine.on(f"scancel {many}")
+
+    machine.on(
+        "sacctmgr -i modify account where name=product cluster=small set Fairshare=9 Parent=research"
+    )
+    assert machine.play(ASSOCIATIONS, **given).changed == 1
+    assert machine.play(ASSOCIATIONS, **given).changed == 0
+
+
 def test_what_somebody_has_changed_is_set_again(machine: Machine) -> None:
     limits = "Priority=5 Preempt=normal GraceTime=7 MaxWall=9 MaxTRESPerUser=node=3,cpu=64"
     machine.on(f"sacctmgr -i modify qos where name=urgent set {limits}")

@@ -92,6 +92,12 @@ def test_two_cdus_in_a_rack_lose_one_pump_together() -> None:
     assert loop.pump_lost_lpm is None
 
 
+def test_one_cdu_with_a_pump_lost_needs_no_number_of_a_second_one() -> None:
+    """It was unknown where nobody publishes the flow with all pumps."""
+    (loop,) = DESIGN.site(patches={CDU: {"flow": None}}).loops
+    assert (loop.pump_lost_lpm, loop.cdu_flow_lpm) == (150, None)
+
+
 def losses(changes: Changes | None = None, patches: Patches | None = None) -> dict[str, object]:
     """Percent of the servers that each loss takes."""
     found = DESIGN.judged("REL-003", changes, {CDU: patches or {}})

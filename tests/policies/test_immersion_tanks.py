@@ -52,6 +52,7 @@ def test_the_fluid_carries_the_heat_to_the_cdu_of_the_tank() -> None:
         # A fluid that takes a third less: 60 L/min of 50.
         ({(*LOOP, "heat_capacity"): "1.2 kJ/L/K"}, {}, "flow of one rack", FAIL),
         ({(*LOOP, "heat_capacity"): GONE}, {}, "flow of one rack", UNKNOWN),
+        ({(*LOOP, "heat_capacity"): GONE}, {}, "heat of one rack", PASS),
     ],
 )
 def test_the_cdu_carries_its_tank(

@@ -126,9 +126,9 @@ def test_a_system_whose_index_was_not_read_is_said_to_be_unread() -> None:
 
 def test_names_are_read_from_variables_and_from_tasks() -> None:
     debian, rhel = names_of("Debian"), names_of("RedHat")
-    assert debian["slurmctld"] == {"slurm_controller"}
+    assert debian["slurmctld"] == {"slurm_config", "slurm_controller"}
     assert "slurmctld" not in rhel
-    assert rhel["slurm-slurmctld"] == {"slurm_controller"}
+    assert rhel["slurm-slurmctld"] == {"slurm_config", "slurm_controller"}
     assert debian["opensm"] == rhel["opensm"] == {"opensm"}, "named in a task"
     assert "python3-dnf-plugin-versionlock" in rhel
     assert "mdadm" in debian

@@ -183,7 +183,11 @@ def arguments(options: Options) -> Sequence[str]:
 
 
 def ansible_environment() -> Mapping[str, str]:
-    """Variables for Ansible; its own programs come from the environment of this Python."""
+    """Variables for Ansible; its own programs come from the environment of this Python.
+
+    Raises:
+        ExternalToolError: Ansible is not installed.
+    """
     beside = str(Path(sys.executable).parent)
     found = shutil.which("ansible-playbook", path=f"{beside}{os.pathsep}{os.environ['PATH']}")
     if found is None:

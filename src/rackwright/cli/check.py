@@ -21,6 +21,7 @@ from rackwright.terminal import wants_colour
 if TYPE_CHECKING:
     from rackwright.plan.load import LoadedPlan
     from rackwright.policy.engine import Report, Result
+    from rackwright.policy.gate import Gate
     from rackwright.render.todo import Wanted
 
 
@@ -39,7 +40,8 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         action="append",
         default=[],
         metavar="FORMAT=FILE",
-        help="write the report to a file as well, or after the text on stdout (FORMAT=-); repeatable",
+        help="write the report to a file as well, or after the text on stdout (FORMAT=-); html is a page "
+        "with drawings; repeatable",
     )
     parser.add_argument(
         "--delta", type=Path, metavar="FILE", help="what 'diff --output md=FILE' wrote, for md"
@@ -110,11 +112,36 @@ def run(arguments: argparse.Namespace) -> int:
         verbose=arguments.verbose,
         show_waived=arguments.show_waived,
         colour=wants_colour(arguments.color, sys.stdout, os.environ),
+        page=lambda: _page(arguments, gate, loaded, report),
     )
     if arguments.todo is not None:
         write_todo("check", arguments, loaded.plan, _unknown(report, loaded))
     refused = report.exit_code in {ExitCode.VIOLATION, ExitCode.UNKNOWN, ExitCode.WAIVER}
     return int(ExitCode.CLEAN if arguments.exit_zero and refused else report.exit_code)
+
+
+def _page(arguments: argparse.Namespace, gate: Gate, loaded: LoadedPlan, report: Report) -> str:
+    """The report as a page, with what changes against the base where one is named."""
+    from rackwright.page.document import render_page
+
+    ref: str | None = arguments.base_ref
+    if ref is None:
+        return render_page(loaded.plan, report)
+    from rackwright.diff.compare import compare_sides
+    from rackwright.diff.revisions import open_sides
+
+    try:
+        found = compare_sides(
+            *open_sides(ref, arguments.blueprint),
+            arguments.blueprint,
+            layers=tuple(arguments.layer),
+            packs=gate.packs,
+            exceptions=gate.exceptions,
+            approval=gate.approval,
+        )
+    except RackwrightError as error:  # the report holds without it
+        return render_page(loaded.plan, report, uncompared=f"not compared with '{ref}': {error}")
+    return render_page(loaded.plan, report, found)
 
 
 def _unknown(report: Report, loaded: LoadedPlan) -> list[Wanted]:

@@ -112,7 +112,7 @@ def _compare(arguments: argparse.Namespace) -> Comparison:
         arguments.blueprint,
         layers=layers,
         packs=all_packs(packs, approval),
-        exceptions=read_exceptions(arguments.blueprint, choice),
+        exceptions=read_exceptions(arguments.blueprint, choice, former=approval.former),
         approval=approval,
         accepted=arguments.accept,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rackwright.policy.api import Policy
     from rackwright.policy.engine import Report
 
+PAGE = "html"
+"""The form with drawings, which is made of the plan as well and goes to a file alone."""
 _SHOWN = frozenset({"text", "md"})
 _LONGEST_DELTA = 1_000_000
 _LINK = re.compile(r"https://[A-Za-z0-9.:-]+/[A-Za-z0-9._/-]+")
@@ -39,8 +41,11 @@ def parse_output(text: str, form: str = "text") -> Output:
         UsageError: it is not ``FORMAT=FILE``, or stdout would no longer be readable as ``form``.
     """
     name, equals, file = text.partition("=")
-    if not equals or name not in FORMATS or not file:
-        raise UsageError(f"'{text}' is not FORMAT=FILE", hint=f"formats: {', '.join(FORMATS)}")
+    forms = (*FORMATS, PAGE)
+    if not equals or name not in forms or not file:
+        raise UsageError(f"'{text}' is not FORMAT=FILE", hint=f"formats: {', '.join(forms)}")
+    if name == PAGE and file == "-":
+        raise UsageError("the page is a file of its own", hint="write 'html=FILE'")
     if file != "-":
         return Output(name, Path(file))
     if form != "text":
@@ -72,8 +77,9 @@ def write_report(
     verbose: bool = False,
     show_waived: bool = False,
     colour: bool = False,
+    page: Callable[[], str] | None = None,
 ) -> None:
-    """Write ``outputs``, then the report on stdout in ``form``.
+    """Write ``outputs``, then the report on stdout in ``form``; ``page`` makes the page.
 
     Raises:
         UsageError: a file is named twice or cannot be written.
@@ -98,7 +104,10 @@ def write_report(
     main = _render(report, form, context)
     after = []
     for output in outputs:
-        text = _render(report, output.form, replace(context, colour=False))
+        if output.form == PAGE and page is not None:
+            text = page()
+        else:
+            text = _render(report, output.form, replace(context, colour=False))
         if output.path:
             write_file(output.path, text)
         else:

@@ -8,7 +8,7 @@ import sys
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
-TOOLS = ("pulumi", "receptor")
+TOOLS = ("pulumi", "receptor", "aws-provider")
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -21,8 +21,9 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         choices=TOOLS,
         default=TOOLS[0],
         metavar="TOOL",
-        help="'pulumi', with its Python language host (the default), or 'receptor', "
-        "for 'configure --workers'; repeatable",
+        help="'pulumi', with its Python language host (the default), 'receptor', for "
+        "'configure --workers', or 'aws-provider', the code of Terraform's AWS provider as a "
+        "plugin of Pulumi, for tests; repeatable",
     )
     install.add_argument(
         "--archive",
@@ -34,7 +35,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Install; print where each tool is."""
-    from rackwright.provision.tools import install_pulumi, install_receptor, parse_archive
+    from rackwright.provision.tools import (
+        install_aws_provider,
+        install_pulumi,
+        install_receptor,
+        parse_archive,
+    )
 
     wanted = [arguments.tools] if isinstance(arguments.tools, str) else arguments.tools
     archive = parse_archive(arguments.archive) if arguments.archive else None
@@ -43,6 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     for name in dict.fromkeys(wanted):
         if name == "receptor":
             print(f"receptor: {install_receptor(progress=_say)}")
+        elif name == "aws-provider":
+            print(f"aws-provider: {install_aws_provider(progress=_say)}")
         else:
             tool = install_pulumi(progress=_say, archive=archive)
             print(f"pulumi {tool.version} ({tool.origin}): {tool.path}")

@@ -28,6 +28,7 @@ class _Stage:
     capacity_w: float | None
     halls: frozenset[str]
     loops: frozenset[str]
+    of: str
 
 
 def draw_cooling(site: SitePlan) -> Drawing:
@@ -76,6 +77,7 @@ def _racks(site: SitePlan) -> list[_Stage]:
             None,
             frozenset({hall.hall}),
             frozenset(),
+            hall.hall,
         )
         for hall in site.halls
         if hall.heat_air_w is None or hall.heat_air_w > 0
@@ -89,6 +91,7 @@ def _racks(site: SitePlan) -> list[_Stage]:
             None,
             frozenset(),
             frozenset({loop.loop}),
+            loop.loop,
         )
         for loop in site.loops
     ]
@@ -115,6 +118,7 @@ def _stage(site: SitePlan, one: CoolingStage) -> _Stage:
         capacity,
         frozenset(one.halls),
         frozenset(one.loops),
+        one.of,
     )
 
 
@@ -161,4 +165,4 @@ def _draw(one: _Stage, x: float, y: float) -> str:
     for number, text in enumerate(one.lines[:2]):
         shown = fitted(text, _WIDE - 16, sign=5.3)
         parts.append(label(x + 10, bottom + 14 + 12 * number, shown, class_="small soft"))
-    return group(parts, "; ".join([one.title, *one.lines]))
+    return group(parts, "; ".join([one.title, *one.lines]), class_="stage", data_c=one.of)

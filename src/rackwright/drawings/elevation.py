@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import groupby
 
 from rackwright.drawings.style import feed_class, letter_class
-from rackwright.drawings.svg import Drawing, box, element, fitted, group, label, line
+from rackwright.drawings.svg import Drawing, box, element, fitted, group, label, line, words
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import SitePlan
 from rackwright.plan.records.power import FeedLoad
@@ -23,6 +23,9 @@ _PLUG = 5.0
 def draw_rack(view: RackView, cables: Mapping[str, str] | None = None) -> Drawing:
     """The front and the rear of a rack with its units, and the load of its feeds below.
 
+    What is of this rack alone has an attribute ``data-t``: the words of another one with equal
+    content can be put there.
+
     Args:
         view: the rack.
         cables: what network cables leave each device of a group, in words, by the name of the group.
@@ -32,12 +35,13 @@ def draw_rack(view: RackView, cables: Mapping[str, str] | None = None) -> Drawin
     names = view.name if own.count == 1 else f"{view.name} ({own.count} alike: {own.hostlist})"
     beside = _beside(view)
     parts = [
-        label(12, 22, fitted(names, 660, sign=7.8), class_="head"),
+        label(12, 22, fitted(names, 660, sign=7.8), class_="head", data_t="name"),
         label(
             12,
             40,
             f"{own.type}, {place.hall} {place.row}, place {place.position + 1}",
             class_="soft",
+            data_t="place",
         ),
         label(12, 56, _words(view), class_="soft"),
         *([label(12, 72, fitted(beside, 690), class_="soft")] if beside else []),
@@ -112,7 +116,9 @@ def _front(one: StandingDevice, units: float) -> str:
     device = one.device
     big = height > 2 * _UNIT
     name = fitted(one.label, width - (14 if big else 92))
-    text = [label(x + 6, y + (18 if big else height / 2 + 4), name, class_="sub" if big else None)]
+    own = f"d{device.device}" if one.names else None
+    low = y + (18 if big else height / 2 + 4)
+    text = [label(x + 6, low, name, class_="sub" if big else None, data_t=own)]
     if one.names:
         power = "" if device.power_w is None else f", {format_quantity(device.power_w, 'W')}"
         detail = f"{device.entry}{power}" if big else device.entry
@@ -121,18 +127,19 @@ def _front(one: StandingDevice, units: float) -> str:
         else:
             shown = fitted(detail, 84, sign=5.2)
             text.append(label(x + width - 5, y + height / 2 + 3.5, shown, class_="small soft end"))
-    return group(
-        [box(x, y, width, height, rx=2, class_=f"device {device.kind}"), *text],
-        _tip(one),
-        class_="dev",
-    )
+    shape = box(x, y, width, height, rx=2, class_=f"device {device.kind}")
+    return group([_tip(one), shape, *text], class_="dev")
 
 
 def _tip(one: StandingDevice) -> str:
+    """What is shown where one points at a device; its names come last, for other racks have others."""
     device = one.device
     power = "unknown" if device.power_w is None else format_quantity(device.power_w, "W")
     weight = "unknown" if device.weight_kg is None else format_quantity(device.weight_kg, "kg")
-    return f"{one.label}: {device.entry}, {one.units}, {power}, {weight}"
+    told = f"{device.entry}, {one.units}, {power}, {weight}"
+    if not one.names:
+        return element("title", words(told))
+    return element("title", words(f"{told}: {one.label}"), data_t=f"t{device.device}")
 
 
 def _rear(view: RackView, one: StandingDevice, cables: Mapping[str, str]) -> str:
@@ -155,7 +162,7 @@ def _rear(view: RackView, one: StandingDevice, cables: Mapping[str, str]) -> str
         line_y = y + 16 if tall else middle + 3.5
         shown = fitted(text, room, sign=5.4)
         made.append(label(x + width - 6, line_y, shown, class_="small soft end"))
-    return group(made, _tip(one), class_="dev")
+    return group([_tip(one), *made], class_="dev")
 
 
 def _plugs(device: RackDevice) -> list[tuple[int, int]]:
@@ -188,7 +195,7 @@ def _strips(view: RackView, height: float) -> list[str]:
     made = []
     for number, feed in enumerate(view.feeds):
         x = _strip_x(number)
-        title = f"feed {feed.feed} from {feed.source}: {feed.pdus} × {feed.pdu_entry or 'circuit'}"
+        title = f"feed {feed.feed}: {feed.pdus} × {feed.pdu_entry or 'circuit'}"
         made.append(
             group(
                 [
@@ -212,7 +219,7 @@ def _feed(view: RackView, feed: FeedLoad, number: int, y: float) -> str:
     made = [
         box(12, y - 2, 16, 16, rx=3, class_=feed_class(number)),
         label(20, y + 9, fitted(feed.feed, 14, sign=5), class_=letter_class(number)),
-        label(36, y + 5, fitted(f"from {feed.source}", 280)),
+        label(36, y + 5, fitted(f"from {feed.source}", 280), data_t=f"s{number}"),
         label(
             36,
             y + 18,

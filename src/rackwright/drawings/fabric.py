@@ -20,9 +20,21 @@ def draw_fabric(fabric: FabricPlan) -> Drawing:
     layout = fabric.layout
     if layout is None:
         return _unlaid(fabric)
+    return _whole(fabric, layout) if is_small(layout) else _by_unit(fabric, layout)
+
+
+def is_small(layout: Layout) -> bool:
+    """Whether every host and cable of a fabric is drawn."""
     hosts = sum(one.count for one in layout.hosts)
-    small = all(tier.switches <= MOST_SWITCHES for tier in layout.tiers) and hosts <= MOST_HOSTS
-    return _whole(fabric, layout) if small else _by_unit(fabric, layout)
+    return hosts <= MOST_HOSTS and all(tier.switches <= MOST_SWITCHES for tier in layout.tiers)
+
+
+def alike_runs(layout: Layout) -> list[list[int]]:
+    """The runs of hosts by index, those together that differ in their hosts and leaves alone."""
+    shapes: dict[tuple[int, int, int], list[int]] = {}
+    for number, run in enumerate(layout.runs):
+        shapes.setdefault((run.attachment, run.hosts, len(run.leaves)), []).append(number)
+    return list(shapes.values())
 
 
 def _head(fabric: FabricPlan, layout: Layout | None, more: str) -> list[str]:
@@ -52,7 +64,7 @@ def _whole(fabric: FabricPlan, layout: Layout) -> Drawing:
     levels = len(layout.tiers)
     host_y = _TOP + (levels - 1) * _LEVEL + _LEVEL
     at: dict[tuple[int, int], tuple[float, float]] = {}
-    parts = _head(fabric, layout, "Choose a switch or a host to follow its cables.")
+    parts = _head(fabric, layout, "Every switch, host and cable.")
     for tier, one in enumerate(layout.tiers):
         y = _TOP + (levels - 1 - tier) * _LEVEL
         parts += [
@@ -67,6 +79,10 @@ def _whole(fabric: FabricPlan, layout: Layout) -> Drawing:
     parts += [_switch(layout, *key, *place) for key, place in at.items()]
     parts += _hosts(layout, host_y, width)
     return Drawing(f"fabric {fabric.name}", width, host_y + 96, "".join(parts))
+
+
+def _cables(count: int) -> str:
+    return f"{count:,} cable{'' if count == 1 else 's'}"
 
 
 def _host_x(number: int, hosts: int, width: float) -> float:
@@ -102,14 +118,14 @@ def _switch_cables(
             for upper in uppers:
                 x, y = at[link.lower, lower]
                 to_x, to_y = at[link.upper, upper]
-                count = "?" if link.parallel is None else str(link.parallel)
+                count = "? cables" if link.parallel is None else _cables(link.parallel)
                 drawn = line(
                     [(x + _WIDE / 2, y), (to_x + _WIDE / 2, to_y + _HIGH)], class_="wire cable"
                 )
                 ends = f"t{link.lower}-{lower} t{link.upper}-{upper}"
                 title = (
                     f"{layout.tiers[link.lower].name} {lower + 1} to "
-                    f"{layout.tiers[link.upper].name} {upper + 1}: {count} cables"
+                    f"{layout.tiers[link.upper].name} {upper + 1}: {count}"
                 )
                 yield group([drawn], title, class_="way", data_w=ends)
 
@@ -129,6 +145,7 @@ def _host_cables(
         for host in range(run.first, run.first + run.hosts):
             number = starts[run.attachment] + host
             cables: dict[int, int] = {}
+            rails = {leaf: rail for rail, leaf in enumerate(run.leaves)}
             for interface in range(own.interfaces or 0):
                 leaf = run.place(host, interface)[0]
                 cables[leaf] = cables.get(leaf, 0) + 1
@@ -138,8 +155,11 @@ def _host_cables(
                     [(_host_x(number, total, width), y), (x + _WIDE / 2, leaf_y + _HIGH)],
                     class_="thin cable",
                 )
-                title = f"{own.names[host]} to leaf {leaf + 1}: {count} cables"
-                yield group([drawn], title, class_="way", data_w=f"h{number} t0-{leaf}")
+                title = f"{own.names[host]} to leaf {leaf + 1}: {_cables(count)}"
+                rail = rails[leaf] if len(rails) > 1 else None
+                yield group(
+                    [drawn], title, class_="way", data_w=f"h{number} t0-{leaf}", data_q=rail
+                )
 
 
 def _hosts(layout: Layout, y: float, width: float) -> Iterator[str]:
@@ -194,31 +214,27 @@ def _links_below(layout: Layout, upper: int) -> list[str]:
     for link in layout.links:
         if link.upper == upper:
             lower = layout.tiers[link.lower]
-            count = "?" if link.parallel is None else f"{link.parallel}"
+            count = "? cables" if link.parallel is None else _cables(link.parallel)
             blocks = "" if link.blocks == 1 else f", in {link.blocks} blocks"
-            found.append(
-                f"each {lower.name}: {count} cables to each {layout.tiers[upper].name}{blocks}"
-            )
+            found.append(f"each {lower.name}: {count} to each {layout.tiers[upper].name}{blocks}")
     return found
 
 
 def _units(layout: Layout, y: float, width: float) -> tuple[str, float]:
     """The first unit with its leaves by rail, and how many units are like it."""
-    shapes: dict[tuple[int, int, int], list[int]] = {}
-    for number, run in enumerate(layout.runs):
-        shapes.setdefault((run.attachment, run.hosts, len(run.leaves)), []).append(number)
+    shapes = alike_runs(layout)
     parts: list[str] = []
     start = y
-    for (attachment, hosts, rails), numbers in shapes.items():
-        own = layout.hosts[attachment]
+    for shape, numbers in enumerate(shapes):
         run = layout.runs[numbers[0]]
+        own, hosts, rails = layout.hosts[run.attachment], run.hosts, len(run.leaves)
         names = own.names
         first, last = names[run.first], names[run.first + run.hosts - 1]
         some = f"{hosts} host" if hosts == 1 else f"{hosts} hosts"
         alike = f"{len(numbers):,} units of {some}" if len(numbers) > 1 else some
         span = first if first == last else f"{first} to {last}"
-        title = f"{alike} of {own.group.name}, {own.interfaces} interfaces each; the first: {span}"
-        parts.append(label(24, y + 20, fitted(title, width - 48), class_="sub"))
+        title = f"{alike} of {own.group.name}, {own.interfaces} interfaces each; drawn: {span}"
+        parts.append(label(24, y + 20, fitted(title, width - 48), class_="sub", data_t=f"u{shape}"))
         wide = min(100.0, (width - 60) / max(1, min(rails, 16)))
         shown = run.leaves[:16]
         for rail, leaf in enumerate(shown):
@@ -227,13 +243,23 @@ def _units(layout: Layout, y: float, width: float) -> tuple[str, float]:
                 group(
                     [
                         box(x, y + 32, wide - 6, 30, rx=4, class_="panel"),
-                        label(x + (wide - 6) / 2, y + 51, f"leaf {leaf + 1}", class_="mid small"),
+                        label(
+                            x + (wide - 6) / 2,
+                            y + 51,
+                            f"leaf {leaf + 1}",
+                            class_="mid small",
+                            data_t=f"u{shape}-{rail}",
+                        ),
                         line(
                             [(x + wide / 2 - 3, y + 62), (x + wide / 2 - 3, y + 92)], class_="wire"
                         ),
                         label(x + wide / 2 + 1, y + 82, f"rail {rail + 1}", class_="small soft"),
                     ],
-                    f"rail {rail + 1}: {hosts * run.ports} cables to leaf {leaf + 1}",
+                    f"rail {rail + 1}: {_cables(hosts * run.ports)} to a leaf",
+                    class_="port",
+                    data_e=f"u{shape}-{rail}",
+                    tabindex=0,
+                    role="button",
                 )
             )
         if len(run.leaves) > len(shown):

@@ -20,6 +20,8 @@ MEASURES: tuple[FloorMeasure, ...] = get_args(FloorMeasure)
 """What racks are coloured by."""
 MOST_CELLS = 20_000
 """Racks that are drawn one by one, each with its name; more are drawn by class."""
+MOST_TIPS = 400
+"""Racks that say more where one points at them, and that keys reach one by one."""
 _CELL, _DEEP, _GAP, _LEFT = 27.0, 52.0, 20.0, 78.0
 _NARROW = 13.0
 """Pixels of a rack in a row that is too long for the page."""
@@ -176,8 +178,9 @@ def _cell(
     value = colours.values[rack.rack_class]
     own = site.rack_classes[rack.rack_class]
     told = "unknown" if value is None else format_quantity(value, colours.scale.unit)
-    tip = None if len(site.racks) > 400 else f"{name}: {told}, {own.type}"
-    return group([fill, text], tip, class_="cell", data_k=rack.rack_class, data_r=name)
+    tip = None if len(site.racks) > MOST_TIPS else f"{name}: {told}, {own.type}"
+    few = {"tabindex": 0, "role": "button"} if tip else {}
+    return group([fill, text], tip, class_="cell", data_k=rack.rack_class, data_r=name, **few)
 
 
 def _by_class(

@@ -5,7 +5,7 @@ It shows the normal state, or the one after the loss of a source. Equal sources 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rackwright.drawings.style import FEED_COLOURS, feed_class
@@ -19,7 +19,8 @@ MOST_SINGLE = 48
 MOST_SHOWN = 400
 """Most boxes of a row of the diagram."""
 _WIDE, _HIGH, _APART, _LEVEL, _TOP = 142.0, 64.0, 20.0, 122.0, 78.0
-_TRACK = 122.0
+TRACK = 122.0
+"""Pixels of a bar that is full."""
 
 
 @dataclass
@@ -197,7 +198,7 @@ def draw_one_line(site: SitePlan, lost: str | None = None) -> Drawing:
         lost: name of the source that is lost.
     """
     made = boxes_of(site)
-    dead = site.distribution.outages.dead[lost] if lost is not None else frozenset()
+    dead: Collection[str] = () if lost is None else site.distribution.outages.dead[lost]
     loads = site.after_loss.without(lost) if lost is not None else {}
     most = max((sum(1 for b in made if b.level == n) for n in range(99)), default=1)
     width = max(560.0, most * (_WIDE + _APART) + 24)
@@ -246,31 +247,82 @@ def _wires(made: Iterable[Box], at: Mapping[str, tuple[float, float]]) -> list[s
     return drawn
 
 
+@dataclass(frozen=True, slots=True)
+class BoxState:
+    """What the box of a source shows.
+
+    Attributes:
+        words: load and capacity, or that it is lost or dead.
+        share: load by capacity; None when unknown.
+        gone: nothing, ``lost``, or ``dead`` where it is without supply.
+    """
+
+    words: str
+    share: float | None
+    gone: str = ""
+
+    @property
+    def over(self) -> bool:
+        """Whether it carries more than it may."""
+        return self.share is not None and self.share > 1 + 1e-9
+
+
+def box_state(
+    one: Box,
+    lost: str | None = None,
+    dead: Collection[str] = (),
+    loads: Mapping[str, float | None] | None = None,
+) -> BoxState:
+    """The state of a box of sources; of several, what the one carries that carries most.
+
+    Args:
+        one: the box.
+        lost: the source that is lost.
+        dead: names of the sources that are without supply then, it included.
+        loads: of the others that change, in W.
+    """
+    living = [name for name in one.members if name not in dead]
+    load = one.load_w
+    if changed := [loads[name] for name in living if name in loads] if loads else []:
+        known = [watts for watts in changed if watts is not None]
+        load = max(known) if len(known) == len(changed) else None
+    if not living:
+        return BoxState("lost" if lost in one.members else "dead", 0.0, "dead")
+    told = "unknown" if load is None else format_quantity(load, "W")
+    most = "" if one.capacity_w is None else f" of {format_quantity(one.capacity_w, 'W')}"
+    share = None if load is None or not one.capacity_w else load / one.capacity_w
+    return BoxState(f"{told}{most}", share, "lost" if lost in one.members else "")
+
+
+def states_after_loss(site: SitePlan, boxes: Sequence[Box]) -> Mapping[str, Mapping[str, BoxState]]:
+    """By the key of a box whose first source is lost, the boxes that look otherwise then."""
+    sources = [one for one in boxes if one.members]
+    normal = {one.key: box_state(one) for one in sources}
+    found = {}
+    for gone in sources:
+        dead = site.distribution.outages.dead[gone.key]
+        loads = site.after_loss.without(gone.key)
+        after = {one.key: box_state(one, gone.key, dead, loads) for one in sources}
+        found[gone.key] = {key: state for key, state in after.items() if state != normal[key]}
+    return found
+
+
 def _draw(
     one: Box,
     x: float,
     y: float,
     lost: str | None,
-    dead: Iterable[str],
+    dead: Collection[str],
     loads: Mapping[str, float | None],
 ) -> str:
-    gone = set(dead)
     if one.members:
-        hit = [name for name in one.members if name in gone]
-        living = [name for name in one.members if name not in gone]
-        changed = [loads[name] for name in living if name in loads]
-        load = one.load_w
-        if changed:
-            known = [watts for watts in changed if watts is not None]
-            load = max(known) if len(known) == len(changed) else None
+        state = box_state(one, lost, dead, loads)
         name = "source"
         if lost in one.members:
             name += " lost"
-        if not living:
+        if state.gone == "dead":
             name += " dead"
-            load = 0.0
-        state = "lost" if lost in hit and len(one.members) == 1 else "dead" if not living else ""
-        parts = _source_parts(one, x, y, load, state)
+        parts = _source_parts(one, x, y, state)
         return group(parts, None, class_=name, data_s=one.key, tabindex=0, role="button")
     power = "unknown" if one.load_w is None else format_quantity(one.load_w, "W")
     parts = [
@@ -287,28 +339,24 @@ def _draw(
     return group(parts, one.title)
 
 
-def _source_parts(one: Box, x: float, y: float, load: float | None, state: str) -> list[str]:
-    full = one.capacity_w
-    share = None if load is None or not full else load / full
-    over = share is not None and share > 1 + 1e-9
-    told = "unknown" if load is None else format_quantity(load, "W")
-    most = "" if full is None else f" of {format_quantity(full, 'W')}"
-    words_ = state or f"{told}{most}"
+def _source_parts(one: Box, x: float, y: float, state: BoxState) -> list[str]:
+    filled = 0.0 if state.share is None else TRACK * min(1.0, state.share)
+    bad = state.over or state.words in {"lost", "dead"}
     return [
         box(x, y, _WIDE, _HIGH, rx=4, class_="panel"),
         label(x + 10, y + 17, fitted(one.title, _WIDE - 18), class_="sub"),
         label(x + 10, y + 31, one.kind.replace("_", " "), class_="small soft"),
-        box(x + 10, y + 37, _TRACK, 7, class_="track"),
+        box(x + 10, y + 37, TRACK, 7, class_="track"),
         box(
             x + 10,
             y + 37,
-            0.0 if share is None else _TRACK * min(1.0, share),
+            filled,
             7,
-            class_="over" if over else "used",
+            class_="over" if state.over else "used",
             data_bar="",
         ),
         *_tick(one, x, y),
-        label(x + 10, y + 57, words_, class_="bad" if over or state else None, data_load=""),
+        label(x + 10, y + 57, state.words, class_="bad" if bad else None, data_load=""),
     ]
 
 
@@ -316,6 +364,6 @@ def _tick(one: Box, x: float, y: float) -> list[str]:
     """Where the bar of the worst case ends."""
     if one.worst_w is None or not one.capacity_w or one.worst_lost is None:
         return []
-    here = x + 10 + _TRACK * min(1.0, one.worst_w / one.capacity_w)
+    here = x + 10 + TRACK * min(1.0, one.worst_w / one.capacity_w)
     told = f"{format_quantity(one.worst_w, 'W')} after the loss of {one.worst_lost}"
     return [group([line([(here, y + 34), (here, y + 47)], class_="mark")], told)]

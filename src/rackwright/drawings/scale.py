@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rackwright.drawings.style import STEPS
-from rackwright.drawings.svg import box, label
+from rackwright.drawings.svg import box, group, label
 from rackwright.model.quantities import format_quantity
 
 OVER, UNKNOWN = "over", "unknown"
@@ -79,6 +79,9 @@ def draw_legend(scale: Scale, x: float, y: float) -> tuple[str, float]:
     parts = [label(x, y + 10, scale.title, class_="sub")]
     at = x + 6.6 * len(scale.title) + 14
     for name, text in scale.entries():
-        parts += [box(at, y, 14, 12, class_=f"rack {name}"), label(at + 18, y + 10, text)]
+        # Words that follow a box are on it, in its colour of words.
+        parts.append(
+            group([label(at + 18, y + 10, text), box(at, y, 14, 12, class_=f"rack {name}")])
+        )
         at += 30 + 6.2 * len(text)
     return "".join(parts), at - x

@@ -21,13 +21,18 @@ from rackwright.inventory.role_variables.health import health_variables
 from rackwright.inventory.role_variables.monitoring import monitoring_variables, rack_limits
 from rackwright.inventory.role_variables.nfs import nfs_clients, nfs_servers
 from rackwright.inventory.role_variables.slurm_database import database_variables
+from rackwright.inventory.role_variables.slurm_packages import package_variables, pinned_version
 from rackwright.inventory.role_variables.slurm_qos import (
     first_controller,
     qos_variables,
     standby_controllers,
 )
 from rackwright.inventory.role_variables.software import gpu_software, nvlink_domains
-from rackwright.inventory.role_variables.users import compute_variables, user_variables
+from rackwright.inventory.role_variables.users import (
+    compute_variables,
+    share_variables,
+    user_variables,
+)
 from rackwright.model.names import compress_hostlist
 from rackwright.plan.host_list import Host
 from rackwright.plan.model import Plan
@@ -88,6 +93,7 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     for where in {host.site for host in hosts}:
         groups.vars(groups.name("site", where), **container_variables(plan, where))
         groups.vars(groups.name("site", where), **name_variables(plan, where))
+        groups.vars(groups.name("site", where), **pinned_version(plan, where))
     made: Inventory = {"_meta": {"hostvars": hostvars}}
     everywhere: dict[str, Any] = {"rackwright_cluster": plan.name}
     if plan.owner is not None:
@@ -188,7 +194,11 @@ class _Groups:
         self._known: dict[tuple[str, ...], str] = {}
 
     def name(self, *key: str) -> str:
-        """The group of ``key``, made when it is met first."""
+        """The group of ``key``, made when it is met first.
+
+        Raises:
+            InventoryError: another key has a group of the same name.
+        """
         if key not in self._known:
             made = group_name(*key)
             if self._keys.setdefault(made, key) != key:
@@ -314,10 +324,13 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     accounting = scheduler.accounting
     if accounting is not None:
         groups.vars("slurm_database", **database_variables(scheduler, accounting))
+        groups.vars("slurm_database", **share_variables(slurm.name, accounting))
     if scheduler.auth == "slurm":
         groups.vars("slurm_login", slurm_login_sackd=True)
     groups.vars("slurm_compute", slurm_compute_spool_folder=scheduler.folders.spool)
     groups.vars("slurm_compute", **health_programs(plan), **compute_variables(plan))
+    for title, variables in package_variables(scheduler).items():
+        groups.vars(title, **variables)
     for nodes in slurm.nodes:
         if not nodes.uneven and site in {None, nodes.site}:
             name = groups.name("nodes", nodes.site, nodes.group)

@@ -118,7 +118,7 @@ def switch_on(host: LabHost) -> None:
     host.shared.mkdir(exist_ok=True)
     host.shared.chmod(0o755)
     command = (
-        *(sys.executable, "-m", "rackwright.lab.supervisor", str(host.root)),
+        *(sys.executable, "-P", "-m", "rackwright.lab.supervisor", str(host.root)),
         *("--name", host.name, "--namespace", host.namespace, "--devices", str(host.devices)),
         *("--shared", str(host.shared)),
     )

@@ -89,7 +89,11 @@ class Lab:
         return self.folder.exists()
 
     def hosts(self) -> tuple[LabHost, ...]:
-        """The hosts that it has."""
+        """The hosts that it has.
+
+        Raises:
+            StateError: the file that lists them is damaged.
+        """
         path = self.folder / "hosts.json"
         listed = read_state(path, mend=_MEND)
         try:

@@ -97,7 +97,7 @@ def serve(repository: Path, address: str, folder: Path) -> None:
     if (process := Process.read(record)) is not None and process.alive:
         return
     command = (
-        *(sys.executable, "-m", "http.server", str(PORT), "--bind", address),
+        *(sys.executable, "-P", "-m", "http.server", str(PORT), "--bind", address),
         *("--directory", str(repository)),
     )
     start(command, log=folder / "repository.log", environment=os.environ).write(record)

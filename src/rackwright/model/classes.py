@@ -174,10 +174,11 @@ _CLUSTER: Mapping[type[Model], Fields] = {
         "kind version cluster sites requeue mpi prolog epilog auth return_to_service "
         "schedulable_memory default_shares private_data extra",
         parts="controllers accounting partitions qos preemption health_check topology processes "
-        "cgroup reserve priority tuning nodes folders",
+        "cgroup reserve priority tuning nodes folders packages",
     ),
     scheduler.Controller: Fields("host address", identity=("host",)),
-    scheduler.Accounting: Fields("host address backup enforce", parts="keep"),
+    scheduler.Accounting: Fields("host address backup enforce", parts="keep accounts"),
+    scheduler_settings.SlurmAccount: Fields("name parent share max_gpus"),
     scheduler.Partition: Fields(
         "name groups default max_time default_time max_nodes priority_tier preempt_mode exclusive "
         "qos allow_qos allow_accounts state topology priority_factor memory_per_gpu cpus_per_gpu"
@@ -189,18 +190,22 @@ _CLUSTER: Mapping[type[Model], Fields] = {
     scheduler.HealthCheck: Fields("program interval states cycle"),
     scheduler.Topology: Fields("plugin block_sizes", parts="switches"),
     scheduler.DeclaredSwitch: Fields("name nodes children"),
-    scheduler.Processes: Fields("tracking tasks accounting contain"),
-    scheduler.Cgroup: Fields("plugin cores memory swap devices"),
+    scheduler_settings.Processes: Fields("tracking tasks accounting contain"),
+    scheduler_settings.Cgroup: Fields("plugin cores memory swap devices"),
     scheduler.NodeSettings: Fields(
         "groups cpus memory gres features weight detect gpus_by_socket",
         parts="reserve",
         identity=("groups",),
     ),
-    scheduler.Folders: Fields("state spool log run"),
+    scheduler_settings.Folders: Fields("state spool log run"),
     scheduler_settings.Priority: Fields(
         "fair_share age job_size partition qos half_life reset max_age favor_small"
     ),
     scheduler_settings.Reserve: Fields("cores memory"),
+    scheduler_settings.SlurmPackages: Fields("source", parts="names"),
+    scheduler_settings.OwnPackages: Fields(
+        "client slurmctld slurmd slurmdbd sackd pam_slurm_adopt"
+    ),
     scheduler_settings.SrunPorts: Fields("first steps"),
     scheduler_settings.Tuning: Fields(
         "message_timeout tree_width max_jobs max_array_size unkillable_step_timeout "
@@ -342,7 +347,10 @@ _PLANT: Mapping[type[Model], Fields] = {
         claims={"clear_height": higher()},
         settings={"power_limit": higher(Absent.MILD)},
     ),
-    onprem.CableTrays: Fields("height row_pitch joined"),
+    onprem.CableTrays: Fields(
+        "height row_pitch joined", parts="section crossing", claims={"fill": lower()}
+    ),
+    onprem.TraySection: Fields("width depth"),
     onprem.Floor: Fields(claims=dict.fromkeys(("uniform", "concentrated", "rolling"), higher())),
     onprem.DeliveryPath: Fields(
         claims=dict.fromkeys(("height", "width", "rating", "rolling"), higher())
@@ -437,8 +445,8 @@ _NETWORK: Mapping[type[Model], Fields] = {
     ),
     fabric.Attachment: Fields("group ports interfaces split rate rails", identity=("group",)),
     fabric.Cables: Fields(
-        "name lower upper parallel pods pod_switches planes count same_rack cable upper_cable fibre length lower_shell "
-        "upper_shell",
+        "name lower upper parallel pods pod_switches planes count same_rack cable upper_cable fibre length diameter "
+        "bend_space lower_shell upper_shell",
         parts="route",
     ),
     fabric.CableRoute: Fields("tray drop"),

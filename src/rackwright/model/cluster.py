@@ -117,6 +117,20 @@ class Blueprint(Model):
             )
         return self
 
+    @model_validator(mode="after")
+    def _accounts_are_in_the_tree(self) -> Blueprint:
+        accounting = None if self.scheduler is None else self.scheduler.accounting
+        if self.users is None or accounting is None or not accounting.accounts:
+            return self
+        known = {account.name for account in accounting.accounts}
+        for user in self.users.accounts:
+            if user.slurm_account is not None and user.slurm_account not in known:
+                raise ValueError(
+                    f"'{user.name}' is in the Slurm account '{user.slurm_account}', which "
+                    "'scheduler.accounting.accounts' does not have"
+                )
+        return self
+
     def site(self, name: str) -> AwsSite | OnPremSite:
         """The site called ``name``.
 

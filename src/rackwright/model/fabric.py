@@ -119,6 +119,10 @@ class Cables(Model):
     """Of the longest cable, along its route and with its slack."""
     route: CableRoute | None = None
     """What the length is computed from, where it is not given."""
+    diameter: Annotated[Metres, Field(ge=0.0005)] | None = None
+    """Of one cable, where the catalogue has none; of the fibre between two transceivers."""
+    bend_space: Metres | None = None
+    """Behind a port, for the plug and the tightest bend of the cable, where the catalogue has none."""
     lower_shell: Literal["flat-top", "finned-top"] | None = None
     """Shape of the OSFP shell at the lower end."""
     upper_shell: Literal["flat-top", "finned-top"] | None = None

@@ -297,6 +297,7 @@ class Outlets(Model):
     """Equal outlets of a PDU."""
 
     type: Literal["C13", "C19", "C39", "GG45"]
+    """A C39 takes the plugs of a C13 and of a C19."""
     count: Count
     rating: Fact[Annotated[Amperes, _SOME]]
 
@@ -426,6 +427,12 @@ class Cable(Entry):
     reach: Fact[Metres]
     """On OM4 where the fibre is multi-mode."""
     reach_om3: Fact[Metres] | None = None
+    diameter: Fact[Annotated[Metres, Field(ge=0.0005)]] | None = None
+    """Of the cable; a transceiver has none."""
+    bend_space: Fact[Metres] | None = None
+    """Behind the face of a port, for the plug and the tightest bend that the cable may have."""
+    joined_ports: Count = 1
+    """Ports at either end that one cable joins; each is a cable of the fabric."""
 
 
 class Connector(Entry):

@@ -63,6 +63,15 @@ def _refuse_crowds(
             raise ValueError(f"a site has at most {most:,} {what}, not {count:,}")
 
 
+class TraySection(Model):
+    """The inside of a tray, or of all that lie above each other, as wide as both."""
+
+    width: Annotated[Metres, Field(gt=0)]
+    """From side to side, inside."""
+    depth: Annotated[Metres, Field(gt=0)]
+    """From its bottom to its edge, inside."""
+
+
 class CableTrays(Model):
     """The trays above the racks of a hall, along each row; lengths of cables follow from them."""
 
@@ -73,6 +82,12 @@ class CableTrays(Model):
     joined: Literal["first", "last", "both"] | None = None
     """The ends of the rows, which begin in one line, at which a tray crosses them: at the first racks,
     the last ones of the longest row, or both."""
+    section: TraySection | None = None
+    """Of the tray along a row."""
+    crossing: TraySection | None = None
+    """Of a tray across the rows; absent, as along them."""
+    fill: Percent | None = None
+    """Share of the inside that cables take where it is fullest, if it does not follow from positions."""
 
 
 class Floor(Model):

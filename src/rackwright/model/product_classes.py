@@ -99,7 +99,9 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
     hardware.Cable: {
         "reach": _MORE,
         "reach_om3": _MORE_OR_NONE,
-        **_either("part", "medium", "technology", "rate"),
+        "diameter": _LESS_OR_NONE,
+        "bend_space": _LESS_OR_NONE,
+        **_either("part", "medium", "technology", "rate", "joined_ports"),
     },
     hardware.Connector: dict.fromkeys(("flow", "max_fluid", "max_pressure"), _MORE_OR_NONE),
     hardware.Instance: _either(

@@ -14,7 +14,12 @@ _SCALED = {
 
 @lru_cache(maxsize=4096)  # equal racks have equal numbers
 def format_quantity(value: float, unit: str) -> str:
-    """``value`` in a fitting multiple of ``unit``: ``46200, "W"`` gives ``46.2 kW``."""
+    """``value`` in a fitting multiple of ``unit``: ``46200, "W"`` gives ``46.2 kW``.
+
+    Args:
+        value: how many.
+        unit: one that is scaled, like ``W``, or any other, which stays as it is.
+    """
     if unit == "%":
         return f"{_digits(value)} %"
     for scale, name in _SCALED.get(unit, ((1.0, unit),)):

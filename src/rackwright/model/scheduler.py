@@ -14,17 +14,20 @@ from pydantic import AfterValidator, Field, model_validator
 from rackwright.model.base import Model
 from rackwright.model.names import HostList, Name, refuse_twins
 from rackwright.model.scheduler_settings import (
+    Cgroup,
+    Folders,
     Priority,
     Private,
+    Processes,
     Program,
     Reserve,
     Retention,
+    SlurmAccount,
+    SlurmName,
+    SlurmPackages,
     Tuning,
 )
 from rackwright.model.units import Gibibytes, Percent, Seconds
-
-SlurmName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
-"""A partition, QOS or cluster; short, because it stands in every job's record."""
 
 JobTime = Annotated[str, Field(pattern=r"^(UNLIMITED|(\d{1,5}-)?\d{1,2}:\d{2}:\d{2})$")]
 """A time limit in Slurm's own form: ``2-00:00:00`` is two days."""
@@ -118,6 +121,8 @@ class Accounting(Model):
     blueprint has its own MariaDB, which nobody else writes to."""
     keep: Retention | None = None
     """Absent, slurmdbd keeps every record for ever."""
+    accounts: Annotated[tuple[SlurmAccount, ...], Field(max_length=1000)] = ()
+    """The tree of accounts; absent, those of ``users`` have equal shares, and no tree."""
     enforce: tuple[Literal["associations", "limits", "nojobs", "nosteps", "qos", "safe"], ...] = (
         "associations",
         "limits",
@@ -125,6 +130,33 @@ class Accounting(Model):
         "safe",
     )
     """What slurmctld refuses jobs for: AccountingStorageEnforce."""
+
+    @model_validator(mode="after")
+    def _accounts_are_a_tree(self) -> Accounting:
+        refuse_twins("account", (account.name for account in self.accounts))
+        known = {account.name for account in self.accounts}
+        for account in self.accounts:
+            if account.name == "root":
+                raise ValueError("slurmdbd makes the account 'root' itself, above all others")
+            if account.parent is not None and account.parent not in known:
+                raise ValueError(
+                    f"the account '{account.name}' is in '{account.parent}', which does not exist"
+                )
+        self.tree()
+        return self
+
+    def tree(self) -> tuple[SlurmAccount, ...]:
+        """The accounts, each behind the one that it is in.
+
+        Raises:
+            ValueError: one is in itself.
+        """
+        by_name = {account.name: account for account in self.accounts}
+        above = {one.name: (one.parent,) if one.parent else () for one in self.accounts}
+        try:
+            return tuple(by_name[name] for name in TopologicalSorter(above).static_order())
+        except CycleError as error:
+            raise ValueError(f"accounts are in each other: {' → '.join(error.args[1])}") from None
 
 
 class Qos(Model):
@@ -249,57 +281,6 @@ class Topology(Model):
         return self
 
 
-class Cgroup(Model):
-    """How resources of a job are confined."""
-
-    plugin: Literal["autodetect", "cgroup/v1", "cgroup/v2"] = "autodetect"
-    """Version of control groups: CgroupPlugin."""
-    cores: bool = True
-    """Jobs are held to their cores: ConstrainCores."""
-    memory: bool = True
-    """Jobs are held to their memory: ConstrainRAMSpace."""
-    swap: bool = True
-    """Jobs are held to their swap: ConstrainSwapSpace."""
-    devices: bool = True
-    """A job sees its own accelerators only."""
-
-
-class Processes(Model):
-    """The plugins that start and follow the processes of a job."""
-
-    tracking: Literal["cgroup", "linuxproc", "pgid"] = "cgroup"
-    """How processes of a job are found: ProctrackType."""
-    tasks: tuple[Literal["cgroup", "affinity", "none"], ...] = ("affinity", "cgroup")
-    """How tasks are bound and held: TaskPlugin."""
-    accounting: Literal["cgroup", "linux", "none"] = "cgroup"
-    """What measures jobs: JobAcctGatherType."""
-    contain: bool = True
-    """Make the job's container before the prolog, so that ssh sessions join it."""
-
-    @property
-    def in_container(self) -> bool:
-        """Whether a job has a container on each of its hosts from its start to its end."""
-        return self.contain and self.tracking == "cgroup"
-
-    @property
-    def use_cgroups(self) -> bool:
-        """Whether any of them needs control groups."""
-        return "cgroup" in {self.tracking, self.accounting, *self.tasks}
-
-
-class Folders(Model):
-    """Where the daemons keep things."""
-
-    state: Program = "/var/spool/slurmctld"
-    """Of slurmctld; shared storage where there is a backup controller."""
-    spool: Program = "/var/spool/slurmd"
-    """State of slurmd on each host."""
-    log: Program = "/var/log/slurm"
-    """Logs of the daemons."""
-    run: Program = "/run/slurm"
-    """Their files while they run."""
-
-
 class NodeSettings(Model):
     """What a site says about its nodes, where the catalogue is silent or they differ from it."""
 
@@ -333,6 +314,8 @@ class Scheduler(Model):
     """The scheduler."""
     version: Annotated[str, Field(pattern=r"^\d\d\.(02|05|08|11)(\.\d+)?$")]
     """Slurm release, like ``25.05``: it decides which files and options it understands."""
+    packages: SlurmPackages = SlurmPackages()
+    """Whose packages it is installed from; only those of ``version`` are."""
     cluster: SlurmName | None = None
     """Absent, the blueprint's name."""
     sites: tuple[Name, ...] = ()
@@ -394,6 +377,7 @@ class Scheduler(Model):
             raise ValueError("preemption by QOS needs 'accounting': a QOS lives in its database")
         self._check_topologies()
         self._check_detection()
+        self._check_packages()
         if self.auth == "slurm" and self.release < (23, 11):
             raise ValueError(f"'auth: slurm' needs Slurm 23.11; this is {self.version}")
         return self
@@ -441,6 +425,14 @@ class Scheduler(Model):
             raise ValueError(
                 "'priority' needs 'accounting': fair-share and age are worked out from its database"
             )
+        accounts = () if self.accounting is None else self.accounting.accounts
+        shared = [account for account in accounts if account.share != 1]
+        by_hand = self.extra_value("PriorityWeightFairshare") is not None
+        if shared and not by_hand and (self.priority is None or not self.priority.fair_share):
+            raise ValueError(
+                f"the share of the account '{shared[0].name}' does nothing without 'fair_share' in "
+                "'priority'"
+            )
 
     def _check_qos(self) -> None:
         if self.qos and self.accounting is None:
@@ -476,6 +468,17 @@ class Scheduler(Model):
                     f"'detect: nvidia' of '{entry.groups[0]}' needs Slurm 24.11; this is "
                     f"{self.version}: 'nvml' does the same where Slurm is built with it"
                 )
+
+    def _check_packages(self) -> None:
+        names = self.packages.names
+        if names is None:
+            return
+        for part, needed, why in (
+            ("slurmdbd", self.accounting is not None, "'accounting'"),
+            ("sackd", self.auth == "slurm", "'auth: slurm'"),
+        ):
+            if needed and not getattr(names, part):
+                raise ValueError(f"'packages.names' has none for {part}, which {why} needs")
 
     @property
     def release(self) -> tuple[int, int]:

@@ -17,6 +17,9 @@ from rackwright.model.units import Gibibytes, Seconds
 Program = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
 """An absolute path without blanks."""
 
+SlurmName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
+"""A partition, QOS, account or cluster; short, because it stands in every job's record."""
+
 LARGEST_WEIGHT = 2**32 - 1
 """A job's priority is a number of 32 bits, of which weights are parts."""
 
@@ -87,6 +90,19 @@ class Priority(Model):
         return self
 
 
+class SlurmAccount(Model):
+    """An account in the accounting database: users, or other accounts, who share what it gets."""
+
+    name: SlurmName
+    """Its name in the database."""
+    parent: SlurmName | None = None
+    """The account that it is in; absent, none."""
+    share: Annotated[int, Field(ge=0, le=65_533)] = 1
+    """Its part of what the account above gets, against the accounts and users beside it."""
+    max_gpus: Annotated[int, Field(gt=0)] | None = None
+    """GPUs of all its running jobs, and of those in accounts below it."""
+
+
 class Reserve(Model):
     """What each host keeps for the system, out of what Slurm is told that it has."""
 
@@ -94,6 +110,47 @@ class Reserve(Model):
     """Whole cores, with all their threads."""
     memory: Gibibytes = 0.0
     """Memory, in whole MiB; slurmd is confined to it where jobs are confined by control groups."""
+
+
+PackageName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$")]
+"""Name of a package, as ``apt`` and ``dnf`` have it."""
+
+PackageNames = Annotated[tuple[PackageName, ...], Field(max_length=20)]
+
+
+class OwnPackages(Model):
+    """Names of a team's own packages of Slurm, by what is in them."""
+
+    client: Annotated[PackageNames, Field(min_length=1)]
+    """Commands, with the library and the plugins that every daemon needs."""
+    slurmctld: Annotated[PackageNames, Field(min_length=1)]
+    """The controller's daemon."""
+    slurmd: Annotated[PackageNames, Field(min_length=1)]
+    """The nodes' daemon."""
+    slurmdbd: PackageNames = ()
+    """The daemon of the accounting database."""
+    sackd: PackageNames = ()
+    """The daemon of authentication on logins."""
+    pam_slurm_adopt: PackageNames = ()
+    """The module of PAM that lets in those with a job."""
+
+
+class SlurmPackages(Model):
+    """Whose packages Slurm is installed from. Those of another one are never taken away."""
+
+    source: Literal["distribution", "schedmd", "own"] = "distribution"
+    """The distribution's, those that SchedMD's sources make (``slurm-smd-…`` of Debian and Ubuntu,
+    ``slurm-…`` of the RHEL family), or a team's own."""
+    names: OwnPackages | None = None
+    """Of a team's own."""
+
+    @model_validator(mode="after")
+    def _names_its_own(self) -> SlurmPackages:
+        if (self.source == "own") != (self.names is not None):
+            raise ValueError(
+                "'names' are given for the packages of 'source: own', and for no others"
+            )
+        return self
 
 
 class SrunPorts(Model):
@@ -170,3 +227,54 @@ def slurm_time(seconds: float) -> str:
     hours, minutes = divmod(math.ceil(seconds / 60), 60)
     days, hours = divmod(hours, 24)
     return f"{days}-{hours:02d}:{minutes:02d}:00"
+
+
+class Cgroup(Model):
+    """How resources of a job are confined."""
+
+    plugin: Literal["autodetect", "cgroup/v1", "cgroup/v2"] = "autodetect"
+    """Version of control groups: CgroupPlugin."""
+    cores: bool = True
+    """Jobs are held to their cores: ConstrainCores."""
+    memory: bool = True
+    """Jobs are held to their memory: ConstrainRAMSpace."""
+    swap: bool = True
+    """Jobs are held to their swap: ConstrainSwapSpace."""
+    devices: bool = True
+    """A job sees its own accelerators only."""
+
+
+class Processes(Model):
+    """The plugins that start and follow the processes of a job."""
+
+    tracking: Literal["cgroup", "linuxproc", "pgid"] = "cgroup"
+    """How processes of a job are found: ProctrackType."""
+    tasks: tuple[Literal["cgroup", "affinity", "none"], ...] = ("affinity", "cgroup")
+    """How tasks are bound and held: TaskPlugin."""
+    accounting: Literal["cgroup", "linux", "none"] = "cgroup"
+    """What measures jobs: JobAcctGatherType."""
+    contain: bool = True
+    """Make the job's container before the prolog, so that ssh sessions join it."""
+
+    @property
+    def in_container(self) -> bool:
+        """Whether a job has a container on each of its hosts from its start to its end."""
+        return self.contain and self.tracking == "cgroup"
+
+    @property
+    def use_cgroups(self) -> bool:
+        """Whether any of them needs control groups."""
+        return "cgroup" in {self.tracking, self.accounting, *self.tasks}
+
+
+class Folders(Model):
+    """Where the daemons keep things."""
+
+    state: Program = "/var/spool/slurmctld"
+    """Of slurmctld; shared storage where there is a backup controller."""
+    spool: Program = "/var/spool/slurmd"
+    """State of slurmd on each host."""
+    log: Program = "/var/log/slurm"
+    """Logs of the daemons."""
+    run: Program = "/run/slurm"
+    """Their files while they run."""

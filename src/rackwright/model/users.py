@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.names import refuse_twins
-from rackwright.model.scheduler import SlurmName
+from rackwright.model.scheduler_settings import SlurmName
 
 LoginName = Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_-]{0,30}$")]
 """As useradd of every distribution takes it."""

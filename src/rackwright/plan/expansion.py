@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rackwright.plan.fabric.fabrics import FabricPlan
     from rackwright.plan.fabric.layout import Layout
     from rackwright.plan.fabric.lengths import CableRoutes
+    from rackwright.plan.fabric.trays import TrayFill
     from rackwright.plan.power.distribution import PowerTree
     from rackwright.plan.power.flows import LoadsAfterLoss
     from rackwright.plan.power.overhead import Overhead
@@ -154,6 +155,13 @@ class SitePlan:
     def cable_routes(self, planned: FabricPlan) -> CableRoutes | None:
         """The ways of the cables of one of its fabrics; None while nothing is attached to it."""
         return self._cable_routes.get(planned.name)
+
+    @cached_property
+    def tray_fills(self) -> tuple[TrayFill, ...]:
+        """How full the trays of its halls are; none of halls in which no cable goes from rack to rack."""
+        from rackwright.plan.fabric.trays import tray_fills
+
+        return tuple(tray_fills(self.site, self.path, tuple(self._cable_routes.values())))
 
     @cached_property
     def _cable_routes(self) -> Mapping[str, CableRoutes]:

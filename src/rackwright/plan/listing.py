@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rackwright.plan.missing import Missing, fields_of
 
 _NAMED = 3
+"""Names that a sentence can hold and still be read. Judgement."""
 
 
 def listed(names: Sequence[str]) -> str:

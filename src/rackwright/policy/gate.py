@@ -98,7 +98,9 @@ def open_gate(
         refuse_links((blueprint, *layers))
         approval = read_approval(blueprint, layers, choice.base_ref, isolated=isolated)
     folders = packs_for(blueprint, packs, isolated=isolated)
-    return Gate(all_packs(folders, approval), read_exceptions(blueprint, choice), approval)
+    former = None if approval is None else approval.former
+    exceptions = read_exceptions(blueprint, choice, former=former)
+    return Gate(all_packs(folders, approval), exceptions, approval)
 
 
 def all_packs(packs: tuple[Path, ...], approval: Approval | None) -> tuple[Path, ...]:

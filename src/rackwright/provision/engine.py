@@ -130,7 +130,11 @@ def down(site: Site, target: Target, *, say: Callable[[str], None]) -> list[Stac
 
 
 def status(site: Site, target: Target) -> list[StackOutcome]:
-    """The recorded resources and outputs of each stack that exists."""
+    """The recorded resources and outputs of each stack that exists.
+
+    Raises:
+        ExternalToolError: the Pulumi CLI is missing, or cannot read a stack.
+    """
     from pulumi import automation
 
     outcomes = []
@@ -233,7 +237,11 @@ def _run_engine(
 def open_stack(
     site: Site, kind: StackKind, target: Target, *, create: bool
 ) -> Iterator[automation.Stack]:
-    """The stack, in a folder of its own; one that the engine makes would stay after the run."""
+    """The stack, in a folder of its own; one that the engine makes would stay after the run.
+
+    Raises:
+        ExternalToolError: the Pulumi CLI is not installed.
+    """
     from pulumi import automation
 
     from rackwright.provision.program import inline_program

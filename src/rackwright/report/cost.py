@@ -23,10 +23,7 @@ def render_text(
 ) -> str:
     """The total, each site with its groups, what is missing, and where the prices come from."""
     lines = [f"{printable(blueprint)}: {amount_text(summary.total)}", ""]
-    rows = [("", "USD/h", "USD/year")]
-    for site in summary.sites:
-        rows.append((printable(f"site {site.name} ({site.provider})"), *_columns(site.amount)))
-        rows += [(f"  {printable(group.name)}", *_columns(group.amount)) for group in site.groups]
+    rows = cost_table(summary)
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     lines += [
         f"{name:<{widths[0]}}  {hour:>{widths[1]}}  {year:>{widths[2]}}".rstrip()
@@ -41,6 +38,15 @@ def render_text(
     if comparisons is not None:
         lines += ["", *_comparison_lines(comparisons)]
     return "\n".join(lines) + "\n"
+
+
+def cost_table(summary: CostSummary) -> list[tuple[str, str, str]]:
+    """Each site with its groups, an hour and a year; the head comes first, groups begin with blanks."""
+    rows = [("", "USD/h", "USD/year")]
+    for site in summary.sites:
+        rows.append((printable(f"site {site.name} ({site.provider})"), *_columns(site.amount)))
+        rows += [(f"  {printable(group.name)}", *_columns(group.amount)) for group in site.groups]
+    return rows
 
 
 def render_json(

@@ -29,6 +29,8 @@ LONGEST_KEY = 256
 MOST_DIGITS = 18
 MOST_ERRORS = 1_000
 
+_TOO_DEEP = f"nested more than {DEEPEST} deep"
+
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9_]*)", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
@@ -107,7 +109,11 @@ def read_bytes(raw: bytes, name: str) -> Item:
 
 
 def read_text(text: str, name: str) -> Item:
-    """The document in ``text``; ``name`` stands for the file in positions."""
+    """The document in ``text``; ``name`` stands for the file in positions.
+
+    Raises:
+        SpecErrors: it is empty, no YAML, or beyond the bounds.
+    """
     reader = _Reader(name, text)
     try:
         if _most_depth(text) > SAFE_DEPTH:
@@ -176,7 +182,7 @@ def _check_depth(text: str, name: str) -> None:
             if depth > DEEPEST:
                 mark: Any = event.start_mark
                 where = Location(name, mark.line + 1, mark.column + 1)
-                raise SpecErrors([SpecError(f"nested more than {DEEPEST} deep", location=where)])
+                raise SpecErrors([SpecError(_TOO_DEEP, location=where)])
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
 
@@ -185,6 +191,8 @@ def _syntax_error(error: yaml.MarkedYAMLError, where: Location | None, at: str) 
     problem = error.problem or "the text is not YAML"
     if "expected a single document" in (error.context or ""):
         return SpecError("a file holds one document", hint="remove '---'", location=where)
+    if "exceeded maximum nesting depth" in problem:  # libyaml's own bound, met before an event
+        return SpecError(_TOO_DEEP, location=where)
     hint = None
     if at == "\t" or "tab character" in problem:
         hint = "indent with spaces"
@@ -237,7 +245,11 @@ class _Reader:
             raise SpecErrors(self.errors)
 
     def convert(self, node: yaml.Node, depth: int) -> Item:
-        """The item of ``node``; aliases are expanded, within the bounds."""
+        """The item of ``node``; aliases are expanded, within the bounds.
+
+        Raises:
+            SpecErrors: they make the document too large, or it nests too deeply.
+        """
         self._nodes += 1
         mark = node.start_mark
         if self._nodes > MOST_NODES or depth > DEEPEST:

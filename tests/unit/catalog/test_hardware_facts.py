@@ -55,6 +55,18 @@ def test_official_numbers_are_claimed_only_for_documents_that_were_read():
         "NVIDIA, patch that adds SN5610 to the Linux driver mlx-platform, 2025-01-24",
         "NVIDIA QM97X0 1U NDR switch systems user manual",
         "NVIDIA GB200 NVL72 documentation",
+        (
+            "NVIDIA MCP4Y10-Nxxx Twin-port 2x400Gb/s OSFP to 2x400Gb/s OSFP Passive DAC Product "
+            "Specifications, overview and key features"
+        ),
+        (
+            "NVIDIA MCP7Y00-Nxxx 800Gb/s Twin-port 2x400G OSFP to 2x400G OSFP Passive DAC Splitter "
+            "Product Specifications, ordering information"
+        ),
+        (
+            "NVIDIA MMS4X00-NS 800Gbps Twin-port OSFP 2x400Gb/s Single Mode DR8 100m, title of the "
+            "specification"
+        ),
         "EC2 DescribeInstanceTypes, as generated into Karpenter's tables",
         (
             "EC2 DescribeInstanceTypes, as recorded in moto 5.2.5 "
@@ -93,7 +105,10 @@ NODES = {
     "dell-xe9680-gaudi3": (8, 900, 6, None, None, None, None, None, None),
     "dell-xe9680-h200": (8, 700, 6, None, 108, None, None, None, None),
     "dell-xe9680-mi300x": (8, 750, 6, None, 114, None, None, None, None),
+    "dell-xe9680l-b200": (8, 1000, 4, None, None, None, None, None, None),
     "dell-xe9780-b300": (8, 1100, 10, None, None, None, None, 8, 800),
+    "hpe-xd685-b200": (8, 1000, 5, None, None, None, None, None, None),
+    "hpe-xd685-b300": (8, 1100, 5, None, None, None, None, None, None),
     "hpe-xd685-mi355x": (8, 1400, 5, None, None, None, None, None, None),
     "lenovo-sr680a-v3-b200": (8, 1000, 8, None, 102.9, None, None, None, None),
     "lenovo-sr680a-v4-b300": (8, 1100, 8, None, None, None, None, 8, 800),
@@ -359,6 +374,8 @@ PDUS = {
     "raritan-px3-5878": (415, 60, "wye"),
     "pdu-415v-60a-24c19": (415, 60, "wye"),
     "apc-ap8886": (400, 32, "wye"),
+    "servertech-c2wg48te-dfme2m99": (208, 50, "delta"),
+    "servertech-pro3x-c3wg36rl-dqje2nt2": (208, 60, "delta"),
 }
 
 
@@ -393,7 +410,12 @@ def test_generic_pdus_are_specifications_and_complete():
 def test_pdus_that_one_can_buy_say_what_their_documents_do_not():
     bought = [CATALOGUE.get(Pdu, i) for i in CATALOGUE.ids(Pdu) if not i.startswith("pdu-")]
 
-    assert [pdu.id for pdu in bought if pdu.notes] == ["apc-ap8886", "raritan-px3-5878"]
+    assert [pdu.id for pdu in bought if pdu.notes] == [
+        "apc-ap8886",
+        "raritan-px3-5878",
+        "servertech-c2wg48te-dfme2m99",
+        "servertech-pro3x-c3wg36rl-dqje2nt2",
+    ]
 
 
 def test_power_shelves():
@@ -529,6 +551,7 @@ ACCELERATORS = {
     "trn1.32xlarge": (16, "Trainium", None, 128, 524288, 800),
     "trn1n.32xlarge": (16, "Trainium", None, 128, 524288, 1600),
     "trn2.48xlarge": (16, "Trainium2", None, 192, 2097152, 3200),
+    "trn2u.48xlarge": (16, "Trainium2", None, 192, 2097152, 3200),
 }
 """Table of DescribeInstanceTypes; accelerators and memory of GB200 and Trainium as documented."""
 

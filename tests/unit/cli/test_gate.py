@@ -20,14 +20,6 @@ WAIVER = (
     "waivers:\n  - {id: W-1, policy: ACME-001, match: {site: sjc1}, owner: ada, ticket: T-1,\n"
     f"     up_to: 999 m, reason: the site was chosen long ago, expires: {ENDS}}}\n"
 )
-SLURM = """
-scheduler:
-  kind: slurm
-  version: "24.11"
-  controllers: [{host: slurm-1, address: 10.9.0.11}, {host: slurm-2, address: 10.9.0.12}]
-  topology: {plugin: flat}
-  partitions: [{name: gpu, groups: [dgx], default: true}]
-"""
 COMMANDS = {
     "check": ("check",),
     "preview": ("preview", "--target", "local"),
@@ -45,9 +37,7 @@ def blueprint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (rule,) = (tmp_path / "policies" / "own").glob("*.py")
     rule.write_text(rule.read_text().replace("= 900.0", "= 1.0"))
     (tmp_path / "rackwright.yaml").write_text("packs: [{path: policies}]\n")
-    path = name_first_set(tmp_path / "blueprint.yaml")
-    path.write_text(path.read_text() + SLURM)
-    return path
+    return name_first_set(tmp_path / "blueprint.yaml")
 
 
 @pytest.fixture

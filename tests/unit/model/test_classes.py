@@ -12,7 +12,7 @@ from rackwright.model.base import Model
 from rackwright.model.classes import CLASSES, FieldClass
 from rackwright.model.cluster import Blueprint
 from rackwright.model.milder import Absent, Direction, Milder
-from rackwright.policy.base_approval.claims import granting, models_in
+from rackwright.policy.base_approval.things import granting, models_in
 from weakenings import models_of
 
 

@@ -67,6 +67,53 @@ def test_a_qos_that_does_not_exist_is_named() -> None:
     refuse("the partition 'gpu' names the QOS 'hihg'", partitions=[partition])
 
 
+TREE = [
+    {"name": "vision", "parent": "research", "max_gpus": 64},
+    {"name": "research", "share": 3},
+    {"name": "product"},
+]
+
+
+def test_an_account_stands_behind_the_one_that_it_is_in() -> None:
+    made = Scheduler.model_validate(
+        a_scheduler(accounting={"host": "head-1", "accounts": TREE}, priority={})
+    )
+    assert made.accounting is not None
+    names = [account.name for account in made.accounting.tree()]
+    assert sorted(names) == ["product", "research", "vision"]
+    assert names.index("research") < names.index("vision")
+
+
+@pytest.mark.parametrize(
+    ("accounts", "reason"),
+    [
+        (
+            [{"name": "vision", "parent": "reserch"}],
+            "'vision' is in 'reserch', which does not exist",
+        ),
+        (
+            [{"name": "a", "parent": "b"}, {"name": "b", "parent": "a"}],
+            "accounts are in each other",
+        ),
+        ([{"name": "root"}], "slurmdbd makes the account 'root' itself"),
+        ([{"name": "a"}, {"name": "a"}], "'a' is named twice"),
+    ],
+)
+def test_accounts_that_are_no_tree_are_refused(accounts: list[Any], reason: str) -> None:
+    refuse(reason, accounting={"host": "head-1", "accounts": accounts}, priority={})
+
+
+def test_a_share_that_does_nothing_is_refused() -> None:
+    accounting = {"host": "head-1", "accounts": TREE}
+    refuse("the share of the account 'research' does nothing", accounting=accounting)
+    none = {"fair_share": 0}
+    refuse("does nothing without 'fair_share'", accounting=accounting, priority=none)
+    by_hand = {"priorityweightfairshare": 100}
+    Scheduler.model_validate(a_scheduler(accounting=accounting, extra=by_hand))
+    equal = {"host": "head-1", "accounts": [TREE[2]]}
+    Scheduler.model_validate(a_scheduler(accounting=equal))
+
+
 def test_qos_that_preempt_each_other_are_refused() -> None:
     accounting = {"host": "head-1"}
     itself = [{"name": "high", "preempts": ["high"]}]

@@ -20,7 +20,15 @@ import pytest
 
 from bench.peers import opa
 from rackwright.errors import ExternalToolError
-from rackwright.provision.tools import find_pulumi, find_receptor, gobuild, install_pulumi
+from rackwright.provision.tools import (
+    aws_provider,
+    find_pulumi,
+    find_receptor,
+    gobuild,
+    install_aws_provider,
+    install_pulumi,
+    provider_source,
+)
 from rackwright.provision.tools import go as go_module
 from rackwright.provision.tools import receptor as receptor_module
 from rackwright.provision.tools import recipe as recipe_module
@@ -52,6 +60,7 @@ RECEPTOR = "-X github.com/ansible/receptor/internal/version.Version"
 SDK = "github.com/pulumi/pulumi/sdk/v3"
 PINS = ["go.mod", "go.sum", "tools.go"]
 HOST = ["go.mod", "go.sum", "main.go", "run_plugin.go", "tools.go"]
+PLUGIN = ["go.mod", "go.sum", "internal", "main.go", "tokens.go"]
 FLAGS = ["-v", "-mod=readonly", "-buildvcs=false", "-ldflags"]
 
 
@@ -103,6 +112,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setenv("RECORD", str(tmp_path))
     monkeypatch.setenv("GO_VERSION", "1.99.0")
     monkeypatch.setattr(receptor_module, "COMPILERS", ("go1.19", "go"))
+    monkeypatch.setattr(provider_source, "copy_cut", lambda _from, to: (to / "internal").mkdir())
     return Machine(tmp_path)
 
 
@@ -145,6 +155,19 @@ def test_receptor_is_built_in_an_empty_home(machine: Machine) -> None:
     ]
 
 
+def test_the_aws_plugin_is_built_in_an_empty_home(machine: Machine) -> None:
+    built = install_aws_provider(progress=quiet)
+    assert built.is_relative_to(machine.root / "home/.cache/rackwright/tools")
+    version = "v1.60.1-0.20260602190131-5f2286d6d836"
+    source = ["mod", "download", "-json", f"github.com/hashicorp/terraform-provider-aws@{version}"]
+    output = ["-o", "pulumi-resource-aws-built/pulumi-resource-aws", "."]
+    flags = "-s -w -X main.version=7.51.1"
+    assert machine.calls() == [
+        ("go", "aws-provider-source", ["go.mod", "go.sum"], source),
+        ("go", "aws-provider", PLUGIN, ["build", *FLAGS, flags, *output]),
+    ]
+
+
 @dataclass(frozen=True)
 class Build:
     """One of the builds: how it is asked for, and where its module files are named."""
@@ -175,6 +198,9 @@ BUILDS = {
         gobuild,
         "_PINS",
         "receptor",
+    ),
+    "aws-provider": Build(
+        lambda: install_aws_provider(progress=quiet), (".",), aws_provider, "_PINS", "aws-provider"
     ),
     "opa": Build(lambda: opa.program(quiet), ("github.com/open-policy-agent/opa",), opa, "PINS"),
 }

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rackwright.inventory.inventory import SLURM_GROUPS, build_inventory
 from rackwright.plan.audit.catalogue_digest import catalogue_digest
 from rackwright.plan.load import load_plan
 from rackwright.policy.api import Outcome
@@ -18,6 +19,7 @@ from rackwright.render.blueprints import (
     list_templates,
     write_blueprint,
 )
+from rackwright.render.slurm import render_slurm
 
 TEMPLATES = [template.name for template in list_templates()]
 
@@ -36,6 +38,17 @@ def test_a_built_in_template_passes_and_leaves_nothing_open(
     assert report.exit_code == 0
     judged = {r.policy for r in report.results if r.outcome is Outcome.PASS}
     assert {"NET-001", "NET-010", "PWR-002", "PWR-007", "REL-001"} <= judged
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_template_is_rendered_and_configured_whole(name: str, tmp_path: Path) -> None:
+    write_blueprint(find_template(name), tmp_path, {})
+    plan = load_plan(tmp_path / "blueprint.yaml").plan
+    assert {"slurm.conf", "gres.conf", "cgroup.conf"} <= set(render_slurm(plan))
+    made = build_inventory(plan)
+    assert [group for group in SLURM_GROUPS if not made[group]["hosts"]] == []
+    compute = [host.inventory_name for host in plan.hosts if host.role == "compute"]
+    assert sorted(made["slurm_compute"]["hosts"]) == sorted(compute)
 
 
 def test_storage_and_fabric_of_the_large_template_are_gated(tmp_path: Path) -> None:

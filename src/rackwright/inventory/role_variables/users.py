@@ -1,9 +1,10 @@
-"""Accounts and logins, as variables of the roles ``users`` and ``ssh_server``."""
+"""Accounts, shares and logins, as variables of the roles ``users`` and ``ssh_server``."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from rackwright.model.scheduler import Accounting
 from rackwright.model.users import Account
 from rackwright.plan.model import Plan
 
@@ -29,6 +30,16 @@ def compute_variables(plan: Plan) -> dict[str, Any]:
     """Variables of the hosts that run jobs."""
     users = plan.users
     return {} if users is None else {"ssh_server_jobs_only": users.ssh.compute == "jobs"}
+
+
+def share_variables(cluster: str, accounting: Accounting) -> dict[str, Any]:
+    """Variables of the database's host; empty where the blueprint declares no accounts of Slurm."""
+    if not accounting.accounts:
+        return {}
+    return {
+        "users_cluster": cluster,
+        "users_tree": [one.model_dump(exclude_defaults=True) for one in accounting.tree()],
+    }
 
 
 def _account(account: Account) -> dict[str, Any]:

@@ -9,11 +9,13 @@ from rackwright.model.aws import AwsSite, DataRepository, LustreFileSystem
 THROUGHPUTS = (125, 250, 500, 1000)
 """MB/s per TiB that a PERSISTENT_2 file system may have."""
 FIRST_CAPACITY = 1200
+"""GiB of the smallest SSD file system (FSx for Lustre user guide)."""
 CAPACITY_STEP = 2400
-"""GiB: an SSD file system has the first capacity, or a multiple of the step."""
+"""GiB of which the capacity of every larger one is a multiple (the same)."""
 EFA_MINIMUM = 19200
+"""GiB that an EFA file system has at least, at ``EFA_MINIMUM_AT`` (FSx for Lustre user guide)."""
 EFA_MINIMUM_AT = 250
-"""GiB that an EFA file system has at least, at this throughput; as documented."""
+"""Throughput in MB/s per TiB for which the minimum is documented."""
 ANY_ACCOUNT = "111122223333"
 """An account for names in a plan, which has no credentials; all numbers have twelve digits."""
 MOST_ASSOCIATIONS = 8

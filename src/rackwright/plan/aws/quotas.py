@@ -16,6 +16,7 @@ from rackwright.plan.base import Contributor
 from rackwright.plan.missing import of_product
 
 GIB_PER_TIB = 1024
+"""By definition of the binary prefixes (IEC 80000-13)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,9 @@ from rackwright.plan.aws.endpoints import interface_endpoints
 RESERVED = 5
 """Addresses that AWS keeps in every subnet: the first four and the last."""
 SMALLEST_PREFIX = 28
+"""Prefix length of the smallest VPC and subnet (VPC user guide)."""
 LARGEST_PREFIX = 16
-"""Bounds of a VPC and of a subnet."""
+"""Prefix length of the largest VPC and subnet (VPC user guide)."""
 USUAL_SIZE = 64
 """Size of the subnets cut from the top, unless one needs more."""
 

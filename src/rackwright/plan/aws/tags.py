@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Iterator
 LONGEST_KEY = 127
 """Characters: EC2's API reference says 127, all others 128."""
 LONGEST_VALUE = 256
+"""Characters (EC2's API reference)."""
 MOST_TAGS = 50
-"""Tags of one resource."""
+"""Tags of one resource (EC2's API reference)."""
 OWN_PREFIX = "rackwright:"
 HOST_TAG = "rackwright:host"
 """Tag of an instance with its host name."""

@@ -85,6 +85,8 @@ def _add(classes: Sequence[RackClass]) -> _Sums:
 def _sum(values: Iterable[tuple[float | None, int]]) -> float | None:
     products = []
     for value, count in values:
+        if not count:  # nothing of what is not known is nothing
+            continue
         if value is None:
             return None
         products.append(value * count)
@@ -225,17 +227,14 @@ def loop_rows(
 
 def _hottest_rack(loop: str, classes: Sequence[RackClass]) -> tuple[float | None, float | None]:
     """Heat in W and flow in L/min of the racks on a loop that have most; 0 without racks."""
-    heats = [(0.0, 0.0)]
+    heats: list[float | None] = [0.0]
+    flows: list[float | None] = [0.0]
     for racks in classes:
         on, behind = racks.loop == loop, racks.door_loop == loop
-        if not (on or behind):
-            continue
-        heat = _sum(((racks.heat_liquid_w, on), (racks.air_into_loop_w, behind)))
-        flow = _sum(((racks.device_flow_lpm, on), (racks.door_flow_lpm, behind)))
-        if heat is None or flow is None:
-            return None, None
-        heats.append((heat, flow))
-    return max(heat for heat, _ in heats), max(flow for _, flow in heats)
+        if on or behind:
+            heats.append(_sum(((racks.heat_liquid_w, on), (racks.air_into_loop_w, behind))))
+            flows.append(_sum(((racks.device_flow_lpm, on), (racks.door_flow_lpm, behind))))
+    return _largest(heats), _largest(flows)
 
 
 def _head_without_one(cdu: Cdu, count: int, flow: float | None) -> float | None:

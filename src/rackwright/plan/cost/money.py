@@ -10,6 +10,7 @@ from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 HOURS_PER_YEAR = 8760
 """365 days; cloud prices by the month are for 730 hours, a twelfth of it."""
 MONTHS_PER_YEAR = 12
+"""So a price by the month counts twelve times, however long its months are."""
 MICROS = 1_000_000
 """Micro-dollars in a dollar."""
 _DIGITS = 60

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from rackwright.model.hardware import Cable, fact_value
 from rackwright.plan.base import Path
 from rackwright.plan.fabric.layout import Layout, Tier, connected, port_rate
 from rackwright.plan.fabric.racks import racks_in_order
-from rackwright.plan.missing import Missing
+from rackwright.plan.missing import Missing, ProductField
 
 SLACK = 0.1
 """Share of the routed length that is added for slack, at least ``LEAST_SLACK``."""
@@ -63,6 +64,31 @@ def reach(cable: Cable, fibre: str | None) -> float | None:
         by_fibre = {"OM3": fact_value(cable.reach_om3), "OM4": fact_value(cable.reach)}
         return by_fibre.get(fibre or "")
     return fact_value(cable.reach)
+
+
+def cross_section(layout: Layout, link: Cables) -> float | None:
+    """Section of a kind of cables in m², the share of one port in it; None where nobody says it."""
+    part = layout.catalogue.get(Cable, link.cable) if link.cable else None
+    if part is None or part.medium in FIBRES:
+        diameter, joined = link.diameter, 1
+    else:
+        diameter, joined = fact_value(part.diameter) or link.diameter, part.joined_ports
+    return None if diameter is None else math.pi / 4 * diameter**2 / joined
+
+
+def missing_diameter(layout: Layout, link: Cables, path: Path) -> Missing:
+    """What says how thick the cables at ``path`` are."""
+    place = (*path, "diameter")
+    part = layout.catalogue.get(Cable, link.cable) if link.cable else None
+    if part is None or part.medium in FIBRES:
+        return Missing(f"'diameter' of the cables '{link.name}'", place)
+    return Missing(f"{part.id}: diameter", ProductField(part.id, "diameter"), place)
+
+
+def bend_space(link: Cables, end: End) -> float | None:
+    """Metres behind a port that plug and bend of a cable take at an end; None where nobody says it."""
+    published = None if end.cable is None else fact_value(end.cable.bend_space)
+    return link.bend_space if published is None else published
 
 
 def ends(layout: Layout, link: Cables) -> tuple[End, End]:

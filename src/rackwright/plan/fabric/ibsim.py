@@ -14,6 +14,7 @@ from rackwright.plan.fabric.cables import wires
 from rackwright.plan.fabric.layout import Layout
 
 _FIRST_GUID = 0x10000
+"""GUID of the first device; any will do in a simulation, so long as each is another."""
 _GUID_STEP = 0x100
 """Ports have GUIDs of their own after that of their device."""
 

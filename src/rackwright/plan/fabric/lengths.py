@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from rackwright.model.fabric import Cables
 from rackwright.model.hardware import RackType
@@ -105,7 +106,8 @@ class CableRoutes:
         return {index: hall.trays for index, hall in halls if hall.trays is not None}
 
     @cached_property
-    def _places(self) -> Mapping[str, StandingRack]:
+    def places(self) -> Mapping[str, StandingRack]:
+        """Where each rack of the site stands."""
         found = {}
         for h, hall in enumerate(self.site.halls):
             for r, row in enumerate(hall.rows):
@@ -118,10 +120,10 @@ class CableRoutes:
         return found
 
     @cached_property
-    def _row_ends(self) -> Mapping[int, float]:
+    def row_ends(self) -> Mapping[int, float]:
         """Metres to the end of the longest row of each hall."""
         found: dict[int, float] = {}
-        for place in self._places.values():
+        for place in self.places.values():
             found[place.hall] = max(found.get(place.hall, 0.0), place.along + place.width / 2)
         return found
 
@@ -144,7 +146,7 @@ class CableRoutes:
         return found
 
     def _length(self, one: str, lower: Path, other: str, upper: Path) -> float | None:
-        here, there = self._places[one], self._places[other]
+        here, there = self.places[one], self.places[other]
         edges = self._heights.get((self._classes[one], lower))
         others = self._heights.get((self._classes[other], upper))
         if edges is None or others is None:
@@ -164,17 +166,29 @@ class CableRoutes:
             return None
         if here.row == there.row:
             return abs(here.along - there.along)
-        trays = self._trays.get(here.hall)
-        if trays is None or trays.row_pitch is None or trays.joined is None:
+        end, trays = self.end_between(here, there), self._trays.get(here.hall)
+        if trays is None or end is None or trays.row_pitch is None:
             return None
-        end, both = self._row_ends[here.hall], here.along + there.along
-        ways = {"first": both, "last": 2 * end - both}
-        way = ways[trays.joined] if trays.joined != "both" else min(ways.values())
+        way = here.along + there.along
+        if end == "last":
+            way = 2 * self.row_ends[here.hall] - way
         return way + abs(here.row - there.row) * trays.row_pitch
+
+    def end_between(
+        self, here: StandingRack, there: StandingRack
+    ) -> Literal["first", "last"] | None:
+        """The end of the rows by which cables go between racks of two rows of a hall; None where unknown."""
+        trays = self._trays.get(here.hall)
+        if trays is None or trays.joined is None:
+            return None
+        if trays.joined != "both":
+            return trays.joined
+        by_first = here.along + there.along
+        return "first" if by_first <= 2 * self.row_ends[here.hall] - by_first else "last"
 
     def _lacking(self, one: str, other: str) -> tuple[Missing, ...]:
         """What the hall of two racks does not say of the way between them."""
-        here, there = self._places[one], self._places[other]
+        here, there = self.places[one], self.places[other]
         if here.hall != there.hall:
             return ()
         path = (*self.path, "halls", here.hall, "trays")
@@ -208,8 +222,8 @@ class CableRoutes:
                 for lower, uppers in connected(self.layout, own):
                     for upper in uppers:
                         yield (
-                            self._switch_rack(own.lower, lower),
-                            self._switch_rack(own.upper, upper),
+                            self.switch_rack(own.lower, lower),
+                            self.switch_rack(own.upper, upper),
                         )
         if link.lower in tiers:
             return
@@ -221,12 +235,12 @@ class CableRoutes:
         for patch in self.layout.fabric.patches:
             host, leaf = find_host(self.layout, patch.node), find_leaf(self.layout, patch.switch)
             if host is not None and leaf is not None:
-                yield self._host_rack(*host), self._switch_rack(0, leaf)
+                yield self.host_rack(*host), self.switch_rack(0, leaf)
 
     def _racks_of(self, run: Run) -> Iterator[tuple[str, str]]:
-        leaves = {self._switch_rack(0, leaf): None for leaf in run.leaves}
+        leaves = {self.switch_rack(0, leaf): None for leaf in run.leaves}
         hosts = range(run.first, run.first + run.hosts)
-        for rack in dict.fromkeys(self._host_rack(run.attachment, host) for host in hosts):
+        for rack in dict.fromkeys(self.host_rack(run.attachment, host) for host in hosts):
             for leaf in leaves:
                 yield rack, leaf
 
@@ -237,7 +251,8 @@ class CableRoutes:
             for hosts in self.layout.hosts
         ]
 
-    def _host_rack(self, attachment: int, host: int) -> str:
+    def host_rack(self, attachment: int, host: int) -> str:
+        """The rack of a host, by its index in the group of an attachment."""
         return self._rack_of_hosts[attachment](host)
 
     @cached_property
@@ -247,7 +262,8 @@ class CableRoutes:
             for tier, planned in zip(self.layout.fabric.tiers, self.layout.tiers, strict=True)
         ]
 
-    def _switch_rack(self, tier: int, switch: int) -> str:
+    def switch_rack(self, tier: int, switch: int) -> str:
+        """The rack of a switch, by its index in its tier."""
         return self._rack_of_switches[tier](switch)
 
     def _end_of(self, name: str) -> tuple[str, Path]:
@@ -255,8 +271,8 @@ class CableRoutes:
         host = find_host(self.layout, name)
         if host is not None:
             group = self.layout.hosts[host[0]].group.name
-            return self._host_rack(*host), self._path_of(group)
+            return self.host_rack(*host), self._path_of(group)
         stem, _, number = name.rpartition("-")
         prefixes = [tier.prefix for tier in self.layout.tiers]
         tier = prefixes.index(stem)
-        return self._switch_rack(tier, int(number) - 1), self._path_of(self.layout.tiers[tier].name)
+        return self.switch_rack(tier, int(number) - 1), self._path_of(self.layout.tiers[tier].name)

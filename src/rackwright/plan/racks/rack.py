@@ -366,6 +366,7 @@ def circuit_rows(rack: Rack, path: Path, number: int, power_factor: float) -> li
         listed = {o.type: o for o in pdu.outlets} if pdu and pdu.outlets is not None else None
         plugs = [plug for plug in rack.plugs if plug.circuit == index]
         used = outlets.outlets_used(rack.devices, plugs)
+        available = outlets.outlets_available(listed, used)
         worst = outlets.outlet_currents(rack.devices, plugs, pdu, feed, power_factor, shares)
         rows.append(
             CircuitLoad(
@@ -380,8 +381,8 @@ def circuit_rows(rack: Rack, path: Path, number: int, power_factor: float) -> li
                 imbalance=imbalance(load.legs) if load.legs else None,
                 c13_used=None if used is None else used["C13"],
                 c19_used=None if used is None else used["C19"],
-                c13_available=outlets.outlet_count(listed, "C13"),
-                c19_available=outlets.outlet_count(listed, "C19"),
+                c13_available=available["C13"],
+                c19_available=available["C19"],
                 c13_rating_a=outlets.outlet_rating(listed, "C13"),
                 c19_rating_a=outlets.outlet_rating(listed, "C19"),
                 c13_worst_a=worst.c13,

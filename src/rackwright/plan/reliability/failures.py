@@ -23,6 +23,7 @@ from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
 
 DAY = 86_400.0
+"""Seconds."""
 LARGEST_MEAN = 1e9
 """Most failures at once for which spares are counted; nobody has a billion hosts."""
 

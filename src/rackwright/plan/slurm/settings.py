@@ -32,11 +32,14 @@ HOPS = 3
 """Hosts that a message passes at most, one after the other (manual, 26.05)."""
 
 DEFAULT_JOBS = 10_000
+"""``MaxJobCount``: jobs that slurmctld holds (manual)."""
 DEFAULT_ARRAY = 1_001
+"""``MaxArraySize``: one more than the largest index of a job array (manual)."""
 MOST_JOBS = 300_000
 """Performance suffers with "more than a few hundred thousand" (manual)."""
 
 DEFAULT_UNKILLABLE = 60
+"""``UnkillableStepTimeout`` in seconds (manual)."""
 UNKILLABLE_RATIO = 5
 """``UnkillableStepTimeout`` is at least so many times ``MessageTimeout`` (manual, from 23.02 on);
 its default follows from 24.05 on."""
@@ -44,7 +47,9 @@ its default follows from 24.05 on."""
 DAY_MINUTES = 1440
 """Minutes of ``bf_window`` by default, planned in steps of ``DEFAULT_RESOLUTION``."""
 DEFAULT_RESOLUTION = 60
+"""``bf_resolution`` in seconds (manual)."""
 LONGEST_WINDOW = 43_200
+"""Most minutes of ``bf_window``, which are 30 days (manual)."""
 
 BUSY_THREADS = 150
 """Threads of slurmctld from which on it answers before it schedules: the middle of 256 that the

@@ -28,6 +28,7 @@ from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
 
 GIB = 2**30
+"""Bytes (IEC 80000-13)."""
 MOST_FILES = {"ldiskfs": 4_000_000_000, "zfs": 64_000_000_000}
 """Files that one metadata target holds at most, whatever its size (Lustre manual, table of
 practical ranges, quoted second-hand)."""

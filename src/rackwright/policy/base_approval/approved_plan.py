@@ -111,6 +111,12 @@ def _text(kept: RefusedClaim, approval: Approval, reason: str) -> str:
     was = _shown(kept.was)
     if approval.document is None:
         return f"{now}; {decided(approval.ref, was, is_new=True)}"
+    if kept.is_left:
+        return (
+            f"{now}, of what '{approval.ref}' does not have, and hosts or loads move in this change; "
+            f"it is judged as {was} until the change is merged: merge what is new first, and what "
+            "moves to it after that"
+        )
     if kept.is_new:
         return (
             f"{now}, of what '{approval.ref}' does not have; it is judged as {was} until the "

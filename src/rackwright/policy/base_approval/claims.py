@@ -7,30 +7,44 @@ is what.
 
 Things are matched by what they are called, racks by their names, wherever they stand. One that the
 base does not have is held by what the base says of things of its kind that are gone, for it may be
-one of them by another name. Where there is none either, what it grants itself is left out; what
-would be unknown without a word on it is taken, and told: nothing new could be judged otherwise.
+one of them by another name, and of those that hosts or loads leave, for they may go there. Where
+there is none either, what it grants itself is left out; what would be unknown without a word on it
+is taken, and told: nothing new could be judged otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any, Literal, get_args, get_origin
+from functools import cached_property
+from typing import Any
 
 from rackwright.model.aws import AwsSite
 from rackwright.model.base import Model
 from rackwright.model.classes import CLASSES, Fields
 from rackwright.model.cluster import Blueprint
 from rackwright.model.milder import Absent, Direction, Milder
-from rackwright.model.names import expand_hostlist
-from rackwright.model.onprem import OnPremSite, RackGroup
+from rackwright.model.onprem import OnPremSite
 from rackwright.model.reliability import JobPart, JobProfile
+from rackwright.policy.base_approval.moves import left_things
 from rackwright.policy.base_approval.strictest import strictest
+from rackwright.policy.base_approval.things import (
+    Identity,
+    Thing,
+    gone_things,
+    granting,
+    groups_of,
+    has_site,
+    identity_of,
+    is_same,
+    is_there,
+    mappings,
+    model_of,
+    rack_groups_of,
+    racks_of,
+)
 from rackwright.spec.tree import Path
 
-Identity = tuple[Any, ...] | frozenset[str]
-Chain = tuple[Any, ...]
 Things = Sequence[Mapping[str, Any]]
 
 _OF_A_REGION = (AwsSite, "limits")
@@ -48,12 +62,14 @@ class RefusedClaim:
         now: what the change says, as it is written; None where it says nothing.
         was: what holds.
         is_new: the base does not have the thing that it is about.
+        is_left: the thing is new, and what holds is what the base says of those that something leaves.
     """
 
     path: Path
     now: Any
     was: Any
     is_new: bool
+    is_left: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,29 +115,16 @@ def hold_claims(head: Any, base: Any) -> Claims:
     return Claims(data if kept else head, kept, taken)
 
 
-@dataclass(frozen=True)
-class _Thing:
-    """An entry of a list of the base.
-
-    Attributes:
-        chain: what it and all that it is part of are called.
-    """
-
-    model: type[Model]
-    chain: Chain
-    identity: Identity
-    item: Mapping[str, Any]
-
-
 @dataclass
 class _Walk:
     head: Mapping[str, Any]
     base: Mapping[str, Any] | None
     kept: list[RefusedClaim] = field(default_factory=list)
     taken: dict[Path, list[str]] = field(default_factory=dict)
-    _gone: Sequence[_Thing] | None = None
     _racks: Things = ()
     """The rack groups of the base that the site in hand may have."""
+    _moved: bool = False
+    """Whether the thing in hand is held by what the base says of those that something leaves."""
 
     def model(
         self, model: type[Model], head: Mapping[str, Any], bases: Things | None, path: Path
@@ -140,7 +143,7 @@ class _Walk:
             return made
         outer = self._racks
         if model is OnPremSite:
-            self._racks = [group for base in bases or () for group in _rack_groups(base)]
+            self._racks = [group for base in bases or () for group in rack_groups_of(base)]
         for name, rule in {**fields.claims, **fields.settings}.items():
             if rule.direction is Direction.APART:
                 continue
@@ -155,7 +158,7 @@ class _Walk:
 
     def _region(self, site: Mapping[str, Any]) -> Things | None:
         """The sites of the base in the region of a site that the base does not have, if any."""
-        sites = list(_mappings((self.base or {}).get("sites")))
+        sites = list(mappings((self.base or {}).get("sites")))
         if any(one.get("name") == site.get("name") for one in sites):
             return None
         return [one for one in sites if one.get("region") == site.get("region")]
@@ -189,7 +192,7 @@ class _Walk:
                 self._take((*path, name))
                 return True
             return False
-        self.kept.append(RefusedClaim((*path, name), now, was, bases is None))
+        self.kept.append(RefusedClaim((*path, name), now, was, bases is None, self._moved))
         if was is None:
             del made[name]
         else:
@@ -240,9 +243,9 @@ class _Walk:
             return
         if now is None and (is_thing or not there):
             return  # what it says goes with it
-        model = _model_of(models, now or {})
+        model = model_of(models, now or {})
         known: Things | None = there and [
-            b for b in there if isinstance(b, Mapping) and _same(model, now, b)
+            b for b in there if isinstance(b, Mapping) and is_same(model, now, b)
         ]
         if not known:
             known = None if is_thing or there is None else []
@@ -269,9 +272,15 @@ class _Walk:
         found = {}
         for key in dict.fromkeys([*now, *(key for version in versions for key in version)]):
             bases: Things | None = [v[key] for v in versions if isinstance(v.get(key), Mapping)]
-            if not bases and (there is None or not _has_site(self.base or {}, key)):
-                gone = [v[old] for v in versions for old in v if not _has_site(self.head, old)]
-                bases = [base for base in gone if isinstance(base, Mapping)] or None
+            if not bases and (there is None or not has_site(self.base or {}, key)):
+                left = [thing.item.get("name") for thing in self._left if len(thing.chain) == 2]
+                former = [
+                    version[old]
+                    for version in versions
+                    for old in version
+                    if old in left or not has_site(self.head, old)
+                ]
+                bases = [base for base in former if isinstance(base, Mapping)] or None
             kept = self.model(model, now.get(key) or {}, bases, (*path, name, key))
             if kept or key in now:
                 found[key] = kept or {}
@@ -289,26 +298,30 @@ class _Walk:
     ) -> list[Any]:
         """The entries of a list, and what is restored of those that are gone."""
         listed = [b for version in there or () if isinstance(version, list) for b in version]
-        before = [b for b in listed if isinstance(b, Mapping)]
+        before: Things = mappings(listed)
+        if JobPart in models:
+            before = self._where_they_are(before)
         made: list[Any] = []
         met: set[Identity] = set()
         for number, item in enumerate(now):
             if not isinstance(item, Mapping):
                 made.append(item)
                 continue
-            model = _model_of(models, item)
+            model = model_of(models, item)
             identity = identity_of(model, item)
             met.add(identity)
             at = (*path, number)
+            outer = self._moved
             bases = self._counterparts(model, item, before, is_thing=is_thing)
             found = self.model(model, item, bases, at)
+            self._moved = outer
             if found is None and bases == []:  # a statement that the base does not make
                 self.kept.append(RefusedClaim(at, item, None, is_new=False))
                 continue
             made.append(item if found is None else found)
         if not is_thing:
             for item in before:
-                model = _model_of(models, item)
+                model = model_of(models, item)
                 if identity_of(model, item) not in met:
                     met.add(identity_of(model, item))
                     made += self._restored(model, item, (*path, len(made)))
@@ -322,187 +335,91 @@ class _Walk:
         *,
         is_thing: bool,
     ) -> Things | None:
-        """What the base has in the place of an entry, or what of it is gone."""
+        """What the base has in the place of an entry, or what of it is gone, and what is left."""
         identity = identity_of(model, item)
         if isinstance(identity, frozenset):
-            same = [b for b in self._racks if identity & _racks_of(b)]
+            same = [b for b in self._racks if identity & racks_of(b)]
         else:
             same = [b for b in before if identity_of(model, b) == identity]
-        if same or self.base is None or model in _ASKED:
+        if isinstance(identity, frozenset) and same:
+            grows = not identity <= {name for group in self._racks for name in racks_of(group)}
+        else:
+            grows = not same
+        if not grows or self.base is None or model in _ASKED:
             return same or None
-        if not is_thing and _is_there(item, self.base):
+        if not is_thing and is_there(item, self.base):
             return []  # nothing was said of it
-        gone = [thing for thing in self._gone_things() if thing.model is model]
-        alike = [thing.item for thing in gone if thing.identity == identity]
-        return alike or [thing.item for thing in gone] or None
+        gone = [thing for thing in self._gone if thing.model is model]
+        gone = [thing for thing in gone if thing.identity == identity] or gone
+        left = [thing for thing in self._left if _is_of_kind(thing, model, item)]
+        self._moved = self._moved or bool(left and not gone)
+        return [*same, *(thing.item for thing in (*gone, *left))] or None
 
     def _restored(
         self, model: type[Model], item: Mapping[str, Any], path: Path
     ) -> Iterator[dict[str, Any]]:
         """What holds of an entry that a change leaves out, though nothing is built without it."""
         if model in _ASKED:
-            restored = self._where_it_is(item)
+            restored = dict(item)
             if "parts" in item:
-                parts = [self._where_it_is(part) for part in _mappings(item["parts"])]
-                restored["parts"] = [p for p in parts if _is_there(p, self.head)]
+                parts = self._where_they_are(mappings(item["parts"]))
+                restored["parts"] = [part for part in parts if is_there(part, self.head)]
                 if not restored["parts"]:
                     return
-            elif not _is_there(restored, self.head):
+            elif not is_there(restored, self.head):
                 return
             self.kept.append(RefusedClaim(path, None, restored, is_new=False))
             yield restored
             return
-        if not _is_there(item, self.head):
+        if not is_there(item, self.head):
             return
         bare = {name: item[name] for name in CLASSES[model].identity if name in item}
         found = self.model(model, bare, [item], path)
         if found and found != bare:
             yield found
 
-    def _where_it_is(self, item: Mapping[str, Any]) -> dict[str, Any]:
-        """An entry about a node group, by the name that a group which is gone may have now."""
-        if _is_there(item, self.head):
-            return dict(item)
-        before = set(_groups(self.base or {}))
-        fresh = [place for place in _groups(self.head) if place not in before]
-        fresh.sort(key=lambda place: place[1] != item.get("group"))
-        return (
-            {**item, **dict(zip(("site", "group"), fresh[0], strict=True))} if fresh else {**item}
-        )
+    def _where_they_are(self, parts: Things) -> Things:
+        """What a job asks of node groups, by the names that those which are gone may have now."""
+        found: dict[Any, dict[str, Any]] = {}
+        for part in parts:
+            own = part.get("site"), part.get("group")
+            site, group = self._renamed.get(own, own)
+            hosts = [one.get("hosts") for one in (part, found.get((site, group), {}))]
+            asked = sum(number for number in hosts if isinstance(number, int))
+            found[site, group] = {**part, "site": site, "group": group, "hosts": asked}
+        return list(found.values())
 
-    def _gone_things(self) -> Sequence[_Thing]:
+    @cached_property
+    def _renamed(self) -> Mapping[Any, Any]:
+        """The node groups that are gone, and which of the new ones each may be."""
+        before, now = list(groups_of(self.base or {})), list(groups_of(self.head))
+        fresh = [place for place in now if place not in before]
+        found: dict[Any, Any] = {}
+        # One that kept its name at another site first; what is left over may be part of the first.
+        gone = [place for place in before if place not in now]
+        names = {group for _, group in fresh}
+        for place in sorted(gone, key=lambda place: place[1] not in names):
+            free = [one for one in fresh if one not in found.values()] or fresh
+            if free:
+                found[place] = min(free, key=lambda one: one[1] != place[1])
+        return found
+
+    @cached_property
+    def _gone(self) -> Sequence[Thing]:
         """The things of the base that the head does not have where they were."""
-        if self._gone is None:
-            here = {(thing.model, thing.chain) for thing in _things(Blueprint, self.head, ())}
-            racks = {
-                (thing.chain[1], name)
-                for thing in _things(Blueprint, self.head, ())
-                if isinstance(thing.identity, frozenset)
-                for name in thing.identity
-            }
-            self._gone = [
-                thing
-                for thing in _things(Blueprint, self.base or {}, ())
-                if (
-                    not any((thing.chain[1], name) in racks for name in thing.identity)
-                    if isinstance(thing.identity, frozenset)
-                    else (thing.model, thing.chain) not in here
-                )
-            ]
-        return self._gone
+        return gone_things(self.base or {}, self.head)
+
+    @cached_property
+    def _left(self) -> Sequence[Thing]:
+        """The things of the base that the head has, and that hosts or loads leave in it."""
+        gone = {(thing.model, thing.chain) for thing in self._gone}
+        left = left_things(self.base or {}, self.head)
+        return [thing for thing in left if (thing.model, thing.chain) not in gone]
 
 
-def _things(model: type[Model], item: Mapping[str, Any], chain: Chain) -> Iterator[_Thing]:
-    """Every entry of a list, inside and out, that can claim something."""
-    fields = CLASSES[model]
-    for name in (*fields.parts.split(), *fields.statements.split(), *fields.asked.split()):
-        models, value = granting(model, name), item.get(name)
-        if not models:
-            continue
-        for child in value if isinstance(value, list) else [value]:
-            if not isinstance(child, Mapping):
-                continue
-            inner = _model_of(models, child)
-            where = (*chain, name)
-            if isinstance(value, list):
-                identity = identity_of(inner, child)
-                where = (*where, identity)
-                yield _Thing(inner, where, identity, child)
-            yield from _things(inner, child, where)
-
-
-def _groups(document: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
-    """The node groups of a document, each with its site."""
-    for site in _mappings(document.get("sites")):
-        for group in _mappings(site.get("node_groups")):
-            yield site.get("name"), group.get("name")
-
-
-def _has_site(document: Mapping[str, Any], name: str) -> bool:
-    return any(site.get("name") == name for site in _mappings(document.get("sites")))
-
-
-def _is_there(item: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
-    """Whether a document has the node group that an entry is about, if it is about one."""
-    group, site = item.get("group"), item.get("site")
-    return group is None or any(
-        group == name and site in {None, place} for place, name in _groups(document)
-    )
-
-
-def identity_of(model: type[Model], item: Mapping[str, Any]) -> Identity:
-    """What tells an entry from the others of its list."""
-    if model is RackGroup:
-        return _racks_of(item)
-    return tuple(_hashable(item.get(name)) for name in CLASSES[model].identity)
-
-
-def _same(model: type[Model], now: Any, base: Mapping[str, Any]) -> bool:
-    return now is None or identity_of(model, now) == identity_of(model, base)
-
-
-def _hashable(value: Any) -> Any:
-    return tuple(map(_hashable, value)) if isinstance(value, list) else str(value)
-
-
-def _racks_of(group: Mapping[str, Any]) -> frozenset[str]:
-    try:
-        return frozenset(expand_hostlist(str(group.get("racks", ""))))
-    except ValueError:  # of a base that is no blueprint
-        return frozenset()
-
-
-def _rack_groups(site: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The rack groups of a site, whatever row they are in."""
-    for hall in _mappings(site.get("halls")):
-        for row in _mappings(hall.get("rows")):
-            yield from _mappings(row.get("rack_groups"))
-
-
-def _mappings(value: Any) -> Iterable[Mapping[str, Any]]:
-    entries = value if isinstance(value, list) else ()
-    return [child for child in entries if isinstance(child, Mapping)]
+def _is_of_kind(thing: Thing, model: type[Model], item: Mapping[str, Any]) -> bool:
+    return thing.model is model and thing.item.get("kind") == item.get("kind")
 
 
 def _required(model: type[Model], name: str) -> bool:
     return model.model_fields[name].is_required()
-
-
-@cache
-def granting(model: type[Model], name: str) -> tuple[type[Model], ...]:
-    """The models in a field, if any of them has claims or settings, or holds one that has."""
-    inner = tuple(models_in(model.model_fields[name].annotation))
-    return inner if any(map(_grants, inner)) else ()
-
-
-@cache
-def _grants(model: type[Model]) -> bool:
-    fields = CLASSES[model]
-    rules = (*fields.claims.values(), *fields.settings.values())
-    if fields.asked or any(rule.direction is not Direction.APART for rule in rules):
-        return True
-    names = (*fields.parts.split(), *fields.statements.split())
-    return any(granting(model, name) for name in names)
-
-
-def models_in(annotation: Any) -> Iterator[type[Model]]:
-    """The models that a type is made of."""
-    if isinstance(annotation, type) and issubclass(annotation, Model):
-        yield annotation
-    for part in get_args(annotation):
-        yield from models_in(part)
-
-
-def _model_of(models: tuple[type[Model], ...], item: Mapping[str, Any]) -> type[Model]:
-    """The one of several models that a document's part is; they differ in a fixed word."""
-    for model in models:
-        for name in ("provider", "kind"):
-            info = model.model_fields.get(name)
-            if (
-                len(models) > 1
-                and info is not None
-                and get_origin(info.annotation) is Literal
-                and item.get(name) in get_args(info.annotation)
-            ):
-                return model
-    return models[0]

@@ -72,8 +72,16 @@ def baseline_beside(blueprint: Path) -> Path:
     return blueprint.parent / FOLDER / BaselineFile.NAME
 
 
-def read_exceptions(blueprint: Path, choice: ExceptionChoice | None = None) -> PolicyExceptions:
+def read_exceptions(
+    blueprint: Path, choice: ExceptionChoice | None = None, *, former: Path | None = None
+) -> PolicyExceptions:
     """The waivers and the baseline for ``blueprint``.
+
+    Args:
+        blueprint: the file.
+        choice: which files, and of which revision; None means those beside it.
+        former: where the base revision has the blueprint, if the change has moved it: what that
+            revision has beside its new place was approved for another one.
 
     Raises:
         SpecErrors: a file is not valid; a waiver that cannot be read never holds.
@@ -85,12 +93,18 @@ def read_exceptions(blueprint: Path, choice: ExceptionChoice | None = None) -> P
     waivers = baseline = None
     if choice.use_waivers:
         path = choice.waivers or waivers_beside(blueprint)
+        then = choice.waivers or waivers_beside(former or blueprint)
         named = choice.waivers is not None
-        waivers = Waivers(*_versions(path, WaiverFile, choice.base_ref, blueprint, named=named))
+        waivers = Waivers(
+            *_versions(path, then, WaiverFile, choice.base_ref, blueprint, named=named)
+        )
     if choice.use_baseline:
         path = choice.baseline or baseline_beside(blueprint)
+        then = choice.baseline or baseline_beside(former or blueprint)
         named = choice.baseline is not None
-        baseline = Baseline(*_versions(path, BaselineFile, choice.base_ref, blueprint, named=named))
+        baseline = Baseline(
+            *_versions(path, then, BaselineFile, choice.base_ref, blueprint, named=named)
+        )
     return PolicyExceptions(waivers, baseline, today, choice.strict)
 
 
@@ -135,14 +149,14 @@ def apply_exceptions(
 
 
 def _versions(
-    path: Path, model: type[F], ref: str | None, blueprint: Path, *, named: bool
+    path: Path, then: Path, model: type[F], ref: str | None, blueprint: Path, *, named: bool
 ) -> tuple[Loaded[F] | None, Loaded[F] | None, str | None]:
-    """The file as it is now and in the revision ``ref``, and that revision.
+    """The file as it is now and, at ``then``, in the revision ``ref``, and that revision.
 
     Raises:
         UsageError: the file was ``named``, and neither has it.
     """
-    head, base = _here(path, model), _at(path, model, ref, blueprint)
+    head, base = _here(path, model), _at(then, model, ref, blueprint)
     if named and head is None and base is None:
         raise UsageError(f"there is no file '{path}'")
     return head, base, ref

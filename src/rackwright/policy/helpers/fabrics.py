@@ -20,6 +20,7 @@ from rackwright.plan.fabric.addresses import (
 )
 from rackwright.plan.fabric.cables import (
     End,
+    bend_space,
     digest,
     ends,
     host_wires,
@@ -49,7 +50,7 @@ from rackwright.plan.fabric.ports import (
     uplinks_for,
 )
 from rackwright.plan.fabric.sizing import LARGEST_UNICAST_LID, ceil_div
-from rackwright.plan.missing import Missing
+from rackwright.plan.missing import Missing, each_once
 from rackwright.plan.model import Path, Plan, SitePlan, Subject
 from rackwright.policy.api import Finding
 
@@ -63,6 +64,7 @@ __all__ = [
     "addresses_of",
     "asn_claims",
     "attachments_of",
+    "bend_space",
     "ceil_div",
     "collisions",
     "digest",
@@ -96,6 +98,7 @@ __all__ = [
     "unattached",
     "uncabled",
     "uncabled_hosts",
+    "unknown_cables",
     "unknown_ports",
     "unknown_uplinks",
     "unsaid",
@@ -194,6 +197,18 @@ def attachments_of(
         for index, hosts in enumerate(other.layout.hosts)
         if hosts.group.name == group
     ]
+
+
+def unknown_cables(layout: Layout, path: Path) -> tuple[str, ...]:
+    """What keeps it open which cables the fabric at ``path`` has, and where they end.
+
+    Returns:
+        What is missing; empty where every cable is known.
+    """
+    tiers = range(len(layout.tiers) - 1)
+    found = [*unknown_ports(layout, path), *uncabled(layout, path), *uncabled_hosts(layout, path)]
+    found += [missing for tier in tiers for missing in unknown_uplinks(layout, path, tier)]
+    return each_once(found)
 
 
 def unattached(found: FabricAt, message: str) -> Finding:

@@ -121,7 +121,11 @@ def former_ids(policies: Iterable[type[Policy]]) -> NewIds:
 
 
 def rule_files(folder: Path) -> list[Path]:
-    """The rule files of a pack; any other Python file in it must say that it is none."""
+    """The rule files of a pack; any other Python file in it must say that it is none.
+
+    Raises:
+        PolicyLoadError: a file says neither by its name.
+    """
     found = []
     for path in sorted(folder.rglob("*.py")):
         inside = path.relative_to(folder)

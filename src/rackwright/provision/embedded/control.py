@@ -166,7 +166,7 @@ def _launch(folder: Path) -> Embedded:
     with log.open("ab") as output:
         began = output.tell()
         process = subprocess.Popen(
-            [sys.executable, "-m", "rackwright.provision.embedded.server", str(folder)],
+            [sys.executable, "-P", "-m", "rackwright.provision.embedded.server", str(folder)],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,

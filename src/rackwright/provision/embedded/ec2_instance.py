@@ -122,6 +122,8 @@ class Instance(Ec2Resource):
         placement = take(inputs, _PLACEMENT)
         if placement:
             arguments["Placement"] = placement
+        if inputs.get("disableApiTermination"):
+            arguments["DisableApiTermination"] = True
         if inputs.get("iamInstanceProfile"):
             arguments["IamInstanceProfile"] = {"Name": inputs["iamInstanceProfile"]}
         if inputs.get("monitoring") is not None:
@@ -144,16 +146,7 @@ class Instance(Ec2Resource):
             TagSpecifications=specifications,
             **arguments,
         )
-        identity = str(made["Instances"][0]["InstanceId"])
-        if inputs.get("disableApiTermination"):  # moto does not take it at the launch
-            self._protect(aws, identity, protected=True)
-        return identity
-
-    @staticmethod
-    def _protect(aws: Aws, identity: str, *, protected: bool) -> None:
-        aws.ec2.modify_instance_attribute(
-            InstanceId=identity, DisableApiTermination={"Value": protected}
-        )
+        return str(made["Instances"][0]["InstanceId"])
 
     @staticmethod
     def _disks(aws: Aws, inputs: Props) -> list[dict[str, Any]]:
@@ -202,7 +195,9 @@ class Instance(Ec2Resource):
             )
         if changed(olds, news, "disableApiTermination"):
             protected = bool(news.get("disableApiTermination"))
-            self._protect(aws, identity, protected=protected)
+            ec2.modify_instance_attribute(
+                InstanceId=identity, DisableApiTermination={"Value": protected}
+            )
         if changed(olds, news, "iamInstanceProfile"):
             self._profile(aws, identity, news.get("iamInstanceProfile"))
 

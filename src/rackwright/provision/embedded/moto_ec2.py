@@ -90,7 +90,11 @@ def _run_instances(self: Any, first: Any) -> ActionResult:
         return ActionResult(held)
     run = backend.run_instances
 
+    # moto knows the protection from termination, and does not read it here.
+    protected = bool(self._get_param("DisableApiTermination"))
+
     def with_extra(*args: Any, **kwargs: Any) -> Any:
+        kwargs["disable_api_termination"] = protected
         reservation = run(*args, **kwargs, rackwright_extra=extra)
         if token:
             launched[token] = reservation

@@ -23,6 +23,7 @@ from rackwright.provision.embedded import moto_capacity
 from rackwright.provision.embedded.patching import first_time, put
 
 _DEVICES_PER_CARD = 64
+_TEMPLATE_DECIDES = {"CapacityReservationPreference": "default"}
 
 
 def install() -> None:
@@ -263,14 +264,23 @@ def _patch_autoscaling() -> None:
                     )
                 )
 
-    put(autoscaling.FakeAutoScalingGroup, replace_autoscaling_group_instances=replace)
+    put(
+        autoscaling.FakeAutoScalingGroup,
+        replace_autoscaling_group_instances=replace,
+        # moto takes none; AWS says of a group that was given none that its template decides.
+        capacity_reservation_specification=property(lambda _group: dict(_TEMPLATE_DECIDES)),
+    )
     _patch_termination()
 
 
 def _patch_termination() -> None:
-    """No group has fewer instances than its minimum, and none replaces what it was told not to replace."""
+    """No group has fewer instances than its minimum, and none replaces what it was told not to replace.
+
+    A group with more instances than it should have ends those that are protected no longer.
+    """
     first = autoscaling.AutoScalingBackend.terminate_instance
     first_notified = autoscaling.AutoScalingBackend.notify_terminate_instances
+    first_protection = autoscaling.AutoScalingBackend.set_instance_protection
 
     def terminate_instance(self: Any, instance_id: str, should_decrement: Any) -> Any:
         instance = self.ec2_backend.get_instance(instance_id)
@@ -295,8 +305,17 @@ def _patch_termination() -> None:
             kept[one].health_status = "Unhealthy"
         first_notified(self, [one for one in instance_ids if one not in kept])
 
+    def set_instance_protection(
+        self: Any, group_name: str, instance_ids: list[str], protected_from_scale_in: Any
+    ) -> None:
+        first_protection(self, group_name, instance_ids, protected_from_scale_in)
+        group = self.autoscaling_groups[group_name]
+        if len(group.active_instances()) > (group.desired_capacity or 0):
+            group.set_desired_capacity(group.desired_capacity)
+
     put(
         autoscaling.AutoScalingBackend,
         terminate_instance=terminate_instance,
         notify_terminate_instances=notify_terminate_instances,
+        set_instance_protection=set_instance_protection,
     )

@@ -1,9 +1,10 @@
-"""The Pulumi CLI, its Python language host and Receptor: where they are, and how they are installed."""
+"""The Pulumi CLI, its language host and AWS plugin, and Receptor: finding and installing them."""
 
 from __future__ import annotations
 
 from rackwright.provision.tools.archive import Archive, parse_archive
 from rackwright.provision.tools.automation import automation_command
+from rackwright.provision.tools.aws_provider import find_aws_provider, install_aws_provider
 from rackwright.provision.tools.environment import pulumi_environment
 from rackwright.provision.tools.find import PulumiTool, find_pulumi
 from rackwright.provision.tools.folder import tools_dir
@@ -14,8 +15,10 @@ __all__ = [
     "Archive",
     "PulumiTool",
     "automation_command",
+    "find_aws_provider",
     "find_pulumi",
     "find_receptor",
+    "install_aws_provider",
     "install_pulumi",
     "install_receptor",
     "need_receptor",

@@ -28,6 +28,7 @@ SCHEMA = "rackwright.tools/v2"
 CLI = "pulumi"
 LANGUAGE_HOST = "pulumi-language-python"
 RECEPTOR = "receptor"
+AWS_PROVIDER = "pulumi-resource-aws"
 _STAGING = ".staging-"
 _MANIFEST = "manifest.json"
 _UNUSED_S = 90 * 24 * 3600

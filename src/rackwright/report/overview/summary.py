@@ -54,7 +54,7 @@ def render_overview(
         colour: use the colours of a terminal.
         width: columns that a line of a budget has; None for as many as it needs.
     """
-    lines = [*_table(_sites(plan)), "", f"cost: {amount_text(plan.cost.total)}"]
+    lines = [*_table(site_table(plan)), "", f"cost: {amount_text(plan.cost.total)}"]
     found = budgets(report.results)
     left = [one for one in found if not one.worst.is_exact]
     exact = [one for one in found if one.worst.is_exact]
@@ -69,7 +69,8 @@ def render_overview(
     return "\n".join([*lines, "", summary(report)]) + "\n"
 
 
-def _sites(plan: Plan) -> Iterator[tuple[str, ...]]:
+def site_table(plan: Plan) -> Iterator[tuple[str, ...]]:
+    """The sites as a table, its head first; numbers begin with the third column."""
     yield "site", "provider", "racks", "hosts", "accelerators", "IT power", "facility", "weight"
     for site in plan.onprem:
         total = site.totals

@@ -127,3 +127,40 @@ def test_without_a_scheduler_no_job_opens_a_host(tmp_path: Path) -> None:
     with pytest.raises(RackwrightError) as caught:
         load_plan(FIXTURES / "air.yaml", (layer,))
     assert "no 'scheduler' to ask for jobs" in str(caught.value)
+
+
+TREE = """
+scheduler:
+  accounting:
+    host: head-1
+    accounts:
+      - {name: vision, parent: research, max_gpus: 64}
+      - {name: research, share: 3}
+  priority: {}
+"""
+
+
+def test_the_database_s_host_is_told_the_tree_of_accounts(tmp_path: Path) -> None:
+    layer, tree = tmp_path / "layer.yaml", tmp_path / "tree.yaml"
+    layer.write_text(LAYER)
+    tree.write_text(TREE)
+    plan = load_plan(FIXTURES / "slurm.yaml", (layer, tree)).plan
+    assert plan.slurm is not None
+    told = build_inventory(plan)["slurm_database"]["vars"]
+    assert told["users_cluster"] == plan.slurm.name
+    assert told["users_tree"] == [
+        {"name": "research", "share": 3},
+        {"name": "vision", "parent": "research", "max_gpus": 64},
+    ]
+    tree.write_text(TREE.split("    accounts", maxsplit=1)[0] + "  priority: {}\n")
+    plain = build_inventory(load_plan(FIXTURES / "slurm.yaml", (layer, tree)).plan)
+    assert "users_tree" not in plain["slurm_database"]["vars"]
+
+
+def test_a_user_is_in_an_account_of_the_tree(tmp_path: Path) -> None:
+    layer, tree = tmp_path / "layer.yaml", tmp_path / "tree.yaml"
+    layer.write_text(LAYER.replace("slurm_account: research", "slurm_account: reserch"))
+    tree.write_text(TREE)
+    with pytest.raises(RackwrightError) as refused:
+        load_plan(FIXTURES / "slurm.yaml", (layer, tree))
+    assert "'ada' is in the Slurm account 'reserch', which" in str(refused.value)

@@ -380,3 +380,23 @@ def test_a_new_site_raises_no_quota_of_its_region(pull: Pull, recorded: int | No
     code, notices = pull.report(rule="AWS-004")
     assert code == before
     assert [name for name in notices if name.startswith("sites.second.limits")]
+
+
+def test_a_job_goes_along_with_what_is_renamed() -> None:
+    def blueprint(site: str, *groups: str, hosts: int) -> dict[str, Any]:
+        parts = [{"site": site, "group": group, "hosts": hosts} for group in groups]
+        nodes = [some_nodes(group) for group in groups]
+        jobs = [{"name": "train", "parts": parts}]
+        return a_blueprint(a_site(name=site, node_groups=nodes), reliability={"jobs": jobs})
+
+    def asked(head: dict[str, Any], base: dict[str, Any]) -> list[tuple[str, str, int]]:
+        (job,) = hold_claims(head, base).data["reliability"]["jobs"]
+        return [(part["site"], part["group"], part["hosts"]) for part in job["parts"]]
+
+    base = blueprint("lab", "dgx", "hgx", hosts=4)
+    assert asked(blueprint("dc2", "hgx", "dgx", hosts=4), base) == [
+        ("dc2", "hgx", 4),
+        ("dc2", "dgx", 4),
+    ]
+    assert asked(blueprint("lab", "a", "b", hosts=1), base) == [("lab", "a", 4), ("lab", "b", 4)]
+    assert asked(blueprint("lab", "both", hosts=4), base) == [("lab", "both", 8)]

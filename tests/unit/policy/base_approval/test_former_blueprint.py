@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,28 @@ def test_a_renamed_blueprint_keeps_the_packs_of_its_team(pull: Pull) -> None:
     Path("elsewhere").mkdir()
     Path(FILE).rename("elsewhere/blueprint.yaml")
     assert pull.judge(rule="ACME-001", file="elsewhere/blueprint.yaml") == 5
+
+
+def test_a_blueprint_that_moves_to_the_waivers_of_another_keeps_its_own(pull: Pull) -> None:
+    day = (datetime.now(UTC).date() + timedelta(days=5)).isoformat()
+    waiver = {
+        "id": "W-2026-001",
+        "policy": "PWR-006",
+        "match": {"site": "lab"},
+        "up_to": "900 kW",
+        "reason": "the utility agreed to it in DC-12",
+        "owner": "ada@example.com",
+        "ticket": "DC-12",
+        "expires": day,
+    }
+    Path("lab/policies").mkdir(parents=True)
+    Path("lab/policies/waivers.yaml").write_text(yaml.safe_dump({"waivers": [waiver]}))
+    pull.open(overdrawn())
+    Path(FILE).rename(LAB)
+    assert (pull.alone(file=LAB), pull.judge(file=LAB)) == (0, 5)
+    pull.merge()
+    Path("lab").rename("moved")
+    assert pull.judge(file="moved/blueprint.yaml") == 0, "what was approved goes along"
 
 
 def test_a_new_cluster_beside_others_is_new(pull: Pull) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from rackwright.provision.embedded import moto_instances, moto_network, moto_route53
+from rackwright.provision.embedded import moto_ec2, moto_instances, moto_network, moto_route53
 
 REGION = "us-east-1"
 IMAGE = "ami-12c6146b"
@@ -20,7 +21,7 @@ IMAGE = "ami-12c6146b"
 def _moto(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "embedded")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "embedded")
-    for addition in (moto_instances, moto_network, moto_route53):
+    for addition in (moto_ec2, moto_instances, moto_network, moto_route53):
         addition.install()
     with mock_aws():
         yield
@@ -112,3 +113,74 @@ def test_the_tags_of_a_template_are_not_those_of_its_instances() -> None:
     read = ec2.describe_launch_template_versions(LaunchTemplateId=template, Versions=["1"])
     (version,) = read["LaunchTemplateVersions"]
     assert version["LaunchTemplateData"]["TagSpecifications"] == [tags["instance"]]
+
+
+@pytest.mark.parametrize("protected", [False, True])
+def test_an_instance_is_protected_from_termination_from_its_launch(protected: bool) -> None:
+    ec2 = _client("ec2")
+    made = ec2.run_instances(
+        ImageId=IMAGE,
+        InstanceType="m5.large",
+        MinCount=1,
+        MaxCount=1,
+        DisableApiTermination=protected,
+    )
+    identity = made["Instances"][0]["InstanceId"]
+    read = ec2.describe_instance_attribute(InstanceId=identity, Attribute="disableApiTermination")
+    assert read["DisableApiTermination"]["Value"] is protected
+    if protected:
+        with pytest.raises(ClientError, match="may not be terminated"):
+            ec2.terminate_instances(InstanceIds=[identity])
+        ec2.modify_instance_attribute(InstanceId=identity, DisableApiTermination={"Value": False})
+    (ended,) = ec2.terminate_instances(InstanceIds=[identity])["TerminatingInstances"]
+    assert ended["InstanceId"] == identity
+
+
+def test_a_group_that_is_too_large_ends_instances_once_they_are_protected_no_longer() -> None:
+    ec2, scaling = _client("ec2"), _client("autoscaling")
+    _, subnet = _subnet(ec2)
+    ec2.create_launch_template(
+        LaunchTemplateName="template",
+        LaunchTemplateData={"ImageId": IMAGE, "InstanceType": "m5.large"},
+    )
+    scaling.create_auto_scaling_group(
+        AutoScalingGroupName="g",
+        MinSize=2,
+        MaxSize=2,
+        VPCZoneIdentifier=subnet,
+        LaunchTemplate={"LaunchTemplateName": "template"},
+        NewInstancesProtectedFromScaleIn=True,
+    )
+
+    def running() -> list[str]:
+        (group,) = scaling.describe_auto_scaling_groups()["AutoScalingGroups"]
+        return [one["InstanceId"] for one in group["Instances"]]
+
+    (group,) = scaling.describe_auto_scaling_groups()["AutoScalingGroups"]
+    assert group["CapacityReservationSpecification"] == {"CapacityReservationPreference": "default"}
+    first, second = running()
+    scaling.set_instance_protection(
+        AutoScalingGroupName="g", InstanceIds=[first], ProtectedFromScaleIn=False
+    )
+    assert running() == [first, second], "it is no larger than it should be"
+    scaling.update_auto_scaling_group(
+        AutoScalingGroupName="g", MinSize=0, MaxSize=0, DesiredCapacity=0
+    )
+    assert running() == [second]
+    scaling.set_instance_protection(
+        AutoScalingGroupName="g", InstanceIds=[second], ProtectedFromScaleIn=False
+    )
+    assert running() == []
+
+
+def test_a_profile_gives_its_role_back() -> None:
+    iam = _client("iam")
+    iam.create_role(RoleName="role", AssumeRolePolicyDocument="{}")
+    iam.create_instance_profile(InstanceProfileName="profile")
+    names = {"InstanceProfileName": "profile", "RoleName": "role"}
+    iam.add_role_to_instance_profile(**names)
+    iam.remove_role_from_instance_profile(**names)
+    read = iam.get_instance_profile(InstanceProfileName="profile")
+    assert read["InstanceProfile"]["Roles"] == []
+    iam.delete_instance_profile(InstanceProfileName="profile")
+    assert iam.list_instance_profiles()["InstanceProfiles"] == []

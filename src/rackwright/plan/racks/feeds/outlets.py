@@ -43,14 +43,27 @@ def outlets_used(
     return {"C13": inlets.count("C14"), "C19": inlets.count("C20") + inlets.count("C22")}
 
 
-def outlet_count(outlets: Mapping[str, Outlets] | None, kind: str) -> int | None:
-    """Outlets of one type; None when the maker does not list them."""
-    return None if outlets is None else (outlets[kind].count if kind in outlets else 0)
+def outlets_available(
+    outlets: Mapping[str, Outlets] | None, used: Mapping[str, int] | None
+) -> Mapping[str, int | None]:
+    """Outlets that there are for plugs of a C13 and of a C19; None when the maker does not list them.
+
+    A C39 takes either: those that plugs of a C19 need are not there for plugs of a C13.
+    """
+    if outlets is None:
+        return {"C13": None, "C19": None}
+    c13, c19, either = (
+        outlets[kind].count if kind in outlets else 0 for kind in ("C13", "C19", "C39")
+    )
+    taken = 0 if used is None else min(either, max(0, used["C19"] - c19))
+    return {"C13": c13 + either - taken, "C19": c19 + either}
 
 
 def outlet_rating(outlets: Mapping[str, Outlets] | None, kind: str) -> float | None:
-    """Rating in A of the outlets of one type."""
-    return outlets[kind].rating.value if outlets and kind in outlets else None
+    """Least rating in A of the outlets that take plugs of a C13, or of a C19."""
+    listed = outlets or {}
+    ratings = [listed[name].rating.value for name in (kind, "C39") if name in listed]
+    return min(ratings, default=None)
 
 
 def worst_shares(

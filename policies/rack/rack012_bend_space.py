@@ -1,0 +1,110 @@
+"""RACK-012: cables bend behind devices no tighter than they may."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rackwright.api import (
+    Cables,
+    Finding,
+    Measure,
+    Missing,
+    Path,
+    Plan,
+    Policy,
+    Profile,
+    RackClass,
+    Severity,
+    SitePlan,
+    rule,
+)
+from rackwright.policy.helpers.fabrics import End, bend_space, ends, fabrics_of
+from rackwright.policy.helpers.missing import each_once
+from rackwright.policy.helpers.racks import subject
+from rackwright.policy.helpers.remediation import either, provide
+
+
+@dataclass(frozen=True, slots=True)
+class _Plug:
+    """An end of a kind of cables; ``path`` is the place of the kind."""
+
+    link: Cables
+    path: Path
+    end: End
+
+    @property
+    def space(self) -> float | None:
+        return bend_space(self.link, self.end)
+
+
+@rule(
+    "RACK-012",
+    "Cables bend behind devices no tighter than they may",
+    Severity.MEDIUM,
+    since="0.3",
+    profile=Profile.PRODUCTION,
+)
+class BendSpace(Policy):
+    """The space behind the devices of a rack is that of the cable which needs most."""
+
+    def check(self, plan: Plan) -> Iterator[Measure | Finding]:
+        """A measure for each class of racks in which cables of a fabric end."""
+        plugs = _plugs(plan)
+        for site in plan.onprem:
+            for row in site.rack_classes:
+                devices = site.devices_of(row.rack_class)
+                if row.mode == "immersion" or any(device.whole_rack for device in devices):
+                    continue
+                here = [
+                    plug
+                    for place in dict.fromkeys(device.path for device in devices)
+                    for plug in plugs.get(place, ())
+                ]
+                if here:
+                    yield _measure(site, row, here)
+
+
+def _plugs(plan: Plan) -> Mapping[Path, Sequence[_Plug]]:
+    """The ends of all kinds of cables by the place of the devices that they end at."""
+    found: dict[Path, list[_Plug]] = {}
+    for fabric in fabrics_of(plan):
+        if fabric.layout is None:
+            continue
+        places = {
+            tier.name: (*fabric.path, "tiers", n) for n, tier in enumerate(fabric.fabric.tiers)
+        }
+        places |= {group.group.name: group.path for group in fabric.site.groups}
+        for at, link in fabric.links():
+            for end in ends(fabric.layout, link):
+                found.setdefault(places[end.name], []).append(_Plug(link, at.path, end))
+    return found
+
+
+def _measure(site: SitePlan, row: RackClass, plugs: Sequence[_Plug]) -> Measure:
+    widest = max(plugs, key=lambda plug: plug.space or 0.0)
+    missing = [
+        Missing(f"'bend_space' of the cables '{plug.link.name}'", (*plug.path, "bend_space"))
+        for plug in plugs
+        if plug.space is None
+    ]
+    value, limit = None if missing else widest.space, row.cable_allowance_m
+    if limit is None:
+        place = (*row.path, "cable_allowance")
+        missing.append(Missing("'cable_allowance' of the racks", place))
+    fix = None
+    if value is not None and limit is not None and value > limit:
+        fix = either(
+            provide(value, "m", "space behind the devices ('cable_allowance')"),
+            "choose cables that bend tighter",
+        )
+    part = widest.link.cable if widest.end.cable is None else widest.end.cable.id
+    return Measure(
+        subject(site, row),
+        value=value,
+        limit=limit,
+        unit="m",
+        what=f"plug and bend of the cables {widest.link.name}" + (f" ({part})" if part else ""),
+        fix=fix,
+        missing=each_once(missing),
+    )

@@ -1,0 +1,1 @@
+"""The report as one page of HTML, with drawings that answer to clicks; it asks nobody for anything."""

@@ -1,0 +1,76 @@
+"""The headroom of every budget as rows of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rackwright.page.places import Place, Places
+from rackwright.policy.engine import Result
+from rackwright.report.overview.headroom import (
+    BudgetHeadroom,
+    budgets,
+    left_text,
+    share_text,
+    value_text,
+)
+from rackwright.report.overview.summary import TIGHT
+from rackwright.report.wording import printable
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRow:
+    """One budget where least of it is left.
+
+    Attributes:
+        state: ``broken``, ``unknown``, ``tight``, ``exact`` or ``fine``.
+        used: share of the limit that is used, in percent of the bar.
+        share: what is left of the limit, in words.
+        left: the same in its unit.
+        value: value and limit.
+        policy: id of the rule.
+        what: what is measured.
+        where: the subject, and how many there are more.
+        place: where that is on the page.
+    """
+
+    state: str
+    used: float
+    share: str
+    left: str
+    value: str
+    policy: str
+    what: str
+    where: str
+    place: Place | None
+
+
+def budget_rows(results: Sequence[Result], places: Places) -> Iterator[BudgetRow]:
+    """Every budget, the worst first; those that are met exactly come last."""
+    found = budgets(results)
+    for one in sorted(found, key=lambda one: one.worst.is_exact):
+        row, others = one.worst, len(one.rows) - 1
+        name = printable(row.result.subject.name)
+        used = 0.0 if row.share is None else 100 * min(1.0, max(0.0, 1 - row.share))
+        yield BudgetRow(
+            state=_state(one),
+            used=round(used, 1),
+            share=share_text(row),
+            left=left_text(row),
+            value=value_text(row),
+            policy=one.policy,
+            what=printable(one.what).rstrip(","),
+            where=f"{name} and {others:,} more" if others else name,
+            place=places.of(row.result.subject.path),
+        )
+
+
+def _state(one: BudgetHeadroom) -> str:
+    row = one.worst
+    if row.left is None:
+        return "unknown"
+    if row.left < 0:
+        return "broken"
+    if row.is_exact:
+        return "exact"
+    return "tight" if row.share is not None and row.share < TIGHT else "fine"

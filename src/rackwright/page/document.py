@@ -1,0 +1,155 @@
+"""The page: one file that opens from a disk, an artefact or a mail, and loads nothing.
+
+What is from the blueprint is text: the template escapes it, the drawings do, and the data of the
+page's program cannot end the element that it stands in. A policy of the page itself lets run that one
+program alone, by its digest.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from rackwright import __version__
+from rackwright.diff.compare import Comparison
+from rackwright.drawings.floor import MEASURES
+from rackwright.drawings.style import STYLE
+from rackwright.page.budget_rows import BudgetRow, budget_rows
+from rackwright.page.changes import view_change
+from rackwright.page.finding_rows import MOST_FINDINGS, FindingRow, finding_rows, pieces
+from rackwright.page.places import Places
+from rackwright.page.racks import Elevations
+from rackwright.page.site_views import view_site
+from rackwright.plan.cost.summary import NOT_COUNTED
+from rackwright.plan.model import Plan
+from rackwright.policy.engine import Report
+from rackwright.report.cost import amount_text, cost_table
+from rackwright.report.overview.summary import site_table
+from rackwright.report.text import summary
+from rackwright.report.wording import lowered_line, printable
+from rackwright.resources import bundled
+from rackwright.templating import render_file
+
+FIRST_BUDGETS, FIRST_FINDINGS = 12, 8
+"""Rows that are shown at once; the others are folded."""
+_UNSAFE = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"})
+
+
+def render_page(
+    plan: Plan,
+    report: Report,
+    comparison: Comparison | None = None,
+    *,
+    uncompared: str | None = None,
+) -> str:
+    """The page of a plan.
+
+    Args:
+        plan: what is drawn.
+        report: what the policies found in it.
+        comparison: of the plan with a base.
+        uncompared: why there is none, though a base is named.
+    """
+    folder = bundled("templates") / "page"
+    places = Places(plan)
+    rows = finding_rows(report, places)
+    elevations = Elevations.empty()
+    sites = [view_site(plan, n, report.results, elevations) for n in range(len(plan.onprem))]
+    site_head, *site_rows = site_table(plan)
+    style = f"{STYLE}{_read(folder / 'page.css')}"
+    program = _read(folder / "page.js")
+    data = {
+        "sites": [site.data for site in sites],
+        "findings": list(pieces(rows[:MOST_FINDINGS])),
+    }
+    values = {
+        "policy": _content_policy(style, program),
+        "style": Markup(style),  # noqa: S704 - our own
+        "program": Markup(program),  # noqa: S704 - our own
+        "data": Markup(embedded(data)),  # noqa: S704 - it holds no sign that ends an element
+        "title": printable(plan.name),
+        "summary": summary(report).removeprefix(f"{printable(report.blueprint)}: "),
+        "exit_code": int(report.exit_code),
+        "refused": int(report.exit_code) != 0,
+        "lowered": [lowered_line(rule) for rule in report.lowered],
+        "site_head": site_head,
+        "site_rows": site_rows,
+        "budgets": _budget_groups(list(budget_rows(report.results, places))),
+        "findings": _finding_groups(rows[:MOST_FINDINGS]),
+        "more_findings": max(0, len(rows) - MOST_FINDINGS),
+        "change": None if comparison is None else view_change(comparison),
+        "uncompared": None if uncompared is None else printable(uncompared),
+        "measures": MEASURES,
+        "sites": sites,
+        "elevations": [Markup(svg) for svg in elevations.drawn],  # noqa: S704 - drawings escape
+        "cost": amount_text(plan.cost.total),
+        "cost_rows": cost_table(plan.cost)[1:],
+        "cost_missing": [printable(text) for text in plan.cost.missing],
+        "not_counted": [
+            f"not counted ({provider}): {NOT_COUNTED[provider]}"
+            for provider in dict.fromkeys(site.provider for site in plan.cost.sites)
+        ],
+        "version": __version__,
+        "policy_set": report.regime.policy_set,
+        "profile": report.regime.profile.value,
+    }
+    return render_file(folder / "page.html", values, autoescape=True)
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """Rows of a table or a list; with words they are folded behind them."""
+
+    rows: Sequence[BudgetRow] | Sequence[FindingRow]
+    words: str = ""
+
+
+def _budget_groups(rows: Sequence[BudgetRow]) -> list[RowGroup]:
+    """The worst that are known, those with more headroom, and what has none that could be used."""
+    known = [row for row in rows if row.state not in {"unknown", "exact"}]
+    unknown = [row for row in rows if row.state == "unknown"]
+    exact = [row for row in rows if row.state == "exact"]
+    more = known[FIRST_BUDGETS:]
+    groups = [
+        RowGroup(known[:FIRST_BUDGETS]),
+        RowGroup(more, f"{len(more)} with more headroom"),
+        RowGroup(unknown, f"{len(unknown)} that cannot be judged yet"),
+        RowGroup(exact, f"{len(exact)} that are met exactly, with nothing left to use"),
+    ]
+    return [group for group in groups if group.rows]
+
+
+def _finding_groups(rows: Sequence[FindingRow]) -> list[RowGroup]:
+    """What blocks and some of the others, then the rest."""
+    first = max(FIRST_FINDINGS, sum(row.state in {"crash", "blocks"} for row in rows))
+    groups = [RowGroup(rows[:first]), RowGroup(rows[first:], f"{len(rows) - first} more findings")]
+    return [group for group in groups if group.rows]
+
+
+def embedded(data: Any) -> str:
+    """``data`` as JSON in an element of HTML: no text in it can end the element or begin another."""
+    return json.dumps(data, separators=(",", ":")).translate(_UNSAFE)
+
+
+def _content_policy(style: str, program: str) -> str:
+    """What the page may do: its own style, its own program, and nothing else."""
+    return (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(program)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")

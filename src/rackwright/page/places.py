@@ -1,0 +1,89 @@
+"""Where on the page the subject of a finding is: racks, a power source, a hall, a loop, a fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from rackwright.harmless import visible
+from rackwright.plan.base import Path
+from rackwright.plan.model import Plan, SitePlan
+
+LONGEST = 12
+"""Parts of the longest place that is looked up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What of a site's drawings something is about, by names as they are shown there.
+
+    Nothing but the site means all of it.
+
+    Attributes:
+        site: number of the bare-metal site.
+        classes: numbers of classes of racks.
+        source: name of a power source.
+        cooling: name of a hall, a loop or a circuit, as the cooling drawing has it.
+        fabric: name of a fabric.
+    """
+
+    site: int
+    classes: tuple[int, ...] = ()
+    source: str | None = None
+    cooling: str | None = None
+    fabric: str | None = None
+
+
+@dataclass(frozen=True)
+class Places:
+    """The places of a plan by their paths in the blueprint."""
+
+    plan: Plan
+
+    def of(self, path: Path) -> Place | None:
+        """The place that ``path`` lies in; None where nothing is drawn of it."""
+        for end in range(min(len(path), LONGEST), 0, -1):
+            if (found := self._known.get(path[:end])) is not None:
+                return found
+        return None
+
+    @cached_property
+    def _known(self) -> Mapping[Path, Place]:
+        found: dict[Path, Place] = {}
+        for number, site in enumerate(self.plan.onprem):
+            found |= _of_site(number, site)
+        return found
+
+
+def _of_site(number: int, site: SitePlan) -> dict[Path, Place]:
+    """Later ones hold over earlier ones at the same path."""
+    found = {site.path: Place(number)}
+    racks: dict[Path, dict[int, None]] = {}
+    for device in site.devices:
+        racks.setdefault(device.path, {})[device.rack_class] = None
+    rows: dict[tuple[str, str], dict[int, None]] = {}
+    halls: dict[str, dict[int, None]] = {}
+    for own in site.rack_classes:
+        racks.setdefault(own.path, {})[own.rack_class] = None
+        rows.setdefault((own.hall, own.row), {})[own.rack_class] = None
+        halls.setdefault(own.hall, {})[own.rack_class] = None
+    for row in site.rows:
+        racks[row.path] = rows.get((row.hall, row.row), {})
+    found |= {path: Place(number, tuple(classes)) for path, classes in racks.items()}
+    for hall in site.halls:
+        found[hall.path] = Place(
+            number, tuple(halls.get(hall.hall, ())), cooling=visible(hall.hall)
+        )
+    for stage in site.cooling:
+        found.setdefault(stage.path, Place(number, cooling=visible(stage.of)))
+    for loop in site.loops:
+        found[loop.path] = Place(number, cooling=visible(loop.loop))
+    for source in site.sources:
+        found[source.path] = Place(number, source=visible(source.source))
+    for planned in site.fabrics:
+        found[planned.path] = Place(number, fabric=visible(planned.name))
+        for index in range(len(planned.fabric.tiers)):
+            path = (*planned.path, "tiers", index)
+            found[path] = Place(number, tuple(racks.get(path, ())), fabric=visible(planned.name))
+    return found

@@ -1,0 +1,122 @@
+"""The elevations of a site: one for all racks with equal content, and the words of each rack in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rackwright.drawings.elevation import cables_of, draw_rack
+from rackwright.drawings.svg import Drawing
+from rackwright.harmless import visible
+from rackwright.model.quantities import format_quantity
+from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.records.racks import RackClass, RackPosition
+from rackwright.report.overview.rack import RackView, view_rack
+from rackwright.report.wording import printable
+
+LARGEST = 6_000_000
+"""Most characters of all elevations of a page: classes beyond it have their numbers alone."""
+
+_OWN = re.compile(r'(data-t="[^"]*">)[^<]*')
+
+
+@dataclass
+class Elevations:
+    """The elevations of a page, each once.
+
+    Attributes:
+        drawn: as SVG.
+    """
+
+    drawn: list[str]
+    _numbers: dict[str, int]
+    _size: int = 0
+
+    @classmethod
+    def empty(cls) -> Elevations:
+        """None so far."""
+        return cls([], {})
+
+    def add(self, drawing: Drawing) -> int | None:
+        """The number of an elevation, whatever the words of its rack alone; None beyond the bound."""
+        key, svg = _OWN.sub(r"\1", drawing.body), drawing.inline()
+        if key not in self._numbers:
+            if self._size + len(svg) > LARGEST:
+                return None
+            self._size += len(svg)
+            self._numbers[key] = len(self.drawn)
+            self.drawn.append(svg)
+        return self._numbers[key]
+
+
+def rack_data(plan: Plan, site: SitePlan, elevations: Elevations) -> dict[str, Any]:
+    """Classes of racks, and each rack by its name, for the page's program."""
+    cables = cables_of(site)
+    first: dict[int, RackPosition] = {}
+    for rack in site.racks:
+        first.setdefault(rack.rack_class, rack)
+    classes = []
+    for own in site.rack_classes:
+        view = view_rack(plan, site, first[own.rack_class])
+        number = elevations.add(draw_rack(view, cables))
+        classes.append(_class(view, number))
+    names = plan.racked[site.name]
+    labelled = [one["l"] for one in classes]
+    racks: dict[str, list[Any]] = {}
+    for rack in site.racks:
+        here = names.get(rack.rack, {})
+        labels = [_span(here[n]) for n in labelled[rack.rack_class] if here.get(n)]
+        racks[visible(rack.rack)] = [rack.rack_class, rack.position + 1, labels]
+    return {"classes": classes, "racks": racks}
+
+
+def _span(names: Sequence[str]) -> str:
+    first, last = names[0], names[-1]
+    return visible(first if first == last else f"{first} … {last}")
+
+
+def _class(view: RackView, number: int | None) -> dict[str, Any]:
+    own = view.rack_class
+    return {
+        "d": number,
+        "n": own.count,
+        "a": printable(own.hostlist),
+        "where": printable(f"{own.type}, {own.hall} {own.row}"),
+        "s": [printable(feed.source) for feed in view.feeds],
+        # The devices with names, from the first to the last: each rack lists its labels so.
+        "l": sorted(one.device.device for one in view.devices if one.names),
+        "facts": [*_facts(own), *_fates(view)],
+    }
+
+
+def _facts(own: RackClass) -> list[tuple[str, str]]:
+    return [
+        ("power", _of(own.power_w, own.power_limit_w, "W")),
+        ("heat to air", _of(own.heat_air_w, None, "W")),
+        ("heat to liquid", _of(own.heat_liquid_w, None, "W")),
+        ("content", _of(own.content_kg, own.static_rating_kg, "kg")),
+        ("weight", _of(own.weight_kg, None, "kg")),
+        ("height", _of(own.used_u, own.height_u, "U")),
+        ("cooling", own.mode),
+    ]
+
+
+def _fates(view: RackView) -> list[tuple[str, str]]:
+    """What becomes of the devices after the loss of each feed."""
+    found: dict[str, list[str]] = {}
+    for one in view.fates:
+        if any(feed.feed == one.lost for feed in view.feeds):
+            words = found.setdefault(one.lost, [])
+            if one.state != "full":
+                words.append(f"{one.devices} × {printable(one.entry)} {one.state}")
+    return [
+        (f"feed {printable(lost)} lost", "; ".join(words) or "all keep running in full")
+        for lost, words in found.items()
+    ]
+
+
+def _of(value: float | None, limit: float | None, unit: str) -> str:
+    told = "unknown" if value is None else format_quantity(value, unit)
+    return told if limit is None else f"{told} of {format_quantity(limit, unit)}"

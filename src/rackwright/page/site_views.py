@@ -1,0 +1,227 @@
+"""A bare-metal site on the page: its drawings, and what they show when something is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from rackwright.drawings.cooling import draw_cooling
+from rackwright.drawings.fabric import alike_runs, draw_fabric, is_small
+from rackwright.drawings.floor import MEASURES, FloorColours, FloorMeasure, colours_of, draw_floor
+from rackwright.drawings.one_line import Box, box_state, boxes_of, draw_one_line, states_after_loss
+from rackwright.drawings.scale import draw_legend
+from rackwright.drawings.svg import Drawing
+from rackwright.harmless import visible
+from rackwright.model.quantities import format_quantity
+from rackwright.page.racks import Elevations, rack_data
+from rackwright.plan.fabric.fabrics import FabricPlan
+from rackwright.plan.fabric.layout import Layout
+from rackwright.plan.model import Plan, SitePlan
+from rackwright.policy.engine import Result
+from rackwright.report.wording import printable
+
+MOST_STATES = 200_000
+"""Boxes of all states after a loss that are kept; a one-line with more shows the normal state alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """A power source, or equal ones, in the table beside the one-line.
+
+    Attributes:
+        key: of its box.
+        title: what it is called.
+        kind: what it is.
+        state: what it carries while nothing is lost, of what it may.
+        share: the same in percent; empty when unknown.
+        worst: the most after the loss of another source.
+    """
+
+    key: str
+    title: str
+    kind: str
+    state: str
+    share: str
+    worst: str
+
+
+@dataclass(frozen=True, slots=True)
+class FabricView:
+    """A fabric on the page.
+
+    Attributes:
+        number: of the fabric in its site, counted from 0.
+        name: of the fabric.
+        svg: its drawing.
+        rails: numbers of its rails that can be followed, counted from 1; empty where it has none.
+        units: choices of the units that are drawn alike: words and number, by shape.
+        by_unit: it is too large to be drawn whole.
+    """
+
+    number: int
+    name: str
+    svg: Markup
+    rails: Sequence[int]
+    units: Sequence[Sequence[tuple[int, str]]]
+    by_unit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SiteView:
+    """A site on the page; drawings are SVG.
+
+    Attributes:
+        number: of the site, counted from 0.
+        name: of the site.
+        legends: the legend of each measure of the floor.
+        floors: each hall.
+        one_line: its power.
+        sources: the table of its power sources.
+        cooling: its ways of heat.
+        fabrics: each fabric.
+        data: what the page's program needs.
+    """
+
+    number: int
+    name: str
+    legends: Mapping[FloorMeasure, Markup]
+    floors: Sequence[Markup]
+    one_line: Markup
+    sources: Sequence[SourceRow]
+    cooling: Markup
+    fabrics: Sequence[FabricView]
+    data: Mapping[str, Any]
+
+
+def view_site(
+    plan: Plan, number: int, results: Sequence[Result], elevations: Elevations
+) -> SiteView:
+    """The site of a number, with elevations added to those of the page."""
+    site = plan.onprem[number]
+    colours = {measure: colours_of(site, measure, results) for measure in MEASURES}
+    boxes = boxes_of(site)
+    data = {
+        "name": printable(site.name),
+        **rack_data(plan, site, elevations),
+        "floor": {measure: _steps(site, one) for measure, one in colours.items()},
+        "power": _states(site, boxes),
+        "fabrics": [
+            {"name": visible(one.name), **_fabric_data(one.layout)} for one in site.fabrics
+        ],
+    }
+    return SiteView(
+        number=number,
+        name=printable(site.name),
+        legends={measure: _legend(one) for measure, one in colours.items()},
+        floors=[
+            _svg(draw_floor(site, hall.hall, colours=colours["power"], legend=False))
+            for hall in site.halls
+        ],
+        one_line=_svg(draw_one_line(site)),
+        sources=[_source_row(one) for one in boxes if one.members],
+        cooling=_svg(draw_cooling(site)),
+        fabrics=[_fabric_view(one, place) for place, one in enumerate(site.fabrics)],
+        data=data,
+    )
+
+
+def _svg(drawing: Drawing) -> Markup:
+    return Markup(drawing.inline())  # noqa: S704 - a drawing escapes what is in it
+
+
+def _steps(site: SitePlan, colours: FloorColours) -> list[tuple[str, str]]:
+    """The step of each class of racks, and its value in words."""
+    unit = colours.scale.unit
+    return [
+        (
+            colours.step(own.rack_class),
+            "unknown"
+            if (value := colours.values[own.rack_class]) is None
+            else format_quantity(value, unit),
+        )
+        for own in site.rack_classes
+    ]
+
+
+def _legend(colours: FloorColours) -> Markup:
+    drawn, width = draw_legend(colours.scale, 0, 4)
+    return _svg(Drawing(colours.scale.title, width, 20, drawn))
+
+
+def _source_row(one: Box) -> SourceRow:
+    state = box_state(one)
+    worst = ""
+    if one.worst_w is not None and one.worst_lost is not None:
+        worst = f"{format_quantity(one.worst_w, 'W')} without {printable(one.worst_lost)}"
+    return SourceRow(
+        key=visible(one.key),
+        title=printable(one.title),
+        kind=one.kind.replace("_", " "),
+        state=state.words,
+        share="" if state.share is None else f"{100 * state.share:.0f} %",
+        worst=worst,
+    )
+
+
+def _states(site: SitePlan, boxes: Sequence[Box]) -> dict[str, Any]:
+    """By the lost source: words, share and what is wrong of each box that looks otherwise."""
+    sources = [one for one in boxes if one.members]
+    keys = {visible(name): visible(one.key) for one in sources for name in one.members}
+    if len(sources) ** 2 > MOST_STATES:
+        return {"boxes": keys, "states": {}}
+    found = {
+        visible(lost): {
+            visible(key): (
+                state.words,
+                None if state.share is None else round(state.share, 4),
+                state.gone or ("over" if state.over else ""),
+            )
+            for key, state in states.items()
+        }
+        for lost, states in states_after_loss(site, boxes).items()
+    }
+    return {"boxes": keys, "states": found}
+
+
+def _fabric_view(planned: FabricPlan, number: int) -> FabricView:
+    layout, svg = planned.layout, _svg(draw_fabric(planned))
+    name = printable(planned.name)
+    if layout is None:
+        return FabricView(number, name, svg, (), (), by_unit=False)
+    if is_small(layout):
+        rails = max((len(run.leaves) for run in layout.runs), default=1)
+        shown = tuple(range(1, rails + 1)) if rails > 1 else ()
+        return FabricView(number, name, svg, shown, (), by_unit=False)
+    spans = _spans(layout)
+    units = [[(run, spans[run]) for run in alike] for alike in alike_runs(layout)]
+    return FabricView(number, name, svg, (), units, by_unit=True)
+
+
+def _spans(layout: Layout) -> list[str]:
+    """The first and the last host of each run."""
+    names = [hosts.names for hosts in layout.hosts]
+    made = []
+    for run in layout.runs:
+        own = names[run.attachment]
+        first, last = own[run.first], own[run.first + run.hosts - 1]
+        made.append(printable(first if first == last else f"{first} to {last}"))
+    return made
+
+
+def _fabric_data(layout: Layout | None) -> dict[str, Any]:
+    """Of a fabric that is drawn by unit: what each unit is cabled to."""
+    if layout is None or is_small(layout):
+        return {}
+    leaf = layout.tiers[0]
+    runs = [
+        (run.hosts, run.leaves, run.first_port, run.ports, span)
+        for run, span in zip(layout.runs, _spans(layout), strict=True)
+    ]
+    return {
+        "leaf": (visible(leaf.prefix), len(str(leaf.switches))),
+        "runs": runs,
+        "shapes": alike_runs(layout),
+    }

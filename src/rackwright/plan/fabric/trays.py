@@ -1,0 +1,267 @@
+"""How full trays are: the cables of all fabrics of a site, by the ways that their lengths follow.
+
+A cable between two racks of a row lies above the racks between their middles. One to another row lies from
+its rack to the end of the row, in the tray across the rows, and from the end of the other row to its rack.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rackwright.model.fabric import Cables
+from rackwright.model.onprem import CableTrays, OnPremSite, TraySection
+from rackwright.plan.base import Path
+from rackwright.plan.fabric.cables import cross_section, missing_diameter
+from rackwright.plan.fabric.layout import Layout, connected
+from rackwright.plan.fabric.lengths import CableRoutes, StandingRack
+from rackwright.plan.missing import Missing
+
+MOST_DEPTH_M = 0.15
+"""Depth of a tray that counts, in m; what is deeper does not (NFPA 70 392.22(A)(2), ANSI/TIA-569)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CableBundle:
+    """Equal cables of a fabric between two racks.
+
+    Attributes:
+        link: the kind that they are of; None where the blueprint has none for them.
+        lower: name of one rack.
+        upper: name of the other one.
+        cables: their number.
+    """
+
+    link: Cables | None
+    lower: str
+    upper: str
+    cables: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrayShare:
+    """What one kind of cables has in the fullest section of a tray.
+
+    Attributes:
+        fabric: name of the fabric.
+        kind: name of the kind of cables.
+        cables: their number.
+        percent: share of the inside of the tray, in %.
+    """
+
+    fabric: str
+    kind: str
+    cables: int
+    percent: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrayFill:
+    """The fullest section of the trays of a hall.
+
+    Attributes:
+        hall: name of the hall.
+        path: place of the trays in the blueprint.
+        fabrics: names of the fabrics with a switch or a host in the hall.
+        place: where the section is, in words; empty where the blueprint states how full it is.
+        percent: share of the inside of the tray that cables take, in %; None where it is not known.
+        width_m: inner width of the tray there, in m; None where it is not known.
+        shares: the kinds of cables in it, the largest share first.
+        missing: what keeps it from being known.
+    """
+
+    hall: str
+    path: Path
+    fabrics: tuple[str, ...]
+    place: str = ""
+    percent: float | None = None
+    width_m: float | None = None
+    shares: tuple[TrayShare, ...] = ()
+    missing: tuple[Missing, ...] = ()
+
+
+def tray_fills(site: OnPremSite, path: Path, routes: Sequence[CableRoutes]) -> Iterator[TrayFill]:
+    """How full the trays of each hall are through which cables go from rack to rack.
+
+    Args:
+        site: as the blueprint declares it.
+        path: its place.
+        routes: the ways of the cables of each fabric with hosts.
+    """
+    halls = [_Hall(site, (*path, "halls", index), index) for index in range(len(site.halls))]
+    for ways in routes:
+        for bundle in bundles(ways):
+            here, there = ways.places[bundle.lower], ways.places[bundle.upper]
+            for index in {here.hall, there.hall}:
+                halls[index].fabrics[ways.layout.fabric.name] = None
+            if bundle.lower != bundle.upper:
+                for index in {here.hall, there.hall}:
+                    halls[index].lay(ways, bundle, here, there)
+    for hall in halls:
+        if hall.crossed:
+            yield hall.fullest()
+
+
+def bundles(ways: CableRoutes) -> Iterator[CableBundle]:
+    """The cables of a fabric by their kind and the racks of their ends; patches lie as the pattern does."""
+    for link in ways.layout.links:
+        for lower, uppers in connected(ways.layout, link):
+            racks = Counter(ways.switch_rack(link.upper, upper) for upper in uppers)
+            below = ways.switch_rack(link.lower, lower)
+            for rack, switches in racks.items():
+                yield CableBundle(link.cables, below, rack, switches * (link.parallel or 0))
+    for run in ways.layout.runs:
+        interfaces = ways.layout.hosts[run.attachment].interfaces or 0
+        each, more = divmod(interfaces, len(run.leaves))
+        above = Counter[str]()
+        for rail, leaf in enumerate(run.leaves):
+            above[ways.switch_rack(0, leaf)] += each + (1 if rail < more else 0)
+        hosts = range(run.first, run.first + run.hosts)
+        for rack, count in Counter(ways.host_rack(run.attachment, host) for host in hosts).items():
+            for other, cables in above.items():
+                kind = _kind(ways.layout, run.attachment, rack == other)
+                yield CableBundle(kind, rack, other, count * cables)
+
+
+def _kind(layout: Layout, attachment: int, same_rack: bool) -> Cables | None:  # noqa: FBT001
+    """The first kind that is for such cables of a group."""
+    group = layout.hosts[attachment].group.name
+    return next(
+        (
+            link
+            for link in layout.fabric.links
+            if link.lower == group and link.same_rack in {None, same_rack}
+        ),
+        None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Tray:
+    """A tray along a row, or across the rows at one of their ends."""
+
+    row: int | None
+    end: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    fabric: str
+    name: str
+    area: float
+
+
+@dataclass
+class _Hall:
+    site: OnPremSite
+    path: Path
+    index: int
+    crossed: bool = False
+    fabrics: dict[str, None] = field(default_factory=dict)
+    steps: dict[_Tray, dict[float, Counter[_Kind]]] = field(default_factory=dict)
+    missing: list[Missing] = field(default_factory=list)
+
+    @property
+    def trays(self) -> CableTrays | None:
+        return self.site.halls[self.index].trays
+
+    def lay(
+        self, ways: CableRoutes, bundle: CableBundle, here: StandingRack, there: StandingRack
+    ) -> None:
+        """Lay cables that end in two racks, one of which stands in the hall."""
+        self.crossed = True
+        if self.trays is None or self.trays.fill is not None:
+            return
+        if here.hall != there.hall:
+            words = "'fill' of the trays, through which cables come from another hall"
+            self._lacks(Missing(words, (*self.path, "trays", "fill")))
+            return
+        kind = self._kind(ways, bundle)
+        if here.row == there.row:
+            self._between(kind, bundle.cables, _Tray(here.row), here.along, there.along)
+            return
+        end = ways.end_between(here, there)
+        if end is None:
+            for name in ("row_pitch", "joined"):
+                if getattr(self.trays, name) is None:
+                    place = (*self.path, "trays", name)
+                    self._lacks(Missing(f"'{name}' of the trays", place))
+            return
+        at = 0.0 if end == "first" else ways.row_ends[self.index]
+        self._between(kind, bundle.cables, _Tray(here.row), here.along, at)
+        self._between(kind, bundle.cables, _Tray(there.row), there.along, at)
+        self._between(kind, bundle.cables, _Tray(None, end), here.row, there.row)
+
+    def fullest(self) -> TrayFill:
+        """What is known of the fullest section."""
+        name, place = self.site.halls[self.index].name, (*self.path, "trays")
+        trays, fabrics = self.trays, tuple(self.fabrics)
+        if trays is None:
+            lacking = (Missing("'trays' of the hall", place),)
+            return TrayFill(hall=name, path=self.path, fabrics=fabrics, missing=lacking)
+        if trays.fill is not None:
+            return TrayFill(hall=name, path=place, fabrics=fabrics, percent=trays.fill)
+        if trays.section is None:
+            self._lacks(Missing("'section' of the trays", (*place, "section")))
+        if self.missing or trays.section is None:
+            return TrayFill(hall=name, path=place, fabrics=fabrics, missing=tuple(self.missing))
+        sections = {
+            tray: trays.section if tray.row is not None else trays.crossing or trays.section
+            for tray in self.steps
+        }
+        found = [self._section(tray, inside) for tray, inside in sections.items()]
+        tray, shares = max(found, key=lambda one: sum(share.percent for share in one[1]))
+        return TrayFill(
+            hall=name,
+            path=place,
+            fabrics=fabrics,
+            place=self._words(tray),
+            percent=sum(share.percent for share in shares),
+            width_m=sections[tray].width,
+            shares=shares,
+        )
+
+    def _section(self, tray: _Tray, inside: TraySection) -> tuple[_Tray, tuple[TrayShare, ...]]:
+        """A tray with the shares of its fullest section."""
+        room = inside.width * min(inside.depth, MOST_DEPTH_M)
+        now, fullest, area = Counter[_Kind](), Counter[_Kind](), 0.0
+        for _, step in sorted(self.steps[tray].items()):
+            now.update(step)
+            taken = sum(count * kind.area for kind, count in now.items())
+            if taken > area:
+                fullest, area = Counter(now), taken
+        shares = [
+            TrayShare(kind.fabric, kind.name, count, 100 * count * kind.area / room)
+            for kind, count in fullest.items()
+            if count
+        ]
+        return tray, tuple(sorted(shares, key=lambda share: -share.percent))
+
+    def _kind(self, ways: CableRoutes, bundle: CableBundle) -> _Kind:
+        fabric = ways.layout.fabric
+        if bundle.link is None:  # the rule asks for a kind of these
+            return _Kind(fabric.name, "", 0.0)
+        area = cross_section(ways.layout, bundle.link)
+        if area is None:
+            number = fabric.links.index(bundle.link)
+            place = (*ways.fabric_path, "links", number)
+            self._lacks(missing_diameter(ways.layout, bundle.link, place))
+            return _Kind(fabric.name, bundle.link.name, 0.0)
+        return _Kind(fabric.name, bundle.link.name, area)
+
+    def _between(self, kind: _Kind, cables: int, tray: _Tray, one: float, other: float) -> None:
+        steps: Mapping[float, int] = {min(one, other): cables, max(one, other): -cables}
+        for position, change in steps.items():
+            self.steps.setdefault(tray, {}).setdefault(position, Counter())[kind] += change
+
+    def _lacks(self, missing: Missing) -> None:
+        if not any(
+            one is missing or (one, one.fields) == (missing, missing.fields) for one in self.missing
+        ):
+            self.missing.append(missing)
+
+    def _words(self, tray: _Tray) -> str:
+        if tray.row is None:
+            return f"tray across the rows at their {tray.end} racks"
+        return f"tray of row {self.site.halls[self.index].rows[tray.row].name}"

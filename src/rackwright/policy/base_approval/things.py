@@ -1,0 +1,169 @@
+"""The things that a blueprint is made of, by what they are called, as its document has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, get_args, get_origin
+
+from rackwright.model.base import Model
+from rackwright.model.classes import CLASSES
+from rackwright.model.cluster import Blueprint
+from rackwright.model.milder import Direction
+from rackwright.model.names import expand_hostlist
+from rackwright.model.onprem import RackGroup
+
+Identity = tuple[Any, ...] | frozenset[str]
+Chain = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Thing:
+    """An entry of a list of the base.
+
+    Attributes:
+        chain: what it and all that it is part of are called.
+    """
+
+    model: type[Model]
+    chain: Chain
+    identity: Identity
+    item: Mapping[str, Any]
+
+
+def things_of(model: type[Model], item: Mapping[str, Any], chain: Chain) -> Iterator[Thing]:
+    """Every entry of a list, inside and out, that can claim something."""
+    fields = CLASSES[model]
+    for name in (*fields.parts.split(), *fields.statements.split(), *fields.asked.split()):
+        models, value = granting(model, name), item.get(name)
+        if not models:
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if not isinstance(child, Mapping):
+                continue
+            inner = model_of(models, child)
+            where = (*chain, name)
+            if isinstance(value, list):
+                identity = identity_of(inner, child)
+                where = (*where, identity)
+                yield Thing(inner, where, identity, child)
+            yield from things_of(inner, child, where)
+
+
+def gone_things(base: Mapping[str, Any], head: Mapping[str, Any]) -> Sequence[Thing]:
+    """The things of ``base`` that ``head`` does not have where they were."""
+    now = list(things_of(Blueprint, head, ()))
+    here = {(thing.model, thing.chain) for thing in now}
+    racks = {
+        (thing.chain[1], name)
+        for thing in now
+        if isinstance(thing.identity, frozenset)
+        for name in thing.identity
+    }
+    return [
+        thing
+        for thing in things_of(Blueprint, base, ())
+        if (
+            not any((thing.chain[1], name) in racks for name in thing.identity)
+            if isinstance(thing.identity, frozenset)
+            else (thing.model, thing.chain) not in here
+        )
+    ]
+
+
+def groups_of(document: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """The node groups of a document, each with its site."""
+    for site in mappings(document.get("sites")):
+        for group in mappings(site.get("node_groups")):
+            yield site.get("name"), group.get("name")
+
+
+def has_site(document: Mapping[str, Any], name: str) -> bool:
+    """Whether a document has a site of that name."""
+    return any(site.get("name") == name for site in mappings(document.get("sites")))
+
+
+def is_there(item: Mapping[str, Any], document: Mapping[str, Any]) -> bool:
+    """Whether a document has the node group that an entry is about, if it is about one."""
+    group, site = item.get("group"), item.get("site")
+    return group is None or any(
+        group == name and site in {None, place} for place, name in groups_of(document)
+    )
+
+
+def identity_of(model: type[Model], item: Mapping[str, Any]) -> Identity:
+    """What tells an entry from the others of its list."""
+    if model is RackGroup:
+        return racks_of(item)
+    return tuple(_hashable(item.get(name)) for name in CLASSES[model].identity)
+
+
+def is_same(model: type[Model], now: Any, base: Mapping[str, Any]) -> bool:
+    """Whether a part is what the base has in its place."""
+    return now is None or identity_of(model, now) == identity_of(model, base)
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(map(_hashable, value)) if isinstance(value, list) else str(value)
+
+
+def racks_of(group: Mapping[str, Any]) -> frozenset[str]:
+    """The names of the racks of a group."""
+    try:
+        return frozenset(expand_hostlist(str(group.get("racks", ""))))
+    except ValueError:  # of a base that is no blueprint
+        return frozenset()
+
+
+def rack_groups_of(site: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The rack groups of a site, whatever row they are in."""
+    for hall in mappings(site.get("halls")):
+        for row in mappings(hall.get("rows")):
+            yield from mappings(row.get("rack_groups"))
+
+
+def mappings(value: Any) -> Sequence[Mapping[str, Any]]:
+    """The entries of a list that are mappings; of anything else, none."""
+    entries = value if isinstance(value, list) else ()
+    return [child for child in entries if isinstance(child, Mapping)]
+
+
+@cache
+def granting(model: type[Model], name: str) -> tuple[type[Model], ...]:
+    """The models in a field, if any of them has claims or settings, or holds one that has."""
+    inner = tuple(models_in(model.model_fields[name].annotation))
+    return inner if any(map(_grants, inner)) else ()
+
+
+@cache
+def _grants(model: type[Model]) -> bool:
+    fields = CLASSES[model]
+    rules = (*fields.claims.values(), *fields.settings.values())
+    if fields.asked or any(rule.direction is not Direction.APART for rule in rules):
+        return True
+    names = (*fields.parts.split(), *fields.statements.split())
+    return any(granting(model, name) for name in names)
+
+
+def models_in(annotation: Any) -> Iterator[type[Model]]:
+    """The models that a type is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        yield annotation
+    for part in get_args(annotation):
+        yield from models_in(part)
+
+
+def model_of(models: tuple[type[Model], ...], item: Mapping[str, Any]) -> type[Model]:
+    """The one of several models that a document's part is; they differ in a fixed word."""
+    for model in models:
+        for name in ("provider", "kind"):
+            info = model.model_fields.get(name)
+            if (
+                len(models) > 1
+                and info is not None
+                and get_origin(info.annotation) is Literal
+                and item.get(name) in get_args(info.annotation)
+            ):
+                return model
+    return models[0]

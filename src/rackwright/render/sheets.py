@@ -1,0 +1,208 @@
+"""Sheets for those who build a hall: what stands in which unit, every cable with both ends, every circuit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rackwright.harmless import visible
+from rackwright.plan.fabric.cables import Wire, routed_length, wires
+from rackwright.plan.fabric.fabrics import FabricPlan
+from rackwright.plan.fabric.layout import Layout, find_host
+from rackwright.plan.model import Plan, SitePlan
+from rackwright.plan.records.power import CircuitAfterLoss, CircuitLoad, FeedLoad
+from rackwright.plan.records.racks import RackPosition
+from rackwright.report.overview.rack import StandingDevice, view_rack
+
+Cell = str | int | float | None
+
+_FORMULAS = tuple("=+-@＝＋－＠")
+"""What a program for tables takes for the begin of a formula, also behind blanks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table of cells, made row by row.
+
+    Attributes:
+        name: of its file.
+        columns: their heads; the unit of a number is the end of its name.
+        rows: as many cells as there are columns.
+    """
+
+    name: str
+    columns: Sequence[str]
+    rows: Iterator[Sequence[Cell]]
+
+
+def cell(value: Cell) -> str | int | float:
+    """``value`` as no program for tables takes it for a formula; empty where it is not known."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        short = round(value, 2)
+        return int(short) if short == int(short) else short
+    shown = visible(value)
+    return f"'{shown}" if shown.lstrip().startswith(_FORMULAS) else shown
+
+
+def sheets(plan: Plan, site: str | None = None) -> list[Sheet]:
+    """The sheets of all bare-metal sites, or of one of them."""
+    chosen = [one for one in plan.onprem if site in {None, one.name}]
+
+    def of_each(
+        rows: Callable[[Plan, SitePlan], Iterator[Sequence[Cell]]],
+    ) -> Iterator[Sequence[Cell]]:
+        for one in chosen:
+            yield from rows(plan, one)
+
+    return [
+        Sheet("elevations.csv", ELEVATIONS, of_each(_elevations)),
+        Sheet("cables.csv", CABLES, of_each(_cables)),
+        Sheet("power.csv", POWER, of_each(_power)),
+    ]
+
+
+ELEVATIONS = (
+    "site", "hall", "row", "place", "rack", "lowest_unit", "highest_unit", "kind", "product",
+    "name", "group", "supplies", "power_w", "weight_kg", "note",
+)  # fmt: skip
+CABLES = (
+    "site", "fabric", "kind", "part", "length_m",
+    "from_rack", "from_unit", "from_device", "from_port", "from_label",
+    "to_rack", "to_unit", "to_device", "to_port", "to_label",
+)  # fmt: skip
+POWER = (
+    "site", "hall", "row", "place", "rack", "feed", "circuit", "source", "product",
+    "voltage_v", "current_a", "phases", "usable_w", "load_w", "after_loss_w", "lost",
+)  # fmt: skip
+
+
+def _elevations(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
+    """Every device, rack by rack from the top; what hangs beside the rails comes last."""
+    for rack in site.racks:
+        view = view_rack(plan, site, rack)
+        for one in (*view.devices, *view.beside):
+            yield (*_place(site, rack), *_standing(one, [feed.feed for feed in view.feeds]))
+
+
+def _place(site: SitePlan, rack: RackPosition) -> tuple[Cell, ...]:
+    return site.name, rack.hall, rack.row, rack.position + 1, rack.rack
+
+
+def _standing(one: StandingDevice, feeds: Sequence[str]) -> tuple[Cell, ...]:
+    device = one.device
+    note = "" if one.low is not None else "beside the rails" if device.fits else "WITHOUT A PLACE"
+    supplies = (
+        " ".join(
+            f"{feed}:{count}" for feed, count in zip(feeds, device.psus, strict=False) if count
+        )
+        if device.psus
+        else ""
+    )
+    top = None if one.low is None else one.low + max(one.height, 1) - 1
+    return (
+        one.low, top, device.kind, device.entry, one.label if one.names else "", device.group,
+        supplies, device.power_w, device.weight_kg, note,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Stand:
+    """Where a device of a name stands."""
+
+    rack: str
+    unit: float | None
+
+
+def _stands(plan: Plan, site: SitePlan) -> Mapping[str, _Stand]:
+    units = {(one.rack_class, one.device): one.unit_low for one in site.devices if one.fits}
+    classes = {rack.rack: rack.rack_class for rack in site.racks}
+    return {
+        name: _Stand(rack, units.get((classes[rack], number)))
+        for rack, devices in plan.racked[site.name].items()
+        for number, names in devices.items()
+        for name in names
+    }
+
+
+def _cables(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
+    stands = _stands(plan, site)
+    for planned in site.fabrics:
+        if planned.layout is not None:
+            for wire in wires(planned.layout):
+                yield _cable(site, planned, planned.layout, wire, stands)
+
+
+def _cable(
+    site: SitePlan,
+    planned: FabricPlan,
+    layout: Layout,
+    wire: Wire,
+    stands: Mapping[str, _Stand],
+) -> Sequence[Cell]:
+    link = next((one for one in layout.fabric.links if one.name == wire.kind), None)
+    length = None if link is None else routed_length(link)
+    routes = site.cable_routes(planned)
+    if length is None and routes is not None:
+        length = routes.of_wire(wire)
+    lower = _end(stands, wire.lower, port_name(layout, wire))
+    upper = _end(stands, wire.upper, wire.upper_port)
+    own, other = (_label(end) for end in (lower, upper))
+    return (
+        site.name, planned.name, wire.kind, None if link is None else link.cable, length,
+        *lower, f"{own} / {other}", *upper, f"{other} / {own}",
+    )  # fmt: skip
+
+
+def _end(
+    stands: Mapping[str, _Stand], device: str, port: Cell
+) -> tuple[str | None, Cell, str, Cell]:
+    stand = stands.get(device)
+    return (None, None, device, port) if stand is None else (stand.rack, stand.unit, device, port)
+
+
+def _label(end: tuple[str | None, Cell, str, Cell]) -> str:
+    """What stands on a cable at one end: rack, unit, device and port, as far as they are known."""
+    rack, unit, device, port = end
+    at = "" if rack is None else f"{rack} " if unit is None else f"{rack} U{unit:g} "
+    return f"{at}{device} {port}"
+
+
+def port_name(layout: Layout, wire: Wire) -> Cell:
+    """The lower port of a cable as it is written on the device, where the catalogue says it."""
+    index = wire.lower_port - 1
+    if (host := find_host(layout, wire.lower)) is not None:
+        hosts = layout.hosts[host[0]]
+        index = hosts.port_of(index)
+        if hosts.port is not None and index < len(hosts.port.names):
+            return hosts.port.names[index]
+    return wire.lower_port
+
+
+def _power(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
+    """Every circuit of every rack, with the most that it carries after another one is lost."""
+    feeds: dict[int, dict[str, FeedLoad]] = {}
+    for feed in site.feeds:
+        feeds.setdefault(feed.rack_class, {})[feed.feed] = feed
+    circuits: dict[int, list[CircuitLoad]] = {}
+    for one in site.circuits:
+        circuits.setdefault(one.rack_class, []).append(one)
+    losses: dict[tuple[int, str, int], list[CircuitAfterLoss]] = {}
+    for loss in site.losses:
+        losses.setdefault((loss.rack_class, loss.feed, loss.pdu), []).append(loss)
+    for rack in site.racks:
+        number = rack.rack_class
+        for one in circuits.get(number, ()):
+            feed = feeds[number][one.feed]
+            worst, lost = _worst(losses.get((number, one.feed, one.pdu), ()))
+            yield (
+                *_place(site, rack), one.feed, one.pdu + 1, feed.source, feed.pdu_entry,
+                feed.voltage_v, feed.circuit_current_a or feed.current_a, feed.phases,
+                one.usable_w, one.load_w, worst, lost,
+            )  # fmt: skip
+
+
+def _worst(losses: Sequence[CircuitAfterLoss]) -> tuple[float | None, str | None]:
+    known = [(one.load_w, one.lost) for one in losses if one.load_w is not None]
+    return max(known) if known and len(known) == len(losses) else (None, None)

@@ -1,0 +1,232 @@
+"""The page: what is on it is the plan's and the report's, and nothing of others is markup or program."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from cli_support import run_here
+from factories import a_plan, a_site
+from rackwright.drawings.one_line import boxes_of, draw_one_line, states_after_loss
+from rackwright.page.document import embedded, render_page
+from rackwright.page.finding_rows import finding_rows
+from rackwright.page.places import Places
+from rackwright.plan.load import load_plan
+from rackwright.plan.model import Plan
+from rackwright.policy.check import check_plan
+from rackwright.policy.engine import Report
+from rackwright.resources import bundled
+from report_factories import HOSTILE, HOSTILE_TEXT, a_report_with
+
+FIXTURES = bundled("policies") / "fixtures"
+
+
+class Reader(HTMLParser):
+    """The elements of a page with their attributes, and the text of its styles and scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.inside: list[tuple[str, dict[str, str | None], str]] = []
+        self._open: tuple[str, dict[str, str | None]] | None = None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self._open = (tag, dict(attrs)) if tag in {"script", "style"} else None
+
+    def handle_endtag(self, tag: str) -> None:
+        self._open = None
+
+    def handle_data(self, data: str) -> None:
+        if self._open is not None:
+            self.inside.append((*self._open, data))
+
+    def text_of(self, tag: str, **attributes: str) -> str:
+        return "".join(
+            text
+            for name, own, text in self.inside
+            if name == tag and own.items() >= attributes.items()
+        )
+
+    @property
+    def policy(self) -> str:
+        found = [own["content"] for _, own in self.elements if "http-equiv" in own]
+        assert len(found) == 1
+        return found[0] or ""
+
+
+def judged(name: str) -> tuple[Plan, Report]:
+    loaded = load_plan(FIXTURES / f"{name}.yaml")
+    return loaded.plan, check_plan(loaded)
+
+
+@pytest.fixture(scope="module")
+def fabric() -> tuple[Plan, Report, str]:
+    plan, report = judged("fabric")
+    return plan, report, render_page(plan, report)
+
+
+def data_of(page: str) -> dict[str, object]:
+    found = json.loads(Reader(page).text_of("script", id="data"))
+    assert isinstance(found, dict)
+    return found
+
+
+def test_nothing_is_loaded_and_only_the_own_program_runs(fabric: tuple[Plan, Report, str]) -> None:
+    page = Reader(fabric[2])
+    rules = dict(part.strip().split(" ", 1) for part in page.policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    for tag, rule in (("script", "script-src"), ("style", "style-src")):
+        text = "".join(t for name, own, t in page.inside if name == tag and "type" not in own)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert rules[rule] == f"'sha256-{digest}'"
+    for tag, own in page.elements:
+        assert tag not in {"iframe", "object", "embed", "base", "img", "video", "audio"}
+        for name, value in own.items():
+            assert not name.startswith("on"), (tag, name)
+            assert name not in {"style", "src", "srcset", "action", "formaction"}, (tag, name)
+            if name in {"href", "xlink:href"}:
+                assert value is not None
+                assert value.startswith("#") or value == "data:,"
+
+
+def test_every_finding_is_there_once_with_its_place(fabric: tuple[Plan, Report, str]) -> None:
+    plan, report, text = fabric
+    rows = finding_rows(report, Places(plan))
+    page = Reader(text)
+    ids = [own["id"] for tag, own in page.elements if tag == "li" and "id" in own]
+    assert ids == [f"f{row.number}" for row in rows]
+    placed = {row.policy: row.places for row in rows}
+    (dgx,) = placed["REL-003"]
+    classes = {d.rack_class for d in plan.onprem[0].devices if d.group == "dgx"}
+    assert set(dgx.classes) == classes
+    sources = {place.source for row in rows for place in row.places if place.source}
+    assert sources <= {source.source for source in plan.onprem[0].sources}
+    assert sources
+    assert [row.state for row in rows][:2] == ["blocks", "blocks"]
+    assert rows[-1].state in {"warns", "preview", "unknown"}
+
+
+def test_equal_racks_are_drawn_once(fabric: tuple[Plan, Report, str]) -> None:
+    plan, _, text = fabric
+    site = plan.onprem[0]
+    own = data_of(text)["sites"][0]  # type: ignore[index]
+    assert set(own["racks"]) == {rack.rack for rack in site.racks}
+    assert len(own["classes"]) == len(site.rack_classes)
+    large, report = judged("busways")
+    again = data_of(render_page(large, report))["sites"][0]  # type: ignore[index]
+    drawn = {one["d"] for one in again["classes"]}
+    assert len(drawn) <= len(again["classes"])
+    for rack in site.racks:
+        number, place, labels = own["racks"][rack.rack]
+        assert (number, place) == (rack.rack_class, rack.position + 1)
+        names = plan.racked[site.name].get(rack.rack, {})
+        assert labels == [one[0] for _, one in sorted(names.items())]
+
+
+@pytest.mark.parametrize("name", ["fabric", "plant", "busways"])
+def test_states_after_a_loss_are_those_of_the_drawing(name: str) -> None:
+    (site,) = load_plan(FIXTURES / f"{name}.yaml").plan.onprem
+    boxes = boxes_of(site)
+    found = states_after_loss(site, boxes)
+    assert set(found) == {box.key for box in boxes if box.members}
+    changed = 0
+    for lost, states in found.items():
+        drawn = draw_one_line(site, lost).body
+        for key, state in states.items():
+            (box,) = re.findall(rf'<g class="source[^"]*" data-s="{re.escape(key)}".*?</g>', drawn)
+            assert f">{state.words}<" in drawn[drawn.index(box) :]
+            changed += 1
+    assert changed > len(found)
+
+
+def hostile_sites() -> Iterator[Plan]:
+    plan = a_plan(a_site())
+    (site,) = plan.onprem
+    yield plan
+    yield replace(
+        plan,
+        onprem=(
+            replace(
+                site,
+                sources=tuple(replace(one, missing_parents=0) for one in site.sources),
+                halls=tuple(replace(one, hall=HOSTILE_TEXT) for one in site.halls),
+                racks=tuple(replace(one, hall=HOSTILE_TEXT) for one in site.racks),
+                rack_classes=tuple(
+                    replace(one, hall=HOSTILE_TEXT, hostlist=HOSTILE_TEXT)
+                    for one in site.rack_classes
+                ),
+            ),
+        ),
+    )
+
+
+def test_texts_of_others_are_text(fabric: tuple[Plan, Report, str]) -> None:
+    """Names are checked where a blueprint is read; the page does not count on it."""
+    kinds = {tag for tag, _ in Reader(fabric[2]).elements}
+    plans = list(hostile_sites())
+    assert len(plans) == 2
+    for plan in plans:
+        report = a_report_with(HOSTILE_TEXT)
+        report = replace(report, results=(*report.results, HOSTILE))
+        text = render_page(plan, report, uncompared=HOSTILE_TEXT)
+        page = Reader(text)
+        assert {tag for tag, _ in page.elements} <= kinds | {"section", "details", "summary"}
+        assert [own.get("type") for tag, own in page.elements if tag == "script"] == [
+            "application/json",
+            None,
+        ]
+        assert not any(name.startswith("on") for _, own in page.elements for name in own)
+        assert "\u202e" not in text
+        assert "\x1b" not in text
+        told = json.dumps(data_of(text))
+        assert "<script>x</script>" in told
+
+
+@pytest.mark.parametrize("text", ["</script>", "<!--<script>", "]]>", "\u2028", "&lt;", '"\\u003c'])
+def test_data_cannot_leave_its_element(text: str) -> None:
+    written = embedded({text: [text]})
+    assert not set(written) & set("<>&\u2028\u2029")
+    assert written.isascii()
+    assert json.loads(written) == {text: [text]}
+
+
+def test_check_writes_the_page(tmp_path: Path) -> None:
+    ended = run_here(tmp_path, "check", str(FIXTURES / "plant.yaml"), "--output", "html=o/p.html")
+    assert ended.code in {5, 6}
+    assert "<h1>plant</h1>" in (tmp_path / "o/p.html").read_text("utf-8")
+    refused = run_here(tmp_path, "check", str(FIXTURES / "plant.yaml"), "--output", "html=-")
+    refused.refused("html=FILE")
+
+
+def test_the_page_shows_what_changes_against_a_base(tmp_path: Path) -> None:
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com"]
+    blueprint = tmp_path / "plant.yaml"
+    text = (FIXTURES / "plant.yaml").read_text("utf-8")
+    assert "supply_temperature: 35 °C" in text
+    blueprint.write_text(text, "utf-8")
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
+        subprocess.run([*git, *words], cwd=tmp_path, check=True, capture_output=True)
+    blueprint.write_text(
+        text.replace("supply_temperature: 35 °C", "supply_temperature: 36 °C"), "utf-8"
+    )
+    arguments = ["check", "plant.yaml", "--output", "html=p.html", "--base-ref", "HEAD"]
+    run_here(tmp_path, *arguments)
+    page = (tmp_path / "p.html").read_text("utf-8")
+    assert "What changes" in page
+    assert "supply_temperature" in page
+    assert "<td>36 °C</td>" in page
+    (tmp_path / "plant.yaml").rename(tmp_path / "other.yaml")
+    run_here(tmp_path, *[word.replace("plant.yaml", "other.yaml") for word in arguments])
+    assert "What changes" in (tmp_path / "p.html").read_text("utf-8")

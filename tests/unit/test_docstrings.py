@@ -1,0 +1,77 @@
+"""What a function refuses and what a number means stand where they are defined."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src/rackwright"
+ELSEWHERE = ("cli/", "embedded_aws/provider/", "provision/embedded/")
+"""Verbs refuse bad usage, which their ``--help`` describes; Pulumi defines what a provider raises."""
+
+
+def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """Public functions of a module and public methods of its public classes."""
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    inside = [body for one in classes if not one.name.startswith("_") for body in one.body]
+    for node in (*tree.body, *inside):
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            yield node
+
+
+def raised(node: ast.AST) -> Iterator[str]:
+    """What ``node`` itself raises anew; that something cannot happen is no promise."""
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
+            continue
+        if isinstance(part, ast.Raise) and part.exc is not None:
+            text = ast.unparse(part.exc)
+            if not text.startswith("AssertionError"):
+                yield text
+        yield from raised(part)
+
+
+def test_what_a_public_function_raises_is_in_its_docstring() -> None:
+    silent, seen = [], 0
+    for path in PACKAGE.rglob("*.py"):
+        inside = path.relative_to(PACKAGE).as_posix()
+        if inside.startswith(ELSEWHERE):
+            continue
+        for function in functions(ast.parse(path.read_text("utf-8"))):
+            found = list(raised(function))
+            seen += bool(found)
+            if found and "Raises:" not in (ast.get_docstring(function) or ""):
+                silent.append(f"{inside}:{function.lineno} {function.name}: {found[0]}")
+    assert seen > 120
+    assert silent == []
+
+
+def test_each_number_with_a_name_says_what_it_is() -> None:
+    """Its unit and its source, in the text below it or in a comment."""
+    silent, seen = [], 0
+    for folder in (PACKAGE / "plan", ROOT / "policies"):
+        for path in folder.rglob("*.py"):
+            text = path.read_text("utf-8")
+            body, lines = ast.parse(text).body, text.splitlines()
+            for place, node in enumerate(body):
+                if not is_number(node):
+                    continue
+                seen += 1
+                below = body[place + 1] if place + 1 < len(body) else None
+                said = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+                beside = "#" in lines[node.lineno - 1] or lines[node.lineno - 2].startswith("#")
+                if not said and not beside:
+                    silent.append(f"{path.name}:{node.lineno}")
+    assert seen > 50
+    assert silent == []
+
+
+def is_number(node: ast.stmt) -> bool:
+    """Whether it gives a name in capitals to a number, written out or as a product."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+        return False
+    value = node.value
+    plain = isinstance(value, ast.Constant) and isinstance(value.value, (int, float))
+    return node.targets[0].id.isupper() and (plain or isinstance(value, ast.BinOp))
