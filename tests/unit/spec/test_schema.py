@@ -199,7 +199,7 @@ def test_pairs_and_tagged_choices_translate():
 def test_a_mistake_of_a_site_is_told_at_its_field(document):
     changed = copy.deepcopy(document)
     changed["sites"][1]["power"]["contract"] = 550
-    changed["sites"][0]["regio"] = "us-east-1"
+    changed["sites"][0]["zone"] = "us-east-1"
     found = {
         tuple(e.absolute_path) for e in Draft7Validator(schema_of(Blueprint)).iter_errors(changed)
     }
