@@ -192,7 +192,13 @@ def test_pairs_and_tagged_choices_translate():
     validator = Draft7Validator(schema)
     assert validator.is_valid({"pet": {"kind": "cat", "pair": [1, "b"]}})
     assert not validator.is_valid({"pet": {"kind": "cat", "pair": ["b", 1]}})
-    for wrong in ({"kind": "cow"}, {"pair": [1, "b"]}, [], {"kind": "dog", "pair": [1, "b"]}):
+    mistakes: list[object] = [
+        {"kind": "cow"},
+        {"pair": [1, "b"]},
+        [],
+        {"kind": "dog", "pair": [1, "b"]},
+    ]
+    for wrong in mistakes:
         assert not validator.is_valid({"pet": wrong})
 
 
