@@ -24,6 +24,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "draw all site/blueprint.yaml --output drawings",
         "draw power site/blueprint.yaml --lost ups-b",
     ),
+    "sheets": ("sheets site/blueprint.yaml --output sheets",),
     "cost": ("cost site/blueprint.yaml", "cost site/blueprint.yaml --compare --region us-east-1"),
     "diff": (
         "diff main site/blueprint.yaml",
@@ -114,13 +115,21 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "doctor": ("doctor --json",),
 }
 """The words behind ``rackwright``, by the words of the command."""
+_HEAD = "examples:\n"
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Cuts descriptions into lines as ever, and leaves lines of examples whole."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith(_HEAD) else super()._fill_text(text, width, indent)
 
 
 def add_examples(parser: argparse.ArgumentParser, name: str) -> None:
     """Have the help of ``parser`` and of its actions end with the examples of ``name``."""
     lines = "".join(f"  rackwright {line}\n" for line in EXAMPLES.get(name, ()))
-    parser.epilog = f"examples:\n{lines}" if lines else None
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = f"{_HEAD}{lines}" if lines else None
+    parser.formatter_class = _Formatter
     for action, one in actions_of(parser):
         add_examples(one, f"{name} {action}")
 

@@ -76,10 +76,12 @@ class SiteNetwork(Model):
     """An IP network, and who has addresses in it."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9]{0,14}$")]
+    """How the rest of the blueprint calls it."""
     kind: Literal["management", "bmc", "fabric"]
     """What has the addresses: hosts under their own names, their management controllers, or their
     interfaces on a fabric. Switches may be in the first two, under their own names."""
     prefix: Prefix | None = None
+    """Addresses of the network."""
     fabric: Name | None = None
     """The fabric whose interfaces are in it."""
     segment: Name | None = None
@@ -91,6 +93,7 @@ class SiteNetwork(Model):
     share leaves have one, in the order of the leaves; 'gateway', 'reserved' and 'first' are those of the
     first subnet, and the others have the same as many addresses further."""
     gateway: Address | None = None
+    """Address of its router."""
     reserved: tuple[AddressSpan, ...] = ()
     """Addresses that nothing in the blueprint has."""
     ranges: Annotated[tuple[AddressRange, ...], Field(min_length=1)]
@@ -128,6 +131,7 @@ class SiteAddresses(Model):
     """The names of a site's hosts and switches in the DNS, and their addresses."""
 
     domain: Domain
+    """Domain of the names of hosts."""
     name_servers: tuple[NameServer, ...] = ()
     """Absent, no zone files are made."""
     serial: Annotated[int, Field(gt=0, lt=2**32)] = 1

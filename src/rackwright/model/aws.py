@@ -37,13 +37,16 @@ class OnDemand(Model):
     """Capacity bought when it is launched."""
 
     kind: Literal["on-demand"]
+    """Bought by the hour, where there is capacity."""
 
 
 class Reservation(Model):
     """A targeted on-demand capacity reservation (ODCR)."""
 
     kind: Literal["reservation"]
+    """An on-demand capacity reservation."""
     id: Annotated[str, Field(pattern=r"^cr-[0-9a-f]{8,17}$")]
+    """Id of the reservation."""
     placement_group: str | None = None
     """Placement group that the reservation was made in; nodes may use no other."""
     instances: Annotated[int, Field(gt=0)] | None = None
@@ -58,7 +61,9 @@ class CapacityBlock(Model):
     """A capacity block for machine learning."""
 
     kind: Literal["capacity-block"]
+    """A capacity block, bought for some days."""
     id: Annotated[str, Field(pattern=r"^cr-[0-9a-f]{8,17}$")]
+    """Id of the block's capacity reservation."""
     instances: Annotated[int, Field(gt=0)] | None = None
     """Instances in the block, as recorded; absent where unknown."""
     availability_zone: str | None = None
@@ -84,10 +89,13 @@ class AwsNodeGroup(Model):
     """Equal instances in one Auto Scaling group."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     type: str
     """EC2 instance type."""
     count: Annotated[int, Field(ge=0)]
+    """Number of instances."""
     capacity: Capacity
+    """How the instances are bought."""
     image: Annotated[str, Field(pattern=r"^(ami-[0-9a-f]{8,17}|ssm:/.+)$")]
     """AMI id, or ``ssm:/path`` of the public parameter that holds it."""
     efa: bool = True
@@ -97,6 +105,7 @@ class AwsNodeGroup(Model):
     metadata_hops: Annotated[int, Field(ge=1, le=64)] = 1
     """How far the instance metadata service answers; containers behind a bridge need 2."""
     root_volume: Gibibytes
+    """Size of each root volume."""
     root_device: Annotated[str, Field(pattern=r"^/dev/[a-z0-9]+$")] = "/dev/sda1"
     """Root device of the image: ``/dev/sda1`` for Ubuntu, ``/dev/xvda`` for Amazon Linux."""
 
@@ -105,9 +114,13 @@ class AwsServer(Model):
     """Head or login instances."""
 
     type: str
+    """Instance type."""
     image: Annotated[str, Field(pattern=r"^(ami-[0-9a-f]{8,17}|ssm:/.+)$")]
+    """An AMI, or the SSM parameter that names one."""
     count: Annotated[int, Field(gt=0)] = 1
+    """Number of instances."""
     root_volume: Gibibytes
+    """Size of each root volume."""
 
 
 def _check_bucket(name: str) -> str:
@@ -135,6 +148,7 @@ class DataRepository(Model):
     bucket: BucketName
     """Its name, which is nobody else's in the world, like ``datasets-{account}-{region}``."""
     prefix: MaybeEmpty = ""
+    """Beginning of the keys that are linked; empty, the whole bucket."""
     path: Annotated[str, Field(pattern=r"^/.*$")]
     """Where it appears in the file system."""
     create_bucket: bool = True
@@ -145,13 +159,19 @@ class LustreFileSystem(Model):
     """An FSx for Lustre file system."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     deployment: Literal["PERSISTENT_2"]
+    """Kind of storage; the one that can be served over EFA."""
     capacity: Gibibytes
+    """Size of the file system."""
     throughput: MegabytesPerSecondPerTebibyte
+    """Rate that is bought for each TiB."""
     efa: bool
     """Serve over EFA; can only be chosen at creation."""
     mount: Annotated[str, Field(pattern=r"^/.+$")]
+    """Where hosts mount it."""
     compression: bool = True
+    """Files are compressed with LZ4."""
     data_repositories: tuple[DataRepository, ...] = ()
     workload: Workload | None = None
     """What jobs ask of it."""
@@ -164,6 +184,7 @@ class ExistingNetwork(Model):
     """A VPC that exists, with its subnets, routes, NAT gateways and endpoints: none of them is made."""
 
     vpc: Annotated[str, Field(pattern=r"^vpc-[0-9a-f]{8,17}$")]
+    """Id of the VPC."""
     private_subnet: SubnetId
     """Subnet of nodes, head node and file systems, in the first of the availability zones."""
     public_subnet: SubnetId | None = None
@@ -182,9 +203,11 @@ class AwsNetwork(Model):
     existing: ExistingNetwork | None = None
     """The VPC that is used; absent, one is made. The other fields say then what there is."""
     cidr: Cidr
+    """Addresses of the VPC."""
     availability_zones: Annotated[tuple[str, ...], Field(min_length=1)]
     """Zones that get subnets; the first one holds the cluster."""
     nat: Literal["single", "per-zone", "none"]
+    """NAT gateways: one, one in each zone, or none."""
     endpoints: tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")], ...] = ("s3",)
     """AWS services reached without NAT: ``s3`` and ``dynamodb`` by gateways, the others by interfaces."""
     dns_zone: Annotated[str, Field(pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")]
@@ -202,6 +225,7 @@ class Limits(Model):
     """Service quotas as recorded on a day, so that a pull request needs no credentials."""
 
     recorded: dt.date
+    """Day on which the quotas were read."""
     quotas: dict[str, int]
     """Quota code to value, as Service Quotas shows it: vCPUs for the running-instance quotas, TiB for gp3
     volumes, GiB for file systems, else a number of things."""
@@ -216,8 +240,11 @@ class InstanceProfiles(Model):
     """Instance profiles that exist already, by what the instances are; others are made, with a role each."""
 
     head: ProfileName | None = None
+    """Of head nodes; absent, one is made."""
     login: ProfileName | None = None
+    """Of login nodes; absent, one is made."""
     node: ProfileName | None = None
+    """Of node groups; absent, one is made."""
 
 
 class AwsAccess(Model):
@@ -241,8 +268,11 @@ class AwsSite(Model):
     """A site on AWS."""
 
     provider: Literal["aws"]
+    """The site is in a region of AWS."""
     name: Name
+    """How the rest of the blueprint calls it."""
     region: Annotated[str, Field(pattern=REGION)]
+    """AWS region, like ``us-east-1``."""
     network: AwsNetwork
     node_groups: tuple[AwsNodeGroup, ...]
     head: AwsServer
@@ -251,6 +281,7 @@ class AwsSite(Model):
     access: AwsAccess = AwsAccess()
     limits: Limits | None = None
     tags: dict[str, MaybeEmpty] = Field(default_factory=dict)
+    """Tags of every resource of the site."""
 
     @model_validator(mode="after")
     def _names_differ(self) -> AwsSite:

@@ -190,14 +190,14 @@ _CLUSTER: Mapping[type[Model], Fields] = {
     scheduler.HealthCheck: Fields("program interval states cycle"),
     scheduler.Topology: Fields("plugin block_sizes", parts="switches"),
     scheduler.DeclaredSwitch: Fields("name nodes children"),
-    scheduler.Processes: Fields("tracking tasks accounting contain"),
-    scheduler.Cgroup: Fields("plugin cores memory swap devices"),
+    scheduler_settings.Processes: Fields("tracking tasks accounting contain"),
+    scheduler_settings.Cgroup: Fields("plugin cores memory swap devices"),
     scheduler.NodeSettings: Fields(
         "groups cpus memory gres features weight detect gpus_by_socket",
         parts="reserve",
         identity=("groups",),
     ),
-    scheduler.Folders: Fields("state spool log run"),
+    scheduler_settings.Folders: Fields("state spool log run"),
     scheduler_settings.Priority: Fields(
         "fair_share age job_size partition qos half_life reset max_age favor_small"
     ),

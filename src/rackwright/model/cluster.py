@@ -39,6 +39,7 @@ class Reason(Model):
     """Why a field says what it says, for those who are asked to approve it."""
 
     reason: Prose
+    """Why it says that."""
     owner: str | None = None
     """Who answers for it; absent, the blueprint's owner."""
 
@@ -47,11 +48,13 @@ class Blueprint(Model):
     """A cluster as it is meant to be."""
 
     apiVersion: Literal["rackwright/v1"]
+    """Version of the form of this file."""
     name: Name
     """Name of the cluster; part of every resource name."""
     owner: str | None = None
     """Team or address that answers for the cluster."""
     sites: Annotated[tuple[Site, ...], Field(min_length=1, max_length=64)]
+    """Regions of AWS and places with halls."""
     interconnects: tuple[Interconnect, ...] = ()
     """Lines between the sites."""
     scheduler: Scheduler | None = None

@@ -38,6 +38,7 @@ class Supply(Model):
     """Some units of a machine, and what feeds those."""
 
     count: Annotated[int, Field(gt=0)]
+    """Number of units."""
     fed_by: Annotated[tuple[Name, ...], Field(min_length=1)]
     """Power sources. The first one that lives carries these units."""
 
@@ -46,6 +47,7 @@ class Machine(Model):
     """Equal units that draw power beside the racks."""
 
     count: Annotated[int, Field(gt=0)]
+    """Number of units."""
     power: Watts | None = None
     """Most electrical power of one unit; absent, that of its product, where it has one."""
     fed_by: tuple[Name, ...] = ()
@@ -80,7 +82,9 @@ class FacilityWater(Model):
     """A circuit of chilled, process or condenser water, between what it cools and what cools it."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     fluid: Literal["water", "pg25"] | None = None
+    """What flows in it: water, or water with a quarter of propylene glycol."""
     volume: CubicMetres | None = None
     """What circulates, with the tanks that it flows through."""
     warming: Annotated[Kelvin, Field(ge=0)] | None = None
@@ -114,17 +118,21 @@ class CoolingLoop(Machine):
     """A technology coolant loop and the CDUs that feed it."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     cdu: str
     """Catalogue id."""
     fluid: Fluid
+    """What flows in it."""
     heat_capacity: Annotated[KilojoulesPerLitreKelvin, Field(gt=0)] | None = None
     """Of a dielectric fluid, by its data sheet: density times specific heat."""
     temperature_rise: Annotated[Kelvin, Field(gt=0)]
     """Return minus supply at design load."""
     supply_temperature: Celsius | None = None
+    """Of the coolant that racks get."""
     facility_temperature: Celsius | None = None
     """Facility water supplied to the CDUs."""
     facility_class: WaterClass | None = None
+    """Class of the facility water that its CDUs get, by its warmest temperature."""
     in_rack: bool = False
     """The CDUs stand in racks: each rack on the loop has ``count`` of them and a loop of its own, and
     they draw their power from its feeds."""
@@ -163,7 +171,9 @@ class MechanicalPlant(Machine):
     """Equal units of what draws power beside racks, air handlers and CDUs: chillers, pumps, lights."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     kind: PlantKind
+    """What kind of machine it is."""
     capacity: Watts | None = None
     """Heat that one unit carries at this site: of a pump, by its flow at the design rise."""
     rejects_to: Name | None = None
@@ -220,6 +230,7 @@ class RackCooling(Model):
     manifolds: Manifolds | None = None
     """Absent, nobody says what those of a rack with its own CDUs take up and weigh."""
     leak_detection: bool | None = None
+    """Leaks of coolant in the racks are detected."""
     isolation: bool | None = None
     """Valves shut this rack off by themselves when a leak is found."""
 

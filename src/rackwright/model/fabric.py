@@ -36,14 +36,19 @@ class SwitchTier(Model):
     """Equal switches of one tier, placed in racks."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     type: str
     """Catalogue id."""
     count: Annotated[int, Field(gt=0)]
+    """Number of switches."""
     racks: HostList
+    """Racks they stand in, like ``n[01-02]``."""
     per_rack: Annotated[int, Field(gt=0)]
+    """Most of them in one rack."""
     air_direction: Literal["front-to-back", "back-to-front"] | None = None
     """As ordered (P2C or C2P) and mounted."""
     start_unit: RackUnits | None = None
+    """Lowest unit of the first one in each rack."""
     split: Annotated[int, Field(gt=0)] = 1
     """Each port is split into this many, which share its rate."""
     asn: Annotated[int, Field(gt=0, lt=2**32)] | None = None
@@ -86,6 +91,7 @@ class Cables(Model):
     """Equal cables from the nodes of a group, or from the switches of a tier, up to a tier."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     lower: Name
     """A node group that is attached, or a tier."""
     upper: Name
@@ -120,6 +126,7 @@ class Cables(Model):
     lower_shell: Literal["flat-top", "finned-top"] | None = None
     """Shape of the OSFP shell at the lower end."""
     upper_shell: Literal["flat-top", "finned-top"] | None = None
+    """Shape of the OSFP shell at the upper end."""
 
     @model_validator(mode="after")
     def _one_way_of_saying_it(self) -> Cables:
@@ -144,6 +151,7 @@ class Patch(Model):
     switch: Name
     """Name of a leaf switch, like ``compute-leaf-1``."""
     port: Annotated[int, Field(gt=0)]
+    """Number of the port."""
 
 
 class SubnetManagers(Model):
@@ -171,6 +179,7 @@ class RoutingRun(Model):
     """What came of routing this fabric in a simulator."""
 
     date: date
+    """Day of the run."""
     engine: RoutingEngine
     """The engine whose tables were loaded, read from the log: not the one asked for."""
     balance: Annotated[float, Field(ge=1, le=100)] | None = None
@@ -183,9 +192,11 @@ class Segment(Model):
     """A partition, a VLAN or an address range of a fabric."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     pkey: Annotated[int, Field(gt=0, lt=0x8000)] | None = None
     """InfiniBand partition without its membership bit; 32767 is the default partition."""
     vlan: Annotated[int, Field(gt=0, lt=4095)] | None = None
+    """Number of the VLAN."""
     prefix: Prefix | None = None
     """Addresses, like ``10.30.0.0/22``."""
     groups: tuple[Name, ...] = ()
@@ -196,7 +207,9 @@ class Fabric(Model):
     """A network: its switches, tier by tier from the nodes upwards."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     role: Role
+    """What it carries."""
     tiers: tuple[SwitchTier, ...]
     technology: Technology | None = None
     """Absent, that of the switches."""
@@ -224,6 +237,7 @@ class Fabric(Model):
     subnets: Annotated[int, Field(gt=0)] = 1
     """InfiniBand subnets that the fabric is cut into, with equal shares of its ports."""
     routing_engine: RoutingEngine | None = None
+    """Engine of opensm that routes it."""
     routing_run: RoutingRun | None = None
     subnet_managers: tuple[SubnetManagers, ...] = ()
     m_key: bool | None = None

@@ -54,6 +54,7 @@ class FeedElement(Model):
     model_config = ConfigDict(extra="allow")
 
     kind: SourceKind
+    """What kind of source it is."""
 
 
 class PowerIntent(Model):
@@ -83,10 +84,15 @@ class RackIntent(Model):
     cooling: RackCooling | None = None
     """Absent, by air."""
     air_direction: Literal["front-to-back", "back-to-front"] | None = None
+    """How air passes the racks."""
     blanking: bool | None = None
+    """Free units are closed by blanking panels."""
     aisle_depth: Metres | None = None
+    """Half of the aisles in front and behind that a rack's floor share includes."""
     cable_allowance: Metres | None = None
+    """Space behind the devices for cable bends."""
     cable_weight: Kilograms | None = None
+    """Of the cables that hang in one rack, with what holds them."""
     shipping: Shipping | None = None
 
 

@@ -15,7 +15,9 @@ class Interconnect(Model):
     """A line between two sites; absent is unknown."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     sites: Annotated[tuple[Name, ...], Field(min_length=2, max_length=2)]
+    """The two sites that it joins."""
     bandwidth: GigabitsPerSecond | None = None
     """What the cluster may use of it, in each direction."""
     round_trip_time: Annotated[Seconds, Field(gt=0)] | None = None

@@ -67,7 +67,9 @@ class TraySection(Model):
     """The inside of a tray, or of all that lie above each other, as wide as both."""
 
     width: Annotated[Metres, Field(gt=0)]
+    """From side to side, inside."""
     depth: Annotated[Metres, Field(gt=0)]
+    """From its bottom to its edge, inside."""
 
 
 class CableTrays(Model):
@@ -92,6 +94,7 @@ class Floor(Model):
     """What a hall's floor carries."""
 
     uniform: KilogramsPerSquareMetre | None = None
+    """Weight that a square metre bears, evenly spread."""
     concentrated: Kilograms | None = None
     """On one caster."""
     rolling: Kilograms | None = None
@@ -117,6 +120,7 @@ class Shipping(Model):
     """One rack as it is moved to its place: in its crate, or without where that stays outside."""
 
     height: Metres | None = None
+    """Of the rack on its way."""
     width: Metres | None = None
     """The smaller side of what it stands on."""
     weight: Kilograms | None = None
@@ -156,6 +160,7 @@ class Row(Model):
     """Racks side by side."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     rack_groups: tuple[RackGroup, ...]
     power_limit: Watts | None = None
     """Most power the row may draw."""
@@ -165,10 +170,12 @@ class Hall(Model):
     """A room with its air handlers and its floor."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     air: AirSupply | None = None
     floor: Floor | None = None
     rows: tuple[Row, ...]
     power_limit: Watts | None = None
+    """Most power of all its racks."""
     trays: CableTrays | None = None
     """Absent, cables have the lengths or routes that are stated with them."""
     clear_height: Metres | None = None
@@ -180,12 +187,15 @@ class NodeGroup(Model):
     """Equal nodes, placed in racks."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     role: Literal["compute", "login", "head", "storage", "management"]
+    """What its hosts are for."""
     type: str
     """Catalogue id."""
     count: Annotated[int, Field(gt=0)]
     """Units of the product: servers, or rack-scale systems."""
     racks: HostList
+    """Racks they stand in, like ``c[01-08]``."""
     per_rack: Annotated[int, Field(gt=0)]
     """Most units in one rack; racks are filled in the order written."""
     power_cap: Watts | None = None
@@ -203,7 +213,9 @@ class OnPremSite(Model):
     """A site of bare metal."""
 
     provider: Literal["onprem"]
+    """The site has halls of one's own."""
     name: Name
+    """How the rest of the blueprint calls it."""
     power: SitePower
     halls: tuple[Hall, ...]
     loops: tuple[CoolingLoop, ...] = ()
@@ -221,6 +233,7 @@ class OnPremSite(Model):
     """Absent, names are looked up wherever hosts look them up."""
     security: SiteSecurity | None = None
     altitude: Metres | None = None
+    """Above the sea: thinner air carries less heat."""
     design_dry_bulb: Celsius | None = None
     """Outdoor temperature that cooling is designed for, as the extreme of 20 years."""
     design_wet_bulb: Celsius | None = None
@@ -228,6 +241,7 @@ class OnPremSite(Model):
     pue: Annotated[float, Field(ge=1, le=10)] | None = None
     """Expected ratio of facility to IT power, at full load."""
     pue_budget: Annotated[float, Field(ge=1, le=10)] | None = None
+    """Highest ratio of facility to IT power that is wanted."""
     allow_estimates: bool = False
     """Accept catalogue numbers whose confidence is ``estimate``."""
 

@@ -31,6 +31,7 @@ class BurnIn(Model):
     """The load that new nodes run before they take jobs; absent is unknown."""
 
     duration: Seconds | None = None
+    """How long new nodes are burnt in."""
     facility_informed: bool | None = None
     """Whoever runs the building knows when: a burn-in swings the power of all nodes together."""
 
@@ -96,6 +97,7 @@ class HostSettings(Model):
     """What all hosts of one or more sites are set to; absent is left as it is."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     sites: tuple[Name, ...] = ()
     """Sites that it covers; absent, all, and then there is no other entry."""
     time_servers: tuple[TimeServer, ...] = ()

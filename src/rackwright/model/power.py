@@ -27,6 +27,7 @@ class Modules(Model):
     """Parallel modules of one UPS or generator plant."""
 
     count: Annotated[int, Field(gt=0)]
+    """Number of modules, spare ones included."""
     capacity: Watts
     """Of one module."""
     spare: Annotated[int, Field(ge=0)] | None = None
@@ -51,7 +52,9 @@ class Circuit(Model):
     voltage: Annotated[Volts, Field(ge=1)]
     """Line to line for three phases; currents are worked out by dividing by it."""
     current: Amperes
+    """Rating of the breaker."""
     phases: Literal[1, 3]
+    """Number of phases."""
     continuous_rated: bool = False
     """The device is rated for 100 % continuous load, so no derating applies."""
 
@@ -66,10 +69,12 @@ class Conductors(Model):
     cross_section: Annotated[SquareMillimetres, Field(ge=0.1)] | None = None
     """Of one conductor; with ``material``."""
     material: Literal["copper", "aluminium"] | None = None
+    """Metal of the conductors."""
     resistance: MilliohmsPerMetre | None = None
     """Of one conductor in service, by the data sheet; with ``reactance``, in place of
     ``cross_section`` and ``material``."""
     reactance: MilliohmsPerMetre | None = None
+    """Reactance of a conductor by its length."""
 
     @model_validator(mode="after")
     def _one_way_to_say_it(self) -> Conductors:
@@ -123,7 +128,9 @@ class PowerSource(Model):
     """
 
     name: Name
+    """How the rest of the blueprint calls it."""
     kind: SourceKind
+    """What kind of source it is."""
     fed_by: tuple[Name, ...] = ()
     """Parents. The first one carries the load, the others take over when it is lost. Absent from
     anything but a utility or a generator, what carries its load is unknown."""
@@ -240,7 +247,9 @@ class RackFeed(Model):
     """One electrical feed of a rack: a source, the circuit from it and the PDU at its end."""
 
     name: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9]?$")]
+    """A letter, like ``A``."""
     source: Name
+    """Power source at its beginning."""
     pdu: str | None = None
     """Catalogue id; absent where the circuit ends in power shelves or a rack-scale product."""
     pdus: Annotated[int, Field(gt=0, le=100)] = 1
@@ -259,6 +268,7 @@ class RackShelves(Model):
     type: str
     """Catalogue id."""
     count: Annotated[int, Field(gt=0, le=100)]
+    """Number of shelves in a rack."""
     per_feed: dict[str, Annotated[int, Field(ge=0)]] | None = None
     """How many hang on each feed of the rack; absent, they are dealt in turn."""
     backup: Seconds | None = None

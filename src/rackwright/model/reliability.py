@@ -19,7 +19,9 @@ class GroupReliability(Model):
     """One node group: how often it fails and what stands by; absent is unknown."""
 
     site: Name
+    """Site of the group."""
     group: Name
+    """Node group of that site."""
     spares: Annotated[int, Field(ge=0)] | None = None
     """Hosts that jobs do not need: idle ones of the group, or equal ones on the shelf."""
     node_failures_per_1000_days: FailureRate | None = None
@@ -32,8 +34,11 @@ class JobPart(Model):
     """Hosts of a node group that a job runs on."""
 
     site: Name
+    """Site of the hosts."""
     group: Name
+    """Node group of the hosts."""
     hosts: Annotated[int, Field(gt=0)]
+    """Number of hosts that the job uses."""
 
 
 class WanNeed(Model):
@@ -49,10 +54,12 @@ class JobProfile(Model):
     """A large job that the cluster is built for; absent is unknown."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     parts: Annotated[tuple[JobPart, ...], Field(min_length=1)]
     restart: Seconds | None = None
     """From a failure to the first new step: detection, a new host, loading the checkpoint."""
     checkpoint_interval: Annotated[Seconds, Field(gt=0)] | None = None
+    """Time from one checkpoint to the next."""
     checkpoint_stall: Seconds | None = None
     """Time that a checkpoint stops the job; with asynchronous writing less than the writing."""
     target: Annotated[Percent, Field(ge=0, lt=100)] | None = None

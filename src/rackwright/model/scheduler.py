@@ -14,8 +14,11 @@ from pydantic import AfterValidator, Field, model_validator
 from rackwright.model.base import Model
 from rackwright.model.names import HostList, Name, refuse_twins
 from rackwright.model.scheduler_settings import (
+    Cgroup,
+    Folders,
     Priority,
     Private,
+    Processes,
     Program,
     Reserve,
     Retention,
@@ -101,6 +104,7 @@ class Controller(Model):
     """A host that runs slurmctld."""
 
     host: Name
+    """Name of the host."""
     address: Address | None = None
     """How the others reach it, where it stands outside the blueprint."""
 
@@ -125,6 +129,7 @@ class Accounting(Model):
         "qos",
         "safe",
     )
+    """What slurmctld refuses jobs for: AccountingStorageEnforce."""
 
     @model_validator(mode="after")
     def _accounts_are_a_tree(self) -> Accounting:
@@ -158,7 +163,9 @@ class Qos(Model):
     """A quality of service; it lives in the accounting database."""
 
     name: SlurmName
+    """How the rest of the blueprint calls it."""
     priority: Annotated[int, Field(ge=0)] = 0
+    """Added to the priority of its jobs, after it is weighed."""
     preempts: tuple[SlurmName, ...] = ()
     """QOS whose jobs give way to this one."""
     preempt_mode: Literal["cancel", "requeue"] | None = None
@@ -167,15 +174,20 @@ class Qos(Model):
     """Time between the warning and the end of a job that gives way. With it Slurm 22.05 was seen to
     end such a job for good, also where it was to be queued again."""
     max_wall: JobTime | None = None
+    """Longest that a job may run: MaxWall."""
     max_nodes_per_user: Annotated[int, Field(gt=0)] | None = None
+    """Nodes that a user may have at a time."""
     max_gpus_per_user: Annotated[int, Field(gt=0)] | None = None
+    """Accelerators that a user may have at a time."""
 
 
 class Preemption(Model):
     """Which jobs give way, and how."""
 
     by: Literal["qos", "partition"]
+    """What says which job goes first: PreemptType."""
     mode: Literal["cancel", "requeue", "suspend"]
+    """What becomes of a job that makes way: PreemptMode."""
     exempt: JobTime | None = None
     """Time that a job runs before it may be preempted."""
 
@@ -184,7 +196,9 @@ class HealthCheck(Model):
     """A program that judges a node between jobs."""
 
     program: Program
+    """Path of the program on each host."""
     interval: Seconds = 300.0
+    """Time from one check to the next."""
     states: Annotated[
         tuple[Literal["IDLE", "ALLOC", "MIXED", "ANY", "NONDRAINED_IDLE"], ...],
         Field(min_length=1),
@@ -198,16 +212,23 @@ class Partition(Model):
     """Node groups that jobs are sent to together."""
 
     name: SlurmName
+    """How the rest of the blueprint calls it."""
     groups: Annotated[tuple[Name, ...], Field(min_length=1)]
     """Node groups, of any of the cluster's sites."""
     default: bool = False
+    """Jobs that name no partition come here."""
     max_time: JobTime = "UNLIMITED"
+    """Longest that a job may run: MaxTime."""
     default_time: JobTime | None = None
+    """Time of a job that asks for none: DefaultTime."""
     max_nodes: Annotated[int, Field(gt=0)] | None = None
+    """Most nodes of a job: MaxNodes."""
     priority_tier: Annotated[int, Field(ge=1, le=65533)] = 1
+    """Jobs of a higher tier are looked at first: PriorityTier."""
     priority_factor: Annotated[int, Field(ge=1, le=65533)] | None = None
     """What it adds to the priority of its jobs, against that of the other partitions."""
     preempt_mode: Literal["off", "cancel", "requeue", "suspend"] | None = None
+    """What becomes of a job here that makes way; absent, as for the cluster."""
     exclusive: bool = False
     """One job has a node to itself."""
     memory_per_gpu: Annotated[Gibibytes, Field(gt=0)] | None = None
@@ -220,7 +241,9 @@ class Partition(Model):
     allow_qos: tuple[SlurmName, ...] = ()
     """Absent, every QOS."""
     allow_accounts: tuple[SlurmName, ...] = ()
+    """Accounts that may use it; empty, all."""
     state: Literal["UP", "DOWN", "DRAIN", "INACTIVE"] = "UP"
+    """What it does with jobs: State."""
     topology: Literal["tree", "block", "flat"] | None = None
     """Absent, the cluster's; another one needs Slurm 25.05."""
 
@@ -229,7 +252,9 @@ class DeclaredSwitch(Model):
     """A switch of a topology that a site writes by hand."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     nodes: HostList | None = None
+    """Hosts below it."""
     children: HostList | None = None
     """Switches below it."""
 
@@ -244,6 +269,7 @@ class Topology(Model):
     """What Slurm knows of the network."""
 
     plugin: Literal["tree", "block", "flat"]
+    """How Slurm sees the network: TopologyPlugin."""
     block_sizes: tuple[Annotated[int, Field(gt=0)], ...] = ()
     """Hosts in a block and in the larger ones made of it; absent, the hosts of one unit."""
     switches: tuple[DeclaredSwitch, ...] = ()
@@ -255,51 +281,11 @@ class Topology(Model):
         return self
 
 
-class Cgroup(Model):
-    """How resources of a job are confined."""
-
-    plugin: Literal["autodetect", "cgroup/v1", "cgroup/v2"] = "autodetect"
-    cores: bool = True
-    memory: bool = True
-    swap: bool = True
-    devices: bool = True
-    """A job sees its own accelerators only."""
-
-
-class Processes(Model):
-    """The plugins that start and follow the processes of a job."""
-
-    tracking: Literal["cgroup", "linuxproc", "pgid"] = "cgroup"
-    tasks: tuple[Literal["cgroup", "affinity", "none"], ...] = ("affinity", "cgroup")
-    accounting: Literal["cgroup", "linux", "none"] = "cgroup"
-    contain: bool = True
-    """Make the job's container before the prolog, so that ssh sessions join it."""
-
-    @property
-    def in_container(self) -> bool:
-        """Whether a job has a container on each of its hosts from its start to its end."""
-        return self.contain and self.tracking == "cgroup"
-
-    @property
-    def use_cgroups(self) -> bool:
-        """Whether any of them needs control groups."""
-        return "cgroup" in {self.tracking, self.accounting, *self.tasks}
-
-
-class Folders(Model):
-    """Where the daemons keep things."""
-
-    state: Program = "/var/spool/slurmctld"
-    """Of slurmctld; shared storage where there is a backup controller."""
-    spool: Program = "/var/spool/slurmd"
-    log: Program = "/var/log/slurm"
-    run: Program = "/run/slurm"
-
-
 class NodeSettings(Model):
     """What a site says about its nodes, where the catalogue is silent or they differ from it."""
 
     groups: Annotated[tuple[Name, ...], Field(min_length=1)]
+    """Node groups that it is about."""
     cpus: Annotated[int, Field(gt=0)] | None = None
     """Logical CPUs of one host."""
     memory: Gibibytes | None = None
@@ -314,6 +300,7 @@ class NodeSettings(Model):
     """The first accelerators stand at the first socket, as many at the next: their jobs get its
     cores rather than others."""
     features: tuple[Word, ...] = ()
+    """Words by which jobs choose nodes: Features."""
     weight: Annotated[int, Field(ge=1)] | None = None
     """Nodes of a low weight are used first."""
     reserve: Reserve | None = None
@@ -324,6 +311,7 @@ class Scheduler(Model):
     """A Slurm cluster over the sites of a blueprint."""
 
     kind: Literal["slurm"]
+    """The scheduler."""
     version: Annotated[str, Field(pattern=r"^\d\d\.(02|05|08|11)(\.\d+)?$")]
     """Slurm release, like ``25.05``: it decides which files and options it understands."""
     packages: SlurmPackages = SlurmPackages()
@@ -349,6 +337,7 @@ class Scheduler(Model):
     prolog: Program | None = None
     """Seconds at most, and never scontrol: a failure drains the node."""
     epilog: Program | None = None
+    """Program that runs on each node when a job has ended."""
     auth: Literal["munge", "slurm"] = "munge"
     """What daemons and commands know each other by: MUNGE, or from Slurm 23.11 on a key of Slurm's own."""
     return_to_service: Literal[0, 1, 2] = 1
@@ -364,6 +353,7 @@ class Scheduler(Model):
     priority: Priority | None = None
     """Absent, only the priorities of QOS and the factors of partitions count."""
     private_data: tuple[Private, ...] = ()
+    """What users do not see of others: PrivateData."""
     tuning: Tuning = Tuning()
     nodes: tuple[NodeSettings, ...] = ()
     folders: Folders = Folders()

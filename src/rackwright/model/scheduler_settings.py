@@ -63,6 +63,7 @@ class Priority(Model):
     age: Weight = 1_000
     """For jobs that have waited."""
     job_size: Weight = 1_000
+    """For jobs that ask for more of the cluster."""
     partition: Weight = 1_000
     """For the ``priority_factor`` of a partition; it is not written where none has one."""
     qos: Weight = 10_000
@@ -93,6 +94,7 @@ class SlurmAccount(Model):
     """An account in the accounting database: users, or other accounts, who share what it gets."""
 
     name: SlurmName
+    """Its name in the database."""
     parent: SlurmName | None = None
     """The account that it is in; absent, none."""
     share: Annotated[int, Field(ge=0, le=65_533)] = 1
@@ -122,10 +124,15 @@ class OwnPackages(Model):
     client: Annotated[PackageNames, Field(min_length=1)]
     """Commands, with the library and the plugins that every daemon needs."""
     slurmctld: Annotated[PackageNames, Field(min_length=1)]
+    """The controller's daemon."""
     slurmd: Annotated[PackageNames, Field(min_length=1)]
+    """The nodes' daemon."""
     slurmdbd: PackageNames = ()
+    """The daemon of the accounting database."""
     sackd: PackageNames = ()
+    """The daemon of authentication on logins."""
     pam_slurm_adopt: PackageNames = ()
+    """The module of PAM that lets in those with a job."""
 
 
 class SlurmPackages(Model):
@@ -150,6 +157,7 @@ class SrunPorts(Model):
     """The ports on which ``srun`` listens, for firewalls that must know them."""
 
     first: Annotated[int, Field(ge=1024, le=LARGEST_PORT)] = 60_001
+    """Number of the first port."""
     steps: Annotated[int, Field(gt=0)] = 10
     """Job steps over all nodes that run at a time from one host."""
 
@@ -181,9 +189,13 @@ class Retention(Model):
     events: Age | None = None
     """Nodes that went down, and the like."""
     jobs: Age | None = None
+    """Jobs that have ended."""
     reservations: Age | None = None
+    """Reservations that have ended."""
     steps: Age | None = None
+    """Steps of jobs."""
     suspensions: Age | None = None
+    """Times at which jobs were suspended."""
     transactions: Age | None = None
     """What administrators changed."""
     usage: Age | None = None
@@ -215,3 +227,54 @@ def slurm_time(seconds: float) -> str:
     hours, minutes = divmod(math.ceil(seconds / 60), 60)
     days, hours = divmod(hours, 24)
     return f"{days}-{hours:02d}:{minutes:02d}:00"
+
+
+class Cgroup(Model):
+    """How resources of a job are confined."""
+
+    plugin: Literal["autodetect", "cgroup/v1", "cgroup/v2"] = "autodetect"
+    """Version of control groups: CgroupPlugin."""
+    cores: bool = True
+    """Jobs are held to their cores: ConstrainCores."""
+    memory: bool = True
+    """Jobs are held to their memory: ConstrainRAMSpace."""
+    swap: bool = True
+    """Jobs are held to their swap: ConstrainSwapSpace."""
+    devices: bool = True
+    """A job sees its own accelerators only."""
+
+
+class Processes(Model):
+    """The plugins that start and follow the processes of a job."""
+
+    tracking: Literal["cgroup", "linuxproc", "pgid"] = "cgroup"
+    """How processes of a job are found: ProctrackType."""
+    tasks: tuple[Literal["cgroup", "affinity", "none"], ...] = ("affinity", "cgroup")
+    """How tasks are bound and held: TaskPlugin."""
+    accounting: Literal["cgroup", "linux", "none"] = "cgroup"
+    """What measures jobs: JobAcctGatherType."""
+    contain: bool = True
+    """Make the job's container before the prolog, so that ssh sessions join it."""
+
+    @property
+    def in_container(self) -> bool:
+        """Whether a job has a container on each of its hosts from its start to its end."""
+        return self.contain and self.tracking == "cgroup"
+
+    @property
+    def use_cgroups(self) -> bool:
+        """Whether any of them needs control groups."""
+        return "cgroup" in {self.tracking, self.accounting, *self.tasks}
+
+
+class Folders(Model):
+    """Where the daemons keep things."""
+
+    state: Program = "/var/spool/slurmctld"
+    """Of slurmctld; shared storage where there is a backup controller."""
+    spool: Program = "/var/spool/slurmd"
+    """State of slurmd on each host."""
+    log: Program = "/var/log/slurm"
+    """Logs of the daemons."""
+    run: Program = "/run/slurm"
+    """Their files while they run."""

@@ -30,6 +30,7 @@ class KernelModules(Model):
     """Software that brings kernel modules; they load into the kernel they are built for."""
 
     version: Version
+    """Its version."""
     kernel: KernelRelease | None = None
     """Kernel that the modules are built for."""
     ofed: Version | None = None
@@ -40,6 +41,7 @@ class SoftwareBill(Model):
     """Versions of one or more sites; absent is unknown."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     sites: tuple[Name, ...] = ()
     """Sites that it covers; absent, all, and then there is no other bill."""
     system: SystemId | None = None
@@ -47,6 +49,7 @@ class SoftwareBill(Model):
     server_system: SystemId | None = None
     """That of the Lustre servers, where it is another one."""
     kernel: KernelRelease | None = None
+    """Release of the kernel that runs, as ``uname -r`` prints it."""
     server_kernel: KernelRelease | None = None
     """Kernel of the Lustre servers, where it is another one."""
     driver: Version | None = None
@@ -56,14 +59,19 @@ class SoftwareBill(Model):
     imex: Version | None = None
     """Of nodes whose NVLink spans several hosts."""
     cuda: Version | None = None
+    """Version of the CUDA toolkit."""
     dcgm: Version | None = None
+    """Version of DCGM."""
     nccl: Version | None = None
+    """Version of NCCL."""
     nccl_tests: Version | None = None
     """Programs that measure NCCL, installed along with it."""
     ofi_plugin: Version | None = None
     """aws-ofi-nccl, which lets NCCL speak libfabric."""
     libfabric: Version | None = None
+    """Version of libfabric."""
     efa_installer: Version | None = None
+    """Version of AWS's EFA installer."""
     ofed: KernelModules | None = None
     """DOCA-OFED or MLNX_OFED."""
     lustre_client: KernelModules | None = None

@@ -96,6 +96,7 @@ class LocalScratch(Model):
     """Space of a node's own for files that may be lost; RAID 0 over its local drives."""
 
     mount: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$")]
+    """Where it is mounted."""
     keep: Seconds | None = None
     """Files that nobody has touched for that long are removed; absent, none are."""
 
@@ -104,6 +105,7 @@ class Checkpoint(Model):
     """What a job writes to be able to start again; absent is unknown."""
 
     size: Gibibytes | None = None
+    """Of one checkpoint."""
     parameters: Annotated[int, Field(gt=0, le=10**18)] | None = None
     """Parameters of the model, in place of a size."""
     bytes_per_parameter: Annotated[float, Field(gt=0, le=1000)] | None = None
@@ -137,6 +139,7 @@ class LnetNetwork(Model):
     """A network that Lustre speaks over."""
 
     name: LnetName
+    """Its name in LNet, like ``o2ib0``."""
     fabric: str | None = None
     """Fabric of the site that carries it."""
     subnet: Subnet | None = None
@@ -162,13 +165,17 @@ class MetadataTargets(Model):
     servers: str
     """Node group that serves them."""
     count: Annotated[int, Field(gt=0, le=MOST_TARGETS)] | None = None
+    """Number of targets."""
     size: Gibibytes | None = None
     """Usable size of one."""
     backend: Literal["ldiskfs", "zfs"] | None = None
+    """File system on the targets."""
     data_on_metadata: Gibibytes | None = None
     """First part of every file that is kept here (Data-on-MDT); absent, the feature is not used."""
     networks: tuple[LnetName, ...] | None = None
+    """LNet networks of its servers."""
     failover: Failover | None = None
+    """How another server takes over."""
     nids: tuple[ServerNids, ...] | None = None
     """The NIDs of each server of the group, one text a server, in their order."""
     devices: Annotated[tuple[StableDevices, ...], AfterValidator(_check_devices)] | None = None
@@ -182,16 +189,21 @@ class ObjectTargets(Model):
     servers: str
     """Node group that serves them; targets are spread evenly, in order."""
     count: Annotated[int, Field(gt=0, le=MOST_TARGETS)] | None = None
+    """Number of targets."""
     size: Gibibytes | None = None
     """Usable size of one, after parity and formatting."""
     target_read: MegabytesPerSecond | None = None
     """What one target reads, as measured through its server."""
     target_write: MegabytesPerSecond | None = None
+    """What one target writes, as measured through its server."""
     server_read: MegabytesPerSecond | None = None
     """What one server sends, however many targets it has: its network and its controllers."""
     server_write: MegabytesPerSecond | None = None
+    """What one server takes, however many targets it has."""
     networks: tuple[LnetName, ...] | None = None
+    """LNet networks of its servers."""
     failover: Failover | None = None
+    """How another server takes over."""
     nids: tuple[ServerNids, ...] | None = None
     """The NIDs of each server of the group, one text a server, in their order."""
     devices: Annotated[tuple[StableDevices, ...], AfterValidator(_check_devices)] | None = None
@@ -203,7 +215,9 @@ class Clients(Model):
     """A node group that mounts the file system."""
 
     group: str
+    """Node group of the site."""
     networks: tuple[LnetName, ...] | None = None
+    """LNet networks that its hosts are on."""
 
 
 class ParallelFileSystem(Model):
@@ -212,7 +226,9 @@ class ParallelFileSystem(Model):
     name: Annotated[Name, Field(max_length=8)]
     """Lustre keeps eight characters of a disk label for it."""
     kind: Literal["lustre"]
+    """The file system."""
     mount: Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]+$")]
+    """Where hosts mount it."""
     networks: tuple[LnetNetwork, ...] = ()
     management: ManagementService | None = None
     metadata: MetadataTargets | None = None
@@ -236,6 +252,7 @@ class NfsShare(Model):
     """A directory that a host exports over NFS version 4, like the home directories."""
 
     name: Name
+    """How the rest of the blueprint calls it."""
     server: Name
     """A node group; its first host exports it."""
     export: SharePath
@@ -249,6 +266,7 @@ class NfsShare(Model):
     address: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9.-]*$")] | None = None
     """Name or address by which clients reach the server; absent, the name of the host."""
     read_only: bool = False
+    """Clients cannot write to it."""
 
     @model_validator(mode="after")
     def _no_client_of_itself(self) -> NfsShare:

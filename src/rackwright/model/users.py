@@ -36,14 +36,18 @@ class UserGroup(Model):
     """A group with the same number on every host."""
 
     name: LoginName
+    """Its name on every host."""
     gid: Number
+    """Its number on every host."""
 
 
 class Account(Model):
     """A person or service, with the same number on every host and no password on any."""
 
     name: LoginName
+    """Its name on every host."""
     uid: Number
+    """Its number on every host."""
     group: LoginName
     """Primary group; one of ``groups``."""
     groups: Annotated[tuple[LoginName, ...], Field(max_length=100)] = ()
@@ -53,6 +57,7 @@ class Account(Model):
     comment: Annotated[str, Field(pattern=r"^[A-Za-z0-9 @._'-]{0,80}$")] = ""
     """The person's name."""
     shell: Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]{1,80}$")] = "/bin/bash"
+    """Path of the shell at a login."""
     slurm_account: SlurmName | None = None
     """Account of Slurm that jobs are charged to; absent, the account may send none."""
     removed: bool = False
@@ -63,13 +68,16 @@ class SudoRule(Model):
     """What the members of a group may do as root, without a password: nobody has one."""
 
     group: LoginName
+    """Group whose members may."""
     commands: Annotated[tuple[Command, ...], Field(min_length=1, max_length=100)]
+    """What they may run, with whole paths."""
 
 
 class Ssh(Model):
     """Who may log in where; the way in is always a key."""
 
     root_login: Literal["key", "no"] = "key"
+    """Whether root logs in by a key, or not at all."""
     login_groups: Annotated[tuple[LoginName, ...], Field(max_length=100)] = ()
     """Groups that may log in on hosts where users do; absent, everybody with a key."""
     admin_groups: Annotated[tuple[LoginName, ...], Field(max_length=100)] = ()

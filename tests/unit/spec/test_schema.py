@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from rackwright.catalog.loader import FOLDERS, load_catalogue
 from rackwright.cli import main
 from rackwright.model.cluster import Blueprint
+from rackwright.plan.derivation.schema import with_short_form
 from rackwright.render.blueprints import find_template, list_templates, write_blueprint
 from rackwright.spec.loader import load_tree
 from rackwright.spec.schema import export_schema
@@ -101,6 +102,18 @@ def test_hover_texts_are_markdown():
     assert "``" not in shelf["markdownDescription"]
 
 
+def test_every_field_of_a_blueprint_is_described():
+    schema = with_short_form(schema_of(Blueprint))
+    models = {"Blueprint": schema, **schema["definitions"]}
+    silent = [
+        f"{name}.{key}"
+        for name, model in models.items()
+        for key, field in model.get("properties", {}).items()
+        if not field.get("markdownDescription")
+    ]
+    assert silent == []
+
+
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_the_schema_accepts_every_template(name, tmp_path):
     assert errors(written(name, tmp_path)) == []
@@ -179,14 +192,20 @@ def test_pairs_and_tagged_choices_translate():
     validator = Draft7Validator(schema)
     assert validator.is_valid({"pet": {"kind": "cat", "pair": [1, "b"]}})
     assert not validator.is_valid({"pet": {"kind": "cat", "pair": ["b", 1]}})
-    for wrong in ({"kind": "cow"}, {"pair": [1, "b"]}, [], {"kind": "dog", "pair": [1, "b"]}):
+    mistakes: list[object] = [
+        {"kind": "cow"},
+        {"pair": [1, "b"]},
+        [],
+        {"kind": "dog", "pair": [1, "b"]},
+    ]
+    for wrong in mistakes:
         assert not validator.is_valid({"pet": wrong})
 
 
 def test_a_mistake_of_a_site_is_told_at_its_field(document):
     changed = copy.deepcopy(document)
     changed["sites"][1]["power"]["contract"] = 550
-    changed["sites"][0]["regio"] = "us-east-1"
+    changed["sites"][0]["zone"] = "us-east-1"
     found = {
         tuple(e.absolute_path) for e in Draft7Validator(schema_of(Blueprint)).iter_errors(changed)
     }
