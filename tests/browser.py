@@ -90,6 +90,8 @@ class Page:
                 self.complaints.append(json.dumps(told["exceptionDetails"]))
             case "Log.entryAdded":
                 self.complaints.append(told["entry"]["text"])
+            case _:
+                pass  # what nobody asks for
         return message
 
     def attach(self) -> None:

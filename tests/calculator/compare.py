@@ -256,12 +256,12 @@ def _facility(site: Site, plan: SitePlan, sums: dict[str, list[Any]]) -> Pairs:
             wanted = _most(each) if loop.in_rack else total(each)
             yield from _pair(where, name, wanted, getattr(carried, name))
         mine = Counter(sums.get(f"{loop.name} products", []))
-        planned = {
+        listed = {
             (one.entry, one.heat_w, one.flow_lpm): one.devices
             for one in plan.loop_products
             if one.loop == loop.name
         }
-        yield from _products(where, mine, planned)
+        yield from _products(where, mine, listed)
         numbers: list[tuple[str, Number]] = [
             ("capacity_w", loop.unit.capacity * loop.count),
             ("capacity_n1_w", loop.unit.capacity * (loop.count - 1)),

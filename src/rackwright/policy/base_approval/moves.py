@@ -53,7 +53,7 @@ def _keys_of(thing: Thing) -> Iterator[Key]:
     name = str(thing.item.get("name"))
     if thing.model is RackGroup:
         yield from ((_RACK, rack) for rack in racks_of(thing.item))
-    elif thing.model in {NodeGroup, AwsNodeGroup}:
+    elif thing.model in (NodeGroup, AwsNodeGroup):
         yield _GROUP, name
     elif thing.model is Hall:
         yield _HALL, name

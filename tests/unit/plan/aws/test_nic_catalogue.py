@@ -37,6 +37,7 @@ CARDS = {
     "trn1.32xlarge": range(8),
     "trn1n.32xlarge": range(16),
     "trn2.48xlarge": range(16),
+    "trn2u.48xlarge": range(16),
     "hpc7a.12xlarge": range(2),
     "hpc7a.24xlarge": range(2),
     "hpc7a.48xlarge": range(2),
