@@ -226,7 +226,11 @@ WEIGHTS = "PriorityWeightFairshare=10000\nPriorityDecayHalfLife=1-0\nPriorityCal
 def test_the_account_that_has_used_less_than_its_share_starts_first(machine: Machine) -> None:
     ada, bob = ({"name": name, "uid": uid, "group": "research", "slurm_account": account}
                 for name, uid, account in (("ada", 20001, "research"), ("bob", 20002, "product")))  # fmt: skip
-    given: dict[str, Any] = {"users_tree": TREE, "users_cluster": "small", "users_accounts": [ada, bob]}
+    given: dict[str, Any] = {
+        "users_tree": TREE,
+        "users_cluster": "small",
+        "users_accounts": [ada, bob],
+    }
     (machine.folder / "slurm/slurm.conf").write_text(SLURM + WEIGHTS)
     machine.play("slurm_config", "users", ASSOCIATIONS, **given)
     assert machine.play("users", ASSOCIATIONS, **given).changed == 0

@@ -22,6 +22,7 @@ def test_a_state_that_names_the_former_modules_is_read() -> None:
     regions = get_backend("ec2")["000000000001"]
     try:
         assert load_backends(text) == 1
-        assert dict.__getitem__(regions, REGION) == group
+        read: object = dict.__getitem__(regions, REGION)
+        assert read == group
     finally:
         dict.pop(regions, REGION)
