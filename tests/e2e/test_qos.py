@@ -251,8 +251,8 @@ def test_the_account_that_has_used_less_than_its_share_starts_first(machine: Mac
 
     # The one with a quarter of the shares uses the machine, and then both want it: ada's comes first,
     # though it was sent last.
-    for kind, name in (("user", "ada"), ("account", "research")):  # what ran before does not count
-        machine.on(f"sacctmgr -i modify {kind} where name={name} cluster=small set RawUsage=0")
+    for who in ("user where name=ada account=research", "account where name=research"):
+        machine.on(f"sacctmgr -i modify {who} cluster=small set RawUsage=0")  # of what ran before
     used = send("bob", 20)
     assert wait_for(lambda: machine.state(used).startswith("COMPLETED"), 90, 1), machine.state(used)
     assert wait_for(lambda: usage()["bob"] > usage()["ada"], 120, 1), usage()
