@@ -7,7 +7,7 @@ import io
 import json
 import re
 import sys
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import cast
 from xml.etree import ElementTree as ET
 
@@ -155,6 +155,7 @@ def test_xml_says_the_same(text: str) -> None:
 @example("##[stop-commands]x", "json", False)
 @example("##[stop-commands]x", "text", True)
 @example("##[{##[", "sarif", False)
+@example("##[/", "junit", False)
 def test_every_form_of_a_report_with(text: str, form: str, colour: bool) -> None:
     out = io.StringIO()
     report = a_report_with(text)
@@ -182,7 +183,7 @@ def test_every_form_of_a_report_with(text: str, form: str, colour: bool) -> None
         assert printable(text) in json.loads(shown)[0]["description"]
     if form == "junit":
         [first, _] = ET.fromstring(shown).findall(".//testcase")
-        assert first.attrib["file"] == XML_CANNOT_HOLD.sub("\ufffd", file_name(text))
+        assert first.attrib["file"] == XML_CANNOT_HOLD.sub("\ufffd", str(PurePath(file_name(text))))
 
 
 @given(MEANT_BADLY)
