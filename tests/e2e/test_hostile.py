@@ -39,7 +39,7 @@ DOCUMENTS = {
     "billion_laughs": (_laughs(), "the document is too large once its aliases are expanded"),
     "merge_bomb": (_merges(), "the document is too large once its aliases are expanded"),
     "alias_of_itself": ("a: &a [*a]", "the document is too large once its aliases are expanded"),
-    "deep_brackets": ("a: " + "[" * 100_000, f"{BLUEPRINT}:1:67: nested more than 64 deep"),
+    "deep_brackets": ("a: " + "[" * 100_000, "nested more than 64 deep"),
     "deep_blocks": ("".join(" " * n + "a:\n" for n in range(2000)), "nested more than 64 deep"),
     "long_line": ("name: " + "x" * 15_000_000, f"{BLUEPRINT}:1:7: name: 'xxx"),
     "many_unknown_keys": ("".join(f"k{n}: 1\n" for n in range(300_000)), "951 more not shown"),
