@@ -13,6 +13,7 @@ from rackwright.drawings.svg import Drawing, box, fitted, group, label, line
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import SitePlan
 from rackwright.plan.records.power import SourceLoad
+from rackwright.report.wording import quantity_text
 
 MOST_SINGLE = 48
 """Sources that are drawn one by one; beyond that equal ones are one box."""
@@ -272,7 +273,7 @@ def _draw(
         state = "lost" if lost in hit and len(one.members) == 1 else "dead" if not living else ""
         parts = _source_parts(one, x, y, load, state)
         return group(parts, None, class_=name, data_s=one.key, tabindex=0, role="button")
-    power = "unknown" if one.load_w is None else format_quantity(one.load_w, "W")
+    power = quantity_text(one.load_w, "W")
     parts = [
         box(x, y, _WIDE, _HIGH - 14, rx=4, class_=f"panel {one.kind}"),
         label(x + 8, y + 18, fitted(one.title, _WIDE - 14), class_="sub"),
@@ -291,7 +292,7 @@ def _source_parts(one: Box, x: float, y: float, load: float | None, state: str) 
     full = one.capacity_w
     share = None if load is None or not full else load / full
     over = share is not None and share > 1 + 1e-9
-    told = "unknown" if load is None else format_quantity(load, "W")
+    told = quantity_text(load, "W")
     most = "" if full is None else f" of {format_quantity(full, 'W')}"
     words_ = state or f"{told}{most}"
     return [
