@@ -7,6 +7,8 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -170,29 +172,39 @@ def test_an_api_failure_halfway_then_up_completes(lab: Any) -> None:
     assert [s["changes"] for s in lab.stacks("up", blueprint, "--yes").values()] == [{}, {}, {}]
 
 
-def wait_for_call(lab: Any, operation: str, before: int, process: Any, log: Path) -> None:
-    deadline = time.monotonic() + 240
-    while lab.calls().count(operation) == before:
-        assert process.poll() is None, log.read_text()
-        assert time.monotonic() < deadline, log.read_text()
-        time.sleep(0.2)
+@contextmanager
+def held_in(
+    lab: Any, operation: str, blueprint: Path, log: Path
+) -> Iterator[subprocess.Popen[bytes]]:
+    """An ``up`` whose call is done and whose answer is held: AWS has it, the engine does not know."""
+    before = lab.calls().count(operation)
+    lab.inject(operation=operation, times=1, latency_s=20, after=True)
+    with (
+        log.open("w") as output,
+        subprocess.Popen(
+            lab.command("up", blueprint, "--target", "local", "--yes"),
+            env=lab.environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        ) as process,
+    ):
+        try:
+            deadline = time.monotonic() + 240
+            while lab.calls().count(operation) == before:
+                assert process.poll() is None, log.read_text()
+                assert time.monotonic() < deadline, log.read_text()
+                time.sleep(0.2)
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize("operation", ["CreateVpc", "CreateLaunchTemplate"])
 def test_kill_9_of_the_engine_then_up_completes(lab: Any, operation: str) -> None:
     cluster = f"killed-{operation.lower()}"
     blueprint = lab.blueprint(cluster)
-    before = lab.calls().count(operation)
-    lab.inject(operation=operation, times=1, latency_s=8)
     log = Path(lab.folder / f"{operation}.log")
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            lab.command("up", blueprint, "--target", "local", "--yes"),
-            env=lab.environment,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-        wait_for_call(lab, operation, before, process, log)
+    with held_in(lab, operation, blueprint, log) as process:
         engines = [p for p in psutil.Process(process.pid).children(True) if p.name() == "pulumi"]
         assert engines
         for engine in engines:
@@ -210,17 +222,8 @@ def test_kill_9_of_the_engine_then_up_completes(lab: Any, operation: str) -> Non
 
 def test_a_second_up_is_refused_and_an_interrupted_one_goes_on(lab: Any) -> None:
     blueprint = lab.blueprint("stopped")
-    before = lab.calls().count("CreateVpc")
-    lab.inject(operation="CreateVpc", times=1, latency_s=10)
     log = Path(lab.folder / "stopped.log")
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            lab.command("up", blueprint, "--target", "local", "--yes"),
-            env=lab.environment,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-        wait_for_call(lab, "CreateVpc", before, process, log)
+    with held_in(lab, "CreateVpc", blueprint, log) as process:
         second = subprocess.run(
             lab.command("up", blueprint, "--target", "local", "--yes"),
             env=lab.environment,

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rackwright.drawings.svg import Drawing, box, fitted, group, label, line
-from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import SitePlan
 from rackwright.plan.records.cooling import CoolingStage
 from rackwright.plan.records.facility import LoopLoad
+from rackwright.report.wording import quantity_text
 
 _WIDE, _HIGH, _APART, _DOWN, _TOP = 210.0, 82.0, 62.0, 100.0, 74.0
 _COLUMNS = {"racks": 0, "air handlers": 1, "CDUs": 1, "pumps": 2, "heat rejection": 3}
@@ -63,16 +63,14 @@ def draw_cooling(site: SitePlan) -> Drawing:
     return Drawing(f"cooling of {site.name}", width, height + 6, "".join(parts))
 
 
-def _told(value: float | None, unit: str) -> str:
-    return "unknown" if value is None else format_quantity(value, unit)
-
-
 def _racks(site: SitePlan) -> list[_Stage]:
     made = [
         _Stage(
             "racks",
             f"air of {hall.hall}",
-            (f"inlet {_told(hall.inlet_c, '°C')}, {_told(hall.airflow_cfm, 'CFM')}",),
+            (
+                f"inlet {quantity_text(hall.inlet_c, '°C')}, {quantity_text(hall.airflow_cfm, 'CFM')}",
+            ),
             hall.heat_air_w,
             None,
             frozenset({hall.hall}),
@@ -99,17 +97,17 @@ def _racks(site: SitePlan) -> list[_Stage]:
 
 def _loop_words(loop: LoopLoad) -> str:
     each = " in a rack" if loop.in_rack else ""
-    return f"{_told(loop.flow_lpm, 'L/min')}{each}, supply {_told(loop.supply_c, '°C')}, rise {_told(loop.rise_k, 'K')}"
+    return f"{quantity_text(loop.flow_lpm, 'L/min')}{each}, supply {quantity_text(loop.supply_c, '°C')}, rise {quantity_text(loop.rise_k, 'K')}"
 
 
 def _stage(site: SitePlan, one: CoolingStage) -> _Stage:
     loops = {loop.loop: loop for loop in site.loops}
     lines = []
     if one.kind == "CDUs" and (loop := loops.get(one.of)):
-        lines.append(f"{loop.cdu}, facility water {_told(loop.facility_c, '°C')}")
+        lines.append(f"{loop.cdu}, facility water {quantity_text(loop.facility_c, '°C')}")
     capacity = one.capacity_n1_w
     if one.lost is not None:
-        lines.append(f"after losing {one.lost}: {_told(one.lost_capacity_w, 'W')}")
+        lines.append(f"after losing {one.lost}: {quantity_text(one.lost_capacity_w, 'W')}")
     return _Stage(
         one.kind,
         f"{one.units} {one.kind}, {one.of}",
@@ -147,14 +145,14 @@ def _pipes(
 def _draw(one: _Stage, x: float, y: float) -> str:
     share = None if one.heat_w is None or not one.capacity_w else one.heat_w / one.capacity_w
     over = share is not None and share > 1 + 1e-9
-    numbers = _told(one.heat_w, "W")
+    numbers = quantity_text(one.heat_w, "W")
     parts = [
         box(x, y, _WIDE, _HIGH, rx=4, class_="panel"),
         label(x + 10, y + 18, fitted(one.title, _WIDE - 18), class_="sub"),
     ]
     bottom = y + 34
     if one.kind != "racks":
-        numbers += f" of {_told(one.capacity_w, 'W')}"
+        numbers += f" of {quantity_text(one.capacity_w, 'W')}"
         filled = 0.0 if share is None else _TRACK * min(1.0, share)
         parts += [
             box(x + 10, y + 25, _TRACK, 7, class_="track"),

@@ -12,6 +12,7 @@ from rackwright.plan.model import SitePlan
 from rackwright.plan.records.power import FeedLoad
 from rackwright.plan.records.racks import RackDevice
 from rackwright.report.overview.rack import RackView, StandingDevice
+from rackwright.report.wording import quantity_text
 
 _UNIT, _WIDTH, _TOP = 12.0, 232.0, 104.0
 _FRONT, _REAR = 44.0, 372.0
@@ -75,7 +76,7 @@ def _words(view: RackView) -> str:
     own = view.rack_class
 
     def told(value: float | None, limit: float | None, unit: str) -> str:
-        text = "unknown" if value is None else format_quantity(value, unit)
+        text = quantity_text(value, unit)
         return text if limit is None else f"{text} of {format_quantity(limit, unit)}"
 
     return (
@@ -134,8 +135,8 @@ def _front(one: StandingDevice, units: float) -> str:
 def _tip(one: StandingDevice) -> str:
     """What is shown where one points at a device; its names come last, for other racks have others."""
     device = one.device
-    power = "unknown" if device.power_w is None else format_quantity(device.power_w, "W")
-    weight = "unknown" if device.weight_kg is None else format_quantity(device.weight_kg, "kg")
+    power = quantity_text(device.power_w, "W")
+    weight = quantity_text(device.weight_kg, "kg")
     told = f"{device.entry}, {one.units}, {power}, {weight}"
     if not one.names:
         return element("title", words(told))
@@ -241,7 +242,7 @@ def _feed(view: RackView, feed: FeedLoad, number: int, y: float) -> str:
 
 
 def _feed_words(feed: FeedLoad, worst: float | None) -> str:
-    load = "unknown" if feed.load_w is None else format_quantity(feed.load_w, "W")
+    load = quantity_text(feed.load_w, "W")
     each = "" if feed.pdus == 1 else f"{feed.pdus} × "
     usable = "unknown" if feed.usable_w is None else f"{each}{format_quantity(feed.usable_w, 'W')}"
     after = "" if worst is None else f"; a circuit {format_quantity(worst, 'W')} after a loss"

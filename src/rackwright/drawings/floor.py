@@ -8,12 +8,12 @@ from typing import Literal, get_args
 
 from rackwright.drawings.scale import Scale, draw_legend, even_scale, left_scale
 from rackwright.drawings.svg import Drawing, box, cells, fitted, group, label, number
-from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import SitePlan
 from rackwright.plan.records.facility import HallLoad
 from rackwright.plan.records.racks import RackClass, RackPosition
 from rackwright.policy.engine import Result
 from rackwright.report.overview.headroom import headroom_of
+from rackwright.report.wording import quantity_text
 
 FloorMeasure = Literal["power", "heat", "weight", "headroom"]
 MEASURES: tuple[FloorMeasure, ...] = get_args(FloorMeasure)
@@ -140,19 +140,16 @@ def draw_floor(
 
 
 def _hall_words(hall: HallLoad) -> list[str]:
-    def told(value: float | None, unit: str) -> str:
-        return "unknown" if value is None else format_quantity(value, unit)
-
-    power = f"racks draw {told(hall.power_w, 'W')}"
+    power = f"racks draw {quantity_text(hall.power_w, 'W')}"
     if hall.power_limit_w is not None:
-        power += f" of {told(hall.power_limit_w, 'W')}"
-    heat = f"heat {told(hall.heat_air_w, 'W')} to air, {told(hall.heat_liquid_w, 'W')} to liquid"
-    lines = [f"{power}; {heat}; weight {told(hall.weight_kg, 'kg')}"]
+        power += f" of {quantity_text(hall.power_limit_w, 'W')}"
+    heat = f"heat {quantity_text(hall.heat_air_w, 'W')} to air, {quantity_text(hall.heat_liquid_w, 'W')} to liquid"
+    lines = [f"{power}; {heat}; weight {quantity_text(hall.weight_kg, 'kg')}"]
     if hall.handlers is not None:
         lines.append(
-            f"{hall.handlers} × {hall.handler}: carry {told(hall.air_capacity_w, 'W')}, "
-            f"{told(hall.air_capacity_n1_w, 'W')} with one lost; containment {hall.containment}; "
-            f"inlet {told(hall.inlet_c, '°C')}"
+            f"{hall.handlers} × {hall.handler}: carry {quantity_text(hall.air_capacity_w, 'W')}, "
+            f"{quantity_text(hall.air_capacity_n1_w, 'W')} with one lost; containment {hall.containment}; "
+            f"inlet {quantity_text(hall.inlet_c, '°C')}"
         )
     return lines
 
@@ -177,7 +174,7 @@ def _cell(
         )
     value = colours.values[rack.rack_class]
     own = site.rack_classes[rack.rack_class]
-    told = "unknown" if value is None else format_quantity(value, colours.scale.unit)
+    told = quantity_text(value, colours.scale.unit)
     tip = None if len(site.racks) > MOST_TIPS else f"{name}: {told}, {own.type}"
     few = {"tabindex": 0, "role": "button"} if tip else {}
     return group([fill, text], tip, class_="cell", data_k=rack.rack_class, data_r=name, **few)

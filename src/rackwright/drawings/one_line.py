@@ -13,6 +13,7 @@ from rackwright.drawings.svg import Drawing, box, fitted, group, label, line
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import SitePlan
 from rackwright.plan.records.power import SourceLoad
+from rackwright.report.wording import quantity_text
 
 MOST_SINGLE = 48
 """Sources that are drawn one by one; beyond that equal ones are one box."""
@@ -288,7 +289,7 @@ def box_state(
         load = max(known) if len(known) == len(changed) else None
     if not living:
         return BoxState("lost" if lost in one.members else "dead", 0.0, "dead")
-    told = "unknown" if load is None else format_quantity(load, "W")
+    told = quantity_text(load, "W")
     most = "" if one.capacity_w is None else f" of {format_quantity(one.capacity_w, 'W')}"
     share = None if load is None or not one.capacity_w else load / one.capacity_w
     return BoxState(f"{told}{most}", share, "lost" if lost in one.members else "")
@@ -324,7 +325,7 @@ def _draw(
             name += " dead"
         parts = _source_parts(one, x, y, state)
         return group(parts, None, class_=name, data_s=one.key, tabindex=0, role="button")
-    power = "unknown" if one.load_w is None else format_quantity(one.load_w, "W")
+    power = quantity_text(one.load_w, "W")
     parts = [
         box(x, y, _WIDE, _HIGH - 14, rx=4, class_=f"panel {one.kind}"),
         label(x + 8, y + 18, fitted(one.title, _WIDE - 14), class_="sub"),

@@ -136,14 +136,15 @@ class Gateway:
             environ["REQUEST_METHOD"], path, environ.get("QUERY_STRING", ""), headers, body
         )
         fault = self.book.take(operation.name)
-        if fault and fault.latency_s:
+        if fault and not fault.after:
             time.sleep(fault.latency_s)
-        if fault and fault.error and not fault.after:
-            return self._fail(operation, fault, headers, start_response)
-        status, reply_headers, reply = self._answer(operation, environ)
+        if fault is None or fault.after or not fault.error:
+            status, reply_headers, reply = self._answer(operation, environ)
         if fault and fault.error:
-            return self._fail(operation, fault, headers, start_response)
+            status, reply_headers, reply = _failure(operation, fault, headers)
         self.book.record(operation, int(status.split()[0]))
+        if fault and fault.after:
+            time.sleep(fault.latency_s)
         start_response(status, reply_headers)
         return [reply]
 
@@ -181,22 +182,6 @@ class Gateway:
                 text = f"done, but the state could not be written: {error}"
                 return _error_reply(operation, content, "InternalFailure", 500, text)
         return str(answer[0]), list(answer[1]), data
-
-    def _fail(
-        self,
-        operation: Operation,
-        fault: Fault,
-        headers: dict[str, str],
-        start_response: StartResponse,
-    ) -> list[bytes]:
-        code = str(fault.error)
-        status = 500 if code in _RETRYABLE else 400
-        content = "application/x-amz-json-1.1" if "x-amz-target" in headers else ""
-        message = fault.message or f"injected fault {code}"
-        line, reply_headers, data = _error_reply(operation, content, code, status, message)
-        self.book.record(operation, status)
-        start_response(line, reply_headers)
-        return [data]
 
     def _admin(
         self, method: str, path: str, body: bytes, start_response: StartResponse
@@ -246,6 +231,15 @@ def _body(environ: dict[str, Any]) -> bytes:
 def _reply(start_response: StartResponse, status: str, content: str, data: bytes) -> list[bytes]:
     start_response(status, [("Content-Type", content), ("Content-Length", str(len(data)))])
     return [data]
+
+
+def _failure(
+    operation: Operation, fault: Fault, headers: dict[str, str]
+) -> tuple[str, list[tuple[str, str]], bytes]:
+    code = str(fault.error)
+    status = 500 if code in _RETRYABLE else 400
+    content = "application/x-amz-json-1.1" if "x-amz-target" in headers else ""
+    return _error_reply(operation, content, code, status, fault.message or f"injected fault {code}")
 
 
 def _error_reply(

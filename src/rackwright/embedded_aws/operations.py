@@ -85,7 +85,10 @@ def identify(method: str, path: str, query: str, headers: dict[str, str], body: 
 
 @dataclass(slots=True)
 class Fault:
-    """A fault to inject: the operation it meets, how often, the error and the delay."""
+    """A fault to inject: the operation it meets, how often, the error and the delay.
+
+    With ``after`` the operation is done and in the log of calls before the delay and the error.
+    """
 
     operation: str
     times: int = 1

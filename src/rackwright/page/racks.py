@@ -14,7 +14,7 @@ from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.records.racks import RackClass, RackPosition
 from rackwright.report.overview.rack import RackView, view_rack
-from rackwright.report.wording import printable
+from rackwright.report.wording import printable, quantity_text
 
 LARGEST = 6_000_000
 """Most characters of all elevations of a page: classes beyond it have their numbers alone."""
@@ -118,5 +118,5 @@ def _fates(view: RackView) -> list[tuple[str, str]]:
 
 
 def _of(value: float | None, limit: float | None, unit: str) -> str:
-    told = "unknown" if value is None else format_quantity(value, unit)
+    told = quantity_text(value, unit)
     return told if limit is None else f"{told} of {format_quantity(limit, unit)}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rackwright.model.hardware import Connector, Node, fact_value
 from rackwright.plan.base import Path
@@ -67,6 +67,9 @@ if TYPE_CHECKING:
     )
 
 
+_Row = TypeVar("_Row", "RackDevice", "FeedLoad", "CircuitAfterLoss", "DevicesAfterLoss")
+
+
 @dataclass(frozen=True)
 class SitePlan:
     """A bare-metal site, expanded to tables; ``rackwright.plan.records`` says what their fields mean.
@@ -117,6 +120,14 @@ class SitePlan:
     def feeds_of(self, rack_class: int) -> Sequence[FeedLoad]:
         """The feeds of one rack of a class."""
         return self._feeds_by_class.get(rack_class, ())
+
+    def losses_of(self, rack_class: int) -> Sequence[CircuitAfterLoss]:
+        """What living circuits of one rack of a class carry after each loss."""
+        return self._losses_by_class.get(rack_class, ())
+
+    def device_losses_of(self, rack_class: int) -> Sequence[DevicesAfterLoss]:
+        """What becomes of the devices of one rack of a class after each loss."""
+        return self._device_losses_by_class.get(rack_class, ())
 
     def classes_fed_by(self, source: str) -> AbstractSet[int]:
         """The classes of racks with a feed right from a source, not from one below it."""
@@ -241,17 +252,19 @@ class SitePlan:
 
     @cached_property
     def _devices_by_class(self) -> Mapping[int, Sequence[RackDevice]]:
-        found: dict[int, list[RackDevice]] = {}
-        for device in self.devices:
-            found.setdefault(device.rack_class, []).append(device)
-        return found
+        return _by_class(self.devices)
 
     @cached_property
     def _feeds_by_class(self) -> Mapping[int, Sequence[FeedLoad]]:
-        found: dict[int, list[FeedLoad]] = {}
-        for row in self.feeds:
-            found.setdefault(row.rack_class, []).append(row)
-        return found
+        return _by_class(self.feeds)
+
+    @cached_property
+    def _losses_by_class(self) -> Mapping[int, Sequence[CircuitAfterLoss]]:
+        return _by_class(self.losses)
+
+    @cached_property
+    def _device_losses_by_class(self) -> Mapping[int, Sequence[DevicesAfterLoss]]:
+        return _by_class(self.device_losses)
 
     @cached_property
     def _classes_by_source(self) -> Mapping[str, AbstractSet[int]]:
@@ -322,3 +335,11 @@ class Expansion:
     def policies(self) -> Mapping[str, PolicySetting]:
         """Settings of policies, by id."""
         return self.blueprint.policies
+
+
+def _by_class(rows: Iterable[_Row]) -> Mapping[int, Sequence[_Row]]:
+    """Rows by their class of racks, in the order given."""
+    found: dict[int, list[_Row]] = {}
+    for row in rows:
+        found.setdefault(row.rack_class, []).append(row)
+    return found

@@ -34,6 +34,11 @@ def printable(text: str) -> str:
     return visible(line)
 
 
+def quantity_text(value: float | None, unit: str) -> str:
+    """The value in the unit of people, or ``unknown``."""
+    return "unknown" if value is None else format_quantity(value, unit)
+
+
 def lowered_line(rule: Lowered) -> str:
     """What the blueprint makes of a rule, and why, in one line."""
     reason = f": {printable(rule.reason)}" if rule.reason else ""

@@ -302,6 +302,10 @@ def test_check_ends_with_7_when_something_is_wrong(
         ({"expires": "2026-11-30"}, "between today and 7 days"),
         ({"expires": "soon"}, "--expires: 'soon' is not a day"),
         ({"owner": None}, "--owner"),
+        ({"policy": None, "match": None, "from": "0" * 16}, "no finding has the fingerprint"),
+        ({"from": "0" * 16}, "leave out '--policy' and '--match'"),
+        ({"match": None}, "what is waived is not said"),
+        ({"policy": None}, "what is waived is not said"),
     ],
 )
 def test_a_waiver_that_would_never_hold_is_not_added(
@@ -403,27 +407,6 @@ def test_a_finding_is_waived_by_its_fingerprint(
     (result,) = (r for r in report["results"] if r["outcome"] == "waived")
     assert result["fingerprint"] == failed["fingerprint"]
     assert (result["waiver"]["up_to"], result["waiver"]["limit"]) == ("51 kW", "45 kW")
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"policy": None, "match": None, "from": "0" * 16}, "no finding has the fingerprint"),
-        ({"from": "0" * 16}, "leave out '--policy' and '--match'"),
-        ({"match": None}, "what is waived is not said"),
-        ({"policy": None}, "what is waived is not said"),
-    ],
-)
-def test_a_fingerprint_stands_for_policy_and_match(
-    changes: dict[str, str | None],
-    said: str,
-    blueprint: Path,
-    waivers: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert add(blueprint, **changes) == 2
-    assert said in capsys.readouterr().err
-    assert not waivers.exists()
 
 
 def test_what_passes_needs_no_waiver(blueprint: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -206,7 +206,7 @@ def test_a_killed_engine_leaves_nothing_behind(run: Any, embedded: Embedded) -> 
         embedded,
         "POST",
         "faults",
-        {"operation": "DescribeLaunchTemplates", "latency_s": 4.0, "times": 4},
+        {"operation": "CreateLaunchTemplate", "latency_s": 8.0, "after": True},
     )
     process = run.start("up", 2)
     deadline = time.monotonic() + 120

@@ -10,7 +10,7 @@ from rackwright.model.quantities import format_quantity
 from rackwright.plan.records.power import FeedLoad
 from rackwright.report.escaping import shortened
 from rackwright.report.overview.rack import RackView, StandingDevice
-from rackwright.report.wording import printable
+from rackwright.report.wording import printable, quantity_text
 
 SCHEMA = "rackwright.rack/v1"
 _WIDTH = 38
@@ -40,18 +40,14 @@ def _head(view: RackView) -> Iterator[str]:
         f"{own.type}{alike}"
     )
     yield _against("power", own.power_w, own.power_limit_w, "W")
-    yield f"heat {_quantity(own.heat_air_w, 'W')} to air, {_quantity(own.heat_liquid_w, 'W')} to liquid"
+    yield f"heat {quantity_text(own.heat_air_w, 'W')} to air, {quantity_text(own.heat_liquid_w, 'W')} to liquid"
     yield _against("content", own.content_kg, own.static_rating_kg, "kg")
     yield _against("height", own.used_u, own.height_u, "U")
 
 
 def _against(what: str, value: float | None, limit: float | None, unit: str) -> str:
     most = "" if limit is None else f" of {format_quantity(limit, unit)}"
-    return f"{what} {_quantity(value, unit)}{most}"
-
-
-def _quantity(value: float | None, unit: str) -> str:
-    return "unknown" if value is None else format_quantity(value, unit)
+    return f"{what} {quantity_text(value, unit)}{most}"
 
 
 def _elevation(view: RackView) -> Iterator[str]:
@@ -94,7 +90,7 @@ def _told(one: StandingDevice) -> str:
 
 def _drawn(one: StandingDevice) -> str:
     device = one.device
-    return f"{_quantity(device.power_w, 'W')}, {_quantity(device.weight_kg, 'kg')}"
+    return f"{quantity_text(device.power_w, 'W')}, {quantity_text(device.weight_kg, 'kg')}"
 
 
 def _beside(view: RackView) -> Iterator[str]:
@@ -114,7 +110,7 @@ def _feeds(view: RackView) -> Iterator[str]:
         circuits = f"{feed.pdus} × {product}" if feed.pdus > 1 else product
         yield printable(
             f"{feed.feed} from {feed.source}, {circuits}: "
-            f"{_quantity(feed.load_w, 'W')} of {_usable(feed)}{_after(view, feed)}{supplies}"
+            f"{quantity_text(feed.load_w, 'W')} of {_usable(feed)}{_after(view, feed)}{supplies}"
         )
 
 
@@ -139,7 +135,7 @@ def _after(view: RackView, feed: FeedLoad) -> str:
         return "; after a loss unknown"
     worst = max(found, key=lambda one: one.load_w or 0.0)
     which = f" of PDU {worst.pdu + 1}" if feed.pdus > 1 else ""
-    return f"; {_quantity(worst.load_w, 'W')}{which} after losing {worst.lost}"
+    return f"; {quantity_text(worst.load_w, 'W')}{which} after losing {worst.lost}"
 
 
 def _fates(view: RackView) -> list[str]:

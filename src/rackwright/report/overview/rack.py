@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from rackwright.errors import UsageError
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.records.power import CircuitAfterLoss, DevicesAfterLoss, FeedLoad
 from rackwright.plan.records.racks import RackClass, RackDevice, RackPosition
-
-T = TypeVar("T", FeedLoad, CircuitAfterLoss, DevicesAfterLoss)
+from rackwright.spec.suggest import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +96,7 @@ def find_rack(plan: Plan, name: str, site: str | None = None) -> RackView:
     if not known:
         where = "blueprint" if site is None else f"site '{site}'"
         raise UsageError(f"the {where} has no racks")
-    near = difflib.get_close_matches(name, known[:100_000], n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"there are '{known[0]}' to '{known[-1]}'"
+    hint = did_you_mean(name, known[:100_000]) or f"there are '{known[0]}' to '{known[-1]}'"
     raise UsageError(f"there is no rack '{name}'", hint=hint)
 
 
@@ -116,12 +111,12 @@ def view_rack(plan: Plan, site: SitePlan, position: RackPosition) -> RackView:
     return RackView(
         site=site.name,
         position=position,
-        rack_class=site.rack_classes[number],
+        rack_class=site.rack_classes_by_number[number],
         devices=tuple(sorted(placed, key=lambda one: -(one.low or 0))),
         beside=tuple(one for one in standing if one.low is None),
-        feeds=_of_class(site.feeds, number),
-        losses=tuple(one for one in _of_class(site.losses, number) if one.lost_kind == "feed"),
-        fates=_of_class(site.device_losses, number),
+        feeds=tuple(site.feeds_of(number)),
+        losses=tuple(one for one in site.losses_of(number) if one.lost_kind == "feed"),
+        fates=tuple(site.device_losses_of(number)),
     )
 
 
@@ -129,7 +124,3 @@ def _standing(device: RackDevice, names: tuple[str, ...]) -> StandingDevice:
     if device.unit_low is None or not device.height_u or not device.fits:
         return StandingDevice(device, names, None, 0.0)
     return StandingDevice(device, names, device.unit_low, device.height_u)
-
-
-def _of_class(table: Sequence[T], number: int) -> tuple[T, ...]:
-    return tuple(one for one in table if one.rack_class == number)

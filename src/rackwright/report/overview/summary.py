@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rackwright.harmless import json_text
-from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import Plan
 from rackwright.policy.api import Outcome
 from rackwright.policy.engine import Report
@@ -21,7 +20,7 @@ from rackwright.report.overview.headroom import (
     value_text,
 )
 from rackwright.report.text import summary
-from rackwright.report.wording import printable
+from rackwright.report.wording import printable, quantity_text
 
 SCHEMA = "rackwright.show/v1"
 MOST_BUDGETS = 16
@@ -80,9 +79,9 @@ def site_table(plan: Plan) -> Iterator[tuple[str, ...]]:
             f"{total.racks:,}",
             f"{total.hosts:,}",
             f"{plan.accelerators[site.name]:,}",
-            _quantity(total.it_power_w, "W"),
-            _quantity(total.facility_w, "W"),
-            _quantity(total.weight_kg, "kg"),
+            quantity_text(total.it_power_w, "W"),
+            quantity_text(total.facility_w, "W"),
+            quantity_text(total.weight_kg, "kg"),
         )
     for name in _cloud_sites(plan):
         hosts = sum(group.hosts for group in plan.groups if group.site == name)
@@ -93,10 +92,6 @@ def site_table(plan: Plan) -> Iterator[tuple[str, ...]]:
 def _cloud_sites(plan: Plan) -> list[str]:
     bare = {site.name for site in plan.onprem}
     return [name for name in plan.site_names if name not in bare]
-
-
-def _quantity(value: float | None, unit: str) -> str:
-    return "unknown" if value is None else format_quantity(value, unit)
 
 
 def _table(rows: Iterator[tuple[str, ...]]) -> list[str]:
