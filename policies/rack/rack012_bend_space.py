@@ -37,6 +37,12 @@ class _Plug:
     def space(self) -> float | None:
         return bend_space(self.link, self.end)
 
+    @property
+    def words(self) -> str:
+        """The cables, with the part where it is known."""
+        part = self.link.cable if self.end.cable is None else self.end.cable.id
+        return self.link.name + (f" ({part})" if part else "")
+
 
 @rule(
     "RACK-012",
@@ -82,7 +88,8 @@ def _plugs(plan: Plan) -> Mapping[Path, Sequence[_Plug]]:
 
 
 def _measure(site: SitePlan, row: RackClass, plugs: Sequence[_Plug]) -> Measure:
-    widest = max(plugs, key=lambda plug: plug.space or 0.0)
+    # Of those that need as much, the order of the file must not choose.
+    widest = max(plugs, key=lambda plug: (plug.space or 0.0, plug.words))
     missing = [
         Missing(f"'bend_space' of the cables '{plug.link.name}'", (*plug.path, "bend_space"))
         for plug in plugs
@@ -98,13 +105,12 @@ def _measure(site: SitePlan, row: RackClass, plugs: Sequence[_Plug]) -> Measure:
             provide(value, "m", "space behind the devices ('cable_allowance')"),
             "choose cables that bend tighter",
         )
-    part = widest.link.cable if widest.end.cable is None else widest.end.cable.id
     return Measure(
         subject(site, row),
         value=value,
         limit=limit,
         unit="m",
-        what=f"plug and bend of the cables {widest.link.name}" + (f" ({part})" if part else ""),
+        what=f"plug and bend of the cables {widest.words}",
         fix=fix,
         missing=each_once(missing),
     )

@@ -135,15 +135,16 @@ class Gateway:
         operation = identify(
             environ["REQUEST_METHOD"], path, environ.get("QUERY_STRING", ""), headers, body
         )
-        fault = self.book.take(operation.name)
-        if fault and not fault.after:
+        fault = self.book.take(operation.name) or Fault(operation.name)
+        if not fault.after:
             time.sleep(fault.latency_s)
-        if fault is None or fault.after or not fault.error:
-            status, reply_headers, reply = self._answer(operation, environ)
-        if fault and fault.error:
-            status, reply_headers, reply = _failure(operation, fault, headers)
+        refused = fault.error and not fault.after
+        answer = None if refused else self._answer(operation, environ)
+        if answer is None or fault.error:
+            answer = _failure(operation, fault, headers)
+        status, reply_headers, reply = answer
         self.book.record(operation, int(status.split()[0]))
-        if fault and fault.after:
+        if fault.after:
             time.sleep(fault.latency_s)
         start_response(status, reply_headers)
         return [reply]
