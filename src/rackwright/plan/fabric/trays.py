@@ -6,6 +6,7 @@ its rack to the end of the row, in the tray across the rows, and from the end of
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -211,13 +212,14 @@ class _Hall:
             for tray in self.steps
         }
         found = [self._section(tray, inside) for tray, inside in sections.items()]
-        tray, shares = max(found, key=lambda one: sum(share.percent for share in one[1]))
+        # Of those as full, the order of the file must not choose.
+        tray, shares = min(found, key=lambda one: (-_percent(one[1]), self._words(one[0])))
         return TrayFill(
             hall=name,
             path=place,
             fabrics=fabrics,
             place=self._words(tray),
-            percent=sum(share.percent for share in shares),
+            percent=_percent(shares),
             width_m=sections[tray].width,
             shares=shares,
         )
@@ -228,7 +230,7 @@ class _Hall:
         now, fullest, area = Counter[_Kind](), Counter[_Kind](), 0.0
         for _, step in sorted(self.steps[tray].items()):
             now.update(step)
-            taken = sum(count * kind.area for kind, count in now.items())
+            taken = math.fsum(count * kind.area for kind, count in now.items())
             if taken > area:
                 fullest, area = Counter(now), taken
         shares = [
@@ -236,7 +238,7 @@ class _Hall:
             for kind, count in fullest.items()
             if count
         ]
-        return tray, tuple(sorted(shares, key=lambda share: -share.percent))
+        return tray, tuple(sorted(shares, key=lambda one: (-one.percent, one.fabric, one.kind)))
 
     def _kind(self, ways: CableRoutes, bundle: CableBundle) -> _Kind:
         fabric = ways.layout.fabric
@@ -265,3 +267,7 @@ class _Hall:
         if tray.row is None:
             return f"tray across the rows at their {tray.end} racks"
         return f"tray of row {self.site.halls[self.index].rows[tray.row].name}"
+
+
+def _percent(shares: Sequence[TrayShare]) -> float:
+    return sum(share.percent for share in shares)

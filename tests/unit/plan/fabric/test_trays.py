@@ -153,3 +153,25 @@ def test_cables_that_stay_in_a_rack_need_no_tray() -> None:
     tiers = [a_tier("leaf", 4, racks="c[01-04]", per_rack=1)]
     links = [some_cables("dgx", "leaf", name="nodes")]
     assert fills(None, tiers=tiers, links=links) == ()
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_of_trays_as_full_the_order_of_fabrics_chooses_none(swapped: bool) -> None:
+    """Two fabrics, each in a row of its own, with 32 cables from two racks to the third."""
+    groups, fabrics = [], []
+    for name in "cd":
+        racks = f"{name}[01-02]"
+        groups.append(some_nodes(f"dgx-{name}", count=4, racks=racks, per_rack=2))
+        tiers = [a_tier("leaf", 2, racks=racks, per_rack=1), a_tier("spine", 2, racks=f"{name}03")]
+        links = [
+            some_cables(f"dgx-{name}", "leaf", name="nodes", diameter="10 mm"),
+            some_cables(parallel=8, diameter="10 mm"),
+        ]
+        attached = [{"group": f"dgx-{name}"}]
+        fabrics.append(top_of_rack(name=name, tiers=tiers, links=links, attached=attached))
+    hall = a_hall(rows=[{**a_row(a_rack_group(f"{r}[01-03]")), "name": f"row-{r}"} for r in "cd"])
+    hall["trays"] = TRAYS
+    site = a_site(halls=[hall], node_groups=groups, fabrics=fabrics[::-1] if swapped else fabrics)
+    plan = expand(Blueprint.model_validate(a_blueprint(site)), CATALOGUE)
+    (found,) = plan.onprem[0].tray_fills
+    assert (found.place, found.percent) == ("tray of row row-c", pytest.approx(32 * EACH))
