@@ -39,19 +39,26 @@ def named(path: Path) -> Iterator[None]:
         raise
 
 
-def _write(path: Path, data: bytes, mode: int) -> None:
+@contextmanager
+def draft(path: Path) -> Iterator[Path]:
+    """A file beside ``path`` to be written, which takes its place at the end; after an error it goes."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    partial.unlink(missing_ok=True)
     try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _write(path: Path, data: bytes, mode: int) -> None:
+    with draft(path) as partial:
+        partial.unlink(missing_ok=True)
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fchmod(file.fileno(), mode)  # whatever the mask of the process is
             os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _is(path: Path, data: bytes, mode: int) -> bool:

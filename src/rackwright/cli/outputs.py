@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.errors import Location, RackwrightError, UsageError
+from rackwright.files import draft
 from rackwright.harmless import ANNOTATIONS, COLOURS, harmless
 from rackwright.report.formats import DOCUMENTED, FOR_FORGES, FORMATS, Context, renderer
 from rackwright.streams import show
@@ -186,11 +187,7 @@ def write_file(path: Path, text: str) -> None:
             path.write_text(text, encoding="utf-8")
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
+        with draft(path) as part:
             part.write_text(text, encoding="utf-8")
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(f"'{path}' cannot be written: {error.strerror}") from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from rackwright.cli.arguments import add_blueprint
 from rackwright.cli.packs import add_isolated, refuse_outside
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+from rackwright.files import draft
 
 if TYPE_CHECKING:
     from rackwright.render.sheets import Sheet
@@ -56,20 +56,15 @@ def _write(path: Path, sheet: Sheet) -> int:
     """Write a sheet row by row, whole or not at all; its number of rows."""
     from rackwright.render.sheets import cell
 
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     count = 0
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with part.open("w", encoding="utf-8", newline="") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                writer.writerow(sheet.columns)
-                for row in sheet.rows:
-                    writer.writerow([cell(value) for value in row])
-                    count += 1
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        with draft(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(sheet.columns)
+            for row in sheet.rows:
+                writer.writerow([cell(value) for value in row])
+                count += 1
     except OSError as error:
         raise UsageError(f"'{path}' cannot be written: {error.strerror}") from None
     return count

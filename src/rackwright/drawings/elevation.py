@@ -12,7 +12,7 @@ from rackwright.plan.model import SitePlan
 from rackwright.plan.records.power import FeedLoad
 from rackwright.plan.records.racks import RackDevice
 from rackwright.report.overview.rack import RackView, StandingDevice
-from rackwright.report.wording import quantity_text
+from rackwright.report.wording import quantity_of, quantity_text
 
 _UNIT, _WIDTH, _TOP = 12.0, 232.0, 104.0
 _FRONT, _REAR = 44.0, 372.0
@@ -74,15 +74,10 @@ def cables_of(site: SitePlan) -> Mapping[str, str]:
 
 def _words(view: RackView) -> str:
     own = view.rack_class
-
-    def told(value: float | None, limit: float | None, unit: str) -> str:
-        text = quantity_text(value, unit)
-        return text if limit is None else f"{text} of {format_quantity(limit, unit)}"
-
     return (
-        f"power {told(own.power_w, own.power_limit_w, 'W')}; "
-        f"content {told(own.content_kg, own.static_rating_kg, 'kg')}; "
-        f"{told(own.used_u, own.height_u, 'U')}; cooling {own.mode}"
+        f"power {quantity_of(own.power_w, own.power_limit_w, 'W')}; "
+        f"content {quantity_of(own.content_kg, own.static_rating_kg, 'kg')}; "
+        f"{quantity_of(own.used_u, own.height_u, 'U')}; cooling {own.mode}"
     )
 
 

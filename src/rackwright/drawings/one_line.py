@@ -13,7 +13,7 @@ from rackwright.drawings.svg import Drawing, box, fitted, group, label, line
 from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import SitePlan
 from rackwright.plan.records.power import SourceLoad
-from rackwright.report.wording import quantity_text
+from rackwright.report.wording import quantity_of, quantity_text
 
 MOST_SINGLE = 48
 """Sources that are drawn one by one; beyond that equal ones are one box."""
@@ -289,10 +289,9 @@ def box_state(
         load = max(known) if len(known) == len(changed) else None
     if not living:
         return BoxState("lost" if lost in one.members else "dead", 0.0, "dead")
-    told = quantity_text(load, "W")
-    most = "" if one.capacity_w is None else f" of {format_quantity(one.capacity_w, 'W')}"
+    told = quantity_of(load, one.capacity_w, "W")
     share = None if load is None or not one.capacity_w else load / one.capacity_w
-    return BoxState(f"{told}{most}", share, "lost" if lost in one.members else "")
+    return BoxState(told, share, "lost" if lost in one.members else "")
 
 
 def states_after_loss(site: SitePlan, boxes: Sequence[Box]) -> Mapping[str, Mapping[str, BoxState]]:
@@ -342,7 +341,7 @@ def _draw(
 
 def _source_parts(one: Box, x: float, y: float, state: BoxState) -> list[str]:
     filled = 0.0 if state.share is None else TRACK * min(1.0, state.share)
-    bad = state.over or state.words in {"lost", "dead"}
+    bad = state.over or state.gone == "dead"
     return [
         box(x, y, _WIDE, _HIGH, rx=4, class_="panel"),
         label(x + 10, y + 17, fitted(one.title, _WIDE - 18), class_="sub"),

@@ -10,11 +10,10 @@ from typing import Any
 from rackwright.drawings.elevation import cables_of, draw_rack
 from rackwright.drawings.svg import Drawing
 from rackwright.harmless import visible
-from rackwright.model.quantities import format_quantity
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.records.racks import RackClass, RackPosition
 from rackwright.report.overview.rack import RackView, view_rack
-from rackwright.report.wording import printable, quantity_text
+from rackwright.report.wording import printable, quantity_of
 
 LARGEST = 6_000_000
 """Most characters of all elevations of a page: classes beyond it have their numbers alone."""
@@ -93,12 +92,12 @@ def _class(view: RackView, number: int | None) -> dict[str, Any]:
 
 def _facts(own: RackClass) -> list[tuple[str, str]]:
     return [
-        ("power", _of(own.power_w, own.power_limit_w, "W")),
-        ("heat to air", _of(own.heat_air_w, None, "W")),
-        ("heat to liquid", _of(own.heat_liquid_w, None, "W")),
-        ("content", _of(own.content_kg, own.static_rating_kg, "kg")),
-        ("weight", _of(own.weight_kg, None, "kg")),
-        ("height", _of(own.used_u, own.height_u, "U")),
+        ("power", quantity_of(own.power_w, own.power_limit_w, "W")),
+        ("heat to air", quantity_of(own.heat_air_w, None, "W")),
+        ("heat to liquid", quantity_of(own.heat_liquid_w, None, "W")),
+        ("content", quantity_of(own.content_kg, own.static_rating_kg, "kg")),
+        ("weight", quantity_of(own.weight_kg, None, "kg")),
+        ("height", quantity_of(own.used_u, own.height_u, "U")),
         ("cooling", own.mode),
     ]
 
@@ -115,8 +114,3 @@ def _fates(view: RackView) -> list[tuple[str, str]]:
         (f"feed {printable(lost)} lost", "; ".join(words) or "all keep running in full")
         for lost, words in found.items()
     ]
-
-
-def _of(value: float | None, limit: float | None, unit: str) -> str:
-    told = quantity_text(value, unit)
-    return told if limit is None else f"{told} of {format_quantity(limit, unit)}"

@@ -21,7 +21,7 @@ from rackwright.plan.fabric.fabrics import FabricPlan
 from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.policy.engine import Result
-from rackwright.report.wording import printable
+from rackwright.report.wording import printable, quantity_text
 
 MOST_STATES = 200_000
 """Boxes of all states after a loss that are kept; a one-line with more shows the normal state alone."""
@@ -136,12 +136,7 @@ def _steps(site: SitePlan, colours: FloorColours) -> list[tuple[str, str]]:
     """The step of each class of racks, and its value in words."""
     unit = colours.scale.unit
     return [
-        (
-            colours.step(own.rack_class),
-            "unknown"
-            if (value := colours.values[own.rack_class]) is None
-            else format_quantity(value, unit),
-        )
+        (colours.step(own.rack_class), quantity_text(colours.values[own.rack_class], unit))
         for own in site.rack_classes
     ]
 

@@ -67,7 +67,9 @@ if TYPE_CHECKING:
     )
 
 
-_Row = TypeVar("_Row", "RackDevice", "FeedLoad", "CircuitAfterLoss", "DevicesAfterLoss")
+_Row = TypeVar(
+    "_Row", "RackDevice", "FeedLoad", "CircuitLoad", "CircuitAfterLoss", "DevicesAfterLoss"
+)
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,10 @@ class SitePlan:
     def feeds_of(self, rack_class: int) -> Sequence[FeedLoad]:
         """The feeds of one rack of a class."""
         return self._feeds_by_class.get(rack_class, ())
+
+    def circuits_of(self, rack_class: int) -> Sequence[CircuitLoad]:
+        """The circuits of one rack of a class."""
+        return self._circuits_by_class.get(rack_class, ())
 
     def losses_of(self, rack_class: int) -> Sequence[CircuitAfterLoss]:
         """What living circuits of one rack of a class carry after each loss."""
@@ -257,6 +263,10 @@ class SitePlan:
     @cached_property
     def _feeds_by_class(self) -> Mapping[int, Sequence[FeedLoad]]:
         return _by_class(self.feeds)
+
+    @cached_property
+    def _circuits_by_class(self) -> Mapping[int, Sequence[CircuitLoad]]:
+        return _by_class(self.circuits)
 
     @cached_property
     def _losses_by_class(self) -> Mapping[int, Sequence[CircuitAfterLoss]]:

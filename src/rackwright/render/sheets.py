@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from rackwright.harmless import visible
 from rackwright.plan.fabric.cables import Wire, routed_length, wires
-from rackwright.plan.fabric.fabrics import FabricPlan
 from rackwright.plan.fabric.layout import Layout, find_host
+from rackwright.plan.fabric.lengths import CableRoutes
 from rackwright.plan.model import Plan, SitePlan
-from rackwright.plan.records.power import CircuitAfterLoss, CircuitLoad, FeedLoad
+from rackwright.plan.records.power import CircuitAfterLoss
 from rackwright.plan.records.racks import RackPosition
 from rackwright.report.overview.rack import StandingDevice, view_rack
 
@@ -130,27 +130,24 @@ def _cables(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
     stands = _stands(plan, site)
     for planned in site.fabrics:
         if planned.layout is not None:
+            routes = site.cable_routes(planned)
             for wire in wires(planned.layout):
-                yield _cable(site, planned, planned.layout, wire, stands)
+                cable = _cable(planned.layout, wire, routes, stands)
+                yield (site.name, planned.name, *cable)
 
 
 def _cable(
-    site: SitePlan,
-    planned: FabricPlan,
-    layout: Layout,
-    wire: Wire,
-    stands: Mapping[str, _Stand],
+    layout: Layout, wire: Wire, routes: CableRoutes | None, stands: Mapping[str, _Stand]
 ) -> Sequence[Cell]:
     link = next((one for one in layout.fabric.links if one.name == wire.kind), None)
     length = None if link is None else routed_length(link)
-    routes = site.cable_routes(planned)
     if length is None and routes is not None:
         length = routes.of_wire(wire)
     lower = _end(stands, wire.lower, port_name(layout, wire))
     upper = _end(stands, wire.upper, wire.upper_port)
     own, other = (_label(end) for end in (lower, upper))
     return (
-        site.name, planned.name, wire.kind, None if link is None else link.cable, length,
+        wire.kind, None if link is None else link.cable, length,
         *lower, f"{own} / {other}", *upper, f"{other} / {own}",
     )  # fmt: skip
 
@@ -182,25 +179,28 @@ def port_name(layout: Layout, wire: Wire) -> Cell:
 
 def _power(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
     """Every circuit of every rack, with the most that it carries after another one is lost."""
-    feeds: dict[int, dict[str, FeedLoad]] = {}
-    for feed in site.feeds:
-        feeds.setdefault(feed.rack_class, {})[feed.feed] = feed
-    circuits: dict[int, list[CircuitLoad]] = {}
-    for one in site.circuits:
-        circuits.setdefault(one.rack_class, []).append(one)
-    losses: dict[tuple[int, str, int], list[CircuitAfterLoss]] = {}
-    for loss in site.losses:
-        losses.setdefault((loss.rack_class, loss.feed, loss.pdu), []).append(loss)
+    rows = {own.rack_class: _circuits(site, own.rack_class) for own in site.rack_classes}
     for rack in site.racks:
-        number = rack.rack_class
-        for one in circuits.get(number, ()):
-            feed = feeds[number][one.feed]
-            worst, lost = _worst(losses.get((number, one.feed, one.pdu), ()))
-            yield (
-                *_place(site, rack), one.feed, one.pdu + 1, feed.source, feed.pdu_entry,
-                feed.voltage_v, feed.circuit_current_a or feed.current_a, feed.phases,
-                one.usable_w, one.load_w, worst, lost,
-            )  # fmt: skip
+        for row in rows[rack.rack_class]:
+            yield (*_place(site, rack), *row)
+
+
+def _circuits(site: SitePlan, rack_class: int) -> list[Sequence[Cell]]:
+    """The circuits of one rack of a class."""
+    feeds = {feed.feed: feed for feed in site.feeds_of(rack_class)}
+    losses: dict[tuple[str, int], list[CircuitAfterLoss]] = {}
+    for loss in site.losses_of(rack_class):
+        losses.setdefault((loss.feed, loss.pdu), []).append(loss)
+    found: list[Sequence[Cell]] = []
+    for one in site.circuits_of(rack_class):
+        feed = feeds[one.feed]
+        worst, lost = _worst(losses.get((one.feed, one.pdu), ()))
+        found.append((
+            one.feed, one.pdu + 1, feed.source, feed.pdu_entry,
+            feed.voltage_v, feed.circuit_current_a or feed.current_a, feed.phases,
+            one.usable_w, one.load_w, worst, lost,
+        ))  # fmt: skip
+    return found
 
 
 def _worst(losses: Sequence[CircuitAfterLoss]) -> tuple[float | None, str | None]:

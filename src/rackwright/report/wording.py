@@ -39,6 +39,12 @@ def quantity_text(value: float | None, unit: str) -> str:
     return "unknown" if value is None else format_quantity(value, unit)
 
 
+def quantity_of(value: float | None, limit: float | None, unit: str) -> str:
+    """The value as ``quantity_text`` has it, and of how much it is where that is known."""
+    told = quantity_text(value, unit)
+    return told if limit is None else f"{told} of {format_quantity(limit, unit)}"
+
+
 def lowered_line(rule: Lowered) -> str:
     """What the blueprint makes of a rule, and why, in one line."""
     reason = f": {printable(rule.reason)}" if rule.reason else ""

@@ -12,9 +12,14 @@ from typing import Any
 
 from rackwright.model.aws import AwsNodeGroup, AwsSite
 from rackwright.model.cluster import Blueprint
-from rackwright.model.names import expand_hostlist
 from rackwright.model.onprem import Hall, NodeGroup, OnPremSite, RackGroup, Row
-from rackwright.policy.base_approval.things import Thing, mappings, racks_of, things_of
+from rackwright.policy.base_approval.things import (
+    Thing,
+    listed_racks,
+    mappings,
+    racks_of,
+    things_of,
+)
 
 Key = tuple[str, ...]
 """A thing of a site: the word for what it is, and its name."""
@@ -91,7 +96,7 @@ def _units(site: Mapping[str, Any]) -> Counter[tuple[Key, str]]:
         found[(_GROUP, str(group.get("name"))), str(group.get("type"))] += _number(group, "count")
     for group in (*groups, *tiers):
         count, most = _number(group, "count"), _number(group, "per_rack")
-        for rack in _racks(group):
+        for rack in listed_racks(group):
             units = min(count, most)
             found[(_RACK, rack), str(group.get("type"))] += units
             count -= units
@@ -134,14 +139,6 @@ def _cooling(site: Mapping[str, Any]) -> Iterator[tuple[Key, Mapping[str, Any]]]
         yield (_HALL, str(hall.get("name"))), _mapping(hall.get("air"))
     for name in ("loops", "plant"):
         yield from (((_NAMED, str(one.get("name"))), one) for one in mappings(site.get(name)))
-
-
-def _racks(group: Mapping[str, Any]) -> Sequence[str]:
-    """The racks of a group in the order in which they are filled."""
-    try:
-        return expand_hostlist(str(group.get("racks", "")))
-    except ValueError:  # of a base that is no blueprint
-        return ()
 
 
 def _number(item: Mapping[str, Any], name: str) -> int:

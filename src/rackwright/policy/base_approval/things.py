@@ -108,12 +108,17 @@ def _hashable(value: Any) -> Any:
     return tuple(map(_hashable, value)) if isinstance(value, list) else str(value)
 
 
+def listed_racks(group: Mapping[str, Any]) -> Sequence[str]:
+    """The racks of a group in the order in which they are filled."""
+    try:
+        return expand_hostlist(str(group.get("racks", "")))
+    except ValueError:  # of a base that is no blueprint
+        return ()
+
+
 def racks_of(group: Mapping[str, Any]) -> frozenset[str]:
     """The names of the racks of a group."""
-    try:
-        return frozenset(expand_hostlist(str(group.get("racks", ""))))
-    except ValueError:  # of a base that is no blueprint
-        return frozenset()
+    return frozenset(listed_racks(group))
 
 
 def rack_groups_of(site: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
