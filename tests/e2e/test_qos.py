@@ -222,6 +222,15 @@ def test_jobs_of_one_gpu_share_a_node_that_the_first_would_have_whole(machine: M
     machine.on(f"scancel {' '.join(whole)}")
 
 
+def test_a_controller_that_starts_with_its_slurmdbd_is_registered(machine: Machine) -> None:
+    """As after a boot; slurmctld 22.05 that found no slurmdbd never was, as long as it ran."""
+    machine.on("systemctl stop slurmctld slurmdbd mariadb")
+    machine.on("systemctl start slurmctld slurmdbd mariadb")
+    assert wait_for(lambda: machine.on("scontrol ping || true").count(" is UP") == 1, 90, 1)
+    told = machine.on("sacctmgr -nP show cluster format=Cluster,ControlPort")
+    assert told.strip() == "small|6817"
+
+
 TREE = [{"name": "research", "share": 3}, {"name": "product", "max_gpus": 1}]
 
 
@@ -233,8 +242,6 @@ def test_the_account_that_has_used_less_than_its_share_starts_first(machine: Mac
         "users_cluster": "small",
         "users_accounts": [ada, bob],
     }
-    # Slurm 22.05 that has started before its slurmdbd, as hosts of a lab do, is told of no account.
-    machine.on("systemctl restart slurmctld")
     machine.play("users", ASSOCIATIONS, **given)
     assert machine.play("users", ASSOCIATIONS, **given).changed == 0
     foreseen = machine.play("users", ASSOCIATIONS, arguments=["--check", "--diff"], **given)
