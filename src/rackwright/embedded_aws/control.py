@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import signal
@@ -62,13 +63,15 @@ def default_state_dir() -> Path:
 def start(state_dir: Path | None = None) -> Embedded:
     """Returns the embedded AWS of a state folder, started if it was not running.
 
+    One that other code than this has started is ended first; what it holds is kept.
+
     Raises:
         ExternalToolError: it could not start, or was not ready in time.
     """
     folder = _folder(state_dir)
     with turn(folder / _LOCK):
         running = _running(folder)
-        if running is not None:
+        if running is not None and _code_of(folder) == code():
             return running
         return _launch(folder)
 
@@ -111,6 +114,24 @@ def reset(state_dir: Path | None = None) -> None:
                 return
         except OSError as error:
             raise ExternalToolError(f"the embedded AWS was not emptied: {error}") from error
+
+
+def code() -> str:
+    """Returns a digest of this package: what a running process was started from."""
+    here = Path(__file__).parent
+    whole = hashlib.sha256()
+    for path in sorted(here.rglob("*.py")):
+        whole.update(f"{path.relative_to(here)}\0".encode() + path.read_bytes())
+    return whole.hexdigest()
+
+
+def _code_of(folder: Path) -> object:
+    """What a running process was started from; None where it did not say, as those of before."""
+    try:
+        ready = json.loads((folder / _READY).read_text(encoding="utf-8"))
+        return ready.get("code")
+    except (OSError, ValueError, AttributeError):
+        return None
 
 
 def _folder(state_dir: Path | None) -> Path:

@@ -43,6 +43,7 @@ def _prepare(folder: Path) -> None:
 
 def serve(folder: Path, idle_s: float = IDLE_S) -> None:
     """Serves the AWS API and the Pulumi provider until a signal or ``idle_s`` without a request."""
+    code = control.code()  # before anything of it is imported that may change meanwhile
     _prepare(folder)
     from werkzeug.serving import make_server
 
@@ -83,7 +84,12 @@ def serve(folder: Path, idle_s: float = IDLE_S) -> None:
     threading.Thread(target=finish_when_idle, name="idle", daemon=True).start()
     signal.signal(signal.SIGTERM, finish)
     signal.signal(signal.SIGINT, finish)
-    ready = {"endpoint": endpoint, "pid": os.getpid(), "provider_port": provider.port}
+    ready = {
+        "endpoint": endpoint,
+        "pid": os.getpid(),
+        "provider_port": provider.port,
+        "code": code,
+    }
     write_changed(folder / READY, json.dumps(ready))
     _LOG.info("ready: %s, provider on port %d", endpoint, provider.port)
     http.serve_forever()

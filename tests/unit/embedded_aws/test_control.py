@@ -111,6 +111,28 @@ def test_many_starts_at_once_give_one_process(tmp_path: Path) -> None:
     assert not control.stop(tmp_path)
 
 
+def test_a_process_of_another_release_is_ended_and_what_it_holds_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that a former release left running has answered for its own resources, not for today's."""
+    first = control.start(tmp_path)
+    try:
+        client_of(first, "sqs").create_queue(QueueName="kept")
+        with monkeypatch.context() as newer:
+            newer.setattr(control, "code", lambda: "of another release")
+            second = control.start(tmp_path)
+        assert second.pid != first.pid
+        assert control.start(tmp_path) == second
+        assert "kept" in client_of(second, "sqs").get_queue_url(QueueName="kept")["QueueUrl"]
+
+        ready = json.loads((tmp_path / "ready.json").read_text())
+        del ready["code"]  # as those of before did not say
+        (tmp_path / "ready.json").write_text(json.dumps(ready))
+        assert control.start(tmp_path).pid != second.pid
+    finally:
+        control.stop(tmp_path)
+
+
 def test_a_pid_of_another_process_is_not_believed(tmp_path: Path) -> None:
     record = {"pid": os.getpid(), "started": "1"}
     (tmp_path / "server.pid").write_text(json.dumps(record))
