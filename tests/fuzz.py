@@ -81,7 +81,7 @@ def main(words: list[str]) -> int:
     resource.setrlimit(resource.RLIMIT_CPU, (spent, spent))
     if name != "all":
         return sweep(name, int(first), count)
-    return max([sweep(one, int(first), count * share // 100) for one, share in SHARES.items()])
+    return max(sweep(one, int(first), count * share // 100) for one, share in SHARES.items())
 
 
 def sweep(name: str, first: int, count: int) -> int:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import pulumi
 import pulumi.runtime
 from google.protobuf import empty_pb2
 from pulumi.runtime import mocks, settings

@@ -38,7 +38,7 @@ def require(extra: str) -> None:
 
     Raises:
         ExternalToolError: a module of the extra is not installed; how to install it.
-    """
+    """  # noqa: DOC501 - _missing() makes the ExternalToolError
     for module, needed in MODULES.items():
         if needed == extra and importlib.util.find_spec(module) is None:
             raise _missing(module)

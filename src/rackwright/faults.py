@@ -34,7 +34,7 @@ def read_state(path: Path, *, mend: str) -> Any:
     Raises:
         StateError: it is damaged.
         OSError: it cannot be read.
-    """
+    """  # noqa: DOC501 - damaged() makes the StateError
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -31,6 +31,9 @@ def named(path: Path) -> Iterator[None]:
     """Let an error of the system say that it is about ``path``, not about a draft or about nothing.
 
     The system does not say which file a write was for.
+
+    Raises:
+        OSError: what runs inside raises it; it then names ``path``.
     """
     try:
         yield

@@ -114,7 +114,11 @@ def _draft(path: Path, content: bytes) -> Iterator[Path]:
 
 
 def _link(draft: Path, path: Path) -> None:
-    """Give ``draft`` the name ``path`` as well, unless another maker was first."""
+    """Give ``draft`` the name ``path`` as well, unless another maker was first.
+
+    Raises:
+        OSError: ``draft`` cannot have that name, or the folder cannot be synced.
+    """
     try:
         os.link(draft, path)
     except FileExistsError:
@@ -128,7 +132,11 @@ def _link(draft: Path, path: Path) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Let the names in ``folder`` be on the disk, where the file system can do that."""
+    """Let the names in ``folder`` be on the disk, where the file system can do that.
+
+    Raises:
+        OSError: the folder cannot be opened, or its file system can sync it and fails.
+    """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -57,7 +57,11 @@ class _Environment(ImmutableSandboxedEnvironment):
     def call_binop(
         self, context: jinja2.runtime.Context, operator: str, left: Any, right: Any
     ) -> Any:
-        """Arithmetic with numbers that stay small; a text or a list can be doubled too often."""
+        """Arithmetic with numbers that stay small; a text or a list can be doubled too often.
+
+        Raises:
+            SecurityError: the operator is a power, a side is no number, or a number is too large.
+        """
         if operator == "**":
             raise jinja2.exceptions.SecurityError("the power operator is not allowed")
         if not all(isinstance(side, (int, float)) for side in (left, right)):
@@ -71,7 +75,11 @@ class _Environment(ImmutableSandboxedEnvironment):
         return any(obj is known for known in self.globals.values())
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        """The template's tree, refused where it has what is not allowed, with its loops counted."""
+        """The template's tree, refused where it has what is not allowed, with its loops counted.
+
+        Raises:
+            TemplateSyntaxError: it is not valid, or has something that is not allowed.
+        """
         tree = super()._parse(source, name, filename)
         for kind, what in _REFUSED.items():
             for found in tree.find_all(kind):

@@ -161,7 +161,14 @@ def compare_item(item: Expectation, facts: Mapping[str, Any]) -> ItemResult:
 
 
 def _judge(item: Expectation, found: Any) -> tuple[bool, str]:
-    """Whether ``found`` is as expected, and how it is shown."""
+    """Whether ``found`` is as expected, and how it is shown.
+
+    Raises:
+        KeyError: ``found`` lacks what is said of ports.
+        TypeError: ``found`` is of another type than what is expected.
+        ValueError: ``item`` has no least value that it needs, or ``found`` is no number where one
+            is needed.
+    """
     expected = item.expected
     match item.rule:
         case Comparing.EQUAL:

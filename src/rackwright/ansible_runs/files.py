@@ -152,7 +152,11 @@ def _cluster_key(place: Workspace, auth: str, *, in_use: bool) -> dict[str, str]
 
 
 def _check_addresses(inventory: Inventory, connections: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse to tell hosts names under which none of them would be found."""
+    """Refuse to tell hosts names under which none of them would be found.
+
+    Raises:
+        UsageError: a host is reached at another address than the one that is planned for its name.
+    """
     for name, reached in connections.items():
         there = reached.get("ansible_host")
         planned = inventory["_meta"]["hostvars"].get(name, {}).get("base_address", there)

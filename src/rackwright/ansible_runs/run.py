@@ -146,7 +146,11 @@ def remember(
 
 
 def _listed(place: Workspace) -> Collection[str]:
-    """The hosts of the inventory that was written last."""
+    """The hosts of the inventory that was written last.
+
+    Raises:
+        StateError: the file of the inventory is damaged.
+    """  # noqa: DOC501 - damaged() makes the StateError
     mend = "remove it; the next run writes it anew"
     match read_state(place.inventory, mend=mend):
         case None:
@@ -162,7 +166,7 @@ def read_quarantine(place: Workspace) -> dict[str, str]:
 
     Raises:
         StateError: nobody can tell.
-    """
+    """  # noqa: DOC501 - damaged() makes the StateError
     mend = "remove it and configure every host, which finds again what fails"
     found = read_state(place.quarantine, mend=mend)
     if found is None:

@@ -251,7 +251,12 @@ def catalogue_of_data(data: Mapping[str, Any]) -> Catalogue:
 
 
 def _add_own(files: dict[type[Entry], dict[str, Path]], folders: Sequence[Path]) -> None:
-    """Add the products of ``folders``, each of which has an id of its own."""
+    """Add the products of ``folders``, each of which has an id of its own.
+
+    Raises:
+        SpecErrors: a product has the id of another one, a folder is missing, or one holds something
+            that would never be read.
+    """
     errors: list[SpecError] = []
     known = {
         entry_id: (kind, path) for kind, found in files.items() for entry_id, path in found.items()

@@ -217,7 +217,12 @@ def _supplies(ports: Sequence[PowerPort], left: list[str]) -> dict[str, Any]:
 def _ports(
     device: DeviceType, folder: str, roles: Mapping[str, str], left: list[str], path: Path
 ) -> dict[str, Any]:
-    """The network ports of a node, or what a switch is."""
+    """The network ports of a node, or what a switch is.
+
+    Raises:
+        UsageError: a role is given to a type of interface that the device does not have.
+        SpecErrors: as ``_switch``.
+    """
     if folder == "switches":
         return _switch(device, left, path)
     groups = Counter(
@@ -244,7 +249,11 @@ def _ports(
 
 
 def _switch(device: DeviceType, left: list[str], path: Path) -> dict[str, Any]:
-    """The ports of a switch: those that are most in number are its radix."""
+    """The ports of a switch: those that are most in number are its radix.
+
+    Raises:
+        SpecErrors: the device has no interface whose rate is known.
+    """
     groups = Counter(one.type for one in device.interfaces if not one.mgmt_only)
     known = {kind: found for kind in groups if (found := rate_of(kind)) is not None}
     left += [

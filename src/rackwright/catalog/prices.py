@@ -68,7 +68,12 @@ def load_prices(folder: Path | None = None) -> Prices:
 
 
 def _read(path: Path, origin: Origins) -> PriceList:
-    """The list in a file, whose prices are noted in ``origin``."""
+    """The list in a file, whose prices are noted in ``origin``.
+
+    Raises:
+        SpecErrors: the list is wrong, the file does not bear its name, or something is priced
+            twice.
+    """
     loaded: Loaded[PriceList] = load(path, PriceList)
     found, tree = loaded.value, loaded.tree
     if found.id != path.stem:

@@ -42,7 +42,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the action."""
+    """Run the action.
+
+    Raises:
+        UsageError: there is a baseline to be created without ``--force``, or none to be changed.
+    """
     from rackwright.policy.exceptions.baseline import created, pruned, tightened
     from rackwright.policy.exceptions.exceptions import baseline_beside
 

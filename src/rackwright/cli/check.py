@@ -67,7 +67,13 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Judge; the exit code is the verdict."""
+    """Judge; the exit code is the verdict.
+
+    Raises:
+        UsageError: arguments contradict each other, or a file or policy that they name cannot be
+            used.
+        RackwrightError: the blueprint cannot be judged; the outputs say why.
+    """
     from rackwright.catalog.team import catalogue_for
     from rackwright.plan.load import load_plan
     from rackwright.policy.autofix import with_edits

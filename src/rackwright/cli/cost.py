@@ -33,7 +33,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the cost. It informs only: policies CST-001 and CST-002 judge the budget."""
+    """Print the cost. It informs only: policies CST-001 and CST-002 judge the budget.
+
+    Raises:
+        UsageError: ``--region`` is given without ``--compare``, or the file of ``--todo`` is there.
+    """
     from rackwright.plan.cost.comparison import compare
     from rackwright.plan.cost.summary import summarise
     from rackwright.plan.load import load_plan

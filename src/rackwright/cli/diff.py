@@ -67,7 +67,13 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare; the exit code is the verdict on the head, or on what the change does to it."""
+    """Compare; the exit code is the verdict on the head, or on what the change does to it.
+
+    Raises:
+        UsageError: ``--verbose`` is given with another format than text, or an output is not
+            ``FORMAT=FILE``.
+        RackwrightError: the sides cannot be compared; the outputs say why.
+    """
     form = "json" if arguments.json else arguments.format
     if form != "text" and arguments.verbose:
         raise UsageError("--verbose has an effect on text only")

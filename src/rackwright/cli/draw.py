@@ -50,7 +50,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Draw; stdout takes one drawing, and the names of the files where there are several."""
+    """Draw; stdout takes one drawing, and the names of the files where there are several.
+
+    Raises:
+        UsageError: an option has no effect on this kind of drawing, there is nothing to draw, or,
+            with ``--isolated``, a file is outside the repository.
+    """
     from rackwright.catalog.team import catalogue_for
     from rackwright.drawings.collection import draw
     from rackwright.plan.load import load_plan

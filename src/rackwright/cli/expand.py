@@ -25,7 +25,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the full form, or the rules."""
+    """Print the full form, or the rules.
+
+    Raises:
+        UsageError: no blueprint is named, or one is named with ``--rules``.
+    """
     if arguments.rules:
         if arguments.blueprint is not None:
             raise UsageError("--rules is about no blueprint", hint="leave out one of both")

@@ -19,7 +19,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the documentation."""
+    """Print the documentation.
+
+    Raises:
+        UsageError: there is no such policy.
+    """
     if arguments.topic == "exit-codes":
         sys.stdout.write(_exit_codes())
         return ExitCode.CLEAN

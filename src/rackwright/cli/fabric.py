@@ -45,7 +45,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do what was asked of the fabric."""
+    """Do what was asked of the fabric.
+
+    Raises:
+        UsageError: no fabric or several are meant, hosts of it have no port, or it is not
+            InfiniBand and the action is not ``cables``.
+    """
     from rackwright.plan.load import load_plan
 
     plan = load_plan(arguments.blueprint, arguments.layer).plan
@@ -126,7 +131,11 @@ def _rows(layout: Layout, routes: CableRoutes) -> Iterator[tuple[str | int | flo
 
 
 def _compare(layout: Layout, path: Path) -> int:
-    """Tell every cable that is not as planned; 5 when there is one."""
+    """Tell every cable that is not as planned; 5 when there is one.
+
+    Raises:
+        UsageError: the file cannot be read, or is no output of ibnetdiscover.
+    """
     from rackwright.plan.fabric.discovery import differences, read_discovery
 
     try:
@@ -149,7 +158,11 @@ def _compare(layout: Layout, path: Path) -> int:
 
 
 def _route(layout: Layout, engine: str | None, timeout: float) -> int:
-    """Route the fabric; 5 when another engine than the one asked for did it."""
+    """Route the fabric; 5 when another engine than the one asked for did it.
+
+    Raises:
+        UsageError: the fabric is several subnets, or no routing engine is chosen.
+    """
     from rackwright.plan.fabric.cables import digest
     from rackwright.provision.fabric_simulator import route
 

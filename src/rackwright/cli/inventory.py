@@ -29,7 +29,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the inventory, a host of it, or its groups."""
+    """Print the inventory, a host of it, or its groups.
+
+    Raises:
+        UsageError: the inventory has no host of that name.
+    """
     from rackwright.inventory.inventory import build_inventory, draw, host_variables
     from rackwright.inventory.stack_outputs import add_outputs, read_outputs
     from rackwright.plan.load import load_plan

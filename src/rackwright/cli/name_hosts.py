@@ -35,7 +35,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Name the instances; the exit code is 6 when a host is left without an instance."""
+    """Name the instances; the exit code is 6 when a host is left without an instance.
+
+    Raises:
+        UsageError: the blueprint has no AWS site, it is not clear which is meant, or ``--topology``
+            is given and there is no scheduler.
+    """
     from rackwright.cli.hosts import say
     from rackwright.cli.stack import choose_site
     from rackwright.plan.load import load_plan

@@ -181,7 +181,11 @@ def _places(file: str) -> tuple[Path, Path]:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write the file whole or not at all: another job may read it."""
+    """Write the file whole or not at all: another job may read it.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
     try:
         if path.exists() and not path.is_file():  # a pipe or a device is written, never replaced
             path.write_text(text, encoding="utf-8")

@@ -19,7 +19,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write what changed; with ``--diff`` stdout carries the difference, otherwise the files."""
+    """Write what changed; with ``--diff`` stdout carries the difference, otherwise the files.
+
+    Raises:
+        SpecErrors: something that the files need is unknown or leads nowhere.
+    """  # noqa: DOC501 - locate_problems() makes the SpecErrors
     from rackwright.plan.load import load_plan, locate_problems
     from rackwright.plan.problems import PlanError
     from rackwright.render.generated import apply, compare, generate, show_diff

@@ -93,6 +93,9 @@ def replace_nodes(
     """Drain, end and replace the instances of ``choice``, or go on with what was begun.
 
     Without a scheduler nothing is drained, configured or verified.
+
+    Raises:
+        UsageError: ``--launch-timeout`` is no duration.
     """
     from rackwright.model.units import DURATION
     from rackwright.provision.replacing import Replacing

@@ -21,7 +21,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the schemas."""
+    """Write the schemas.
+
+    Raises:
+        UsageError: there is no schema of that kind.
+    """
     documents = _documents()
     if arguments.output is None:
         if arguments.kind not in documents:

@@ -33,7 +33,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the sheets, and name each with its number of rows."""
+    """Write the sheets, and name each with its number of rows.
+
+    Raises:
+        UsageError: the blueprint has no bare-metal site, or none of that name; a sheet cannot be
+            written; or, with ``--isolated``, a file is outside the repository.
+    """
     from rackwright.catalog.team import catalogue_for
     from rackwright.plan.load import load_plan
     from rackwright.render.sheets import sheets
@@ -53,7 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _write(path: Path, sheet: Sheet) -> int:
-    """Write a sheet row by row, whole or not at all; its number of rows."""
+    """Write a sheet row by row, whole or not at all; its number of rows.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
     from rackwright.render.sheets import cell
 
     count = 0

@@ -38,7 +38,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show it. It informs only: ``check`` judges."""
+    """Show it. It informs only: ``check`` judges.
+
+    Raises:
+        UsageError: the words name neither a blueprint nor a rack of one, an option has no effect on
+            what they name, or, with ``--isolated``, a file is outside the repository.
+    """
     *what, file = arguments.words
     if what and (len(what) != 2 or what[0] != _RACK):
         raise UsageError(

@@ -38,7 +38,12 @@ def shows_hosts(arguments: argparse.Namespace) -> bool:
 
 
 def show_hosts(arguments: argparse.Namespace, plan: Plan) -> int:
-    """Ask Slurm and the hosts, and show how they are; 0 where they answered, whatever they are."""
+    """Ask Slurm and the hosts, and show how they are; 0 where they answered, whatever they are.
+
+    Raises:
+        UsageError: the blueprint has no scheduler, ``--limit`` or ``--forks`` is wrong, or the lab
+            reaches a host at another address than the one that is planned.
+    """
     from rackwright.accept.compare import compare
     from rackwright.accept.expected import expect
     from rackwright.accept.run import collect

@@ -46,6 +46,7 @@ def write_todo(
 
     Raises:
         UsageError: the file cannot be written, or is there.
+        FileExistsError: it was there, and somebody removed it at that moment.
     """
     from rackwright.render.todo import make_todo
 

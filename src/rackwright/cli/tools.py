@@ -34,7 +34,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Install; print where each tool is."""
+    """Install; print where each tool is.
+
+    Raises:
+        UsageError: ``--archive`` is given without ``pulumi``, or names no archive.
+    """
     from rackwright.provision.tools import (
         install_aws_provider,
         install_pulumi,

@@ -125,7 +125,12 @@ def _check(arguments: argparse.Namespace, plan: Plan) -> None:
 
 
 def _record(arguments: argparse.Namespace, place: Workspace) -> SoftwareRecord:
-    """What the hosts run: of the upgrade to go on with, of a blueprint, else as recorded."""
+    """What the hosts run: of the upgrade to go on with, of a blueprint, else as recorded.
+
+    Raises:
+        UsageError: ``--resume`` is given with ``--from``, or there is no upgrade to go on with; or
+            neither a record nor ``--from`` says what the hosts run.
+    """
     from rackwright.plan.load import load_plan
     from rackwright.rollout.journal import load
     from rackwright.rollout.software_record import load_record, record_of

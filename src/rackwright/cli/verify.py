@@ -100,7 +100,11 @@ def _report_before_drain(acceptance: Acceptance) -> None:
 
 
 def _controller(plan: Plan) -> str:
-    """The first controller, which is a host of the blueprint."""
+    """The first controller, which is a host of the blueprint.
+
+    Raises:
+        UsageError: the blueprint has no scheduler, or the controller is no host of it.
+    """
     scheduler = plan.scheduler
     if scheduler is None:
         raise UsageError("the blueprint has no 'scheduler', so there is nothing to drain nodes in")

@@ -290,7 +290,12 @@ def _judge(arguments: argparse.Namespace) -> Report:
 
 
 def _require_admissible(waiver: Waiver, today: date, packs: Sequence[Path]) -> None:
-    """Refuse a waiver that would never hold."""
+    """Refuse a waiver that would never hold.
+
+    Raises:
+        UsageError: there is no such policy, it admits no waivers, or the waiver ends too early or
+            too late.
+    """
     from rackwright.policy.exceptions.waivers import LONGEST_DAYS
     from rackwright.policy.packs.loader import load_packs
     from rackwright.spec.suggest import did_you_mean

@@ -176,6 +176,10 @@ def run_waves(
         place: where the quarantine is kept.
         as_json: print it for programs.
         versions: of software before and after, by host and component; for an upgrade.
+
+    Raises:
+        ExternalToolError: a tool fails; before, the quarantine is written, and stderr says what is
+            left over.
     """
     from rackwright.rollout.executor import quarantine
 
@@ -221,7 +225,11 @@ def pace_of(arguments: argparse.Namespace) -> Pace:
 
 
 def limit_of(arguments: argparse.Namespace, plan: Plan) -> Limit:
-    """What the command line says, within what the blueprint says."""
+    """What the command line says, within what the blueprint says.
+
+    Raises:
+        UsageError: ``--wave-limit`` is no limit, or is above that of the blueprint.
+    """
     from rackwright.rollout.waves import Limit, parse_limit
 
     asked = Limit() if arguments.wave_limit is None else parse_limit(arguments.wave_limit)

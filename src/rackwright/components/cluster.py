@@ -151,7 +151,12 @@ class Cluster(pulumi.ComponentResource):
         return exports
 
     def _subnet(self, tier: str) -> pulumi.Output[str]:
-        """The id of the tier's subnet in the zone that holds the cluster."""
+        """The id of the tier's subnet in the zone that holds the cluster.
+
+        Raises:
+            ValueError: the existing network has no subnet of the tier, which the plan refuses
+                before.
+        """
         existing = self._args.plan.network.existing
         if existing is not None:
             named = existing.public_subnet if tier == "public" else existing.private_subnet

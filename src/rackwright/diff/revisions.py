@@ -85,7 +85,9 @@ class Revision:
 
         Raises:
             SpecErrors: it is not acceptable YAML.
-            RackwrightError: it is missing, or git failed.
+            UsageError: the path leaves the repository, or is no file.
+            FileMissingError: the commit has no such file.
+            RackwrightError: git failed.
         """
         inside = self._inside(path)
         raw = _blob(self.top, self.commit, inside)
@@ -94,7 +96,11 @@ class Revision:
         return read_bytes(raw, f"{self.label}:{inside}")
 
     def _inside(self, path: Path) -> str:
-        """``path`` from the top of the repository."""
+        """``path`` from the top of the repository.
+
+        Raises:
+            UsageError: the path leaves the repository.
+        """
         # The file itself is not resolved: it may be a link today and was none in the revision.
         absolute = path.parent.resolve() / path.name
         try:
@@ -113,6 +119,7 @@ def open_sides(text: str, blueprint: Path) -> tuple[Side, Side]:
     compares A with the working tree. An end that is left out is HEAD, as in git.
 
     Raises:
+        UsageError: ``text`` names no revision.
         RackwrightError: the blueprint is in no repository, or a revision does not exist.
     """
     top = git.top_of(_nearest_folder(blueprint))

@@ -48,7 +48,8 @@ class StateFile:
 
         Raises:
             StateError: it is damaged, or written in another format.
-        """
+            OSError: it cannot be read.
+        """  # noqa: DOC501 - damaged() makes the StateError
         if not self._path.exists():
             return 0
         try:

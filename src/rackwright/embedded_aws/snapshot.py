@@ -44,7 +44,7 @@ class _Pickler(pickle.Pickler):
         if isinstance(obj, _RLOCK):
             return threading.RLock, ()
         if isinstance(obj, types.FunctionType) and "<locals>" in obj.__qualname__:
-            return dill.loads, (dill.dumps(obj),)
+            return dill.loads, (dill.dumps(obj),)  # noqa: S301 - our own file, mode 0600
         if isinstance(obj, defaultdict) and type(obj) is not defaultdict:
             state = (vars(obj), {"default_factory": obj.default_factory})
             return type(obj).__new__, (type(obj),), state, None, iter(dict(obj).items())
@@ -58,7 +58,7 @@ FORMER = {
 """Modules that a state from before the package had its present name speaks of, and theirs now."""
 
 
-class _Unpickler(pickle.Unpickler):
+class _Unpickler(pickle.Unpickler):  # noqa: S301 - our own file, mode 0600
     """Reads states of former revisions too."""
 
     def find_class(self, module: str, name: str) -> Any:

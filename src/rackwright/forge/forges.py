@@ -161,7 +161,11 @@ def needed(environment: Mapping[str, str], name: str) -> str:
 
 
 def _token(environment: Mapping[str, str], name: str) -> str:
-    """The token; it is never shown, not even when it is wrong."""
+    """The token; it is never shown, not even when it is wrong.
+
+    Raises:
+        UsageError: the variable is not set, or what is in it is no token.
+    """
     token = needed(environment, name)
     if not token.isascii() or not token.isprintable() or " " in token:
         raise UsageError(f"what is in '{name}' is no token")
@@ -169,7 +173,11 @@ def _token(environment: Mapping[str, str], name: str) -> str:
 
 
 def _of_event(environment: Mapping[str, str]) -> int:
-    """The number in the event that started the workflow."""
+    """The number in the event that started the workflow.
+
+    Raises:
+        UsageError: no event is named, or it is not about a pull request.
+    """
     path = Path(needed(environment, "GITHUB_EVENT_PATH"))
     try:
         event = json.loads(path.read_text(encoding="utf-8"))

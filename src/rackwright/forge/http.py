@@ -95,7 +95,7 @@ class Api:
         Raises:
             TransientError: it may succeed when it is made again.
             ForgeError: it will not.
-        """
+        """  # noqa: DOC501 - _refusal() makes the ForgeError
         request = urllib.request.Request(  # noqa: S310 - the scheme is checked above
             f"{self.base.rstrip('/')}{path}",
             method=method,

@@ -17,8 +17,9 @@ def patiently(action: Callable[[], T], sleep: Callable[[float], None]) -> T:
     """What ``action`` gives, tried again while it fails in a way that may pass.
 
     Raises:
-        ForgeError: the forge refuses, or all attempts failed.
-    """
+        TransientError: all attempts failed.
+        ForgeError: the forge refuses.
+    """  # noqa: DOC501 - the last attempt returns or raises
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return action()

@@ -93,7 +93,7 @@ class Lab:
 
         Raises:
             StateError: the file that lists them is damaged.
-        """
+        """  # noqa: DOC501 - damaged() makes the StateError
         path = self.folder / "hosts.json"
         listed = read_state(path, mend=_MEND)
         try:
@@ -143,7 +143,8 @@ def open_lab(name: str = "lab", network: str = "10.77.0.0/24") -> Lab:
 
     Raises:
         UsageError: the name or the network cannot be used.
-    """
+        StateError: the file that keeps the lab's network is damaged.
+    """  # noqa: DOC501 - damaged() makes the StateError
     if not NAME.fullmatch(name):
         raise UsageError(
             f"'{name}' cannot name a lab", hint="one to six letters and digits, a letter first"
@@ -225,7 +226,11 @@ def _layers(host: LabHost, wanted: Path | None) -> tuple[Path, ...]:
 
 
 def _recorded(record: Path, name: str) -> Path | None:
-    """The folder of which ``record`` tells that the lab ``name`` was made on it."""
+    """The folder of which ``record`` tells that the lab ``name`` was made on it.
+
+    Raises:
+        ExternalToolError: that folder is gone.
+    """
     if not record.exists():
         return None
     folder = Path(record.read_text(encoding="utf-8"))

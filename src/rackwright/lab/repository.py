@@ -149,7 +149,11 @@ def _scratch(base: Path) -> Iterator[Path]:
 
 
 def _index(folder: Path) -> None:
-    """Write the files by which apt knows a repository."""
+    """Write the files by which apt knows a repository.
+
+    Raises:
+        ExternalToolError: apt-ftparchive fails, or leaves out a package.
+    """
     listing = run("apt-ftparchive", "packages", "pool", cwd=folder)
     if listing.count("\nFilename: ") != len(list((folder / "pool").glob("*.deb"))):
         raise ExternalToolError("the index of the lab's packages is not complete")

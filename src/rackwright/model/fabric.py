@@ -273,7 +273,11 @@ class Fabric(Model):
         return self
 
     def _check_shape(self) -> None:
-        """Refuse sizes and places that contradict one another."""
+        """Refuse sizes and places that contradict one another.
+
+        Raises:
+            ValueError: they do; the message names the first.
+        """
         last, unit = self.last_unit_hosts, self.unit_hosts
         if last is not None and (unit is None or last >= unit):
             raise ValueError(
@@ -306,7 +310,11 @@ class Fabric(Model):
                 )
 
     def _check_link(self, link: Cables, tiers: list[str], groups: list[str]) -> None:
-        """Refuse cables that lead nowhere or downwards."""
+        """Refuse cables that lead nowhere or downwards.
+
+        Raises:
+            ValueError: they do, or have a field that such cables cannot have.
+        """
         if link.upper not in tiers:
             raise ValueError(f"'{link.upper}' of the cables '{link.name}' is not a tier")
         if link.lower in groups:

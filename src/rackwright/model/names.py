@@ -76,7 +76,11 @@ def hostlist_size(text: str) -> int:
 
 
 def _parts(text: str) -> list[str]:
-    """The terms of a list, each of the right form."""
+    """The terms of a list, each of the right form.
+
+    Raises:
+        ValueError: one is not.
+    """
     parts: list[str] = []
     start, inside, plain = 0, False, text.replace(" ", "")
     for at, character in enumerate(plain):  # a regular expression would look ahead at every comma
@@ -93,7 +97,11 @@ def _parts(text: str) -> list[str]:
 
 
 def _bounds(part: str, ranges: str) -> Iterator[tuple[int, int, int]]:
-    """First, last and least width of each range in the brackets of ``part``."""
+    """First, last and least width of each range in the brackets of ``part``.
+
+    Raises:
+        ValueError: one is no range, or runs backwards.
+    """
     for item in ranges.split(","):
         bounds = _RANGE.fullmatch(item)
         if bounds is None:

@@ -48,7 +48,11 @@ MOST_GROUPS = 2_000
 def _refuse_crowds(
     groups: Sequence[RackGroup], nodes: Sequence[NodeGroup], fabrics: Sequence[Fabric]
 ) -> None:
-    """Refuse a site that is larger than any, before a name of it is made."""
+    """Refuse a site that is larger than any, before a name of it is made.
+
+    Raises:
+        ValueError: it has more groups, racks or names of racks than a site can have.
+    """
     named = [group.racks for group in nodes]
     named += [tier.racks for fabric in fabrics for tier in fabric.tiers]
     loads = len(named)

@@ -19,7 +19,7 @@ def format_quantity(value: float, unit: str) -> str:
     Args:
         value: how many.
         unit: one that is scaled, like ``W``, or any other, which stays as it is.
-    """
+    """  # noqa: DOC501 - the last scale always fits
     if unit == "%":
         return f"{_digits(value)} %"
     for scale, name in _SCALED.get(unit, ((1.0, unit),)):

@@ -70,7 +70,7 @@ def plan_tree(tree: Tree, catalogue: Catalogue | None = None) -> LoadedPlan:
 
     Raises:
         SpecErrors: as ``load_plan``.
-    """
+    """  # noqa: DOC501 - locate_problems() makes the SpecErrors
     products = load_catalogue() if catalogue is None else catalogue
     full = derive(tree, products)
     try:

@@ -28,7 +28,7 @@ def checked(item: object) -> Measure | Finding:
     Raises:
         TypeError: it, or one of its fields, is of another type.
         ValueError: a number is not finite, or the sense is unknown.
-    """
+    """  # noqa: DOC501 - _wrong() makes the TypeError
     if not isinstance(item, (Measure, Finding)):
         raise TypeError(f"check yielded a {type(item).__name__}, not a Measure or a Finding")
     if not isinstance(item.at, Subject):

@@ -134,7 +134,7 @@ def status(site: Site, target: Target) -> list[StackOutcome]:
 
     Raises:
         ExternalToolError: the Pulumi CLI is missing, or cannot read a stack.
-    """
+    """  # noqa: DOC501 - tool_error() makes the ExternalToolError
     from pulumi import automation
 
     outcomes = []

@@ -144,7 +144,11 @@ def _last_error(log: str) -> str:
 
 
 def _find_tools(tools: Mapping[str, str] = TOOLS) -> str:
-    """The library that lets opensm speak to ibsim, once every program is there."""
+    """The library that lets opensm speak to ibsim, once every program is there.
+
+    Raises:
+        ExternalToolError: one is missing, or the user is not root.
+    """
     missing = sorted(
         {package for tool, package in tools.items() if shutil.which(tool, path=_path()) is None}
         | (set() if (library := _library()) else {"ibsim-utils"})

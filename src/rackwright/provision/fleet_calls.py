@@ -109,7 +109,11 @@ class FleetCalls:
         ]
 
     def template(self, version: TemplateVersion) -> Mapping[str, Any] | None:
-        """What is in a version of a launch template; None where it is no more."""
+        """What is in a version of a launch template; None where it is no more.
+
+        Raises:
+            ExternalToolError: AWS refuses, or cannot be asked.
+        """  # noqa: DOC501 - _refusals() turns ClientError into it
         from botocore.exceptions import ClientError
 
         with _refusals("ec2:DescribeLaunchTemplateVersions"):
@@ -237,7 +241,10 @@ class FleetCalls:
         """Give an instance its name; False where it has just gone.
 
         One call tags an instance: EC2 gives all instances of a call the same value.
-        """
+
+        Raises:
+            ExternalToolError: AWS refuses, or cannot be asked.
+        """  # noqa: DOC501 - _refusals() turns ClientError into it
         from botocore.exceptions import ClientError
 
         tags = [{"Key": HOST_TAG, "Value": host}]
@@ -352,7 +359,11 @@ def _make_client(target: Target, service: str, region: str) -> Any:
 
 @contextmanager
 def _refusals(action: str) -> Iterator[None]:
-    """Turn what AWS refuses into an error that says what was asked."""
+    """Turn what AWS refuses into an error that says what was asked.
+
+    Raises:
+        ExternalToolError: AWS refuses what is asked inside, or cannot be asked.
+    """
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:

@@ -139,7 +139,11 @@ class _References:
 
 
 def _pick(stack: str, outputs: dict[str, Any] | None, name: str) -> Any:
-    """One output; in a preview, an output that is still to come is unknown."""
+    """One output; in a preview, an output that is still to come is unknown.
+
+    Raises:
+        RunError: the stack has no such output, and this is no preview.
+    """
     if outputs and name in outputs:
         return outputs[name]
     if pulumi.runtime.is_dry_run():
@@ -227,7 +231,11 @@ def _refusal(report: Report) -> str:
 
 
 def _check_region(plan: AwsSitePlan) -> None:
-    """Refuse to provision a site in a region that is not its own."""
+    """Refuse to provision a site in a region that is not its own.
+
+    Raises:
+        RefusedError: the stack's region is another, or is not set.
+    """
     chosen = pulumi.Config("aws").get("region") or os.environ.get("AWS_REGION")
     if chosen != plan.region:
         said = f"'{chosen}'" if chosen else "not set"

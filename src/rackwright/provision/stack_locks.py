@@ -209,7 +209,7 @@ def clear_dead_locks(store: LockStore, project: str, stack: str) -> int:
 
     Raises:
         ExternalToolError: the holder is alive, or ran on another host.
-    """
+    """  # noqa: DOC501 - locked() makes the ExternalToolError
     removed = 0
     for lock in read_locks(store, project, stack):
         if lock.host != socket.gethostname() or lock.is_of_the_living:

@@ -49,7 +49,7 @@ def lift(site: Site, target: Target, held: LockedStack) -> None:
 
     Raises:
         ExternalToolError: a holder is a process of this host that runs, or the backend refuses.
-    """
+    """  # noqa: DOC501 - locked() makes the ExternalToolError
     living = tuple(lock for lock in held.locks if lock.is_of_the_living)
     if living:
         raise locked(f"{held.kind}/{site.stack}", living)
@@ -94,7 +94,7 @@ def _asked(site: Site, kind: StackKind, target: Target) -> Iterator[Stack]:
     Raises:
         StackNotFoundError: it is not there.
         ExternalToolError: the CLI fails.
-    """
+    """  # noqa: DOC501 - tool_error() makes the ExternalToolError
     from pulumi import automation
 
     try:

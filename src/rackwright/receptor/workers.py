@@ -190,7 +190,11 @@ def partition(
 def _choose(
     names: Sequence[str], groups: Mapping[str, Collection[str]], part: str
 ) -> frozenset[str]:
-    """The hosts that ``names`` mean; what is left out is so wherever it stands."""
+    """The hosts that ``names`` mean; what is left out is so wherever it stands.
+
+    Raises:
+        WorkersError: a name is no group and no host of the inventory, or no host is left.
+    """
     known = {**groups, **{host: (host,) for host in groups["all"] if host not in groups}}
     chosen: set[str] = set()
     left_out: set[str] = set()

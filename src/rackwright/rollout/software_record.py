@@ -77,7 +77,7 @@ def load_record(path: Path) -> SoftwareRecord | None:
 
     Raises:
         StateError: it is damaged.
-    """
+    """  # noqa: DOC501 - damaged() makes the StateError
     data = read_state(path, mend=MEND)
     if data is None:
         return None

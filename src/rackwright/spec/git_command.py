@@ -155,6 +155,10 @@ def _require_trust(top: Path, git_dir: Path) -> None:
     Git is asked, because a folder that is named to it is not checked: it compares the owner, and
     reads ``safe.directory`` in the settings of machine, user and environment, as CI writes them,
     but not in those of the repository.
+
+    Raises:
+        UsageError: they belong to another user and the folder is not trusted, or git does not take
+            it for a repository.
     """
     kept = {name: text for name, text in os.environ.items() if name.startswith("GIT_CONFIG")}
     done = _call(top, _GIT_DIR, _environment() | kept | {"LC_ALL": "C"})

@@ -174,7 +174,11 @@ def events(text: str) -> Iterator[yaml.Event]:
 
 
 def _check_depth(text: str, name: str) -> None:
-    """Refuse nesting that is too deep, with its place."""
+    """Refuse nesting that is too deep, with its place.
+
+    Raises:
+        SpecErrors: it is too deep.
+    """
     depth = 0
     for event in events(text):
         if isinstance(event, yaml.CollectionStartEvent):

@@ -44,7 +44,11 @@ def folder_digest(folder: Path) -> str:
 
 
 def _names(folder: Path) -> list[str]:
-    """The files below ``folder`` by their names from it, with ``/``, sorted."""
+    """The files below ``folder`` by their names from it, with ``/``, sorted.
+
+    Raises:
+        PolicyLoadError: something is no plain file or folder, or there are too many files.
+    """
     found: list[str] = []
     waiting = [""]
     while waiting:
@@ -70,7 +74,12 @@ def _names(folder: Path) -> list[str]:
 
 
 def _read(path: Path, so_far: int) -> tuple[bytes, int]:
-    """The content of a file, and the size of all with it."""
+    """The content of a file, and the size of all with it.
+
+    Raises:
+        PolicyLoadError: all files together are larger than ``LARGEST_FOLDER``, or this is no plain
+            file.
+    """
     with path.open("rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or so_far + status.st_size > LARGEST_FOLDER:

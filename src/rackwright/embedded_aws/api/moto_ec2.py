@@ -145,7 +145,11 @@ def _group_document(backend: Any, group: capacity.PlacementGroup) -> dict[str, A
 
 
 def create_placement_group(self: Any) -> ActionResult:
-    """Returns the new placement group."""
+    """Returns the new placement group.
+
+    Raises:
+        EC2ClientError: a parameter is missing or wrong, or there is a group of that name.
+    """
     backend = self.ec2_backend
     name = self._get_param("GroupName")
     strategy = self._get_param("Strategy") or "cluster"
@@ -179,7 +183,11 @@ def create_placement_group(self: Any) -> ActionResult:
 
 
 def describe_placement_groups(self: Any) -> ActionResult:
-    """Returns the placement groups asked for by name, id or filter."""
+    """Returns the placement groups asked for by name, id or filter.
+
+    Raises:
+        EC2ClientError: there is no group of a name; or, without filters, none of an id.
+    """
     backend = self.ec2_backend
     names, ids = self._get_param("GroupNames", []), self._get_param("GroupIds", [])
     groups = capacity.placement_groups(backend)
@@ -209,7 +217,11 @@ def describe_placement_groups(self: Any) -> ActionResult:
 
 
 def delete_placement_group(self: Any) -> ActionResult:
-    """Returns nothing; an occupied group stays."""
+    """Returns nothing; an occupied group stays.
+
+    Raises:
+        EC2ClientError: there is no group of that name, or instances are in it.
+    """
     backend = self.ec2_backend
     name = self._get_param("GroupName")
     group = capacity.placement_group(backend, name)
@@ -273,7 +285,11 @@ def _arn(backend: Any, identity: str) -> str:
 
 
 def create_capacity_reservation(self: Any) -> ActionResult:
-    """Returns the new capacity reservation, or that of an earlier call with the same token."""
+    """Returns the new capacity reservation, or that of an earlier call with the same token.
+
+    Raises:
+        EC2ClientError: it is for less than one instance, or there is no such availability zone.
+    """
     backend = self.ec2_backend
     token = self._get_param("ClientToken") or ""
     for held in capacity.reservations(backend).values():
@@ -336,7 +352,12 @@ def describe_capacity_reservations(self: Any) -> ActionResult:
 
 
 def modify_capacity_reservation(self: Any) -> ActionResult:
-    """Returns whether the reservation was changed."""
+    """Returns whether the reservation was changed.
+
+    Raises:
+        EC2ClientError: there is no such reservation, it is neither active nor scheduled, or more
+            instances run in it than it would hold.
+    """
     backend = self.ec2_backend
     held = capacity.reservation(backend, self._get_param("CapacityReservationId"))
     if held.current_state not in ("active", "scheduled"):
@@ -359,7 +380,11 @@ def modify_capacity_reservation(self: Any) -> ActionResult:
 
 
 def cancel_capacity_reservation(self: Any) -> ActionResult:
-    """Returns whether the reservation was cancelled; a capacity block cannot be."""
+    """Returns whether the reservation was cancelled; a capacity block cannot be.
+
+    Raises:
+        EC2ClientError: there is no reservation of that id, or it is a capacity block.
+    """
     held = capacity.reservation(self.ec2_backend, self._get_param("CapacityReservationId"))
     if held.reservation_type == "capacity-block":
         raise EC2ClientError("OperationNotPermitted", "A capacity block cannot be cancelled")
@@ -451,11 +476,7 @@ def describe_instance_topology(self: Any) -> ActionResult:
             if (wanted and instance.id not in wanted) or (groups and key[1] not in groups):
                 continue
             zone = key[0]
-            values = {
-                "instance-type": kind,
-                "availability-zone": zone,
-                "zone-id": zones.get(zone),
-            }
+            values = {"instance-type": kind, "availability-zone": zone, "zone-id": zones.get(zone)}
             if not _matches(values, [], filters):
                 continue
             block = getattr(instance, "capacity_reservation_id", None)

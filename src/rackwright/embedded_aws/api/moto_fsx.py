@@ -155,7 +155,12 @@ def describe_file_systems(self: Any) -> str:
 
 
 def update_file_system(self: Any) -> str:
-    """Returns the file system with its capacity and Lustre settings changed."""
+    """Returns the file system with its capacity and Lustre settings changed.
+
+    Raises:
+        FileSystemNotFound: there is none of that id.
+        JsonRESTError: its capacity would be smaller, or its settings do not go together.
+    """  # noqa: DOC501 - _bad() makes the JsonRESTError
     params = json.loads(self.body)
     held = _file_system(self.fsx_backend, params["FileSystemId"])
     lustre = {**(held.lustre_configuration or {}), **params.get("LustreConfiguration", {})}
@@ -175,7 +180,13 @@ def update_file_system(self: Any) -> str:
 
 
 def create_data_repository_association(self: Any) -> str:
-    """Returns the new association of a file system path with a bucket."""
+    """Returns the new association of a file system path with a bucket.
+
+    Raises:
+        FileSystemNotFound: there is none of that id.
+        JsonRESTError: the file system is of the deployment type SCRATCH_1, or the path has an
+            association.
+    """  # noqa: DOC501 - _bad() makes the JsonRESTError
     params = json.loads(self.body)
     backend = self.fsx_backend
     held = _file_system(backend, params["FileSystemId"])

@@ -180,7 +180,11 @@ def preview_outputs(resource: Resource, inputs: Props) -> Props:
 
 
 def read_outputs(resource: Resource, aws: Aws, identity: str, state: Props) -> Props | None:
-    """Returns the outputs of a resource as the API has them now, None where it is gone."""
+    """Returns the outputs of a resource as the API has them now, None where it is gone.
+
+    Raises:
+        ClientError: the API refuses the call, and not because the resource is gone.
+    """
     try:
         live = resource.read(aws, identity, state)
     except ClientError as error:

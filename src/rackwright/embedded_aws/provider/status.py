@@ -23,7 +23,7 @@ class InitFailedError(Exception):
 
 
 def abort_init_failed(context: Any, error: InitFailedError) -> NoReturn:
-    """Ends the call so that the engine records the resource and mends it on the next update."""
+    """Ends the call so that the engine records the resource and mends it on the next update."""  # noqa: DOC501 - abort() always raises
     detail = any_pb2.Any()
     detail.Pack(
         provider_pb2.ErrorResourceInitFailed(

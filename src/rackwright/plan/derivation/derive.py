@@ -112,7 +112,11 @@ def _unnamed(tree: Tree, said: Mapping[int, Mapping[str, Any]]) -> SpecError | N
 
 
 def _check_version(tree: Tree) -> None:
-    """Refuse a document that names no set of rules that there is."""
+    """Refuse a document that names no set of rules that there is.
+
+    Raises:
+        SpecErrors: there is no set of that name.
+    """
     named = tree.data["derive"]
     if named in VERSIONS:
         return

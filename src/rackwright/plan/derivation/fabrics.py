@@ -121,7 +121,12 @@ def derive_fabric(
 def _attached(
     draft: Draft, path: Path, intent: FabricIntent, said: Said, groups: Sequence[NodeGroup]
 ) -> list[str]:
-    """The names of the node groups on a fabric."""
+    """The names of the node groups on a fabric.
+
+    Raises:
+        SpecErrors: a group that is named is none of the site, or none is named, attached or for
+            compute.
+    """  # noqa: DOC501 - refused() makes the SpecErrors
     known = [group.name for group in groups]
     for name in intent.groups or ():
         if name not in known:
@@ -136,7 +141,11 @@ def _attached(
 
 
 def _tiers_are_known(draft: Draft, path: Path) -> None:
-    """Refuse tiers that no preset has."""
+    """Refuse tiers that no preset has.
+
+    Raises:
+        SpecErrors: there is one.
+    """  # noqa: DOC501 - refused() makes the SpecErrors
     listed = draft.data((*path, "tiers"))
     for index, tier in enumerate(listed if isinstance(listed, list) else ()):
         name = tier.get("name") if isinstance(tier, dict) else None
@@ -156,7 +165,7 @@ def _switch(
 
     Raises:
         SpecErrors: none follows, or the catalogue does not have it.
-    """
+    """  # noqa: DOC501 - refused() makes the SpecErrors
     name = intent.switch
     if name is None and intent.technology is not None and intent.rate is not None:
         name = SWITCHES.get((intent.technology, intent.rate))
@@ -217,7 +226,7 @@ def _shape(
 
     Raises:
         SpecErrors: what it is sized by is not valid or not known.
-    """
+    """  # noqa: DOC501 - refused() makes the SpecErrors
     data = draft.data(path)
     sized: dict[str, Any] = {key: data[key] for key in _SIZED_BY if key in data}
     said = {tier["name"]: tier for tier in _mappings(data.get("tiers")) if "name" in tier}
@@ -343,7 +352,7 @@ def _put_addresses(draft: Draft, path: Path, network: str, found: Shape, place: 
 
     Raises:
         SpecErrors: the network has no room for them.
-    """
+    """  # noqa: DOC501 - refused() makes the SpecErrors
     whole = ipaddress.ip_network(network)
     ports = found.layout.endpoints or 0
     length = prefix_for(ports, whole.version)

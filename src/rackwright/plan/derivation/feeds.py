@@ -28,7 +28,7 @@ def derive_sources(draft: Draft, site: Path, intent: PowerIntent, said: Item) ->
 
     Raises:
         SpecErrors: a path begins nowhere, or has two elements of one kind.
-    """
+    """  # noqa: DOC501 - refused() makes the SpecErrors
     power, sources = (*site, "power"), (*site, "power", "sources")
     kinds = [element.kind for element in intent.feed_path]
     if len(set(kinds)) < len(kinds):

@@ -124,7 +124,11 @@ class RackRules:
             self._put_groups(hall, [(n, k) for n, k in zip(named, kinds, strict=True) if n])
 
     def _hall(self) -> Path | None:
-        """The hall that the racks stand in; None where each one has its racks written."""
+        """The hall that the racks stand in; None where each one has its racks written.
+
+        Raises:
+            SpecErrors: there is no hall, or the hall is not valid.
+        """  # noqa: DOC501 - refused() makes the SpecErrors
         halls = (*self._site, "halls")
         if "halls" not in self._draft.data(self._site):
             why = "no hall is written"
@@ -292,7 +296,11 @@ def _kinds(said: Item) -> tuple[Kind, Kind]:
 
 
 def _together(draft: Draft, placings: Sequence[Placing], racks: Sequence[str]) -> str:
-    """All racks that something stands in, as one host list; empty where nothing does."""
+    """All racks that something stands in, as one host list; empty where nothing does.
+
+    Raises:
+        SpecErrors: what is written as the racks of something is no host list.
+    """  # noqa: DOC501 - refused() makes the SpecErrors
     names: dict[str, None] = {}
     for one, text in zip(placings, racks, strict=True):
         if _size(text) is None:

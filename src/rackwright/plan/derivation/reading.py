@@ -30,8 +30,9 @@ def read_groups(draft: Draft, site: Path) -> tuple[NodeGroup, ...]:
     """The node groups of a site; those whose racks are not known yet stand in a trial one.
 
     Raises:
-        SpecErrors: one of them is none, or two have one name.
-    """
+        SpecErrors: one of them is none, two have one name, or one has more units than a site has
+            racks for.
+    """  # noqa: DOC501 - refused() makes the SpecErrors
     listed = draft.data((*site, "node_groups"))
     found = []
     for index, data in enumerate(listed if isinstance(listed, list) else ()):

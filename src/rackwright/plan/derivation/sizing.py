@@ -71,7 +71,7 @@ def shape(
     Raises:
         UnsizedError: no number of tiers carries them, or their ports are not known.
         UnknownEntryError: a product is not in the catalogue.
-    """
+    """  # noqa: DOC501 - both functions make the UnsizedError
     first = _laid(fabric, groups, catalogue, [1]).layout
     if first.endpoints is None:
         raise _unknown_ports(first)
@@ -103,7 +103,12 @@ def _settled(
     written: Mapping[str, int],
     tiers: int,
 ) -> Shape:
-    """The counts of so many tiers: those with which the plan asks for no others."""
+    """The counts of so many tiers: those with which the plan asks for no others.
+
+    Raises:
+        UnsizedError: it is not known how many ports of the hosts are on the fabric.
+        UnknownEntryError: a product is not in the catalogue.
+    """  # noqa: DOC501 - _unknown_ports() makes the UnsizedError
     chassis = [catalogue.get(Switch, tier.type).switches for tier in fabric.tiers]
     counts = [written.get(name, 1) for name in TIERS[:tiers]]
     found = _laid(fabric, groups, catalogue, counts)

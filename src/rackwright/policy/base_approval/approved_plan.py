@@ -32,7 +32,7 @@ def grant(loaded: LoadedPlan, approval: Approval) -> tuple[LoadedPlan, tuple[Not
     Raises:
         SpecErrors: with what the base has approved, the change is no blueprint; or nothing follows from
             the short form that the base has.
-    """
+    """  # noqa: DOC501 - _unfit() makes the SpecErrors
     tree = loaded.tree
     own = loaded.plan.catalogue
     products = hold_catalogue(own, approval)

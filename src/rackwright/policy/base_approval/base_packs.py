@@ -70,7 +70,11 @@ def base_packs(
 
 
 def _listed_now(config: Path | None, *, isolated: bool) -> Mapping[Path | str, Pin]:
-    """The packs that ``config`` lists; of an isolated one that cannot be read, none."""
+    """The packs that ``config`` lists; of an isolated one that cannot be read, none.
+
+    Raises:
+        SpecErrors: it is not valid, and ``isolated`` is false.
+    """
     if config is None or config.is_symlink():
         return {}
     top = real(config).parent

@@ -167,6 +167,10 @@ def _here(path: Path, model: type[F]) -> Loaded[F] | None:
 
     A link is refused as it is in a revision: what it leads to was never part of a change that
     somebody approved.
+
+    Raises:
+        UsageError: it is a link.
+        SpecErrors: it is not valid.
     """
     if path.is_symlink():
         raise UsageError(f"'{path}' is a link", hint="put the file itself there")

@@ -71,7 +71,12 @@ def next_id(waivers: Sequence[Waiver], year: int) -> str:
 
 
 def _checked(text: str, expected: tuple[Waiver, ...], hint: str) -> str:
-    """``text``, when it reads as ``expected``."""
+    """``text``, when it reads as ``expected``.
+
+    Raises:
+        SpecErrors: something is given twice in it.
+        UneditableError: it reads otherwise.
+    """
     try:
         made = load_text(text, WaiverFile).value.waivers
     except SpecErrors as error:

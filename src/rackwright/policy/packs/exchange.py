@@ -29,7 +29,7 @@ def decode(data: object) -> Measure | Finding:
 
     Raises:
         RuleFailedError: it says none that a report can be made of.
-    """
+    """  # noqa: DOC501 - it is caught below
     try:
         if not isinstance(data, dict) or len(data) != 1:
             raise TypeError("neither a measure nor a finding")

@@ -101,7 +101,11 @@ def unique(policies: Iterable[type[Policy]]) -> tuple[type[Policy], ...]:
 
 
 def _refuse_shared_past(by_id: Mapping[str, type[Policy]]) -> None:
-    """Refuse a former id that another rule has or had: nobody could tell which one is meant."""
+    """Refuse a former id that another rule has or had: nobody could tell which one is meant.
+
+    Raises:
+        PolicyLoadError: there is one.
+    """
     owners: dict[str, type[Policy]] = dict(by_id)
     for policy in by_id.values():
         for old in policy.formerly:

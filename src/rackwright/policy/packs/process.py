@@ -158,7 +158,7 @@ class PackProcess:
         Raises:
             ValidationError: the pack does not take ``parameters``.
             PolicyLoadError: its process has ended.
-        """
+        """  # noqa: DOC501 - from_exception_data() makes the ValidationError
         told = self._ask({"rule": rule.asked_as, "parameters": parameters})
         if told is None:
             raise PolicyLoadError(f"the policy pack '{self.folder}' ended its process")

@@ -51,6 +51,9 @@ def _refuse_inside(blueprint: Path, packs: Sequence[Path]) -> None:
 
     The change that is judged wrote them, or where they lead. Without a repository around it, the
     blueprint's folder stands for one.
+
+    Raises:
+        UsageError: one is.
     """
     own = plain(blueprint)
     tops = {top_folder(real(blueprint)), real(top_folder(own)), top_folder(own)}

@@ -84,7 +84,13 @@ def unpack(archive: Archive, workspace: Path) -> Path:
 
 
 def _fetch(place: str, into: Path) -> str:
-    """Copy what is at ``place``; its digest."""
+    """Copy what is at ``place``; its digest.
+
+    Raises:
+        ValueError: it has more than ``LARGEST`` bytes.
+        OSError: it cannot be read, or the copy cannot be written.
+        HTTPException: the server's answer is not valid HTTP.
+    """
     digest = hashlib.sha256()
     with _opened(place) as source, into.open("wb") as target:
         while piece := source.read(_PIECE):
@@ -116,14 +122,22 @@ class _StaySecure(urllib.request.HTTPRedirectHandler):
         headers: HTTPMessage,
         newurl: str,
     ) -> urllib.request.Request | None:
-        """The request that follows."""
+        """The request that follows.
+
+        Raises:
+            URLError: it would not be encrypted.
+        """
         if not newurl.startswith("https://"):
             raise urllib.error.URLError("it is redirected to where nothing is encrypted")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _unpack_programs(packed: Path, into: Path) -> None:
-    """Copy the programs, each a plain file; what else is in the archive stays there."""
+    """Copy the programs, each a plain file; what else is in the archive stays there.
+
+    Raises:
+        TarError: it is no archive, or its programs have more than ``LARGEST`` bytes.
+    """
     left = LARGEST
     with tarfile.open(packed, "r:*") as tar:
         for member in tar:

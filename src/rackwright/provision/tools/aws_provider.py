@@ -68,7 +68,11 @@ def _prepare(go: Go, workspace: Path, _into: Path) -> None:
 
 
 def _pinned(folder: Path, what: str) -> str:
-    """The version that stands after ``what`` in the module file of a folder."""
+    """The version that stands after ``what`` in the module file of a folder.
+
+    Raises:
+        ExternalToolError: the file names no version of it.
+    """
     text = (folder / "go.mod").read_text("utf-8")
     match = re.search(rf"^{re.escape(what)}(\S+)$", text, re.MULTILINE)
     if match is None:

@@ -32,7 +32,11 @@ class Ec2Resource(Resource):
         return [item for item in found if str(_state(item)).lower() not in _GONE]
 
     def one(self, aws: Aws, identity: str) -> dict[str, Any] | None:
-        """Returns a resource by its id, None where it is gone."""
+        """Returns a resource by its id, None where it is gone.
+
+        Raises:
+            ClientError: the API refuses the call, and not because the resource is gone.
+        """
         try:
             found = self.describe(aws, **{self.ids: [identity]})
         except ClientError as error:

@@ -49,7 +49,12 @@ class ActionModule(ActionBase):
         return {"changed": bool(changed), "paths": changed, "diff": diffs}
 
     def _entry(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """A file or folder with what holds for all of the task."""
+        """A file or folder with what holds for all of the task.
+
+        Raises:
+            AnsibleActionFail: a setting is unknown, or one that the entry needs is missing or
+                wrong.
+        """
         shared = {key: self._task.args[key] for key in RIGHTS if key in self._task.args}
         entry = {"state": "file", **shared, **given}
         sources = [key for key in SOURCES if key in entry]

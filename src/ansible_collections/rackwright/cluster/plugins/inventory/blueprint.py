@@ -187,7 +187,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
                 self.inventory.set_variable(host, key, value)
 
     def _construct(self, name: str) -> None:
-        """Add the variables and groups of the host that the team's expressions make."""
+        """Add the variables and groups of the host that the team's expressions make.
+
+        Raises:
+            AnsibleParserError: Ansible cannot evaluate an expression, or cannot make a group of it.
+        """
         host, strict = self.inventory.get_host(name), self.get_option("strict")
         try:
             known = combine_vars(get_group_vars(host.get_groups()), host.get_vars())
