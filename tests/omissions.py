@@ -237,14 +237,19 @@ def blocking(plan: Plan, policies: Sequence[Policy]) -> list[Result]:
     return [result for result in results if result.blocks]
 
 
+def configured(blueprint: Blueprint) -> list[Policy]:
+    """All policies, with the parameters that a blueprint gives them."""
+    nowhere = Tree(Item({}, "<blueprint>", 1, 1), {}, ("<blueprint>",))
+    return [*configure(POLICIES, blueprint.policies, nowhere)]
+
+
 def in_force(blueprint: Blueprint) -> list[Policy]:
     """The policies that refuse a blueprint, as it sets them."""
     regime = regime_of(blueprint)
     mandatory = Enforcement.MANDATORY
-    nowhere = Tree(Item({}, "<blueprint>", 1, 1), {}, ("<blueprint>",))
     return [
         policy
-        for policy in configure(POLICIES, blueprint.policies, nowhere)
+        for policy in configured(blueprint)
         if standing_with(policy, blueprint.policies, regime).enforcement == mandatory
     ]
 

@@ -82,6 +82,9 @@ def _circuits_of_pdus(site: SitePlan, names: RackNames) -> Iterator[Measure]:
             unit="V",
             what=f"voltage of the circuit that feeds a {row.pdu_entry}",
             fix="choose a PDU for the voltage of the circuit",
+            missing=(Missing("voltage of the circuit", (*row.path, "circuit")),)
+            if row.voltage_v is None
+            else (),
         )
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path as FilePath
 from typing import Any, Literal, get_args, get_origin
 
 import pytest
 
+from examples import MANY
+from omissions import configured, field_of, paths, plan_of, without
 from rackwright.catalog.loader import FOLDERS, load_catalogue
 from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint
@@ -21,6 +24,8 @@ from rackwright.policy.api import Outcome, Policy
 from rackwright.policy.authoring.examples import judge, load_examples
 from rackwright.policy.engine import Result, evaluate
 from rackwright.policy.packs.loader import builtin_pack, load_packs
+from rackwright.render.blueprints import find_template, write_blueprint
+from rackwright.spec.loader import load_tree
 
 POLICIES = {policy.id: policy for policy in load_packs()}
 CATALOGUE = load_catalogue()
@@ -148,6 +153,30 @@ def test_whatever_the_catalogue_lacks_an_unknown_says_where_it_is_said(fixture: 
                 assert all(map(exists, fields)), (result.policy, fields)
                 assert result.fix
     assert seen > 100
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("template", ["hybrid-h100", "lab"])
+def test_whatever_a_blueprint_lacks_an_unknown_says_where_it_is_said(
+    template: str, tmp_path: FilePath, measured: Callable[[str], None]
+) -> None:
+    """Each field is left out once, wherever it stands with ``RACKWRIGHT_EXAMPLES=many``."""
+    write_blueprint(find_template(template), tmp_path, {})
+    data = load_tree(tmp_path / "blueprint.yaml").data
+    rules = configured(Blueprint.model_validate(data))
+    places = [*paths(data)] if MANY else [*{field_of(path): path for path in paths(data)}.values()]
+    seen = 0
+    for path in places:
+        plan = plan_of(without(data, path))
+        for result in evaluate(plan, rules, {}, lambda _: None).results if plan else ():
+            if result.outcome is Outcome.UNKNOWN:
+                seen += 1
+                fields = [field for text in result.missing for field in fields_of(text)]
+                assert fields, (field_of(path), result.policy, result.message)
+                assert all(map(exists, fields)), (result.policy, fields)
+                assert result.fix
+    measured(f"{len(places)} left out, {seen:,} unknowns")
+    assert seen > 20
 
 
 def test_fields_are_looked_up_in_the_models() -> None:

@@ -81,7 +81,7 @@ def voltage_drops(
             lowest_outlet_v=lowest,
             highest_outlet_v=highest,
             lacks=(*above.lacks, *lacks),
-            lacks_tolerance=above.unsaid,
+            lacks_tolerance=(*above.unsaid, *_no_voltage(row)),
             unknown_loads=above.loads,
         )
 
@@ -94,13 +94,21 @@ def _own_drop(
     if conductors is None:
         lacks.append(Missing("'conductors' of the feed", (*row.path, "conductors")))
     if row.voltage_v is None or row.phases is None:
-        words = "voltage of the circuit"
-        lacks.append(Missing(words, (*row.path, "circuit"), (*row.path, "pdu")))
+        lacks.append(_circuit(row))
     if conductors is None or row.voltage_v is None or row.phases is None or load is None:
         return None, tuple(lacks)
     line = in_service(conductors)
     phases: Literal[1, 3] = 3 if row.phases == 3 else 1
     return voltage_drop(load, row.voltage_v, phases, power_factor, line), ()
+
+
+def _no_voltage(row: FeedLoad) -> tuple[Missing, ...]:
+    """What would tell the voltage at the outlets, where nobody says it."""
+    return (_circuit(row),) if row.outlet_voltage_v is None else ()
+
+
+def _circuit(row: FeedLoad) -> Missing:
+    return Missing("voltage of the circuit", (*row.path, "circuit"), (*row.path, "pdu"))
 
 
 def _worst_loads(

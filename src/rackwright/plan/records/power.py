@@ -233,7 +233,7 @@ class VoltageDrop:
         lowest_outlet_v: lowest voltage at an outlet, with that drop and the tolerance of the supply, in V.
         highest_outlet_v: highest one, with that tolerance and no load, in V.
         lacks: what nobody says of the drop, but for loads.
-        lacks_tolerance: what nobody says of the tolerance of the supply.
+        lacks_tolerance: what nobody says of the tolerance of the supply, or of the voltage at the outlets.
         unknown_loads: names of sources on the way whose load is unknown.
     """
 
