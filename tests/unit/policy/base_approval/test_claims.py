@@ -362,6 +362,18 @@ def test_a_weight_that_only_the_blueprint_says_is_the_bases() -> None:
     assert hold_claims(heavier, base).data == heavier
 
 
+@pytest.mark.parametrize("said", ["50 mm", "200 mm"])
+def test_space_for_cables_is_the_bases_either_way(said: str) -> None:
+    """Less of it leaves devices room in the rack (RACK-006), more leaves cables room (RACK-012)."""
+
+    def blueprint(allowance: str) -> dict[str, Any]:
+        group = a_rack_group(cable_allowance=allowance)
+        return a_blueprint(a_site(halls=[a_hall(rows=[a_row(group)])]))
+
+    base = blueprint("100 mm")
+    assert hold_claims(blueprint(said), base).data == base
+
+
 @pytest.mark.parametrize("recorded", [None, 4096])
 def test_a_new_site_raises_no_quota_of_its_region(pull: Pull, recorded: int | None) -> None:
     """Sites of one region share the quotas of the account: a second one cannot say more of them."""
