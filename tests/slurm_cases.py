@@ -157,10 +157,12 @@ def database_config() -> dict[str, str]:
     }
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True)
     environment.filters["comment"] = lambda text: f"# {text}\n"
-    return {
-        name: environment.from_string((role / f"templates/{name}.j2").read_text()).render(variables)
+    texts = {
+        name: (role / f"templates/{name}.j2").read_text()
         for name in ("slurmdbd.conf", "mariadb.cnf")
     }
+    texts["statement"] = variables["slurm_database_statement"]
+    return {name: environment.from_string(text).render(variables) for name, text in texts.items()}
 
 
 def assert_no_warning(answers: Answers) -> None:

@@ -25,16 +25,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-DAEMONS = ("slurmctld", "slurmdbd", "slurm-client", "munge")
+DAEMONS = ("slurmctld", "slurmdbd", "slurm-client", "munge", "mariadb-server")
 PACKAGES: Mapping[str, tuple[str, ...]] = {
-    "bookworm": (*DAEMONS, "libpmix2", "mariadb-server"),
+    "bookworm": (*DAEMONS, "libpmix2"),
     "trixie": (*DAEMONS, "libpmix2t64"),
     "sid": (*DAEMONS, "libpmix2t64"),
 }
 """What each suite is installed with, and what that needs."""
-DATABASE = "bookworm"
-"""The suite whose MariaDB all have: slurmdbd 24.11.5 of Debian 13 ends at the first question that it asks
-MariaDB 11.8.9 of Debian 13 (client error 5027, seen on 2026-11-24)."""
 UNNEEDED = (
     "usr/share/doc",
     "usr/share/man",
@@ -156,7 +153,7 @@ def read_all(
 
     Args:
         folder: that is empty.
-        database: content of ``slurmdbd.conf`` and of ``mariadb.cnf``.
+        database: content of ``slurmdbd.conf`` and of ``mariadb.cnf``, and the SQL ``statement`` of the role.
 
     Raises:
         ExternalToolError: its root cannot be made.
@@ -164,7 +161,6 @@ def read_all(
     """
     request = {
         "root": str(root_of(suite)),
-        "database_root": str(root_of(DATABASE)),
         "database": dict(database),
         "cases": {name: asdict(case) for name, case in cases.items()},
     }
@@ -184,7 +180,7 @@ class Inside:
     def __init__(self, folder: Path, request: Mapping[str, Any]) -> None:
         self.folder = folder
         self.request = request
-        self.root, self.database = folder / "root", folder / "database"
+        self.root = folder / "root"
         self.asked: list[str] = []
 
     def answer(self) -> dict[str, Any]:
@@ -200,29 +196,25 @@ class Inside:
         }
 
     def prepare(self) -> None:
-        """Mount both roots, and have a name server that never answers."""
+        """Mount the root, and have a name server that never answers."""
         call("ip", "link", "set", "lo", "up")
         call("ip", "address", "add", f"{ADDRESS}/32", "dev", "lo")  # lookups want an address
-        run_folder = self.folder / "mysqld"
-        run_folder.mkdir()
-        run_folder.chmod(0o777)
-        for lower, at in (("root", self.root), ("database_root", self.database)):
-            upper, work = self.folder / f"{lower}-upper", self.folder / f"{lower}-work"
-            for path in (at, upper, work):
-                path.mkdir()
-            options = f"lowerdir={self.request[lower]},upperdir={upper},workdir={work}"
-            call("mount", "-t", "overlay", "overlay", "-o", options, str(at))
-            call("mount", "-t", "proc", "proc", str(at / "proc"))
-            call("mount", "-t", "sysfs", "-o", "ro", "sysfs", str(at / "sys"))
-            call("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", str(at / "dev"))
-            for name, major, minor in (("null", 1, 3), ("zero", 1, 5), ("urandom", 1, 9)):
-                self.make_device(at / "dev" / name, major, minor)
-            (at / "dev/shm").mkdir(mode=0o1777)
-            for name in ("mysqld", "mariadbd"):  # where each release looks for the socket
-                (at / "run" / name).mkdir(exist_ok=True)
-                call("mount", "--bind", str(run_folder), str(at / "run" / name))
-            (at / "etc/resolv.conf").unlink(missing_ok=True)
-            (at / "etc/resolv.conf").write_text("nameserver 127.0.0.1\n")
+        upper, work = self.folder / "upper", self.folder / "work"
+        for path in (self.root, upper, work):
+            path.mkdir()
+        options = f"lowerdir={self.request['root']},upperdir={upper},workdir={work}"
+        call("mount", "-t", "overlay", "overlay", "-o", options, str(self.root))
+        call("mount", "-t", "proc", "proc", str(self.root / "proc"))
+        call("mount", "-t", "sysfs", "-o", "ro", "sysfs", str(self.root / "sys"))
+        call("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", str(self.root / "dev"))
+        for name, major, minor in (("null", 1, 3), ("zero", 1, 5), ("urandom", 1, 9)):
+            self.make_device(self.root / "dev" / name, major, minor)
+        (self.root / "dev/shm").mkdir(mode=0o1777)
+        for name in ("mysqld", "mariadbd"):  # where each release has its socket
+            (self.root / "run" / name).mkdir(exist_ok=True)
+            (self.root / "run" / name).chmod(0o777)
+        (self.root / "etc/resolv.conf").unlink(missing_ok=True)
+        (self.root / "etc/resolv.conf").write_text("nameserver 127.0.0.1\n")
         mail = self.root / "usr/bin/mail"
         mail.write_text("#!/bin/sh\n")
         mail.chmod(0o755)
@@ -244,14 +236,14 @@ class Inside:
         os.mknod(path, 0o20666, os.makedev(major, minor))
         path.chmod(0o666)
 
-    def do(self, *words: str, root: Path | None = None) -> str:
-        """What a command prints, in the root of the release unless another one is given."""
-        return call("chroot", str(root or self.root), *words)
+    def do(self, *words: str) -> str:
+        """What a command prints, in the root of the release."""
+        return call("chroot", str(self.root), *words)
 
-    def start(self, *words: str, root: Path | None = None) -> subprocess.Popen[bytes]:
-        """A program in a root; what it says is in a file of its name."""
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """A program in the root; what it says is in a file of its name."""
         with (self.folder / f"{words[0]}.log").open("ab") as log:
-            command = ["chroot", str(root or self.root), *words]
+            command = ["chroot", str(self.root), *words]
             return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     @contextlib.contextmanager
@@ -259,15 +251,11 @@ class Inside:
         """MariaDB, MUNGE and slurmdbd."""
         call("hostname", "database")
         (self.root / "etc/hosts").write_text(f"127.0.0.1 localhost\n{ADDRESS} database\n")
-        settings = self.database / "etc/mysql/mariadb.conf.d/90-rackwright.cnf"
+        settings = self.root / "etc/mysql/mariadb.conf.d/90-rackwright.cnf"
         settings.write_text(self.request["database"]["mariadb.cnf"])
-        maria = self.start("mariadbd", "--user=mysql", "--skip-networking", root=self.database)
-        self.wait(maria, (self.folder / "mysqld/mysqld.sock").exists)
-        sql = (
-            "CREATE USER slurm@localhost IDENTIFIED VIA unix_socket; "
-            "GRANT ALL ON slurm_acct_db.* TO slurm@localhost;"
-        )
-        self.do("mariadb", "-e", sql, root=self.database)
+        maria = self.start("mariadbd", "--user=mysql", "--skip-networking")
+        self.wait(maria, lambda: any((self.root / "run").glob("m*d/m*d.sock")))
+        self.do("mariadb", "-e", self.request["database"]["statement"])
         key = self.root / "etc/munge/munge.key"
         key.write_bytes(os.urandom(1024))
         owner = (self.root / "etc/munge").stat()
