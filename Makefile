@@ -81,7 +81,7 @@ roles-docs: $(STAMP) ## Write the README of each role anew
 	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_role_documents.py
 
 systems-docs: $(STAMP) ## Write the table of supported systems into the documents and the role base
-	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_systems.py
+	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/model/test_systems.py
 
 suites-docs: $(STAMP) ## Write the table of suites in tests/README.md anew
 	UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_suites.py

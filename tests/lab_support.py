@@ -224,6 +224,7 @@ def some_machines(
     network: str,
     wanted: Sequence[HostSpec],
     frozen: Path | None = None,
+    suite: str | None = None,
 ) -> Iterator[Machines]:
     """The hosts of a new lab, which is removed in the end.
 
@@ -234,6 +235,7 @@ def some_machines(
         wanted: the hosts.
         frozen: what is over the base on their disks from the beginning, ``hosts/NAME`` of each, and
             what is in the folder that they share, ``shared``; absent, the hosts are bare.
+        suite: the Debian of the hosts; absent, that of this machine.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RACKWRIGHT_STATE", str(folder))
@@ -244,7 +246,7 @@ def some_machines(
             lab.folder.mkdir(parents=True, mode=0o700)
             run("cp", "--archive", frozen / "shared", lab.folder)
         try:
-            labs.up(lab, wanted, print, layers)
+            labs.up(lab, wanted, print, layers, suite)
             yield Machines(lab, folder)
         finally:
             labs.down(lab)

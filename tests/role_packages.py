@@ -15,7 +15,8 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,8 +26,12 @@ import yaml
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "tests/roles/packages.json"
 DEBIAN = "debian-12"
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 UBUNTU: Mapping[str, str] = {"ubuntu-22.04": "jammy", "ubuntu-24.04": "noble"}
-RENAMED: Mapping[str, Mapping[str, str]] = {"ubuntu-24.04": {"libpmix2": "libpmix2t64"}}
+RENAMED: Mapping[str, Mapping[str, str]] = {
+    "debian-13": {"libpmix2": "libpmix2t64"},
+    "ubuntu-24.04": {"libpmix2": "libpmix2t64"},
+}
 """Packages that a system has under another name, which the role that installs them takes there."""
 FAMILIES = {"Debian": "dnf", "RedHat": "apt"}
 """Families with the module of Ansible that is for the other one."""
@@ -141,6 +146,25 @@ def read_debian() -> dict[str, Any]:
     return _read_index(DEBIAN, "bookworm", Path("/var/lib/apt/lists"))
 
 
+def read_debian_13() -> dict[str, Any]:
+    """The same for Debian 13, from the repositories of this machine's Debian 12.
+
+    Raises:
+        OSError: there is no apt.
+        subprocess.CalledProcessError: it ends with an error.
+    """
+    form = "$(REPO_URI) $(CODENAME) $(CREATED_BY)"
+    words = ["apt-get", "indextargets", "--format", form]
+    told = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    lines = [
+        f"deb [signed-by={KEYRING}] {uri} {suite.replace('bookworm', 'trixie')} main\n"
+        for uri, suite, kind in map(str.split, told.splitlines())
+        if kind == "Packages" and suite.startswith("bookworm")
+    ]
+    with _apart(lines) as (lists, options):
+        return _read_index("debian-13", "trixie", lists, options)
+
+
 def read_ubuntu(repository: str, keyring: Path) -> dict[str, Any]:
     """The same for each Ubuntu, from its own repository, with an apt that has nothing of this machine.
 
@@ -148,17 +172,26 @@ def read_ubuntu(repository: str, keyring: Path) -> dict[str, Any]:
         OSError: there is no apt.
         subprocess.CalledProcessError: it ends with an error.
     """
+    lines = [
+        f"deb [signed-by={keyring.resolve()}] {repository} {suite}{part} main universe\n"
+        for suite in UBUNTU.values()
+        for part in ("", "-updates", "-security")
+    ]
+    with _apart(lines) as (lists, options):
+        made = {one: _read_index(one, suite, lists, options) for one, suite in UBUNTU.items()}
+    for found in made.values():
+        found["sources"] = [source.replace(repository, "Ubuntu") for source in found["sources"]]
+    return made
+
+
+@contextmanager
+def _apart(sources: Iterable[str]) -> Iterator[tuple[Path, list[str]]]:
+    """Lists of packages, and the words for apt that has these sources and nothing of this machine."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         lists = folder / "lists"
         (lists / "partial").mkdir(parents=True)
-        (folder / "sources").write_text(
-            "".join(
-                f"deb [signed-by={keyring.resolve()}] {repository} {suite}{part} main universe\n"
-                for suite in UBUNTU.values()
-                for part in ("", "-updates", "-security")
-            )
-        )
+        (folder / "sources").write_text("".join(sources))
         options = {
             "Dir::Etc::sourcelist": folder / "sources",
             "Dir::Etc::sourceparts": "/dev/null",
@@ -168,10 +201,7 @@ def read_ubuntu(repository: str, keyring: Path) -> dict[str, Any]:
         }
         words = [word for key, value in options.items() for word in ("-o", f"{key}={value}")]
         subprocess.run(["apt-get", *words, "update", "-qq"], check=True)
-        made = {one: _read_index(one, suite, lists, words) for one, suite in UBUNTU.items()}
-    for found in made.values():
-        found["sources"] = [source.replace(repository, "Ubuntu") for source in found["sources"]]
-    return made
+        yield lists, words
 
 
 def _read_index(
@@ -207,7 +237,9 @@ def main() -> int:
         repository, keyring = arguments
         made = kept() | read_ubuntu(repository, Path(keyring))
     else:
-        made = kept() | {DEBIAN: read_debian()}
+        made = kept() | {DEBIAN: read_debian(), "debian-13": read_debian_13()}
+    for found in made.values():  # which mirror this machine asks is nobody's concern
+        found["sources"] = [re.sub(r"^\S+/(\S+)", r"\1", source) for source in found["sources"]]
     KEPT.write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
     return 0
 

@@ -32,8 +32,8 @@ def asked() -> set[str]:
     return set(names_of("Debian"))
 
 
-READ = (DEBIAN, *UBUNTU)
-NEWER = {"ubuntu-24.04": {"sackd"}}
+READ = (DEBIAN, "debian-13", *UBUNTU)
+NEWER = {"debian-13": {"sackd"}, "ubuntu-24.04": {"sackd"}}
 """Packages of a newer Slurm, which is in the index of these systems."""
 
 

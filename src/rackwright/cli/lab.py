@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rackwright.lab.lab import HostSpec, Lab
 
 GPUS = 8
+SUITES = ("bookworm", "trixie")
+"""Debian 12 and 13, as in ``rackwright.lab.base``, which takes long to import."""
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
@@ -36,6 +38,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         "--blueprint", type=Path, help="the bare-metal hosts of this blueprint, instead"
     )
     made.add_argument("--network", default="10.77.0.0/24", help="an unused IPv4 network")
+    made.add_argument(
+        "--debian",
+        choices=SUITES,
+        help="what the hosts of a new lab are installed with; else the Debian of this machine",
+    )
     for name, text in (
         ("status", "list the hosts"),
         ("down", "remove the hosts, their disks and everything that was made for them"),
@@ -61,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
             started = time.monotonic()
             chosen = arguments.blueprint
             wanted = _wanted(arguments.hosts) if chosen is None else _hosts_of(chosen)
-            made = up(lab, wanted, _say)
+            made = up(lab, wanted, _say, suite=arguments.debian)
             print(f"{len(made)} hosts are up after {time.monotonic() - started:.1f} s")
         case "down":
             removed = down(lab)

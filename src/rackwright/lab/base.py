@@ -17,6 +17,9 @@ from rackwright.lab import kept
 from rackwright.lab.system import run
 from rackwright.locks import turn
 
+SUITES = ("bookworm", "trixie")
+"""Debian 12 and 13: what hosts of a lab can be installed with."""
+
 PACKAGES = (
     "ca-certificates", "curl", "dbus", "hostname", "iproute2", "iputils-ping", "kmod", "less",
     "openssh-server", "procps", "python3", "python3-apt", "sudo", "systemd", "systemd-sysv",
@@ -56,8 +59,12 @@ def cache_folder() -> Path:
     return folders.cache_folder("lab")
 
 
-def make_base(say: Callable[[str], None]) -> Path:
-    """The folder of the root file system, made on the first call.
+def make_base(say: Callable[[str], None], suite: str | None = None) -> Path:
+    """The folder of the root file system of a suite, made on the first call.
+
+    Args:
+        say: is told what is made.
+        suite: one of ``SUITES``; None: that of this machine.
 
     It is made anew when its recipe changes, and when this machine's apt learns of a newer release
     of the suite: what a fresh machine would install is what hosts of the lab start from. A machine
@@ -68,6 +75,8 @@ def make_base(say: Callable[[str], None]) -> Path:
         ExternalToolError: Debian cannot be installed there.
     """
     source = machine_repository()
+    if suite not in (None, source.suite):
+        source = DebianSource(source.uri, suite, "")
     suite = source.suite
     recipe = [asdict(source), run("debootstrap", "--version"), code_digests(Path(__file__), KEPT)]
     folder = cache_folder() / f"base-{suite}-{recipe_key(recipe)}"
@@ -90,6 +99,13 @@ def make_base(say: Callable[[str], None]) -> Path:
         _prepare(unfinished)
         unfinished.rename(folder)
     return folder
+
+
+def suite_of(base: Path) -> str:
+    """The suite of a root file system, by its own word."""
+    text = (base / "etc/os-release").read_text(encoding="utf-8")
+    (suite,) = re.findall(r"^VERSION_CODENAME=(\S+)$", text, re.MULTILINE)
+    return str(suite)
 
 
 def clear(folder: Path) -> None:

@@ -167,6 +167,7 @@ def up(
     wanted: Sequence[HostSpec],
     say: Callable[[str], None],
     layers: Mapping[str, Path] = MappingProxyType({}),
+    suite: str | None = None,
 ) -> tuple[LabHost, ...]:
     """The hosts, booted and reachable; those that run already are left alone.
 
@@ -176,6 +177,7 @@ def up(
         say: is told what is made.
         layers: by name of a new host a folder that lies over the base, below its disk. It must
             stay as it is for as long as the lab is there.
+        suite: the Debian of a new lab, one of ``SUITES``; None: that of this machine.
 
     Raises:
         UsageError: this machine cannot hold a lab, or the lab has other hosts already.
@@ -183,7 +185,7 @@ def up(
     """
     check_machine()
     _check(lab, wanted)
-    base = base_of(lab) or make_base(say)
+    base = base_of(lab) or make_base(say, suite)
     packages = make_repository(base, say)
     with _exclusive(lab):
         _make_network(lab)

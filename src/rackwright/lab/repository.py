@@ -7,6 +7,7 @@ own package. A package that needs hardware is a stand-in with the real name, bui
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -15,7 +16,15 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rackwright.errors import ExternalToolError
-from rackwright.lab.base import apt_sources, cache_folder, clear, code_digests, recipe_key
+from rackwright.lab.base import (
+    apt_sources,
+    cache_folder,
+    clear,
+    code_digests,
+    machine_repository,
+    recipe_key,
+    suite_of,
+)
 from rackwright.lab.mock_packages import MOCK_PACKAGES, package
 from rackwright.lab.system import Process, run, start
 from rackwright.locks import turn
@@ -88,7 +97,7 @@ def _fill(folder: Path, downloads: Path) -> None:
         os.link(archive, pool / archive.name)
     for stand_in in MOCK_PACKAGES:
         stand_in.build(pool)
-    _index(folder)
+    index(folder)
 
 
 def serve(repository: Path, address: str, folder: Path) -> None:
@@ -117,10 +126,8 @@ def source(address: str) -> str:
 def _fetch(base: Path, folder: Path, say: Callable[[str], None]) -> None:
     """Download the packages and what they depend on beyond the base, as a fresh host would."""
     say("fetching the packages that the roles install, once")
-    with _scratch(base) as root:
-        shutil.rmtree(root / "etc/apt")
-        shutil.copytree("/etc/apt", root / "etc/apt", symlinks=True)
-        shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
+    with scratch(base) as root:
+        ask_as_this_machine(root, suite_of(base))
         quiet = ("-q", "-o", "APT::Sandbox::User=root")
         run("chroot", root, "apt-get", "update", *quiet, timeout_s=300)
         run(
@@ -132,8 +139,19 @@ def _fetch(base: Path, folder: Path, say: Callable[[str], None]) -> None:
             shutil.copy(archive, folder)
 
 
+def ask_as_this_machine(root: Path, suite: str) -> None:
+    """Have apt in ``root`` ask where this machine's apt does, for a suite of Debian."""
+    shutil.rmtree(root / "etc/apt")
+    shutil.copytree("/etc/apt", root / "etc/apt", symlinks=True)
+    shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
+    here = re.compile(rf"\b{re.escape(machine_repository().suite)}\b")
+    for path in (root / "etc/apt").rglob("*"):
+        if path.name == "sources.list" or path.suffix in {".list", ".sources"}:
+            path.write_text(here.sub(suite, path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
 @contextmanager
-def _scratch(base: Path) -> Iterator[Path]:
+def scratch(base: Path) -> Iterator[Path]:
     """A root file system over ``base`` that is thrown away."""
     folder = cache_folder() / "scratch"
     clear(folder)
@@ -148,7 +166,7 @@ def _scratch(base: Path) -> Iterator[Path]:
         clear(folder)
 
 
-def _index(folder: Path) -> None:
+def index(folder: Path) -> None:
     """Write the files by which apt knows a repository.
 
     Raises:

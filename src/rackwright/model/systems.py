@@ -66,6 +66,16 @@ SYSTEMS: tuple[System, ...] = (
         lacks=_NVIDIA,
     ),
     System(
+        id="debian-13",
+        title="Debian 13",
+        distributions=("Debian",),
+        release="13",
+        evidence=Evidence.LAB,
+        ran="The whole of the template `lab` on hosts of the lab, by `tests/e2e/test_debian_13.py`; with "
+        "the same stand-ins. Its own Slurm 24.11 runs jobs there, and is upgraded to 26.05",
+        lacks=_NVIDIA,
+    ),
+    System(
         id="ubuntu-22.04",
         title="Ubuntu 22.04",
         distributions=("Ubuntu",),

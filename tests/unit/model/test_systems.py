@@ -53,7 +53,7 @@ def test_ids_differ_and_what_is_alike_but_for_a_file_names_it() -> None:
 
 
 def test_the_strongest_evidence_is_of_what_the_lab_boots() -> None:
-    assert [one.id for one in SYSTEMS if one.evidence is Evidence.LAB] == ["debian-12"]
+    assert [one.id for one in SYSTEMS if one.evidence is Evidence.LAB] == ["debian-12", "debian-13"]
 
 
 def test_a_system_that_is_not_there_is_refused_with_those_that_are() -> None:

@@ -1,0 +1,102 @@
+"""Debian 13: bare hosts become a cluster with its Slurm 24.11, which is upgraded to that of sid.
+
+Sid is what it is that day: its version is printed, and what cannot be had is reported and fails nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import newer_slurm
+from lab_snapshots import NO_LOGIN
+from lab_support import LAB_MARKS, Machines, some_machines
+from rackwright.errors import ExternalToolError
+from rackwright.lab.lab import HostSpec
+from rackwright.lab.system import wait_for
+from rackwright.plan.slurm.releases import name_of, release_of
+
+pytestmark = LAB_MARKS
+HOSTS = (HostSpec("gpu-1", 8), HostSpec("gpu-2", 8), HostSpec("head-1"))
+CHANGES = {
+    'count: 4, racks: "c[01-02]", per_rack: 2': 'count: 2, racks: "c[01-02]", per_rack: 1',
+    'version: "22.05"': 'version: "24.11"',
+    "  changes: {most_nodes: 25 %}\n": "  changes: {most_nodes: 50 %}\n",
+    NO_LOGIN: "",
+}
+JOB = "cd /tmp; sbatch --parsable --gres=gpu:h100:4 --output=/dev/null"
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
+    folder = tmp_path_factory.mktemp("debian-13")
+    with some_machines(folder, "deb13", "10.213.71.0/24", HOSTS, suite="trixie") as machines:
+        machines.lab_blueprint(CHANGES)
+        machines.rackwright("configure")
+        yield machines
+
+
+def states(cluster: Machines) -> set[str]:
+    """What Slurm says of the nodes."""
+    return set(cluster.on("head-1", "sinfo -h -N -o %T").split())
+
+
+def state(cluster: Machines, job: str) -> str:
+    """What is accounted of a job."""
+    return cluster.on("head-1", f"sacct -nX -P -j {job} --format=State")
+
+
+def test_hosts_of_debian_13_become_a_cluster_whose_jobs_are_accounted(cluster: Machines) -> None:
+    made = json.loads(cluster.rackwright("configure", "--json"))
+    assert [task for host in made["hosts"].values() for task in host["changed"]] == []
+    assert "0 things would change" in cluster.rackwright("configure", "--check")
+    versions = cluster.on("head-1", "slurmctld -V; slurmdbd -V; mariadbd --version")
+    assert versions.count("24.11.") == 2, versions
+    assert "11.8." in versions, versions
+    job = cluster.on("head-1", f"{JOB} --nodes=2 --wait --wrap 'srun hostname'")
+    assert wait_for(lambda: state(cluster, job) == "COMPLETED", 30, 1), state(cluster, job)
+    cluster.rackwright("verify")
+
+
+def test_slurm_is_upgraded_with_a_queue_and_what_was_accounted(
+    cluster: Machines, tmp_path: Path, measured: Callable[[str], None]
+) -> None:
+    try:
+        version = newer_slurm.fetch(tmp_path / "sid")
+    except ExternalToolError as error:
+        pytest.skip(f"Slurm of sid cannot be had today: {error}")
+    measured(f"Debian sid has Slurm {version}")
+    release = name_of(release_of(version))
+    blueprint = cluster.folder / "blueprint.yaml"
+    former = cluster.on("head-1", f"{JOB} --wait --wrap true")
+    queued = cluster.on("head-1", f"{JOB} --hold --wrap true")
+    script = "until test -e /tmp/end; do sleep 0.3; done"
+    running = cluster.on("head-1", f"{JOB} -w gpu-2 --no-requeue --wrap '{script}'")
+    assert wait_for(lambda: state(cluster, running) == "RUNNING", 60, 1), state(cluster, running)
+    cluster.on("gpu-2", "(sleep 60; touch /tmp/end) >/dev/null 2>&1 &")
+    with newer_slurm.served(tmp_path / "sid", str(cluster.lab.controller.ip)) as source:
+        for host in HOSTS:
+            cluster.on(host.name, f"echo '{source}' > /etc/apt/sources.list.d/newer.list")
+        text = blueprint.read_text()
+        blueprint.write_text(text.replace('version: "24.11"', f'version: "{release}"'))
+        if release != "26.05":  # one that 24.11 does not go to is refused, and nothing is touched
+            cluster.rackwright("upgrade", "--yes", expect=2)
+            return
+        told = json.loads(cluster.rackwright("upgrade", "--yes", "--json"))
+    assert told["stopped"] is None, told
+    assert [wave["state"] for wave in told["waves"]] == ["done"] * 3
+    for host in HOSTS:
+        daemon = "slurmctld" if host.name == "head-1" else "slurmd"
+        assert release in cluster.on(host.name, f"{daemon} -V")
+    assert wait_for(lambda: states(cluster) == {"idle"}, 60, 1), states(cluster)
+    assert state(cluster, former) == "COMPLETED"
+    assert state(cluster, running) == "COMPLETED", "its node was changed after it"
+    assert state(cluster, queued) == "PENDING"
+    cluster.on("head-1", f"scontrol release {queued}")
+    assert wait_for(lambda: state(cluster, queued) == "COMPLETED", 60, 1), state(cluster, queued)
+    assert "slurm_acct_db" in cluster.on("head-1", "mariadb -N -e 'SHOW DATABASES'")
+    assert cluster.on("head-1", "ls /var/backups/slurm/upgrades").count("database-") == 1
+    cluster.rackwright("upgrade", expect=3)
