@@ -12,14 +12,9 @@ from rackwright.plan.load import load_plan
 from rackwright.policy.api import Outcome
 from rackwright.policy.check import check_blueprint
 from rackwright.policy.policy_sets import RELEASED, SETS
-from rackwright.render.blueprints import (
-    BlueprintTemplate,
-    TemplateManifest,
-    find_template,
-    list_templates,
-    write_blueprint,
-)
+from rackwright.render.blueprints import find_template, list_templates, write_blueprint
 from rackwright.render.slurm import render_slurm
+from template_support import write_files
 
 TEMPLATES = [template.name for template in list_templates()]
 
@@ -72,11 +67,10 @@ def test_init_names_the_newest_released_set_and_pins_the_catalogue(
 
 
 def test_what_is_answered_goes_before_what_is_offered(tmp_path: Path) -> None:
-    folder = tmp_path / "template"
-    folder.mkdir()
-    (folder / "blueprint.yaml.j2").write_text("policy_set: '{{ policy_set }}'\n")
-    manifest = TemplateManifest.model_validate(
-        {"description": "x", "answers": {"policy_set": {"description": "x", "default": "0.1"}}}
-    )
-    (written,) = write_blueprint(BlueprintTemplate("x", folder, manifest), tmp_path / "made", {})
+    files = {
+        "copier.yml": "policy_set: {help: x, default: '0.1'}\n",
+        "blueprint.yaml.j2": "policy_set: '{{ policy_set }}'\n",
+    }
+    template = find_template(str(write_files(tmp_path / "template", files)))
+    (written,) = write_blueprint(template, tmp_path / "made", {})
     assert written.read_text() == "policy_set: '0.1'\n"
