@@ -19,6 +19,9 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "update site --set count=64",
         "update --list clusters",
     ),
+    "template": ("template new templates/hall --from site/blueprint.yaml",),
+    "template new": ("template new templates/hall --from site/blueprint.yaml",),
+    "template test": ("template test templates/hall", "template test onprem-h100 --json"),
     "check": (
         "check site/blueprint.yaml",
         "check site/blueprint.yaml --layer facility.yaml --todo todo.yaml",
