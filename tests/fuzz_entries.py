@@ -51,6 +51,7 @@ from rackwright.render.blueprints import list_templates, write_blueprint
 from rackwright.report.formats import FORMATS, Context, renderer
 from rackwright.resources import bundled
 from rackwright.spec.loader import load_text, load_tree
+from template_support import example_answers
 
 TODAY = date(2026, 12, 1)
 FILE = "document.yaml"
@@ -137,7 +138,7 @@ def blueprints() -> tuple[tuple[str, ...], Corpus]:
     texts, documents = [], []
     with tempfile.TemporaryDirectory() as folder:
         for template in list_templates():
-            write_blueprint(template, Path(folder, template.name), {})
+            write_blueprint(template, Path(folder, template.name), example_answers(template))
         files = [*Path(folder).rglob("*.yaml"), *(builtin_pack() / "fixtures").glob("*.yaml")]
         for path in sorted(files):
             texts.append(path.read_text(encoding="utf-8"))

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ci_team import git
+from rackwright.templates.cases import read_cases
+from rackwright.templates.questions import Answer
+from rackwright.templates.source import Template
 
 COPIER = """\
 _description: a room
@@ -60,3 +63,8 @@ def tag_files(repository: Path, tag: str, files: Mapping[str, str]) -> str:
     git(repository, "commit", "--quiet", "--allow-empty", f"--message={tag}")
     git(repository, "tag", tag)
     return f"git+file://{repository}"
+
+
+def example_answers(template: Template) -> Mapping[str, Answer]:
+    """The answers of the first case of a template's test."""
+    return next(iter(read_cases(template).values()))
