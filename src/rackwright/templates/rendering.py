@@ -8,6 +8,7 @@ and finds no git.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -119,8 +120,10 @@ def _start(folder: Path, task: Mapping[str, str | int]) -> dict[str, object]:
         "PATH": str(folder / "no-programs"),
         "TMPDIR": str(folder),
     }
-    path = [entry for entry in sys.path if entry]
-    environment["PYTHONPATH"] = ":".join(path)
+    # The folder that it starts in holds what the template's author wrote.
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if path := [entry for entry in given if Path(entry).is_absolute()]:
+        environment["PYTHONPATH"] = os.pathsep.join(path)
     command = [sys.executable, "-P", "-m", "rackwright.templates.render_process"]
     try:
         done = subprocess.run(

@@ -10,6 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rackwright.errors import RackwrightError, UsageError
+from rackwright.plan.audit.catalogue_digest import catalogue_digest
+from rackwright.plan.load import load_plan
+from rackwright.render.blueprints import find_template
 from rackwright.templates.making import make_cluster, write_cluster
 from rackwright.templates.record import ANSWERS_FILE, find_clusters, read_kept, record_text
 from rackwright.templates.source import Template, TemplateSource, open_template
@@ -180,3 +183,50 @@ LINES = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=8).map(
 def test_a_side_that_changed_nothing_gives_the_other_one(base: str, other: str) -> None:
     assert merge_texts(base, base, other, LABELS) == other
     assert merge_texts(other, base, base, LABELS) == other
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> tuple[Path, dict[str, str]]:
+    """A cluster made from a copy of the template of the lab, and the files of the copy."""
+    files = {name: raw.decode() for name, raw in find_template("lab").files.items()}
+    (tmp_path / "a").mkdir()
+    made = make_cluster(template(tmp_path, files), tmp_path / "a", {}, "0.3")
+    write_cluster(made, tmp_path / "a")
+    return tmp_path / "a", files
+
+
+APPROVED = f"sha256:{1:064}"
+
+
+def approve(cluster: Path) -> None:
+    """Have the team have pinned what the catalogue said on another day."""
+    digest = read_kept(cluster).record.offered["catalogue_digest"]
+    for path in cluster.rglob("*"):
+        if path.is_file():
+            path.write_text(path.read_text().replace(digest, APPROVED))
+
+
+def test_the_digest_of_the_catalogue_stays_where_the_template_changed_no_product(
+    lab: tuple[Path, dict[str, str]],
+) -> None:
+    cluster, files = lab
+    approve(cluster)
+    changed = files["blueprint.yaml.j2"].replace("contract: 120 kW", "contract: 121 kW")
+    found = template(cluster.parent, {**files, "blueprint.yaml.j2": changed})
+    write_update(cluster, plan_update(cluster, read_kept(cluster), found, {}))
+    text = (cluster / "blueprint.yaml").read_text()
+    assert "contract: 121 kW" in text
+    assert APPROVED in text
+
+
+def test_the_digest_of_the_catalogue_is_pinned_anew_where_the_template_changed_a_product(
+    lab: tuple[Path, dict[str, str]],
+) -> None:
+    cluster, files = lab
+    approve(cluster)
+    changed = files["blueprint.yaml.j2"].replace("dgx-h100", "dgx-h200")
+    found = template(cluster.parent, {**files, "blueprint.yaml.j2": changed})
+    write_update(cluster, plan_update(cluster, read_kept(cluster), found, {}))
+    plan = load_plan(cluster / "blueprint.yaml").plan
+    assert plan.blueprint.operations is not None
+    assert plan.blueprint.operations.catalogue_digest == catalogue_digest(plan) != APPROVED
