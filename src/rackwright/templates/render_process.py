@@ -18,6 +18,7 @@ _LARGEST_FILE = 16 * 1024**2
 _INVALID = re.compile(
     r"(?:Validation error|Invalid choice) for (?:question )?'(\w+)': (.*)", re.DOTALL
 )
+_REQUIRED = re.compile(r'Question "(\w+)" is required')
 
 
 def main() -> int:
@@ -56,6 +57,8 @@ def _failure(error: Exception) -> dict[str, str]:
     text = str(error) or type(error).__name__
     if found := _INVALID.fullmatch(text):
         return {"question": found[1], "failed": found[2]}
+    if found := _REQUIRED.fullmatch(text):
+        return {"needed": found[1], "failed": text}
     return {"failed": text}
 
 

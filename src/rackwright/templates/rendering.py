@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.harmless import visible
@@ -105,13 +106,18 @@ def _render(sources: str, manifest: str, data: str) -> Rendered:
             folder,
             {"template": str(template), "target": str(target), "data": data, "seconds": SECONDS},
         )
+        if needed := said.get("needed"):
+            about = json.loads(manifest)[needed]["help"]
+            raise UsageError(
+                f"the template needs an answer to '{needed}'", hint=f"--set {needed}=…  {about}"
+            )
         if "failed" in said:
             raise _refusal(str(said["failed"]), str(said.get("question", "")))
         found = {name: text_of(content, name) for name, content in read_folder(target).items()}
     return Rendered(found, json.loads(found.pop(ANSWERS)))
 
 
-def _start(folder: Path, task: Mapping[str, str | int]) -> dict[str, object]:
+def _start(folder: Path, task: Mapping[str, str | int]) -> dict[str, Any]:
     """What the process says at its end."""
     environment = {
         "HOME": str(folder),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from rackwright.cli import main
 from rackwright.cli.template_trials import try_template
-from rackwright.render.blueprints import find_template, list_templates
+from rackwright.render.blueprints import find_template, list_templates, write_blueprint
+from template_support import example_answers
 
 ROOT = Path(__file__).parents[3]
 NAMES = [template.name for template in list_templates()]
@@ -24,6 +26,18 @@ def test_every_case_of_a_template_passes_and_the_table_says_how_long_it_is(name:
     for one in tried:
         row = f"| `{name}` | {one.name} | {one.lines} | {one.full_lines} | {one.examples} |"
         assert row in table
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("aws-")])
+def test_the_picture_of_a_template_is_of_its_first_case(name: str, tmp_path: Path) -> None:
+    template = find_template(name)
+    (blueprint, *_) = write_blueprint(template, tmp_path / "site", example_answers(template))
+    assert main(["draw", "floor", str(blueprint), "--output", str(tmp_path / "drawn")]) == 0
+    (drawn,) = (tmp_path / "drawn").glob("*.svg")
+    kept = ROOT / f"docs/images/template-{name}.svg"
+    if os.environ.get("UPDATE_GOLDEN"):
+        kept.write_bytes(drawn.read_bytes())
+    assert kept.read_bytes() == drawn.read_bytes()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -43,6 +43,17 @@ def test_a_default_may_follow_from_an_answer_and_a_question_from_another() -> No
     assert render(files, {"name": "a", "more": True, "size": 7}).files == {"x": "a.internal 7."}
 
 
+def test_a_question_that_is_asked_and_not_answered_is_named_with_what_it_asks() -> None:
+    text = (
+        "more: {help: a, type: bool, default: true}\nsize: {help: how large, when: '{{ more }}'}\n"
+    )
+    with pytest.raises(UsageError) as caught:
+        render({"copier.yml": text, "x.j2": "{{ size }}"})
+    assert caught.value.summary == "the template needs an answer to 'size'"
+    assert caught.value.hint == "--set size=…  how large"
+    assert render({"copier.yml": text, "x.j2": "."}, {"more": False}).files == {"x": "."}
+
+
 @pytest.mark.parametrize(
     ("answers", "words"),
     [
