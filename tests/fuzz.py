@@ -37,13 +37,14 @@ MEMORY = 1536 * 1024 * 1024
 LONGEST_CASE_S = 30
 """Processor time after which a case counts as one that never ends; the slowest takes a tenth."""
 SHARES = {
-    "loader": 20,
+    "loader": 15,
     "engine": 20,
     "waivers": 15,
     "baseline": 15,
     "catalogue": 10,
     "netbox": 5,
     "renderers": 15,
+    "templates": 5,
 }
 """Of a hundred cases those that each entry gets."""
 MOST_TOLD = 20

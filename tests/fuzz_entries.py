@@ -47,10 +47,18 @@ from rackwright.policy.exceptions.exceptions import (
 )
 from rackwright.policy.exceptions.waivers import WaiverFile
 from rackwright.policy.packs.loader import builtin_pack, load_packs
-from rackwright.render.blueprints import list_templates, write_blueprint
+from rackwright.render.blueprints import find_template, list_templates, write_blueprint
 from rackwright.report.formats import FORMATS, Context, renderer
 from rackwright.resources import bundled
 from rackwright.spec.loader import load_text, load_tree
+from rackwright.templates.cases import read_cases
+from rackwright.templates.contents import text_of
+from rackwright.templates.questions import MANIFEST, SUFFIX, read_manifest
+from rackwright.templates.record import ANSWERS_FILE, read_kept
+from rackwright.templates.rendering import TEST_FILE
+from rackwright.templates.source import Template, TemplateSource
+from rackwright.templating import refuse_unbounded
+from template_support import example_answers
 
 TODAY = date(2026, 12, 1)
 FILE = "document.yaml"
@@ -137,7 +145,7 @@ def blueprints() -> tuple[tuple[str, ...], Corpus]:
     texts, documents = [], []
     with tempfile.TemporaryDirectory() as folder:
         for template in list_templates():
-            write_blueprint(template, Path(folder, template.name), {})
+            write_blueprint(template, Path(folder, template.name), example_answers(template))
         files = [*Path(folder).rglob("*.yaml"), *(builtin_pack() / "fixtures").glob("*.yaml")]
         for path in sorted(files):
             texts.append(path.read_text(encoding="utf-8"))
@@ -503,6 +511,46 @@ def _base_tree() -> Any:
     return load_tree(builtin_pack() / "fixtures" / "air.yaml")
 
 
+@cache
+def template_files() -> tuple[Sequence[bytes], ...]:
+    """Of the built-in templates what they ask, their texts, their tests, and a cluster's record."""
+    import tempfile
+
+    templates = list_templates()
+    found = [(name, raw) for template in templates for name, raw in template.files.items()]
+    with tempfile.TemporaryDirectory() as folder:
+        write_blueprint(find_template("hybrid-h100"), Path(folder), {})
+        record = (Path(folder) / ANSWERS_FILE).read_bytes()
+    return (
+        [raw for name, raw in found if name == MANIFEST],
+        [raw for name, raw in found if name.endswith(SUFFIX)],
+        [raw for name, raw in found if name == TEST_FILE],
+        [record],
+    )
+
+
+def _make_template(chance: random.Random) -> Case:
+    kind = chance.randrange(4)
+    return Case(mutate_bytes(chance.choice(template_files()[kind]), chance), kind)
+
+
+def _take_template(case: Case, folder: Path) -> None:
+    """A file of a template of somebody else, or the record in somebody else's repository."""
+    match case.choice:
+        case 0:
+            read_manifest({MANIFEST: case.content}, "t")
+        case 1:
+            refuse_unbounded(text_of(case.content, "t"), "t")
+        case 2:
+            source = TemplateSource("folder", "./t")
+            read_cases(Template(source, None, None, {TEST_FILE: case.content}))
+        case _:
+            path = folder / ANSWERS_FILE
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(case.content)
+            read_kept(folder)
+
+
 ENTRIES: Mapping[str, Entry] = {
     "loader": Entry(_make_loaded, _take_loaded),
     "engine": Entry(_make_judged, _judged(_take_judged)),
@@ -511,6 +559,7 @@ ENTRIES: Mapping[str, Entry] = {
     "catalogue": Entry(_make_product, _judged(_take_product)),
     "netbox": Entry(_make_device, _judged(_take_device)),
     "renderers": Entry(_make_rendered, _take_rendered),
+    "templates": Entry(_make_template, _judged(_take_template)),
 }
 
 

@@ -26,5 +26,7 @@ class ExitCode(IntEnum):
     """Waiver or baseline hygiene failed."""
     OUTDATED = 8
     """What was asked is done, and nodes run that are not what the blueprint says: they are named."""
+    CONFLICT = 9
+    """What was asked is done, and files hold conflicts that a person has to decide."""
     INTERRUPTED = 130
     """Stopped by Ctrl-C."""

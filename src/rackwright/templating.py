@@ -39,6 +39,8 @@ _REFUSED: Mapping[type[nodes.Node], str] = {
     nodes.Extends: "an extended template",
     nodes.Concat: "the operator '~'",
 }
+_LOOKED_AT = (nodes.Call, nodes.Filter, nodes.Getattr, nodes.Getitem, nodes.Name, nodes.Pow)
+"""What ``refuse_unbounded`` looks at."""
 _TICK = "_rackwright_step"
 """Name of the function that counts rounds of loops; no template may use it."""
 
@@ -163,6 +165,52 @@ def render_file(path: Path, values: Mapping[str, Any], *, autoescape: bool = Fal
     except (MemoryError, SyntaxError):  # a compiler's own limits on nesting
         raise TemplateError(f"'{name}' is too complicated") from None
     return "".join(parts)
+
+
+def refuse_unbounded(text: str, name: str) -> None:
+    """Refuse a template that another environment will render, for what this one would refuse.
+
+    What can be seen without values is looked at: how much text and how many steps it takes is not.
+
+    Args:
+        text: of the template.
+        name: its file, for the error.
+
+    Raises:
+        TemplateError: a syntax error, a construct, a filter, a call or a name that is not allowed.
+    """
+    try:
+        tree = environment().parse(text)
+    except jinja2.TemplateSyntaxError as error:
+        place = Location(name, error.lineno, 1)
+        raise TemplateError(f"{error.message}", location=place) from None
+    except (RecursionError, MemoryError, SyntaxError):
+        raise TemplateError(f"'{name}' is nested too deeply") from None
+    for found in tree.find_all(_LOOKED_AT):
+        if what := _unbounded(found):
+            place = Location(name, found.lineno, 1)
+            raise TemplateError(f"{what} is not allowed", location=place)
+
+
+def _unbounded(found: nodes.Node) -> str | None:
+    """What of a node is not allowed; None where nothing is."""
+    match found:
+        case nodes.Call(node=nodes.Name(name=called)) if called in {"range", _TICK}:
+            return None
+        case nodes.Call():
+            return "a call of anything but 'range'"
+        case nodes.Pow():
+            return "the power operator"
+        case nodes.Filter(name=used) if used not in _FILTERS:
+            return f"the filter '{used}'"
+        case nodes.Getattr(attr=part) if part.startswith("_"):
+            return f"the name '{part}'"
+        case nodes.Getitem(arg=nodes.Const(value=str() as part)) if part.startswith("_"):
+            return f"the name '{part}'"
+        case nodes.Name(name=named) if named.startswith("_") and named != _TICK:
+            return f"the name '{named}'"
+        case _:
+            return None
 
 
 def _source(path: Path) -> str:

@@ -18,7 +18,11 @@ SUITES = read_suites()
 NAMES = {suite.name for suite in SUITES}
 DOCUMENT = ROOT / "tests/README.md"
 BEGIN, END = "<!-- made from suites.toml -->\n", "<!-- end -->\n"
-HELD_BY_UNIT_TESTS = {"src/rackwright/drawings", "src/rackwright/testing"}
+HELD_BY_UNIT_TESTS = {
+    "src/rackwright/drawings",
+    "src/rackwright/templates",
+    "src/rackwright/testing",
+}
 """Folders that no suite but the unit tests watches, and need not."""
 
 

@@ -22,6 +22,8 @@ from rackwright.streams import guard, guarded
 
 VERBS: dict[str, tuple[str, str]] = {
     "init": ("rackwright.cli.init", "write a blueprint from a template"),
+    "update": ("rackwright.cli.update", "put what a template changed into clusters made from it"),
+    "template": ("rackwright.cli.template", "begin and test a template of your own"),
     "check": ("rackwright.cli.check", "judge a blueprint before anything is deployed"),
     "expand": (
         "rackwright.cli.expand",

@@ -7,7 +7,21 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
-    "init": ("init demo --template hybrid-h100",),
+    "init": (
+        "init demo --template hybrid-h100",
+        "init --list",
+        "init hall --template git+https://git.example.com/templates.git@v1#hall --set name=atlas",
+        "init hall --template ../templates/hall --answers answers.yaml",
+    ),
+    "update": (
+        "update site",
+        "update site --to v2 --dry-run",
+        "update site --set count=64",
+        "update --list clusters",
+    ),
+    "template": ("template new templates/hall --from site/blueprint.yaml",),
+    "template new": ("template new templates/hall --from site/blueprint.yaml",),
+    "template test": ("template test templates/hall", "template test onprem-h100 --json"),
     "check": (
         "check site/blueprint.yaml",
         "check site/blueprint.yaml --layer facility.yaml --todo todo.yaml",

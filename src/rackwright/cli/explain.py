@@ -63,6 +63,7 @@ def _exit_codes() -> str:
         ExitCode.UNKNOWN: "a mandatory policy could not be decided",
         ExitCode.WAIVER: "waiver or baseline hygiene failed",
         ExitCode.OUTDATED: "done, and nodes run that are not what the blueprint says",
+        ExitCode.CONFLICT: "done, and files hold conflicts that a person has to decide",
         ExitCode.INTERRUPTED: "stopped by Ctrl-C",
     }
     return "".join(f"{int(code):>3}  {meanings[code]}\n" for code in ExitCode)

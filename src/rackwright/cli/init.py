@@ -6,16 +6,30 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from rackwright.templates.questions import Answer
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:
     """Add the arguments of ``init``."""
     parser.add_argument("folder", type=Path, nargs="?", help="folder to write to")
-    parser.add_argument("--template", help="name of the template")
-    parser.add_argument("--list", action="store_true", help="list the templates and stop")
+    parser.add_argument(
+        "--template",
+        help="name of a built-in template, a folder with a '/', git+URL@TAG or package:NAME",
+    )
+    parser.add_argument(
+        "--list", action="store_true", help="list the templates with what they ask, and stop"
+    )
+    add_answers(parser)
+
+
+def add_answers(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that answer questions of a template."""
     parser.add_argument(
         "--set",
         action="append",
@@ -23,42 +37,68 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         metavar="KEY=VALUE",
         help="answer of the template, like name=atlas; repeatable",
     )
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Write the blueprint, or list the templates.
-
-    Raises:
-        UsageError: the folder or the template is not named, there is no such template, an answer is
-            wrong, or a file exists or cannot be written.
-    """
-    from rackwright.render.blueprints import (
-        BLUEPRINT,
-        find_template,
-        list_templates,
-        write_blueprint,
+    parser.add_argument(
+        "--answers", type=Path, metavar="FILE", help="YAML file with answers; --set goes before it"
     )
 
-    if arguments.list:
-        for template in list_templates():
-            print(f"{template.name}: {template.manifest.description}")
-            for key, answer in template.manifest.answers.items():
-                print(f"  --set {key}={answer.default}  {answer.description}")
-        return ExitCode.CLEAN
-    if arguments.folder is None or arguments.template is None:
-        raise UsageError("a folder and --template are needed", hint="'init --list' lists them")
-    answers = {}
+
+def answers_of(arguments: argparse.Namespace) -> dict[str, Answer]:
+    """The answers that a command was given.
+
+    Raises:
+        SpecErrors: the file of answers cannot be read.
+        UsageError: something given is no answer.
+    """
+    answers: dict[str, Answer] = {}
+    if arguments.answers is not None:
+        from rackwright.spec.loader import load_tree
+
+        tree = load_tree(arguments.answers)
+        data = tree.data
+        if not isinstance(data, dict):
+            raise UsageError(f"'{arguments.answers}' is no mapping of answers")
+        for key, value in data.items():
+            if not isinstance(value, (str, int, float)):
+                raise UsageError(
+                    f"{tree.locate((key,))}: the answer to '{key}' is no text, number or truth value"
+                )
+            answers[key] = value
     for pair in arguments.set:
         key, equals, value = pair.partition("=")
         if not equals:
             raise UsageError(f"'{pair}' is not KEY=VALUE")
         answers[key] = value
+    return answers
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the blueprint, or list the templates."""
+    from rackwright.render.blueprints import BLUEPRINT, find_template, write_blueprint
+
+    if arguments.list:
+        _list()
+        return ExitCode.CLEAN
+    if arguments.folder is None or arguments.template is None:
+        raise UsageError("a folder and --template are needed", hint="'init --list' lists them")
+    answers = answers_of(arguments)
     for path in write_blueprint(find_template(arguments.template), arguments.folder, answers):
         print(path)
+    folder = shlex.quote(str(arguments.folder))
     blueprint = shlex.quote(str(arguments.folder / BLUEPRINT))
     sys.stderr.write(
         f"next: rackwright check {blueprint}\n"
         f"      rackwright expand {blueprint}   what each value follows from\n"
         "      rackwright ci --help   to judge every change of it\n"
+        f"      rackwright update {folder}   what the template changes later\n"
     )
     return ExitCode.CLEAN
+
+
+def _list() -> None:
+    from rackwright.render.blueprints import list_templates
+
+    for template in list_templates():
+        print(f"{template.name}: {template.manifest.description}")
+        for key, question in template.manifest.questions.items():
+            default = "…" if question.default is None else question.default
+            print(f"  --set {key}={default}  {question.help}")

@@ -25,3 +25,8 @@ class ProductFact(Model):
     date: dt.date
     """When it was published, read or measured."""
     confidence: Confidence
+
+    @property
+    def is_example(self) -> bool:
+        """Whether its source says that it is an example, as the answers of a template's test do."""
+        return self.source.strip().lower().startswith("example")

@@ -24,6 +24,7 @@ class NoticeKind(StrEnum):
     SELF_APPROVED = "self_approved"
     LOWERED = "lowered"
     STATED = "stated"
+    EXAMPLE = "example"
     RENAMED = "renamed"
     REGRESSED = "regressed"
     IMPROVED = "improved"

@@ -139,6 +139,9 @@ def render_hygiene(hygiene: ExceptionReport, waived: int) -> str:
         for kind in NoticeKind
         if kind not in _COUNTED and kind not in BASELINE and (number := hygiene.count(kind))
     ]
+    if examples := hygiene.count(NoticeKind.EXAMPLE):
+        several = "number is an example" if examples == 1 else "numbers are examples"
+        lines.append(f"{examples} stated {several}: put in what holds, with its source")
     lines.append(f"waivers on {hygiene.today}: {waived} waived, {', '.join(counts)}")
     return "\n".join(lines)
 

@@ -72,6 +72,25 @@ def run_git(
     return _run(top, _git_dir(top), *arguments, given=given)
 
 
+def run_apart(
+    folder: Path, *arguments: str, protocols: Sequence[str] = (), ssh: str = "false"
+) -> subprocess.CompletedProcess[bytes]:
+    """How a git command ended that looks for no repository: none, or the one that it names.
+
+    Args:
+        folder: its working directory.
+        arguments: the command; settings may go before it.
+        protocols: those by which it may reach another machine.
+        ssh: the program that connects to one by SSH.
+
+    Raises:
+        ExternalToolError: git is missing or takes too long.
+    """
+    allowed = {"GIT_ALLOW_PROTOCOL": ":".join(protocols), "GIT_CEILING_DIRECTORIES": str(folder)}
+    words = ("-c", f"core.sshCommand={ssh}", *arguments)
+    return _call(folder, words, _environment() | _ENVIRONMENT | allowed)
+
+
 def find_top(folder: Path) -> Path:
     """The nearest folder at or above ``folder`` that holds ``.git``, without links.
 

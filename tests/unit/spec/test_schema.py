@@ -23,6 +23,7 @@ from rackwright.spec.loader import load_tree
 from rackwright.spec.schema import export_schema
 from rackwright.spec.tree import to_data
 from rackwright.spec.yaml_reader import read_text
+from template_support import example_answers
 
 KINDS: dict[str, type[BaseModel]] = {"blueprint": Blueprint, **FOLDERS}
 TEMPLATES = [template.name for template in list_templates()]
@@ -34,7 +35,8 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
 
 def written(name: str, folder: Path) -> dict[str, Any]:
     """The blueprint that ``init`` writes."""
-    write_blueprint(find_template(name), folder, {})
+    template = find_template(name)
+    write_blueprint(template, folder, example_answers(template))
     path = folder / "blueprint.yaml"
     data: dict[str, Any] = to_data(read_text(path.read_text(), path.name))
     return data
@@ -116,7 +118,7 @@ def test_every_field_of_a_blueprint_is_described():
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_the_schema_accepts_every_template(name, tmp_path):
-    assert errors(written(name, tmp_path)) == []
+    assert errors(written(name, tmp_path), with_short_form(schema_of(Blueprint))) == []
 
 
 @pytest.fixture(scope="module")

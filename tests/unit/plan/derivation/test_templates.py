@@ -21,9 +21,9 @@ TEMPLATES = ("hybrid-h100", "lab")
 def both_forms(name: str) -> tuple[str, str]:
     """A template as it is shipped, and its short form, with the same answers."""
     template = find_template(name)
-    values = {key: answer.default for key, answer in template.manifest.answers.items()}
+    values = {key: asked.default for key, asked in template.manifest.questions.items()}
     values |= {"policy_set": "0.2", "catalogue_digest": f"sha256:{0:064}"}
-    shipped = template.folder / "blueprint.yaml.j2"
+    shipped = ROOT / "templates/blueprints" / name / "blueprint.yaml.j2"
     return render_file(shipped, values), render_file(SHORT / f"{name}.yaml.j2", values)
 
 

@@ -1,0 +1,38 @@
+"""Answers that a template is tested with: its ``template-test.yaml``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
+
+from rackwright.model.base import Model
+from rackwright.spec.loader import tree_of, validate
+from rackwright.spec.yaml_reader import read_bytes
+from rackwright.templates.questions import Answer
+from rackwright.templates.rendering import TEST_FILE
+from rackwright.templates.source import Template
+
+DEFAULTS = "defaults"
+"""The only case of a template without a file of them."""
+
+
+class CaseFile(Model):
+    """A file of answers, by the name of the case."""
+
+    cases: Annotated[Mapping[str, Mapping[str, Answer]], Field(min_length=1, max_length=50)]
+    """Answers of each case; questions that it does not answer have their default."""
+
+
+def read_cases(template: Template) -> Mapping[str, Mapping[str, Answer]]:
+    """The answers of each case, by name; one case of defaults where there is no such file.
+
+    Raises:
+        SpecErrors: the file is not valid.
+    """
+    if TEST_FILE not in template.files:
+        return {DEFAULTS: {}}
+    name = f"{template.name}/{TEST_FILE}"
+    tree = tree_of([read_bytes(template.files[TEST_FILE], name)])
+    return validate(tree, CaseFile).value.cases

@@ -1,0 +1,142 @@
+"""The files of a template: few, small, plain, and with names that lead nowhere else."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from rackwright.errors import RackwrightError
+from rackwright.harmless import visible
+
+MOST_FILES = 200
+LARGEST_TEMPLATE = 4 * 1024 * 1024
+"""Bytes of all files of a template together."""
+DEEPEST = 8
+"""Most folders that lie in one another."""
+RECORD_FOLDER = ".rackwright-template"
+"""Where a cluster keeps what it was made from; no template has a folder by this name."""
+
+_NAME = re.compile(r"\.?[A-Za-z0-9_][A-Za-z0-9._-]*")
+_HINT = "a template holds plain files whose names are letters, digits, '.', '_' and '-'"
+
+
+class TemplateContentError(RackwrightError):
+    """A template holds what no template may hold."""
+
+    code = "template-content"
+
+
+def read_folder(folder: Path) -> dict[str, bytes]:
+    """The files below ``folder`` by their names from it, with ``/``; ``.git`` at its top is not read.
+
+    Raises:
+        TemplateContentError: it is no folder, cannot be read, holds a link or a name that is not
+            allowed, or more than a template may hold.
+    """
+    shown = visible(str(folder))
+    if not folder.is_dir():
+        raise TemplateContentError(f"'{shown}' is not a folder")
+    found: dict[str, bytes] = {}
+    size = 0
+    waiting = [""]
+    try:
+        while waiting:
+            prefix = waiting.pop()
+            with os.scandir(folder / prefix) as entries:
+                for entry in entries:
+                    name = f"{prefix}{entry.name}"
+                    if name == ".git":
+                        continue
+                    check_name(name)
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(f"{name}/")
+                        continue
+                    found[name] = _read(folder / name, name, LARGEST_TEMPLATE - size)
+                    size += len(found[name])
+                    if len(found) + len(waiting) > MOST_FILES:
+                        raise TemplateContentError(f"'{shown}' has more than {MOST_FILES} files")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise TemplateContentError(f"'{shown}' cannot be read: {reason}") from None
+    return dict(sorted(found.items()))
+
+
+def check_files(files: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
+    """Files from elsewhere by name, sorted, with the same bounds as ``read_folder``.
+
+    Raises:
+        TemplateContentError: a name is not allowed, or there are more than a template may hold.
+    """
+    found: dict[str, bytes] = {}
+    size = 0
+    for name, content in files:
+        check_name(name)
+        found[name] = content
+        size += len(content)
+        if len(found) > MOST_FILES or size > LARGEST_TEMPLATE:
+            raise TemplateContentError(
+                f"the template has more than {MOST_FILES} files, or than "
+                f"{LARGEST_TEMPLATE // 2**20} MiB"
+            )
+    return dict(sorted(found.items()))
+
+
+def check_name(name: str) -> None:
+    """Refuse a name of a file that could lead out of a folder, or into what is git's or ours.
+
+    Raises:
+        TemplateContentError: it is one.
+    """
+    parts = name.split("/")
+    refused = {".git", RECORD_FOLDER}
+    if (
+        len(parts) > DEEPEST
+        or any(not _NAME.fullmatch(part) or part.lower() in refused for part in parts)
+        or len(name) > 200
+    ):
+        raise TemplateContentError(f"'{visible(name)}' cannot be part of a template", hint=_HINT)
+
+
+def digest_of(files: Mapping[str, bytes]) -> str:
+    """``sha256:`` and 64 hex digits over names and contents."""
+    whole = hashlib.sha256()
+    for name in sorted(files):
+        for part in (name.encode(), files[name]):
+            # Lengths first, so that no other split of names and contents gives the same bytes.
+            whole.update(len(part).to_bytes(8, "big") + part)
+    return f"sha256:{whole.hexdigest()}"
+
+
+def text_of(content: bytes, name: str) -> str:
+    """A file's content as text.
+
+    Raises:
+        TemplateContentError: it is not UTF-8.
+    """
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise TemplateContentError(f"'{name}' is not UTF-8") from None
+
+
+def _read(path: Path, name: str, most: int) -> bytes:
+    descriptor = -1
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        if path.is_symlink():
+            raise TemplateContentError(f"'{visible(name)}' is a link", hint=_HINT) from None
+        raise
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise TemplateContentError(f"'{visible(name)}' is not a plain file", hint=_HINT)
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise TemplateContentError(
+            f"the template is larger than {LARGEST_TEMPLATE // 2**20} MiB", hint=_HINT
+        )
+    return content

@@ -1,0 +1,106 @@
+"""The first files of a cluster from a template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rackwright.errors import SpecErrors, UsageError
+from rackwright.templates.questions import Answer, check_answers
+from rackwright.templates.record import Kept, Record, write_kept
+from rackwright.templates.rendering import render_template
+from rackwright.templates.source import Template, recorded
+
+BLUEPRINT = "blueprint.yaml"
+"""The file of a template that is not a layer."""
+UNPINNED = f"sha256:{0:064}"
+"""Stands for the catalogue's digest until the blueprint can be planned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The files of a cluster, and what it keeps of its template."""
+
+    files: Mapping[str, str]
+    kept: Kept
+
+
+def make_cluster(
+    template: Template, folder: Path, answers: Mapping[str, Answer], policy_set: str
+) -> Made:
+    """The files of a cluster in ``folder``, which are not written.
+
+    Beside its answers a template may use ``policy_set``, and ``catalogue_digest``, which pins what
+    the catalogue says of the blueprint's products today.
+
+    Raises:
+        RackwrightError: an answer is refused, the template cannot be rendered, or makes no
+            blueprint whose products can be pinned.
+    """
+    given = check_answers(template.manifest, answers, template.name)
+    offered = {"policy_set": policy_set, "catalogue_digest": UNPINNED}
+    rendered = render_template(template.files, template.manifest, given, offered)
+    files = dict(rendered.files)
+    if any(UNPINNED in text for text in files.values()):
+        digest = digest_of_products(files, folder)
+        files = {name: text.replace(UNPINNED, digest) for name, text in files.items()}
+        offered["catalogue_digest"] = digest
+    record = Record(
+        template=str(recorded(template.source, folder)),
+        version=template.version,
+        commit=template.commit,
+        digest=template.digest,
+        offered=offered,
+        answers=rendered.answers,
+    )
+    return Made(files, Kept(record, files))
+
+
+def digest_of_products(files: Mapping[str, str], folder: Path) -> str:
+    """The digest of what the catalogue says of the products of the blueprint among ``files``.
+
+    Raises:
+        UsageError: there is no blueprint.
+        SpecErrors: it cannot be planned.
+    """
+    from rackwright.catalog.team import catalogue_for
+    from rackwright.plan.audit.catalogue_digest import catalogue_digest
+    from rackwright.plan.load import plan_tree
+    from rackwright.spec.loader import tree_of
+    from rackwright.spec.yaml_reader import read_text
+
+    if BLUEPRINT not in files:
+        raise UsageError(f"the template makes no '{BLUEPRINT}'")
+    path = folder / BLUEPRINT
+    tree = tree_of([read_text(files[BLUEPRINT], str(path))])
+    return catalogue_digest(plan_tree(tree, catalogue_for(path)).plan)
+
+
+def same_products(one: Mapping[str, str], other: Mapping[str, str], folder: Path) -> bool:
+    """Whether the catalogue says the same of the products of two blueprints; no where one has none."""
+    try:
+        return digest_of_products(one, folder) == digest_of_products(other, folder)
+    except (SpecErrors, UsageError):
+        return False
+
+
+def write_cluster(made: Made, folder: Path) -> list[Path]:
+    """The files written to ``folder``, the record last; nothing that exists is overwritten.
+
+    Raises:
+        UsageError: a file exists, or cannot be written.
+    """
+    paths = {folder / name: text for name, text in made.files.items()}
+    for path in paths:
+        if path.exists() or path.is_symlink():
+            raise UsageError(f"'{path}' exists", hint="choose another folder, or remove the file")
+    try:
+        for path, text in paths.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="")
+        write_kept(folder, made.kept)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"'{error.filename}' cannot be written: {reason}") from None
+    return list(paths)

@@ -1,0 +1,224 @@
+"""What a template asks: its ``copier.yml``, of which only typed questions are taken.
+
+copier knows settings by which a template runs commands, loads code or reads other files. None of
+them is taken here, whoever wrote the template; what copier gets is written anew from what was read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from rackwright.errors import Location, SpecError, SpecErrors, UsageError
+from rackwright.harmless import visible
+from rackwright.model.base import Model
+from rackwright.spec.loader import tree_of, validate_part
+from rackwright.spec.suggest import did_you_mean
+from rackwright.spec.yaml_reader import read_bytes
+from rackwright.templates.contents import TemplateContentError
+from rackwright.templating import TemplateError, refuse_unbounded
+
+MANIFEST = "copier.yml"
+SUFFIX = ".j2"
+"""Of files that are rendered; others are copied."""
+LONGEST_ANSWER = 1_000
+"""Characters of one answer."""
+MOST_QUESTIONS = 200
+
+Answer = str | int | float | bool
+
+_RUNS = {
+    "_tasks": "runs commands",
+    "_migrations": "runs commands",
+    "_jinja_extensions": "loads code",
+    "_external_data": "reads files that are not the template's",
+}
+_QUESTION = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_OURS = frozenset({"_description", "_min_copier_version"})
+
+
+class Question(Model):
+    """A value that a template asks for."""
+
+    type: Literal["str", "int", "float", "bool"] = "str"
+    help: Annotated[str, Field(min_length=1, max_length=500)]
+    """What is asked, shown by ``init --list``."""
+    default: Answer | None = None
+    """What holds where nothing is answered; a text may name answers to earlier questions. Without
+    it the question has to be answered."""
+    choices: tuple[Answer, ...] | None = None
+    """The only values that are taken."""
+    validator: Annotated[str, Field(max_length=2_000)] | None = None
+    """A text of Jinja that gives nothing where the answer is right, else what is wrong with it."""
+    when: Annotated[str, Field(max_length=500)] | bool = True
+    """Whether it is asked, which may depend on answers to earlier questions."""
+
+
+class Manifest(Model):
+    """What a template says of itself."""
+
+    description: Annotated[str, Field(min_length=1, max_length=500)]
+    questions: Mapping[str, Question]
+
+    def for_copier(self) -> dict[str, Any]:
+        """The ``copier.yml`` that copier gets: questions, and how our templates are written."""
+        settings = {
+            "_templates_suffix": SUFFIX,
+            "_exclude": [MANIFEST],
+            "_envops": {
+                "trim_blocks": True,
+                "lstrip_blocks": True,
+                "keep_trailing_newline": True,
+                "undefined": "jinja2.StrictUndefined",
+            },
+        }
+        asked = {
+            name: one.model_dump(mode="json", exclude_none=True)
+            for name, one in self.questions.items()
+        }
+        return settings | asked
+
+
+def read_manifest(files: Mapping[str, bytes], where: str) -> Manifest:
+    """The manifest among the files of a template.
+
+    Args:
+        files: of the template.
+        where: what it is called in errors.
+
+    Raises:
+        TemplateContentError: there is none.
+        SpecErrors: it is not valid, or has a setting that is not taken.
+    """
+    if MANIFEST not in files:
+        hint = "'rackwright template new' begins one"
+        raise TemplateContentError(f"'{visible(where)}' has no '{MANIFEST}'", hint=hint)
+    name = f"{where}/{MANIFEST}"
+    tree = tree_of([read_bytes(files[MANIFEST], name)])
+    data = tree.data
+    if not isinstance(data, Mapping):
+        raise SpecErrors([SpecError("a mapping of questions is needed", location=tree.locate(()))])
+    errors: list[SpecError] = []
+    questions: dict[str, Question] = {}
+    for key, value in data.items():
+        place = tree.locate((key,), key=True)
+        if str(key).startswith("_"):
+            errors += _refused_setting(str(key), place)
+            continue
+        if not _QUESTION.fullmatch(str(key)):
+            text = f"'{visible(str(key))}' cannot be the name of a question"
+            hint = "a small letter, then small letters, digits and '_'"
+            errors.append(SpecError(text, hint=hint, location=place))
+            continue
+        if not isinstance(value, Mapping):
+            hint = f"write '{key}: {{help: what is asked, default: …}}'"
+            errors.append(
+                SpecError(f"the question '{key}' has no 'help'", hint=hint, location=place)
+            )
+            continue
+        try:
+            one = validate_part(tree, Question, value, (key,))
+            _check_texts(one, name)
+        except SpecErrors as error:
+            errors += error.errors
+        except TemplateError as error:
+            errors.append(SpecError(error.summary, location=place))
+        else:
+            questions[key] = one
+    if len(questions) > MOST_QUESTIONS:
+        errors.append(SpecError(f"more than {MOST_QUESTIONS} questions", location=tree.locate(())))
+    if errors:
+        raise SpecErrors(errors)
+    description = data.get("_description", "a template that says nothing of itself")
+    return Manifest(description=str(description)[:500], questions=questions)
+
+
+def check_answers(
+    manifest: Manifest, answers: Mapping[str, Answer], called: str
+) -> dict[str, Answer]:
+    """Answers of the types that are asked for; refuses what is not asked, and texts of many lines.
+
+    Args:
+        manifest: of the template.
+        answers: given by a user, a file or the record of a cluster.
+        called: the template.
+
+    Returns:
+        Those that were given, by question.
+
+    Raises:
+        UsageError: the first one that is refused, or the questions that nobody answered.
+    """
+    typed: dict[str, Answer] = {}
+    for name, value in answers.items():
+        if name not in manifest.questions:
+            asked = ", ".join(manifest.questions) or "nothing"
+            near = did_you_mean(name, manifest.questions)
+            raise UsageError(
+                f"the template '{visible(called)}' does not ask for '{visible(name)}'",
+                hint=near or f"it asks for: {asked}",
+            )
+        if isinstance(value, str) and (len(value) > LONGEST_ANSWER or not value.isprintable()):
+            raise UsageError(
+                f"the answer to '{name}' is no printable text on one line of at most "
+                f"{LONGEST_ANSWER:,} characters"
+            )
+        typed[name] = _typed(name, manifest.questions[name].type, value)
+    needed = [
+        name
+        for name, one in manifest.questions.items()
+        if one.default is None and one.when is True and name not in answers
+    ]
+    if needed:
+        told = "".join(f"\n--set {name}=…  {manifest.questions[name].help}" for name in needed)
+        raise UsageError(
+            f"the template '{visible(called)}' needs answers to: {', '.join(needed)}",
+            hint=f"nobody but you knows them:{told}",
+        )
+    return typed
+
+
+def _typed(name: str, kind: str, value: Answer) -> Answer:
+    """An answer of the type that is asked for.
+
+    Raises:
+        UsageError: it cannot be one.
+    """
+    text = str(value)
+    if kind == "str":
+        return text
+    if kind == "bool":
+        said = {"true": True, "yes": True, "false": False, "no": False}.get(text.lower())
+        if said is not None:
+            return said
+        wanted = "'true' or 'false'"
+    elif kind == "int":
+        if re.fullmatch(r"-?[0-9]{1,15}", text):
+            return int(text)
+        wanted = "a whole number"
+    else:
+        if re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,15})?", text):
+            return float(text)
+        wanted = "a number"
+    raise UsageError(f"the answer to '{name}' is {wanted}, not '{visible(text)}'")
+
+
+def _refused_setting(key: str, place: Location) -> list[SpecError]:
+    if key in _OURS:
+        return []
+    if key in _RUNS:
+        text = f"'{key}' {_RUNS[key]}, which no template may"
+        return [SpecError(text, hint="a template is text alone", location=place)]
+    hint = f"these may stand here: {', '.join(sorted(_OURS))}"
+    return [SpecError(f"the setting '{visible(key)}' is not taken", hint=hint, location=place)]
+
+
+def _check_texts(question: Question, name: str) -> None:
+    """Refuse what of a question copier would render without bounds."""
+    texts = [question.help, question.default, question.validator, question.when]
+    for text in (*texts, *(question.choices or ())):
+        if isinstance(text, str):
+            refuse_unbounded(text, name)

@@ -1,0 +1,222 @@
+"""Where a template is from: built in, a folder, a git repository at a tag, or an installed package.
+
+| Source | Form |
+|---|---|
+| built in | ``hybrid-h100`` |
+| folder | ``./hall``, ``/srv/templates/hall``: with a ``/`` |
+| git | ``git+https://HOST/PATH@TAG#FOLDER``; without the tag, the one with the highest version |
+| package | ``package:NAME#FOLDER``: an installed one with an entry point in ``rackwright.templates`` |
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from rackwright import __version__
+from rackwright.errors import PolicyLoadError, UsageError
+from rackwright.harmless import visible
+from rackwright.resources import bundled
+from rackwright.spec.suggest import did_you_mean
+from rackwright.team.installed import installed_folder
+from rackwright.team.place import real
+from rackwright.templates.contents import check_name, digest_of, read_folder
+from rackwright.templates.git_tags import SCHEMES, check_tag, fetch_tag, newest_tag
+from rackwright.templates.questions import Manifest, read_manifest
+
+GROUP = "rackwright.templates"
+"""The entry points by which packages bring templates."""
+
+_GIT = "git+"
+_PACKAGE = "package:"
+
+Kind = Literal["built-in", "folder", "git", "package"]
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateSource:
+    """Where a template is from.
+
+    Attributes:
+        kind: of the place.
+        at: the id, the folder, the URL or the package.
+        tag: of a git repository; None is the one with the highest version.
+        folder: in the repository or package.
+    """
+
+    kind: Kind
+    at: str
+    tag: str | None = None
+    folder: str = "."
+
+    def __str__(self) -> str:
+        """As it is written, without the tag."""
+        prefix = {"git": _GIT, "package": _PACKAGE}.get(self.kind, "")
+        inside = "" if self.folder == "." else f"#{self.folder}"
+        return f"{prefix}{self.at}{inside}"
+
+
+@dataclass(frozen=True)
+class Template:
+    """A template that was read.
+
+    Attributes:
+        source: where it is from.
+        version: the tag, the version of the package, or that of Rackwright; a folder has none.
+        commit: that the tag names; None for any other source.
+        files: contents by name.
+    """
+
+    source: TemplateSource
+    version: str | None
+    commit: str | None
+    files: Mapping[str, bytes]
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """What it asks.
+
+        Raises:
+            SpecErrors: its ``copier.yml`` is not valid.
+            TemplateContentError: it has none.
+        """
+        return read_manifest(self.files, str(self.source))
+
+    @cached_property
+    def digest(self) -> str:
+        """Of its files."""
+        return digest_of(self.files)
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return str(self.source)
+
+    @property
+    def label(self) -> str:
+        """Its version, or the begin of its digest where it has none."""
+        return self.version or self.digest[:19]
+
+
+def parse_source(text: str, tag: str | None = None) -> TemplateSource:
+    """The source that ``text`` names.
+
+    Args:
+        text: as a user writes it.
+        tag: of a git repository, over one in the text.
+
+    Raises:
+        UsageError: it is in none of the forms.
+    """
+    if not text or not text.isprintable() or len(text) > 1_000:
+        raise UsageError(f"'{visible(text)}' is no template")
+    if text.startswith(_GIT):
+        return _git_source(text.removeprefix(_GIT), tag)
+    if tag is not None:
+        raise UsageError("only a template of a git repository has a tag")
+    if text.startswith(_PACKAGE):
+        package, _, inside = text.removeprefix(_PACKAGE).partition("#")
+        return TemplateSource("package", package, folder=_inside(inside))
+    if "/" in text or text in {".", ".."}:
+        return TemplateSource("folder", text)
+    return TemplateSource("built-in", text)
+
+
+def open_template(source: TemplateSource, *, beside: Path = Path()) -> Template:
+    """The template at ``source``, read whole.
+
+    Args:
+        source: where it is.
+        beside: what the path of a folder begins at.
+
+    Raises:
+        RackwrightError: there is none, it cannot be reached, or it holds what none may hold.
+    """
+    if source.kind == "git":
+        tag = source.tag or newest_tag(source.at)
+        found = fetch_tag(source.at, tag, source.folder)
+        return Template(source, tag, found.commit, found.files)
+    if source.kind == "package":
+        return _of_package(source)
+    if source.kind == "folder":
+        return Template(source, None, None, read_folder(beside / source.at))
+    known = built_in_names()
+    if source.at not in known:
+        near = did_you_mean(source.at, known)
+        raise UsageError(
+            f"there is no blueprint template '{visible(source.at)}'",
+            hint=near or f"there are: {', '.join(known)}; a folder is written with a '/'",
+        )
+    return Template(source, __version__, None, read_folder(_built_in() / source.at))
+
+
+def built_in_names() -> list[str]:
+    """Ids of the built-in templates, sorted."""
+    return sorted(path.parent.name for path in _built_in().glob("*/copier.yml"))
+
+
+def newest(source: TemplateSource, *, beside: Path = Path()) -> Template:
+    """The newest version of the template at ``source``, whichever tag that names."""
+    return open_template(TemplateSource(source.kind, source.at, None, source.folder), beside=beside)
+
+
+def recorded(source: TemplateSource, folder: Path) -> TemplateSource:
+    """``source`` as a cluster in ``folder`` keeps it: a path of a folder begins there."""
+    if source.kind != "folder":
+        return TemplateSource(source.kind, source.at, None, source.folder)
+    path = os.path.relpath(real(Path(source.at)), real(folder))
+    return TemplateSource("folder", path if "/" in path else f"./{path}")
+
+
+def _built_in() -> Path:
+    return bundled("templates") / "blueprints"
+
+
+def _git_source(text: str, tag: str | None) -> TemplateSource:
+    place, _, inside = text.partition("#")
+    head, at, named = place.rpartition("@")
+    # What stands before the host of an SSH URL is a user.
+    if at and "://" in head and "/" in head.partition("://")[2]:
+        place, tag = head, tag or named
+    parts = urlsplit(place)
+    if parts.scheme not in SCHEMES or not parts.path.strip("/"):
+        raise UsageError(
+            f"'{visible(text)}' is no repository",
+            hint=f"write git+SCHEME://HOST/PATH@TAG, with {', '.join(SCHEMES)}",
+        )
+    if parts.password is not None or (parts.username and parts.scheme != "ssh"):
+        raise UsageError(
+            "the URL of a repository holds no password or token, since it is written down",
+            hint="use git+ssh:// with a key, or clone it and name the folder",
+        )
+    return TemplateSource(
+        "git", place, check_tag(tag) if tag is not None else None, _inside(inside)
+    )
+
+
+def _inside(folder: str) -> str:
+    if not folder:
+        return "."
+    check_name(folder)
+    return folder
+
+
+def _of_package(source: TemplateSource) -> Template:
+    try:
+        version = metadata.version(source.at)
+    except (metadata.PackageNotFoundError, ValueError):
+        raise UsageError(
+            f"the package '{visible(source.at)}' is not installed",
+            hint="install it beside rackwright",
+        ) from None
+    try:
+        folder = installed_folder(source.at, version, GROUP)
+    except PolicyLoadError as error:
+        raise UsageError(error.summary, hint=error.hint) from None
+    return Template(source, version, None, read_folder(folder / source.folder))

@@ -1,0 +1,74 @@
+"""The built-in templates: every case of their tests, and the table of the documentation."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from rackwright.cli import main
+from rackwright.cli.template_trials import try_template
+from rackwright.render.blueprints import find_template, list_templates, write_blueprint
+from template_support import example_answers
+
+ROOT = Path(__file__).parents[3]
+NAMES = [template.name for template in list_templates()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_case_of_a_template_passes_and_the_table_says_how_long_it_is(name: str) -> None:
+    tried = try_template(find_template(name))
+    assert [(one.name, one.told) for one in tried if one.exit_code] == []
+    assert all(one.files and one.hosts for one in tried)
+    table = (ROOT / "docs/templates.md").read_text(encoding="utf-8")
+    for one in tried:
+        row = f"| `{name}` | {one.name} | {one.lines} | {one.full_lines} | {one.examples} |"
+        assert row in table
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("aws-")])
+def test_the_picture_of_a_template_is_of_its_first_case(name: str, tmp_path: Path) -> None:
+    template = find_template(name)
+    (blueprint, *_) = write_blueprint(template, tmp_path / "site", example_answers(template))
+    assert main(["draw", "floor", str(blueprint), "--output", str(tmp_path / "drawn")]) == 0
+    (drawn,) = (tmp_path / "drawn").glob("*.svg")
+    kept = ROOT / f"docs/images/template-{name}.svg"
+    if os.environ.get("UPDATE_GOLDEN"):
+        kept.write_bytes(drawn.read_bytes())
+    assert kept.read_bytes() == drawn.read_bytes()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_only_the_team_knows_has_no_default(name: str) -> None:
+    manifest = find_template(name).manifest
+    stated = [key for key in manifest.questions if key.endswith(("_source", "_power"))]
+    assert [key for key in stated if manifest.questions[key].default is not None] == []
+
+
+def test_a_template_whose_numbers_nobody_published_says_how_many_are_examples(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["template", "test", "onprem-b200", "--json"]) == 0
+    cases = json.loads(capsys.readouterr().out)["cases"]
+    assert {case["name"]: case["examples"] for case in cases} == {"one-unit": 4, "two-units": 4}
+
+
+def test_the_list_shows_what_has_to_be_answered(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "--list"]) == 0
+    shown = capsys.readouterr().out
+    assert "hybrid-h100: " in shown
+    assert "  --set name=atlas  name of the cluster, part of every resource name\n" in shown
+    assert "  --set altitude=…  height of the hall above the sea in m\n" in shown
+
+
+def test_without_its_answers_a_template_says_what_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "a"
+    assert main(["init", str(folder), "--template", "onprem-b200"]) == 2
+    assert (
+        "--set contract=…  power that the utility has contracted, in kW" in capsys.readouterr().err
+    )
+    assert not folder.exists()
