@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from itertools import product as every
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -158,6 +159,45 @@ def a_facility(*, contract: str = "600 kW", **more: Any) -> dict[str, Any]:
             **more,
         }
     )
+
+
+LIQUID = Path(__file__).parents[1] / "policies/fixtures/liquid.yaml"
+
+
+def a_liquid_document(flow_limit: str, *more: dict[str, Any], **wish: Any) -> dict[str, Any]:
+    """Six positions of GB200 NVL72 on a coolant loop, and what else stands in its row."""
+    (site,) = yaml.safe_load(LIQUID.read_text("utf-8"))["sites"]
+    site = {key: one for key, one in site.items() if key not in {"provider", "node_groups"}}
+    site["loops"][0]["flow_limit"] = flow_limit
+    for source in site["power"]["sources"]:
+        source["short_circuit_rating"] = "50 kA"
+    site["power"]["sources"][0]["fault_current"] = "9 kA"
+    groups = site["halls"][0]["rows"][0]["rack_groups"]
+    groups[0] |= {"racks": "g[01-06]", "cable_weight": "40 kg"}
+    groups[0]["cooling"] |= {
+        "coolant_weight": "20 kg",
+        "manifolds": {"count": 0, "height": "0 U", "weight": "0 kg"},
+    }
+    for feed in groups[0]["feeds"]:
+        feed["tap_off"] = {"current": "400 A", "racks": 1}
+    groups += more
+    fact = {
+        "product": "rack-mgx-48u",
+        "field": "gross_rating",
+        "value": "1900 kg",
+        "source": "the data sheet of the racks that were bought",
+        "date": "2026-11-01",
+        "confidence": "official",
+    }
+    mandatory = {"enforcement": "mandatory"}
+    return {
+        **a_document(site, {**a_wish(product="gb200-nvl72"), **wish}),
+        "blueprint": {
+            "profile": "lab",
+            "facts": [fact],
+            "policies": {"COOL-001": mandatory, "COOL-004": mandatory},
+        },
+    }
 
 
 def a_wish(

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rackwright.design.document import RackLayout
-from rackwright.design.judge import Judge
+from rackwright.design.judge import Judge, is_about_a_rack
 from rackwright.design.loads import LoadBudgets, LoadLine, budgets_of, lines_of, probe_of
 from rackwright.design.model import DesignProduct
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.plan.load import LoadedPlan
 from rackwright.plan.missing import each_once
 from rackwright.plan.model import SitePlan
+from rackwright.policy.engine import Result
 
 _MOST_UNITS = 100
 """Units of a product in one rack; a rack has no more rack units."""
@@ -67,6 +68,7 @@ class Survey:
         lines: budgets as sums over the options.
         budgets: the same with those that the sums leave to the policies.
         unpriced: what keeps costs from being known.
+        unjudged: what keeps other racks from being judged: they are left out, as unknown never passes.
     """
 
     product: DesignProduct
@@ -75,6 +77,7 @@ class Survey:
     lines: tuple[LoadLine, ...]
     budgets: LoadBudgets
     unpriced: tuple[str, ...]
+    unjudged: tuple[Result, ...]
 
     def layout(self, racks: Sequence[int]) -> RackLayout:
         """The layout with so many racks of each option."""
@@ -101,6 +104,7 @@ def survey(judge: Judge, product: DesignProduct) -> Survey:
     barred: list[BarredRack] = []
     sites: list[SitePlan] = []
     unpriced: list[str] = []
+    unjudged: list[Result] = []
     enforced: frozenset[str] = frozenset()
     for number in range(len(builder.classes)):
         for units in range(1, (product.most_per_rack or _MOST_UNITS) + 1):
@@ -111,6 +115,12 @@ def survey(judge: Judge, product: DesignProduct) -> Survey:
             verdict = judge.trial(loaded)
             enforced |= verdict.enforced
             refused = verdict.refused
+            unsaid = [one for one in verdict.unknown if is_about_a_rack(one.policy)]
+            if unsaid and not refused:
+                unjudged += unsaid
+                if any(one.policy == _SPACE for one in unsaid):
+                    break
+                continue
             if not refused:
                 options.append(option)
                 sites.append(loaded.plan.onprem[0])
@@ -127,7 +137,9 @@ def survey(judge: Judge, product: DesignProduct) -> Survey:
     }
     probes = [probe_of(site) for site in sites]
     lines = lines_of(budgets, probe_of(bare.plan.onprem[0]), probes, facility.pue)
-    return Survey(product, tuple(options), tuple(barred), lines, budgets, each_once(unpriced))
+    return Survey(
+        product, tuple(options), tuple(barred), lines, budgets, each_once(unpriced), tuple(unjudged)
+    )
 
 
 def _option(

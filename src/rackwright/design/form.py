@@ -14,7 +14,7 @@ from rackwright.design.explain import Binding
 from rackwright.design.model import Objective
 from rackwright.design.outcome import DesignOutcome, remedy
 from rackwright.design.search import Design, Ending
-from rackwright.design.words import barred_texts, cost_of, power_of
+from rackwright.design.words import barred_texts, cost_of, power_of, to_fill_in
 from rackwright.harmless import json_text
 from rackwright.model.names import compress_hostlist
 from rackwright.report.document import DESCRIBED, Count
@@ -78,6 +78,8 @@ class DesignOfProductDocument(TypedDict):
     blocking: list[BlockingDocument]
     missing: list[str]
     """Prices that are not known."""
+    unjudged: list[str]
+    """What would have to be known of racks that are left out, since unknown never passes."""
 
 
 @with_config(DESCRIBED)
@@ -179,6 +181,7 @@ def _design(outcome: DesignOutcome, found: Design) -> DesignOfProductDocument:
             for one in found.results
         ],
         "missing": [str(text) for text in found.missing],
+        "unjudged": list(to_fill_in(outcome, found.survey.unjudged)),
     }
 
 

@@ -20,6 +20,13 @@ _MONOTONE = ("COOL-", "PWR-", "RACK-", "CST-001", "CST-002")
 """Rules by which what is too much stays so with more racks."""
 _NOT_MONOTONE = frozenset({"COOL-010", "PWR-005"})
 """Of those, the ones that judge a share or a ratio, which more racks may mend."""
+_OF_A_RACK = frozenset(
+    {
+        *("COOL-003", "COOL-006", "COOL-008", "COOL-009"),
+        *("PWR-001", "PWR-002", "PWR-003", "PWR-004", "PWR-008", "PWR-010", "PWR-012", "PWR-015"),
+    }
+)
+"""Beside those whose names begin with RACK, the rules that look at a rack and at nothing around it."""
 _WHATEVER_STANDS = ("AWS-", "CAT-", "IAC-", "OPS-", "SEC-")
 """Rules about which no layout changes anything."""
 _POWER = frozenset({"PWR-006"})
@@ -59,6 +66,11 @@ class LayoutVerdict:
 def is_monotone(policy: str) -> bool:
     """Whether a layout that a rule refuses is refused with more racks as well."""
     return policy.startswith(_MONOTONE) and policy not in _NOT_MONOTONE
+
+
+def is_about_a_rack(policy: str) -> bool:
+    """Whether a rule says the same of a rack, whatever stands beside it."""
+    return policy.startswith("RACK-") or policy in _OF_A_RACK
 
 
 def is_about_layouts(policy: str) -> bool:

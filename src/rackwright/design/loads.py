@@ -10,7 +10,9 @@ from typing import Literal
 from rackwright.design.model import DesignFacility, DesignReserve
 from rackwright.plan.model import SitePlan
 
-BudgetKind = Literal["source", "contract", "row", "hall", "air", "airflow", "heat", "flow", "stage"]
+BudgetKind = Literal[
+    "source", "charging", "contract", "row", "hall", "air", "airflow", "heat", "flow", "stage"
+]
 
 Key = tuple[BudgetKind, str, str | None]
 """Kind and name of what has a budget, and the source that is lost meanwhile; None for none."""
@@ -37,6 +39,7 @@ class LoadBudget:
 
 JUDGED_BY: Mapping[BudgetKind, str] = {
     **dict.fromkeys(("source", "contract", "row", "hall"), "PWR-006"),
+    "charging": "PWR-013",
     "air": "COOL-001",
     "airflow": "COOL-002",
     **dict.fromkeys(("heat", "flow"), "COOL-004"),
@@ -80,13 +83,17 @@ def _electric(site: SitePlan) -> Iterator[LoadBudget]:
         for one in (None, *(lost if source.redundancy == "N-1" else ())):
             what = f"{source.source} after losing '{one}'" if one else source.source
             yield LoadBudget(("source", source.source, one), source.kind, what, limit, "W")
+        if source.batteries:
+            what = f"{source.source} while batteries are charged"
+            key: Key = ("charging", source.source, None)
+            yield LoadBudget(key, source.kind, what, limit, "W")
     if site.totals.contract_w is not None:
         yield LoadBudget(
             ("contract", "", None), "contract", "contract", site.totals.contract_w, "W"
         )
     for row in site.rows:
         if row.power_limit_w is not None:
-            key: Key = ("row", f"{row.hall}/{row.row}", None)
+            key = ("row", f"{row.hall}/{row.row}", None)
             yield LoadBudget(key, "row", f"power of the row {row.row}", row.power_limit_w, "W")
     for hall in site.halls:
         if hall.power_limit_w is not None:
@@ -143,6 +150,7 @@ def loads_of(site: SitePlan) -> Loads:
     found: dict[Key, float | None] = {}
     for source in site.sources:
         found["source", source.source, None] = source.facility_w
+        found["charging", source.source, None] = source.charging_w
     for source in site.sources:
         for name, load in site.after_loss.without(source.source).items():
             if name != source.source:

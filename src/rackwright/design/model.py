@@ -13,8 +13,8 @@ from pydantic import Field, model_validator
 from rackwright.model.addresses import SiteAddresses
 from rackwright.model.base import Model
 from rackwright.model.cooling import CoolingLoop, FacilityWater, MechanicalPlant
-from rackwright.model.names import Name, expand_hostlist, refuse_twins
-from rackwright.model.onprem import Hall, NodeGroup
+from rackwright.model.names import Name, expand_hostlist, hostlist_size, refuse_twins
+from rackwright.model.onprem import MOST_RACKS, Hall, NodeGroup
 from rackwright.model.power import SitePower
 from rackwright.model.security import SiteSecurity
 from rackwright.model.units import Celsius, Metres, Percent, Watts
@@ -120,6 +120,9 @@ class DesignFacility(Model):
         groups = [group for hall in self.halls for row in hall.rows for group in row.rack_groups]
         if not groups:
             raise ValueError("no hall has a rack position: 'rack_groups' of its rows name them")
+        count = sum(hostlist_size(group.racks) for group in groups)
+        if count > MOST_RACKS:
+            raise ValueError(f"a site has at most {MOST_RACKS:,} racks, not {count:,} positions")
         refuse_twins(
             "rack position", (name for group in groups for name in expand_hostlist(group.racks))
         )

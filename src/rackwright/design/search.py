@@ -42,9 +42,11 @@ class Design:
         verdict: what the policies say of it, or of the last layout that they did not let pass.
         value: the objective of the layout: accelerators, racks, W or dollars a year.
         bound: no layout has a better one; None where nothing bounds it.
-        cuts: what was cut off, the question that is left with them.
+        question: what the solver was asked last, with all that was cut off; None where it was not.
+        racks: of each option of the survey; empty without a layout.
         judged: layouts that were judged.
         results: what blocks every layout.
+        missing: prices that are not known.
     """
 
     product: DesignProduct
@@ -88,7 +90,7 @@ def design(judge: Judge, product: DesignProduct, *, most_cuts: int = MOST_CUTS) 
     found = survey(judge, product)
     base = Design(product, "nothing", wanted.aim, found)
     if not found.options:
-        return base
+        return replace(base, ending="unknown", results=found.unjudged) if found.unjudged else base
     if wanted.aim == "least-cost" and any(one.dollars is None for one in found.options):
         return replace(base, ending="unpriced", missing=found.unpriced)
     question = _question(judge, found, wanted.aim)

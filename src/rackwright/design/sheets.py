@@ -15,7 +15,8 @@ from typing import Any
 
 from rackwright.design.model import DesignDocument
 from rackwright.errors import Location, SpecError, SpecErrors
-from rackwright.model.names import compress_hostlist, expand_hostlist
+from rackwright.model.names import compress_hostlist, expand_hostlist, hostlist_size
+from rackwright.model.onprem import MOST_RACKS
 from rackwright.spec.loader import Loaded, load_tree, validate
 from rackwright.spec.tree import Item, KeyValue, Tree, to_data
 from rackwright.spec.yaml_reader import read_raw
@@ -142,11 +143,9 @@ def _shorten(tree: Tree) -> None:
     """Write names that follow each other as ranges."""
     for group in _groups(tree):
         racks = group.value["racks"].item if "racks" in group.value else None
-        if racks is not None and isinstance(racks.value, str) and "," in racks.value:
-            try:
-                names = expand_hostlist(racks.value)
-            except ValueError:
-                continue  # the model says what is wrong with it
+        if racks is None or not isinstance(racks.value, str) or "," not in racks.value:
+            continue
+        if names := _names(racks.value):
             racks.value = compress_hostlist(names)
 
 
@@ -155,12 +154,16 @@ def _patterns(tree: Tree) -> Mapping[str, Mapping[str, Any]]:
     found: dict[str, Mapping[str, Any]] = {}
     for group in _groups(tree):
         data = to_data(group)
-        try:
-            names = expand_hostlist(str(data.pop("racks", "")))
-        except ValueError:
-            continue  # the model says what is wrong with it
-        found |= dict.fromkeys(names, data)
+        found |= dict.fromkeys(_names(str(data.pop("racks", ""))), data)
     return found
+
+
+def _names(text: str) -> Sequence[str]:
+    """The names of a host list; none of one of which the model says what is wrong with it."""
+    try:
+        return expand_hostlist(text) if hostlist_size(text) <= MOST_RACKS else ()
+    except ValueError:
+        return ()
 
 
 def _groups(tree: Tree) -> Iterator[Item]:

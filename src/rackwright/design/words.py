@@ -11,6 +11,7 @@ from rackwright.design.outcome import DesignOutcome, remedy
 from rackwright.design.search import Design
 from rackwright.model.names import compress_hostlist
 from rackwright.model.quantities import format_quantity
+from rackwright.policy.engine import Result
 
 _MOST_FINDINGS = 10
 """Findings that are shown."""
@@ -182,9 +183,11 @@ def _reasons(outcome: DesignOutcome, bindings: Sequence[Binding]) -> Iterator[st
     results = best.results
     if best.ending == "unknown":
         yield "what nobody has said:"
-        for text, policies in to_fill_in(outcome).items():
-            yield f"  {text}: {', '.join(policies)}"
+        yield from _to_fill_in(outcome, best.results)
         return
+    if best.survey.unjudged:
+        yield "racks that are left out, since nobody has said:"
+        yield from _to_fill_in(outcome, best.survey.unjudged)
     if results:
         yield "what blocks it:"
     for result in results[:_MOST_FINDINGS]:
@@ -199,10 +202,15 @@ def _reasons(outcome: DesignOutcome, bindings: Sequence[Binding]) -> Iterator[st
         yield from (f"  {text}" for text in best.missing[:_MOST_FINDINGS])
 
 
-def to_fill_in(outcome: DesignOutcome) -> Mapping[str, Sequence[str]]:
-    """What would make known what the best design is not judged for, with the rules that ask for it."""
+def _to_fill_in(outcome: DesignOutcome, results: Sequence[Result]) -> Iterator[str]:
+    for text, policies in to_fill_in(outcome, results).items():
+        yield f"  {text}: {', '.join(policies)}"
+
+
+def to_fill_in(outcome: DesignOutcome, results: Sequence[Result]) -> Mapping[str, Sequence[str]]:
+    """What would make known what ``results`` ask for, with the rules that ask for it."""
     found: dict[str, dict[str, None]] = {}
-    for result in outcome.best.results:
+    for result in results:
         said = remedy(outcome.builder, result) or result.message
         for text in said.split("; "):
             found.setdefault(text, {})[result.policy] = None

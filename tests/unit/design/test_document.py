@@ -172,6 +172,10 @@ def test_a_mistake_in_the_facility_is_told_where_it_is_written() -> None:
             {"facility": a_facility(halls=[a_hall(some_positions(), some_positions("c01"))])},
             "the rack position 'c01' is named twice",
         ),
+        (
+            {"facility": a_facility(halls=[a_hall(some_positions("c[000001-200000]"))])},
+            "a site has at most 100,000 racks, not 200,000 positions",
+        ),
         ({"wanted": {**a_wish(), "reserves": {}}}, "did you mean 'reserve'"),
     ],
 )

@@ -63,10 +63,33 @@ def test_positions_bind_where_all_are_full() -> None:
     assert (one.units, one.accelerators) == (4, 32)
 
 
-def test_a_rule_that_has_no_sum_is_named() -> None:
+def test_batteries_that_charge_bind_beside_the_load() -> None:
     sources = some_sources(utility="200 kW", recharge="25 kW")
     found = searched(a_document(a_facility(sources=sources)))
-    assert [one.what for one in bindings_of(found)] == ["lab source utility (PWR-013)"]
+    first = bindings_of(found)[0]
+    assert first.what == "utility while batteries are charged"
+    assert first.units > 0
+
+
+def test_a_rule_that_has_no_sum_is_named() -> None:
+    costs = {
+        "budget_per_year": "1_000_000 USD/year",
+        "as_of": "2026-11-21",
+        "owned": {
+            "energy": "0.07 USD/kWh",
+            "utilisation": "80 %",
+            "amortisation_years": 4,
+            "opex": "5 %",
+        },
+        "capex": {
+            "dgx-h100": "300_000 USD",
+            "rack-48u": "2_000 USD",
+            "pdu-415v-60a-24c19": "3_000 USD",
+            "crah-spec-100kw": "40_000 USD",
+        },
+    }
+    (one,) = bindings_of(searched(a_document(a_facility(pue=1.4), costs=costs)))
+    assert (one.what, one.unit, one.units) == ("budget of a year (CST-001)", "USD/year", 0)
 
 
 def test_nothing_binds_a_number_that_is_there() -> None:

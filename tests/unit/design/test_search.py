@@ -15,6 +15,7 @@ from design_factories import (
     a_facility,
     a_hall,
     a_judge,
+    a_liquid_document,
     a_wish,
     passing,
     some_positions,
@@ -163,13 +164,16 @@ def a_pue_alone() -> dict[str, Any]:
     return a_document(facility)
 
 
+def bound_by_coolant() -> dict[str, Any]:
+    return a_liquid_document("400 L/min")
+
+
 def batteries_that_charge() -> dict[str, Any]:
-    """Only the policies know of it."""
     return a_document(a_facility(sources=some_sources(utility="200 kW", recharge="25 kW")))
 
 
 def cooling_that_is_lost_with_a_utility() -> dict[str, Any]:
-    """The same."""
+    """Only the policies know of it."""
     sources = some_sources()
     sources.insert(1, {**sources[0], "name": "utility-2"})
     for source in sources:
@@ -219,7 +223,8 @@ HALLS: list[tuple[Callable[[], dict[str, Any]], int, int, str | None]] = [
     (reserves, 5, 12, None),
     (a_pue_beside_entries, 5, 13, None),
     (a_pue_alone, 5, 14, None),
-    (batteries_that_charge, 5, 2, "PWR-013"),
+    (bound_by_coolant, 2, 2, None),
+    (batteries_that_charge, 5, 2, None),
     (cooling_that_is_lost_with_a_utility, 5, 8, "COOL-011"),
     (a_budget_of_a_year, 5, 9, "CST-001"),
     (switches_that_draw_too, 4, 7, "PWR-006"),
@@ -245,7 +250,9 @@ def test_as_many_fit_as_by_trying_all_layouts(
     assert found.ending == "optimal"
     assert found.layout is not None
     assert found.layout.units == most
-    assert found.value == found.bound == found.accelerators == 8 * most
+    first = found.survey.options[0]
+    each = first.accelerators // first.units
+    assert found.value == found.bound == found.accelerators == each * most
     fewest = min(layout.count for layout in fitting if layout.units == most)
     assert found.layout.count == fewest
     assert judge.judge(found.layout).passes
@@ -272,6 +279,36 @@ def test_what_is_wanted_stands_in_the_best_way(
     assert found.layout.units == 7, "50 accelerators are 7 units of 8"
     wanted = [one for one in passing(judge, found.product, 4) if one.units == 7]
     assert measured(found.layout) == min(map(measured, wanted))
+
+
+def test_products_stand_in_the_positions_that_suit_them() -> None:
+    """Liquid brings more than air here, and neither product takes the other's positions."""
+    feeds = [
+        {
+            "name": name,
+            "source": f"busway-{name.lower()}",
+            "pdu": "pdu-415v-60a-24c19",
+            "circuit": {"voltage": "415 V", "current": "60 A", "phases": 3},
+            "tap_off": {"current": "100 A", "racks": 1},
+        }
+        for name in "AB"
+    ]
+    air = some_positions("a[01-02]", feeds=feeds)
+    products = [{"type": "gb200-nvl72"}, {"type": "dgx-a100"}]
+    outcome = run(a_judge(a_liquid_document("4000 L/min", air, products=products)))
+    liquid, cooled_by_air = outcome.designs
+    assert liquid.layout is not None
+    assert cooled_by_air.layout is not None
+    labels = [one.label for one in outcome.builder.classes]
+    assert labels == ["g[01-06]", "a[01-02]"]
+    assert {number for number, _ in liquid.layout.racks} == {0}
+    assert {number for number, _ in cooled_by_air.layout.racks} == {1}
+    assert liquid.accelerators == 288
+    assert outcome.best is liquid
+    barred = {one.policy for one in liquid.survey.barred if one.position_class == 1}
+    assert "COOL-003" in barred
+    unjudged = {one.policy for one in cooled_by_air.survey.unjudged}
+    assert "RACK-001" in unjudged, "nobody says how high the shelves of the other positions are"
 
 
 def test_the_answer_is_the_same_each_time() -> None:
@@ -328,7 +365,7 @@ def test_rules_that_no_layout_changes_end_the_search() -> None:
 
 
 def test_after_a_bound_on_the_cuts_the_best_bound_is_told() -> None:
-    judge, found = searched(batteries_that_charge(), most_cuts=1)
+    judge, found = searched(cooling_that_is_lost_with_a_utility(), most_cuts=1)
     assert found.ending == "bounded"
     assert found.layout is not None
     assert judge.judge(found.layout).passes
@@ -338,11 +375,11 @@ def test_after_a_bound_on_the_cuts_the_best_bound_is_told() -> None:
 
 
 def test_of_a_wanted_number_nothing_is_told_that_was_not_judged() -> None:
-    document = batteries_that_charge()
-    document["wanted"]["accelerators"] = 64
+    document = cooling_that_is_lost_with_a_utility()
+    document["wanted"]["accelerators"] = 100
     _, found = searched(document, most_cuts=1)
     assert (found.ending, found.layout) == ("undecided", None)
-    assert {one.policy for one in found.results} == {"PWR-013"}
+    assert {one.policy for one in found.results} == {"COOL-011"}
 
 
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
