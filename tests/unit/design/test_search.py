@@ -21,11 +21,17 @@ from design_factories import (
     some_positions,
     some_sources,
 )
+from factories import CATALOGUE
 from rackwright.design.document import RackLayout
 from rackwright.design.judge import Judge
 from rackwright.design.outcome import remedy, run
 from rackwright.design.search import Design, design
 from rackwright.exit_codes import ExitCode
+from rackwright.plan.load import plan_tree
+from rackwright.policy.check import check_plan
+from rackwright.render.full_form import document_yaml
+from rackwright.spec.loader import tree_of
+from rackwright.spec.yaml_reader import read_text
 
 LATER = {
     "enforcement": "disabled",
@@ -255,7 +261,9 @@ def test_as_many_fit_as_by_trying_all_layouts(
     assert found.value == found.bound == found.accelerators == each * most
     fewest = min(layout.count for layout in fitting if layout.units == most)
     assert found.layout.count == fewest
-    assert judge.judge(found.layout).passes
+    text = document_yaml(judge.builder.blueprint(found.layout).data, ["made by a test"])
+    read = plan_tree(tree_of([read_text(text, "blueprint.yaml")]), CATALOGUE)
+    assert check_plan(read).exit_code is ExitCode.CLEAN
     cuts = found.question.cuts if found.question else ()
     assert {one.what.rpartition("(")[2].strip(")") for one in cuts} == ({cut} if cut else set())
 
