@@ -179,7 +179,12 @@ def _solved(
     if status == "INFEASIBLE":
         return RackAnswer("infeasible")
     bound = round(solver.best_objective_bound)
-    best = -(-bound // scale) if question.maximise else bound // scale
+    # The sum of weights is a multiple of what divides them all, as 8 accelerators of a node.
+    step = math.gcd(*(choice.weight for choice in question.choices)) or 1
+    if question.maximise:
+        best = -(-bound // scale) // step * step
+    else:
+        best = -(-(bound // scale) // step) * step
     if status not in {"FEASIBLE", "OPTIMAL"}:
         return RackAnswer("undecided", bound=best)
     found = tuple(int(solver.value(count)) for count in racks)

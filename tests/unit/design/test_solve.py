@@ -109,3 +109,17 @@ def test_it_is_the_best_of_all(
         assert value(answer.racks) == value(found[0])
         assert answer.racks in found
         assert answer.bound == sum(a * b for a, b in zip(weights, answer.racks, strict=True))
+
+
+def test_a_bound_is_a_value_that_there_may_be() -> None:
+    """With no work at all nothing is proven, and 8 accelerators come at once or not at all."""
+    choices = [RackChoice(0, 1, 8, 1), RackChoice(1, 2, 16, 1)]
+    lines = [a_line((3, 5), 13, 0)]
+    for maximise in (True, False):
+        question = Question(choices, SIZES, 5, lines, maximise=maximise, least_units=2)
+        answer = solve(question, work=1e-9)
+        assert answer.bound % 8 == 0
+        if maximise:
+            assert answer.bound >= 40
+        else:
+            assert answer.bound <= 16
