@@ -20,6 +20,7 @@ MODULES: Mapping[str, str] = {
     "google": "aws",
     "grpc": "aws",
     "moto": "local",
+    "ortools": "design",
     "pulumi": "aws",
     "pulumi_aws": "aws",
     "semver": "aws",

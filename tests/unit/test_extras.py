@@ -50,6 +50,7 @@ def test_the_extra_of_a_module_names_its_package(module: str) -> None:
     [
         ("up", "hybrid-h100", ["--target", "local", "--yes"], "pulumi", "aws"),
         ("configure", "lab", ["--check"], "ansible_runner", "configure"),
+        ("design", "lab", [], "ortools", "design"),
     ],
 )
 def test_a_command_that_lacks_its_extra_says_which(

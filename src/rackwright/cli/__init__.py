@@ -29,6 +29,10 @@ VERBS: dict[str, tuple[str, str]] = {
         "rackwright.cli.expand",
         "print a blueprint in full, and what each value follows from",
     ),
+    "design": (
+        "rackwright.cli.design",
+        "find the best layout of accelerators in a facility, and write its blueprint",
+    ),
     "show": ("rackwright.cli.show", "show sites, headroom of budgets, or one rack with its units"),
     "draw": ("rackwright.cli.draw", "draw racks, halls, power, cooling and fabrics as SVG"),
     "sheets": ("rackwright.cli.sheets", "write elevations, cables and circuits of a hall as CSV"),

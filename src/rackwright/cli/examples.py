@@ -29,6 +29,11 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "check site/blueprint.yaml --only PWR-006 --verbose",
     ),
     "expand": ("expand site/blueprint.yaml", "expand --rules"),
+    "design": (
+        "design wanted.yaml --output site/blueprint.yaml",
+        "design wanted.yaml --alternative third-feed.yaml --alternative liquid.yaml",
+        "design wanted.yaml --positions positions.csv --sources sources.csv --json",
+    ),
     "show": (
         "show site/blueprint.yaml",
         "show site/blueprint.yaml --all",

@@ -45,6 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _documents() -> dict[str, dict[str, Any]]:
     """The schemas by kind."""
     from rackwright.catalog.loader import FOLDERS
+    from rackwright.design.form import design_schema
+    from rackwright.design.model import DesignDocument
     from rackwright.diff.forms.schema import comparison_schema
     from rackwright.model.cluster import Blueprint
     from rackwright.model.prices import PriceList
@@ -84,8 +86,15 @@ def _documents() -> dict[str, dict[str, Any]]:
     prices = export_schema(
         PriceList, title="Rackwright price list", schema_id="urn:rackwright:prices:v1"
     )
+    wanted = export_schema(
+        DesignDocument,
+        title="Rackwright design: what is wanted",
+        schema_id="urn:rackwright:wanted:v1",
+    )
     return {
         "blueprint": blueprint,
+        "wanted": wanted,
+        "design": design_schema(),
         "team": team,
         "prices": prices,
         "waivers": waivers,

@@ -32,6 +32,17 @@ def full_yaml(loaded: LoadedPlan, what: str) -> str:
     return "\n".join([visible(head), *lines, ""])
 
 
+def document_yaml(data: Mapping[str, Any], head: Sequence[str]) -> str:
+    """A document that is plain data as YAML.
+
+    Args:
+        data: the document.
+        head: lines of the comment above it.
+    """
+    comments = [visible(f"# {line}") for line in head]
+    return "\n".join([*comments, *_Writer({}).mapping(data, (), 0), ""])
+
+
 def full_json(loaded: LoadedPlan) -> str:
     """The document and its derived values as JSON."""
     return json_text(

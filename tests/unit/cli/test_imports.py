@@ -40,7 +40,7 @@ def test_help_loads_no_library(arguments: list[str], expect: int) -> None:
     heavy = {"pulumi", "ansible", "ansible_runner", "pydantic", "yaml", "boto3", "moto", "rich"}
     loaded = loaded_by(*arguments, expect=expect)
     assert "rackwright" in loaded
-    assert not loaded & (heavy | {"filelock", "grpc", "jinja2", "numpy", "pandas"})
+    assert not loaded & (heavy | {"filelock", "grpc", "jinja2", "numpy", "ortools", "pandas"})
 
 
 def test_check_loads_nothing_that_provisions(tmp_path: Path) -> None:
@@ -49,6 +49,12 @@ def test_check_loads_nothing_that_provisions(tmp_path: Path) -> None:
     assert "pydantic" in loaded
     provisioning = {"pulumi", "pulumi_aws", "ansible", "ansible_runner", "boto3", "botocore"}
     assert not loaded & (provisioning | {"moto", "grpc", "numpy", "pandas"})
+
+
+def test_schemas_of_designs_load_no_solver() -> None:
+    loaded = modules_of("schema", "export", "--kind", "design")
+    assert "rackwright.design.form" in loaded
+    assert not {name.partition(".")[0] for name in loaded} & {"numpy", "ortools", "pandas"}
 
 
 def test_a_list_of_rules_loads_no_arithmetic_that_judging_alone_needs() -> None:

@@ -1,0 +1,168 @@
+"""The kinds of racks that a facility may hold, each with what the plan says of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rackwright.design.document import RackLayout
+from rackwright.design.judge import Judge, is_about_a_rack
+from rackwright.design.loads import LoadBudgets, LoadLine, budgets_of, lines_of, probe_of
+from rackwright.design.model import DesignProduct
+from rackwright.errors import SpecError, SpecErrors
+from rackwright.plan.load import LoadedPlan
+from rackwright.plan.missing import each_once
+from rackwright.plan.model import SitePlan
+from rackwright.policy.engine import Result
+
+_MOST_UNITS = 100
+"""Units of a product in one rack; a rack has no more rack units."""
+_SPACE = "RACK-001"
+"""The rule by which what does not fit does not fit with more units either."""
+
+
+@dataclass(frozen=True)
+class RackOption:
+    """A rack with so many units, in one class of positions.
+
+    Attributes:
+        position_class: number of the class.
+        units: units of the product in it.
+        accelerators: accelerators in it.
+        power_w: what it draws, in W; None when unknown.
+        dollars: what it costs a year, in dollars; None when unknown.
+    """
+
+    position_class: int
+    units: int
+    accelerators: int
+    power_w: float | None
+    dollars: int | None
+
+
+@dataclass(frozen=True)
+class BarredRack:
+    """A rack that the policies refuse wherever it stands in a class of positions.
+
+    Attributes:
+        position_class: number of the class.
+        units: units of the product in it.
+        policy: the first rule that refuses it.
+        why: what that says.
+    """
+
+    position_class: int
+    units: int
+    policy: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a product comes to in a facility.
+
+    Attributes:
+        product: the product.
+        options: racks that may stand there.
+        barred: racks that may not.
+        lines: budgets as sums over the options.
+        budgets: the same with those that the sums leave to the policies.
+        unpriced: what keeps costs from being known.
+        unjudged: what keeps other racks from being judged: they are left out, as unknown never passes.
+    """
+
+    product: DesignProduct
+    options: tuple[RackOption, ...]
+    barred: tuple[BarredRack, ...]
+    lines: tuple[LoadLine, ...]
+    budgets: LoadBudgets
+    unpriced: tuple[str, ...]
+    unjudged: tuple[Result, ...]
+
+    def layout(self, racks: Sequence[int]) -> RackLayout:
+        """The layout with so many racks of each option."""
+        return RackLayout(
+            self.product,
+            {
+                (option.position_class, option.units): count
+                for option, count in zip(self.options, racks, strict=True)
+                if count
+            },
+        )
+
+
+def survey(judge: Judge, product: DesignProduct) -> Survey:
+    """What the plan says of one rack of each kind with ``product``.
+
+    Raises:
+        SpecErrors: the facility is not valid, or the product has no accelerators.
+    """
+    builder = judge.builder
+    facility, reserve = builder.document.facility, builder.document.wanted.reserve
+    bare = judge.load(builder.trial(None))
+    options: list[RackOption] = []
+    barred: list[BarredRack] = []
+    sites: list[SitePlan] = []
+    unpriced: list[str] = []
+    unjudged: list[Result] = []
+    enforced: frozenset[str] = frozenset()
+    for number in range(len(builder.classes)):
+        for units in range(1, (product.most_per_rack or _MOST_UNITS) + 1):
+            loaded = judge.load(builder.trial(RackLayout(product, {(number, units): 1})))
+            option, missing = _option(bare, loaded, number, units)
+            if not option.accelerators:
+                raise SpecErrors([_no_accelerators(judge, product)])
+            verdict = judge.trial(loaded)
+            enforced |= verdict.enforced
+            refused = verdict.refused
+            unsaid = [one for one in verdict.unknown if is_about_a_rack(one.policy)]
+            if unsaid and not refused:
+                unjudged += unsaid
+                if any(one.policy == _SPACE for one in unsaid):
+                    break
+                continue
+            if not refused:
+                options.append(option)
+                sites.append(loaded.plan.onprem[0])
+                unpriced += missing
+                continue
+            first = min(refused, key=lambda one: (one.policy != _SPACE, one.policy))
+            barred.append(BarredRack(number, units, first.policy, first.message))
+            if first.policy == _SPACE:
+                break
+    budgets = {
+        key: budget
+        for site in (bare.plan.onprem[0], *sites)
+        for key, budget in budgets_of(site, facility, reserve, enforced).items()
+    }
+    probes = [probe_of(site) for site in sites]
+    lines = lines_of(budgets, probe_of(bare.plan.onprem[0]), probes, facility.pue)
+    return Survey(
+        product, tuple(options), tuple(barred), lines, budgets, each_once(unpriced), tuple(unjudged)
+    )
+
+
+def _option(
+    bare: LoadedPlan, loaded: LoadedPlan, number: int, units: int
+) -> tuple[RackOption, tuple[str, ...]]:
+    """A rack, and what keeps its cost from being known."""
+    before, after = bare.plan.onprem[0].totals, loaded.plan.onprem[0].totals
+    power = None
+    if before.it_power_w is not None and after.it_power_w is not None:
+        power = after.it_power_w - before.it_power_w
+    old, new = bare.plan.cost.per_year, loaded.plan.cost.per_year
+    dollars = None if old is None or new is None else round(new - old)
+    accelerators = after.accelerators - before.accelerators
+    option = RackOption(number, units, accelerators, power, dollars)
+    return option, loaded.plan.cost.missing
+
+
+def _no_accelerators(judge: Judge, product: DesignProduct) -> SpecError:
+    builder = judge.builder
+    number = builder.document.wanted.products.index(product)
+    path = ("wanted", "products", number, "type")
+    return SpecError(
+        f"'{product.type}' has no accelerators",
+        hint="'rackwright catalogue list --kind nodes' lists what there is",
+        location=builder.tree.locate(path),
+    )

@@ -1,0 +1,199 @@
+"""The form of a design as JSON, ``rackwright.design/v1``, and its schema; additions keep the version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from pydantic import with_config
+
+# Before Python 3.12 pydantic takes this one only.
+from typing_extensions import TypedDict
+
+from rackwright.design.explain import Binding
+from rackwright.design.model import Objective
+from rackwright.design.outcome import DesignOutcome, remedy
+from rackwright.design.search import Design, Ending
+from rackwright.design.words import barred_texts, cost_of, power_of, to_fill_in
+from rackwright.harmless import json_text
+from rackwright.model.names import compress_hostlist
+from rackwright.report.document import DESCRIBED, Count
+from rackwright.spec.schema import export_document
+
+SCHEMA: Literal["rackwright.design/v1"] = "rackwright.design/v1"
+
+
+@with_config(DESCRIBED)
+class DesignedRacksDocument(TypedDict):
+    """Equal racks of a layout."""
+
+    racks: str
+    """Names of their positions."""
+    count: Count
+    """How many they are."""
+    units: Count
+    """Units of the product in each."""
+    hall: str
+    rows: list[str]
+    """Rows of their class of positions."""
+
+
+@with_config(DESCRIBED)
+class BlockingDocument(TypedDict):
+    """A finding that no layout passes."""
+
+    policy: str
+    subject: str
+    message: str
+    fix: str
+    """Empty where nothing is suggested; fields by their names in the document of the design."""
+    location: str | None
+    """File, line and column."""
+
+
+@with_config(DESCRIBED)
+class DesignOfProductDocument(TypedDict):
+    """What a search found for one product."""
+
+    facility: str
+    """Empty for the one that is given; the name of the layer for an alternative."""
+    product: str
+    objective: Objective
+    ending: Ending
+    """How the search ended."""
+    accelerators: Count
+    units: Count
+    """Units of the product."""
+    value: int | None
+    """The objective of the layout: accelerators, racks, W or dollars a year; null without a layout."""
+    bound: int | None
+    """No layout is better than this; null where nothing bounds it."""
+    power_w: float | None
+    """Power of its racks, in W."""
+    cost_per_year: int | None
+    """Cost of its racks, in dollars a year."""
+    racks: list[DesignedRacksDocument]
+    judged: Count
+    """Layouts that the policies judged."""
+    blocking: list[BlockingDocument]
+    missing: list[str]
+    """Prices that are not known."""
+    unjudged: list[str]
+    """What would have to be known of racks that are left out, since unknown never passes."""
+
+
+@with_config(DESCRIBED)
+class BindingDocument(TypedDict):
+    """A budget that more accelerators would break."""
+
+    what: str
+    unit: str
+    """Of the numbers; empty for rack positions."""
+    load: float
+    limit: float
+    """Less the reserve."""
+    more: float
+    """How much more the next units need there."""
+    units: Count
+    """Units that fit with so much more; 0 where several budgets bind together."""
+    accelerators: Count
+    """Accelerators of those."""
+
+
+@with_config(DESCRIBED)
+class DesignResultDocument(TypedDict):
+    """The design of a facility, beside those with other products and of alternatives."""
+
+    schema: Literal["rackwright.design/v1"]
+    name: str
+    """Name of the cluster."""
+    exit_code: Count
+    best: DesignOfProductDocument
+    """The design that the blueprint is of."""
+    designs: list[DesignOfProductDocument]
+    """All of them, in the order written."""
+    binding: list[BindingDocument]
+    """What binds the best one."""
+    in_a_rack: list[str]
+    """What keeps a rack of the best one from holding more."""
+
+
+def design_schema() -> dict[str, Any]:
+    """Draft-07. Later additions keep the version, so unknown keys are allowed."""
+    return export_document(
+        DesignResultDocument, title="Rackwright design", schema_id="urn:rackwright:design:v1"
+    )
+
+
+def design_json(outcomes: Sequence[DesignOutcome], bindings: Sequence[Binding]) -> str:
+    """A facility and its alternatives.
+
+    Args:
+        outcomes: the facility as it is given, then its alternatives.
+        bindings: what binds the best design of the first.
+    """
+    first = outcomes[0]
+    document: DesignResultDocument = {
+        "schema": SCHEMA,
+        "name": first.builder.document.name,
+        "exit_code": int(first.exit_code),
+        "best": _design(first, first.best),
+        "designs": [_design(one, found) for one in outcomes for found in one.designs],
+        "binding": [
+            {
+                "what": one.what,
+                "unit": one.unit,
+                "load": one.load,
+                "limit": one.limit,
+                "more": one.more,
+                "units": one.units,
+                "accelerators": one.accelerators,
+            }
+            for one in bindings
+        ],
+        "in_a_rack": list(barred_texts(first)),
+    }
+    return json_text(document)
+
+
+def _design(outcome: DesignOutcome, found: Design) -> DesignOfProductDocument:
+    return {
+        "facility": outcome.label,
+        "product": found.product.type,
+        "objective": found.objective,
+        "ending": found.ending,
+        "accelerators": found.accelerators,
+        "units": found.layout.units if found.layout else 0,
+        "value": found.value,
+        "bound": found.bound,
+        "power_w": power_of(found),
+        "cost_per_year": cost_of(found),
+        "racks": list(_racks(outcome, found)),
+        "judged": found.judged,
+        "blocking": [
+            {
+                "policy": one.policy,
+                "subject": one.subject.name,
+                "message": one.message,
+                "fix": remedy(outcome.builder, one),
+                "location": None if one.location is None else str(one.location),
+            }
+            for one in found.results
+        ],
+        "missing": [str(text) for text in found.missing],
+        "unjudged": list(to_fill_in(outcome, found.survey.unjudged)),
+    }
+
+
+def _racks(outcome: DesignOutcome, found: Design) -> Iterator[DesignedRacksDocument]:
+    if found.layout is None:
+        return
+    for number, units, names in outcome.builder.standing_by_class(found.layout):
+        one = outcome.builder.classes[number]
+        yield {
+            "racks": compress_hostlist(names),
+            "count": len(names),
+            "units": units,
+            "hall": one.hall,
+            "rows": list(one.rows),
+        }

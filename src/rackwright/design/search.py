@@ -1,0 +1,210 @@
+"""From what is wanted to a layout that the policies let pass: solve, judge, cut off, solve again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from rackwright.design.classes import Survey, survey
+from rackwright.design.cuts import cuts_for
+from rackwright.design.document import RackLayout
+from rackwright.design.judge import Judge, LayoutVerdict, is_about_layouts
+from rackwright.design.model import DesignProduct, Objective
+from rackwright.design.solve import LayoutCut, Question, RackChoice, solve
+from rackwright.policy.engine import Result
+
+MOST_CUTS = 200
+"""Layouts that are judged before the best bound is told."""
+
+Ending = Literal[
+    "optimal", "bounded", "short", "undecided", "refused", "unknown", "unpriced", "nothing"
+]
+"""How a search ends.
+
+``optimal`` and ``bounded`` have a layout that passes; ``short`` has the largest one, which is less than
+is wanted. ``undecided`` has none after so many that were judged, or after so much work. ``refused`` is by rules about which no layout changes anything, ``unknown`` for want of
+numbers, ``unpriced`` for want of prices; ``nothing`` has no rack that may stand.
+"""
+
+
+@dataclass(frozen=True)
+class Design:
+    """What a search found for one product.
+
+    Attributes:
+        product: the product.
+        ending: how the search ended.
+        objective: what was best.
+        survey: the kinds of racks.
+        layout: what stands where; None without one that passes.
+        verdict: what the policies say of it, or of the last layout that they did not let pass.
+        value: the objective of the layout: accelerators, racks, W or dollars a year.
+        bound: no layout has a better one; None where nothing bounds it.
+        question: what the solver was asked last, with all that was cut off; None where it was not.
+        racks: of each option of the survey; empty without a layout.
+        judged: layouts that were judged.
+        results: what blocks every layout.
+        missing: prices that are not known.
+    """
+
+    product: DesignProduct
+    ending: Ending
+    objective: Objective
+    survey: Survey
+    layout: RackLayout | None = None
+    verdict: LayoutVerdict | None = None
+    value: int | None = None
+    bound: int | None = None
+    question: Question | None = None
+    racks: tuple[int, ...] = ()
+    judged: int = 0
+    results: tuple[Result, ...] = ()
+    missing: tuple[str, ...] = field(default=())
+
+    @property
+    def passes(self) -> bool:
+        """Whether there is a layout, and it is what is wanted."""
+        return self.ending in {"optimal", "bounded"}
+
+    @property
+    def accelerators(self) -> int:
+        """Accelerators of the layout; 0 without one."""
+        counts = zip(self.survey.options, self.racks, strict=False)
+        return sum(option.accelerators * count for option, count in counts)
+
+
+def design(judge: Judge, product: DesignProduct, *, most_cuts: int = MOST_CUTS) -> Design:
+    """The best layout with ``product``.
+
+    Args:
+        judge: of the facility.
+        product: what stands there.
+        most_cuts: layouts that are judged before the best bound is told.
+
+    Raises:
+        SpecErrors: the facility or the rest of the blueprint is not valid.
+    """
+    wanted = judge.builder.document.wanted
+    found = survey(judge, product)
+    base = Design(product, "nothing", wanted.aim, found)
+    if not found.options:
+        return replace(base, ending="unknown", results=found.unjudged) if found.unjudged else base
+    if wanted.aim == "least-cost" and any(one.dollars is None for one in found.options):
+        return replace(base, ending="unpriced", missing=found.unpriced)
+    question = _question(judge, found, wanted.aim)
+    result = _search(judge, replace(base, question=question), most_cuts)
+    if result.ending != "short":
+        return result
+    largest = _question(judge, found, "most-accelerators")
+    largest = replace(largest, cuts=result.question.cuts if result.question else ())
+    found_most = _search(
+        judge, replace(base, question=largest, objective="most-accelerators"), most_cuts
+    )
+    ending: Ending = "short" if found_most.passes else found_most.ending
+    return replace(found_most, ending=ending, judged=found_most.judged + result.judged)
+
+
+def _question(judge: Judge, found: Survey, aim: Objective) -> Question:
+    """What the solver is asked."""
+    builder = judge.builder
+    wanted = builder.document.wanted
+    choices = []
+    for one in found.options:
+        power = round(one.power_w or 0)
+        weight = {
+            "most-accelerators": one.accelerators,
+            "fewest-racks": 1,
+            "least-power": power,
+            "least-cost": one.dollars or 0,
+        }[aim]
+        tie = math.ceil(power / 100) if aim == "fewest-racks" else 1
+        choices.append(RackChoice(one.position_class, one.units, weight, tie))
+    units = None
+    if aim != "most-accelerators" and wanted.accelerators != "most":
+        each = found.options[0].accelerators // found.options[0].units
+        units = -(-wanted.accelerators // each)
+    return Question(
+        choices,
+        [len(one.positions) for one in builder.classes],
+        max(0, builder.positions - wanted.reserve.positions),
+        found.lines,
+        maximise=aim == "most-accelerators",
+        units=units,
+        least_units=1,
+    )
+
+
+def _search(judge: Judge, start: Design, most_cuts: int) -> Design:
+    """Solve and judge, until a layout passes or there is none."""
+    now = start
+    assert now.question is not None  # noqa: S101 - whoever calls has put it there
+    cuts: list[LayoutCut] = [*now.question.cuts]
+    last: tuple[int, ...] | None = None
+    while True:
+        question = replace(now.question, cuts=tuple(cuts))
+        answer = solve(question)
+        now = replace(now, question=question, bound=answer.bound)
+        if answer.status == "infeasible":
+            return replace(now, ending="short", bound=None)
+        if answer.status == "undecided":
+            return _given_up(judge, now, last)
+        verdict = judge.judge(now.survey.layout(answer.racks))
+        now = replace(now, verdict=verdict, judged=now.judged + 1)
+        if verdict.passes:
+            return _ended(now, answer.racks, verdict)
+        fixed = tuple(one for one in verdict.refused if not is_about_layouts(one.policy))
+        if verdict.unknown:
+            return replace(now, ending="unknown", results=verdict.unknown)
+        if fixed:
+            return replace(now, ending="refused", results=fixed)
+        last = answer.racks
+        if now.judged >= most_cuts:
+            return _given_up(judge, now, last)
+        cuts += cuts_for(judge, now.survey, answer.racks, verdict)
+
+
+def _ended(now: Design, racks: tuple[int, ...], verdict: LayoutVerdict) -> Design:
+    """The end of a search with a layout that passes."""
+    choices = now.question.choices if now.question else ()
+    value = sum(choice.weight * count for choice, count in zip(choices, racks, strict=True))
+    return replace(
+        now,
+        ending="optimal" if value == now.bound else "bounded",
+        layout=now.survey.layout(racks),
+        verdict=verdict,
+        value=value,
+        racks=racks,
+    )
+
+
+def _given_up(judge: Judge, now: Design, last: tuple[int, ...] | None) -> Design:
+    """The best bound, with a layout that passes with fewer racks than the last one, if any number will do."""
+    refused = now.verdict.refused if now.verdict else ()
+    best = replace(now, ending="undecided", results=refused)
+    if last is None or (now.question and now.question.units is not None):
+        return best
+    low, high, judged = 0, sum(last), now.judged
+    while high - low > 1:
+        middle = (low + high) // 2
+        racks = _fewer(last, middle)
+        verdict = judge.judge(now.survey.layout(racks))
+        judged += 1
+        if verdict.passes:
+            low, best = middle, _ended(now, racks, verdict)
+        else:
+            high = middle
+    return replace(best, judged=judged)
+
+
+def _fewer(racks: Sequence[int], count: int) -> tuple[int, ...]:
+    """The first ``count`` of so many racks of each option, in equal shares."""
+    total = sum(racks)
+    shares = [one * count // total for one in racks]
+    left = count - sum(shares)
+    for number, one in enumerate(racks):
+        more = min(left, one - shares[number])
+        shares[number] += more
+        left -= more
+    return tuple(shares)

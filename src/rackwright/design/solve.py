@@ -1,0 +1,229 @@
+"""The best number of racks of each kind, by OR-Tools' CP-SAT.
+
+Everything is a whole number: coefficients are scaled and rounded so that no layout is left out that
+fits, and what is let through by that is refused by the judge. One worker and a fixed seed give the
+same answer each time; the solver is stopped by its own count of work and never by a clock.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from rackwright.design.loads import LoadLine
+
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import CpModel
+
+Status = Literal["optimal", "feasible", "infeasible", "undecided"]
+
+_SCALE = 10_000_000
+"""What a limit becomes: relative steps of 1e-7 are below what any facility team measures."""
+_NOISE = 1e-9
+"""Relative difference that is the rounding of floating point."""
+WORK = 60.0
+"""Deterministic seconds of the solver for one question, about as many on a common processor."""
+
+
+@dataclass(frozen=True)
+class RackChoice:
+    """A kind of rack: one class of positions, so many units.
+
+    Attributes:
+        position_class: number of the class.
+        units: units in one rack.
+        weight: what one rack counts for in the objective.
+        tie: the same where two layouts are equal in that.
+    """
+
+    position_class: int
+    units: int
+    weight: int
+    tie: int
+
+
+@dataclass(frozen=True)
+class LinearCut:
+    """A sum over racks that stays below a limit, where there are as many units at least.
+
+    Attributes:
+        what: what refuses more.
+        each: of one rack of each choice.
+        limit: of the sum.
+        unit: of both.
+        from_units: units from which it holds.
+    """
+
+    what: str
+    each: tuple[float, ...]
+    limit: float
+    unit: str
+    from_units: int = 0
+
+
+@dataclass(frozen=True)
+class PointCut:
+    """A layout that is refused.
+
+    Attributes:
+        what: what refuses it.
+        racks: of each choice.
+        and_more: all layouts with as many racks of each choice, or more, are refused too.
+    """
+
+    what: str
+    racks: tuple[int, ...]
+    and_more: bool
+
+
+LayoutCut = LinearCut | PointCut
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is looked for.
+
+    Attributes:
+        choices: kinds of racks.
+        sizes: positions of each class.
+        most_racks: of all classes.
+        lines: budgets.
+        cuts: what was refused.
+        maximise: whether the weights are to be large.
+        units: how many units there are exactly; None for any number.
+        least_units: how many there are at least.
+    """
+
+    choices: Sequence[RackChoice]
+    sizes: Sequence[int]
+    most_racks: int
+    lines: Sequence[LoadLine]
+    cuts: Sequence[LayoutCut] = ()
+    maximise: bool = True
+    units: int | None = None
+    least_units: int = 0
+
+
+@dataclass(frozen=True)
+class RackAnswer:
+    """The best racks.
+
+    Attributes:
+        status: whether they are the best, good, or none.
+        racks: of each choice.
+        bound: of the sum of weights: no layout is better.
+    """
+
+    status: Status
+    racks: tuple[int, ...] = ()
+    bound: int = 0
+
+
+def solve(question: Question, *, work: float = WORK) -> RackAnswer:
+    """The best racks inside all budgets and outside all cuts.
+
+    Args:
+        question: what is looked for.
+        work: deterministic seconds after which the best so far is taken.
+    """
+    from ortools.sat.python.cp_model import CpModel, LinearExpr
+
+    model = CpModel()
+    sizes = [question.sizes[choice.position_class] for choice in question.choices]
+    racks = [model.new_int_var(0, size, f"x{n}") for n, size in enumerate(sizes)]
+    by_class: dict[int, list[Any]] = {}
+    for choice, count in zip(question.choices, racks, strict=True):
+        by_class.setdefault(choice.position_class, []).append(count)
+    for number, counts in by_class.items():
+        model.add(sum(counts) <= question.sizes[number])
+    model.add(sum(racks) <= question.most_racks)
+    units = LinearExpr.weighted_sum(racks, [choice.units for choice in question.choices])
+    if question.units is not None:
+        model.add(units == question.units)
+    model.add(units >= question.least_units)
+    for line in question.lines:
+        _limit(model, racks, line.each, line.budget.limit - line.fixed, line.budget.limit)
+    for cut in question.cuts:
+        if isinstance(cut, LinearCut):
+            enough = None
+            if cut.from_units:
+                enough = model.new_bool_var("")
+                model.add(units < cut.from_units).only_enforce_if(~enough)
+            _limit(model, racks, cut.each, cut.limit, cut.limit, enough)
+        else:
+            _leave_out(model, racks, sizes, cut)
+    scale = 1 + sum(
+        max((choice.tie for choice in question.choices if choice.position_class == n), default=0)
+        * size
+        for n, size in enumerate(question.sizes)
+    )
+    sign = -1 if question.maximise else 1
+    weights = [choice.weight * scale + sign * choice.tie for choice in question.choices]
+    goal = LinearExpr.weighted_sum(racks, weights)
+    (model.maximize if question.maximise else model.minimize)(goal)
+    return _solved(model, racks, scale, question, work)
+
+
+def _solved(
+    model: CpModel, racks: Sequence[Any], scale: int, question: Question, work: float
+) -> RackAnswer:
+    from ortools.sat.python.cp_model import CpSolver
+
+    solver = CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = 1
+    solver.parameters.max_deterministic_time = work
+    status = solver.status_name(solver.solve(model))
+    if status == "INFEASIBLE":
+        return RackAnswer("infeasible")
+    bound = round(solver.best_objective_bound)
+    # The sum of weights is a multiple of what divides them all, as 8 accelerators of a node.
+    step = math.gcd(*(choice.weight for choice in question.choices)) or 1
+    if question.maximise:
+        best = -(-bound // scale) // step * step
+    else:
+        best = -(-(bound // scale) // step) * step
+    if status not in {"FEASIBLE", "OPTIMAL"}:
+        return RackAnswer("undecided", bound=best)
+    found = tuple(int(solver.value(count)) for count in racks)
+    return RackAnswer("optimal" if status == "OPTIMAL" else "feasible", found, best)
+
+
+def _limit(
+    model: CpModel,
+    racks: Sequence[Any],
+    each: Sequence[float],
+    room: float,
+    limit: float,
+    only_if: Any = None,
+) -> None:
+    """Keep a sum below a limit, never tighter than it is."""
+    room += _NOISE * max(abs(limit), abs(room))
+    largest = max([abs(room), *map(abs, each)], default=0.0)
+    if not largest:
+        return
+    scale = _SCALE / largest
+    from ortools.sat.python.cp_model import LinearExpr
+
+    made = model.add(
+        LinearExpr.weighted_sum(racks, [math.floor(one * scale) for one in each])
+        <= math.ceil(room * scale)
+    )
+    if only_if is not None:
+        made.only_enforce_if(only_if)
+
+
+def _leave_out(model: CpModel, racks: Sequence[Any], sizes: Sequence[int], cut: PointCut) -> None:
+    ways = []
+    for count, size, had in zip(racks, sizes, cut.racks, strict=True):
+        if had > 0:
+            fewer = model.new_bool_var("")
+            model.add(count < had).only_enforce_if(fewer)
+            ways.append(fewer)
+        if not cut.and_more and had < size:
+            more = model.new_bool_var("")
+            model.add(count > had).only_enforce_if(more)
+            ways.append(more)
+    model.add_bool_or(ways)

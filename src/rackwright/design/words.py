@@ -1,0 +1,260 @@
+"""A design as text: what stands where, beside its alternatives, and what binds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rackwright.design.document import PositionClass
+from rackwright.design.explain import Binding
+from rackwright.design.model import DesignWish, Objective
+from rackwright.design.outcome import DesignOutcome, remedy
+from rackwright.design.search import Design
+from rackwright.model.names import compress_hostlist
+from rackwright.model.quantities import format_quantity
+from rackwright.policy.engine import Result
+
+_MOST_FINDINGS = 10
+"""Findings that are shown."""
+_HEADS = (
+    "facility",
+    "product",
+    "accelerators",
+    "racks",
+    "power",
+    "a year",
+    "bound",
+    "ends",
+)
+_COUNTED: dict[Objective, str] = {
+    "most-accelerators": "accelerators",
+    "fewest-racks": "racks",
+    "least-power": "W",
+    "least-cost": "USD/year",
+}
+
+
+def render(
+    outcomes: Sequence[DesignOutcome], bindings: Sequence[Binding], written: str | None
+) -> str:
+    """The text about a facility and its alternatives.
+
+    Args:
+        outcomes: the facility as it is given, then its alternatives.
+        bindings: what binds the best design of the first.
+        written: the file that its blueprint is in.
+    """
+    first = outcomes[0]
+    lines = [*_headline(first), ""]
+    if first.best.layout is not None:
+        lines += [*_racks(first), ""]
+    if sum(len(one.designs) for one in outcomes) > 1:
+        lines += [*_side_by_side(outcomes), ""]
+    lines += _reasons(first, bindings)
+    if written is not None:
+        lines += ["", f"written to {written}; 'rackwright check' passes it"]
+    while lines[-1] == "":
+        lines.pop()
+    return "\n".join([*lines, ""])
+
+
+def value_text(objective: Objective, value: float) -> str:
+    """A value of an objective with what it counts."""
+    unit = _COUNTED[objective]
+    return format_quantity(value, "W") if unit == "W" else f"{value:,.0f} {unit}"
+
+
+def ending_text(found: Design) -> str:
+    """How a search ended, in words."""
+    if found.ending == "optimal":
+        return "optimal"
+    if found.ending == "bounded" and found.bound is not None and found.value is not None:
+        gap = abs(found.bound - found.value) / max(1, abs(found.bound))
+        return f"within {100 * gap:.2g} % of the bound"
+    return {
+        "short": "less than is wanted",
+        "undecided": f"not decided after {found.judged:,} layouts",
+        "refused": "refused",
+        "unknown": "not known",
+        "unpriced": "without prices",
+        "nothing": "nothing fits",
+        "bounded": "not bounded",
+    }[found.ending]
+
+
+def _headline(outcome: DesignOutcome) -> Iterator[str]:
+    best, wanted = outcome.best, outcome.builder.document.wanted
+    name = outcome.builder.document.name
+    what = f"{wanted.accelerators:,}" if isinstance(wanted.accelerators, int) else "the most"
+    if best.layout is None:
+        yield f"{name}: no layout with {what} accelerators: {ending_text(best)}"
+        return
+    site = outcome.builder.document.facility.name
+    text = (
+        f"{name}: {best.accelerators:,} accelerators ({best.layout.units:,} × {best.product.type}) "
+        f"in {best.layout.count:,} racks of {site}"
+    )
+    if best.passes:
+        yield f"{text}: {_judged(best, wanted)}"
+    else:
+        yield f"{text}, and {what} are wanted"
+
+
+def _judged(best: Design, wanted: DesignWish) -> str:
+    aim = {
+        "most-accelerators": "the most that fits",
+        "fewest-racks": "the fewest racks",
+        "least-power": "the least power",
+        "least-cost": "the least cost",
+    }[wanted.aim]
+    if best.ending == "optimal":
+        return f"{aim}, which is optimal"
+    bound = (
+        ""
+        if best.bound is None
+        else f" (no layout is beyond {value_text(best.objective, best.bound)})"
+    )
+    return f"{aim} that was found, {ending_text(best)}{bound}"
+
+
+def _racks(outcome: DesignOutcome) -> Iterator[str]:
+    """Which racks hold how many units."""
+    best, classes = outcome.best, outcome.builder.classes
+    assert best.layout is not None  # noqa: S101 - whoever calls has looked
+    rows = [("racks", "units in each", "positions", "hall", "rows")]
+    for number, units, names in outcome.builder.standing_by_class(best.layout):
+        one = classes[number]
+        rows.append(
+            (f"{len(names):,}", f"{units:,}", compress_hostlist(names), one.hall, _few(one.rows))
+        )
+    yield from table(rows, left={2, 3, 4})
+
+
+def _side_by_side(outcomes: Sequence[DesignOutcome]) -> Iterator[str]:
+    rows = [_row(outcome, one) for outcome in outcomes for one in outcome.designs]
+    yield from table([_HEADS, *rows], left={0, 1, 7})
+
+
+def _row(outcome: DesignOutcome, one: Design) -> tuple[str, ...]:
+    power, cost = power_of(one), cost_of(one)
+    bounded = one.layout is not None and one.bound is not None
+    return (
+        outcome.label or "as given",
+        one.product.type,
+        f"{one.accelerators:,}" if one.layout else "",
+        f"{one.layout.count:,}" if one.layout else "",
+        "" if power is None else format_quantity(power, "W"),
+        "" if cost is None else f"{cost:,} USD",
+        value_text(one.objective, one.bound or 0) if bounded else "",
+        ending_text(one),
+    )
+
+
+def power_of(found: Design) -> float | None:
+    """What the racks of a layout draw, in W; None where it is unknown, or without a layout."""
+    powers = [
+        None if option.power_w is None else option.power_w * count
+        for option, count in zip(found.survey.options, found.racks, strict=False)
+        if count
+    ]
+    known = [power for power in powers if power is not None]
+    return sum(known) if known and len(known) == len(powers) else None
+
+
+def cost_of(found: Design) -> int | None:
+    """What the racks of a layout cost a year, in dollars; None where it is unknown."""
+    costs = [
+        None if option.dollars is None else option.dollars * count
+        for option, count in zip(found.survey.options, found.racks, strict=False)
+        if count
+    ]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known and len(known) == len(costs) else None
+
+
+def _reasons(outcome: DesignOutcome, bindings: Sequence[Binding]) -> Iterator[str]:
+    best = outcome.best
+    if bindings:
+        yield "what binds:"
+        yield from (f"  {binding_text(one, best.product.type)}" for one in bindings)
+    barred = list(barred_texts(outcome))
+    if barred:
+        yield "what a rack holds:"
+        yield from (f"  {text}" for text in barred)
+    results = best.results
+    if best.ending == "unknown":
+        yield "what nobody has said:"
+        yield from _to_fill_in(outcome, best.results)
+        return
+    if best.survey.unjudged:
+        yield "racks that are left out, since nobody has said:"
+        yield from _to_fill_in(outcome, best.survey.unjudged)
+    if results:
+        yield "what blocks it:"
+    for result in results[:_MOST_FINDINGS]:
+        where = f"{result.location}: " if result.location else ""
+        yield f"  {where}{result.policy} {result.subject.name}: {result.message}"
+        if text := remedy(outcome.builder, result):
+            yield f"    fix: {text}"
+    if len(results) > _MOST_FINDINGS:
+        yield f"  and {len(results) - _MOST_FINDINGS:,} more"
+    if best.missing:
+        yield "what costs are not known for want of:"
+        yield from (f"  {text}" for text in best.missing[:_MOST_FINDINGS])
+
+
+def _to_fill_in(outcome: DesignOutcome, results: Sequence[Result]) -> Iterator[str]:
+    for text, policies in to_fill_in(outcome, results).items():
+        yield f"  {text}: {', '.join(policies)}"
+
+
+def to_fill_in(outcome: DesignOutcome, results: Sequence[Result]) -> Mapping[str, Sequence[str]]:
+    """What would make known what ``results`` ask for, with the rules that ask for it."""
+    found: dict[str, dict[str, None]] = {}
+    for result in results:
+        said = remedy(outcome.builder, result) or result.message
+        for text in said.split("; "):
+            found.setdefault(text, {})[result.policy] = None
+    return {text: tuple(policies) for text, policies in found.items()}
+
+
+def binding_text(one: Binding, product: str) -> str:
+    """What binds, with what more of it would bring."""
+    load, limit = (format_quantity(value, one.unit) for value in (one.load, one.limit))
+    text = f"{one.what}: {load} of {limit}"
+    if not one.units:
+        return text
+    more = format_quantity(one.more, one.unit)
+    gives = "give" if one.more != 1 or one.unit else "gives"
+    return f"{text}; the next {more} there {gives} {one.units:,} × {product} ({one.accelerators:,} accelerators)"
+
+
+def barred_texts(outcome: DesignOutcome) -> Iterator[str]:
+    """For the racks of the best design, which rule keeps them from holding more; equal ones once."""
+    best, classes = outcome.best, outcome.builder.classes
+    most: dict[int, int] = {}
+    for option in best.survey.options:
+        most[option.position_class] = max(option.units, most.get(option.position_class, 0))
+    found: dict[tuple[int, int, str, str], list[PositionClass]] = {}
+    for one in best.survey.barred:
+        held = most.get(one.position_class, 0)
+        first = (held, one.units, one.policy, one.why)
+        if one.units == held + 1:
+            found.setdefault(first, []).append(classes[one.position_class])
+    for (held, units, policy, why), own in found.items():
+        where = compress_hostlist(name for each in own for _, name in each.positions)
+        what = f"{held} × {best.product.type}" if held else f"no {best.product.type}"
+        yield f"{where}: {what}; with {units}, {policy}: {why}"
+
+
+def table(rows: Sequence[Sequence[str]], *, left: set[int]) -> Iterator[str]:
+    """Lines of columns, numbers to the right; columns that are empty are left out."""
+    kept = [n for n in range(len(rows[0])) if any(row[n] for row in rows[1:])]
+    widths = {n: max(len(row[n]) for row in rows) for n in kept}
+    for row in rows:
+        cells = [row[n].ljust(widths[n]) if n in left else row[n].rjust(widths[n]) for n in kept]
+        yield f"  {'  '.join(cells)}".rstrip()
+
+
+def _few(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:3])
+    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"
