@@ -57,7 +57,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Find the design, write its blueprint, and show it; the exit code tells whether there is one."""
+    """Find the design, write its blueprint, and show it; the exit code tells whether there is one.
+
+    Raises:
+        UsageError: the file for the blueprint exists, or an option has no effect.
+    """
     require("design")
     from rackwright.design.explain import bindings_of
     from rackwright.design.form import design_json

@@ -72,7 +72,12 @@ def answers_of(arguments: argparse.Namespace) -> dict[str, Answer]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the blueprint, or list the templates."""
+    """Write the blueprint, or list the templates.
+
+    Raises:
+        UsageError: the folder or the template is not named, there is no such template, an answer is
+            wrong, or a file exists or cannot be written.
+    """
     from rackwright.render.blueprints import BLUEPRINT, find_template, write_blueprint
 
     if arguments.list:

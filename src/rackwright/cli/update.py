@@ -40,7 +40,12 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Update a cluster, or list which are behind."""
+    """Update a cluster, or list which are behind.
+
+    Raises:
+        UsageError: an option has no effect, the folder holds no cluster of a template, or a file that
+            the update would change is not committed.
+    """
     if arguments.json and not arguments.list:
         raise UsageError("--json has an effect with --list alone")
     if arguments.list:

@@ -65,7 +65,7 @@ def _rows(path: Path) -> list[Row]:
 
     Raises:
         SpecErrors: it cannot be read, or is no sheet.
-    """
+    """  # noqa: DOC501 - each ValueError becomes a SpecErrors below
     raw = read_raw(path)
     try:
         if len(raw) > _MOST_BYTES:
@@ -102,7 +102,11 @@ def _add_sources(tree: Tree, rows: Sequence[Row]) -> None:
 
 
 def _add_positions(tree: Tree, rows: Sequence[Row]) -> None:
-    """Put rack positions into the rows of a facility; those that are equal are one rack group."""
+    """Put rack positions into the rows of a facility; those that are equal are one rack group.
+
+    Raises:
+        SpecErrors: a row lacks a column, or has one that is no field.
+    """  # noqa: DOC501 - _refused() makes the SpecErrors
     known = _patterns(tree)
     last: tuple[object, Item] | None = None
     for at, cells in rows:
@@ -175,7 +179,11 @@ def _groups(tree: Tree) -> Iterator[Item]:
 
 
 def _row_of(tree: Tree, hall: str, row: str, at: Location) -> list[Item]:
-    """The rack groups of a row, which is made where the hall has none of that name."""
+    """The rack groups of a row, which is made where the hall has none of that name.
+
+    Raises:
+        SpecErrors: the document has no such hall.
+    """  # noqa: DOC501 - _refused() makes the SpecErrors
     for number, one in enumerate(_items(tree.find(("facility", "halls")))):
         if _name(one) == hall:
             rows = _list_at(tree, ("facility", "halls", number), "rows")
@@ -190,7 +198,11 @@ def _row_of(tree: Tree, hall: str, row: str, at: Location) -> list[Item]:
 
 
 def _list_at(tree: Tree, path: tuple[str | int, ...], key: str) -> list[Item]:
-    """A list of a document, which is made where it is absent."""
+    """A list of a document, which is made where it is absent.
+
+    Raises:
+        SpecErrors: something else than a list stands there.
+    """  # noqa: DOC501 - _refused() makes the SpecErrors
     around = tree.find(path)
     place = tree.locate(path)
     if around is None or not isinstance(around.value, dict):

@@ -85,6 +85,7 @@ def fetch_tag(url: str, tag: str, folder: str = ".") -> TaggedFiles:
     Raises:
         ExternalToolError: it cannot be reached, or has no such tag.
         RackwrightError: it holds what no template may hold.
+        UsageError: the tag names no commit.
     """
     ref = f"refs/tags/{check_tag(tag)}"
     with tempfile.TemporaryDirectory(prefix="rackwright-git-") as made:
@@ -102,7 +103,11 @@ def fetch_tag(url: str, tag: str, folder: str = ".") -> TaggedFiles:
 
 
 def _reach(folder: Path, url: str, *arguments: str) -> str:
-    """What git says that asks another repository."""
+    """What git says that asks another repository.
+
+    Raises:
+        ExternalToolError: it cannot be read.
+    """
     done = run_apart(folder, *arguments, protocols=SCHEMES, ssh=_SSH)
     if done.returncode:
         hint = said(done.stderr) or "git says nothing of it"

@@ -94,7 +94,12 @@ def render_template(
 
 @lru_cache(maxsize=64)
 def _render(sources: str, manifest: str, data: str) -> Rendered:
-    """A rendering; the same texts give the same one."""
+    """A rendering; the same texts give the same one.
+
+    Raises:
+        RackwrightError: the template cannot be rendered.
+        UsageError: a question without a default has no answer.
+    """  # noqa: DOC501 - _refusal() makes the RackwrightError
     with tempfile.TemporaryDirectory(prefix="rackwright-template-") as made:
         folder = Path(made)
         template, target = folder / "template", folder / "target"

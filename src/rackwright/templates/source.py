@@ -136,7 +136,8 @@ def open_template(source: TemplateSource, *, beside: Path = Path()) -> Template:
         beside: what the path of a folder begins at.
 
     Raises:
-        RackwrightError: there is none, it cannot be reached, or it holds what none may hold.
+        RackwrightError: it cannot be reached, or holds what none may hold.
+        UsageError: there is none of that name.
     """
     if source.kind == "git":
         tag = source.tag or newest_tag(source.at)

@@ -171,7 +171,11 @@ def _pinned(files: dict[str, str], folder: Path, kept: Kept) -> tuple[dict[str, 
 def _change(
     folder: Path, name: str, base: str | None, new: str | None, labels: Sequence[str]
 ) -> FileUpdate | None:
-    """What is to be done with one file; None where nothing is."""
+    """What is to be done with one file; None where nothing is.
+
+    Raises:
+        UsageError: the file still holds the conflicts of an update before.
+    """
     check_name(name)
     if base == new:
         return None
