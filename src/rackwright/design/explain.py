@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from rackwright.design.loads import LoadLine
 from rackwright.design.search import Design
-from rackwright.design.solve import LinearCut, Question, RackChoice, solve
+from rackwright.design.solve import LayoutProblem, LinearCut, RackChoice, solve
 
 _WORK = 5.0
-"""Deterministic seconds of the solver for each question."""
+"""Deterministic seconds of the solver for each problem."""
 _MOST_ASKED = 24
 """Budgets that are looked at by themselves, the fullest first."""
 _UNITS = 1_000_000
@@ -45,26 +45,26 @@ def bindings_of(found: Design) -> tuple[Binding, ...]:
 
     Each budget is widened alone, then all of one kind together where none of them helps alone.
     """
-    question = found.question
-    if question is None or not found.racks or found.objective != "most-accelerators":
+    problem = found.problem
+    if problem is None or not found.racks or found.objective != "most-accelerators":
         return ()
     options = found.survey.options
-    question = replace(
-        question,
+    problem = replace(
+        problem,
         choices=[RackChoice(one.position_class, one.units, one.accelerators, 0) for one in options],
         units=None,
         least_units=found.layout.units + 1 if found.layout else 1,
     )
-    kinds = list(_kinds(found, question.lines))
-    alone = [one for kind in kinds for one in _alone(found, question, kind)]
+    kinds = list(_kinds(found, problem.lines))
+    alone = [one for kind in kinds for one in _alone(found, problem, kind)]
     helped = {one.what for one in alone}
     together = [
         one
         for kind in kinds
         if not helped & {line.budget.what for line in kind.lines} and len(kind.names) > 1
-        for one in _widened(found, question, kind.lines, f"all {kind.name}")
+        for one in _widened(found, problem, kind.lines, f"all {kind.name}")
     ]
-    return (*alone, *together, *_positions(found, question), *_left_to_policies(found))
+    return (*alone, *together, *_positions(found, problem), *_left_to_policies(found))
 
 
 @dataclass(frozen=True)
@@ -95,41 +95,41 @@ def _share(line: LoadLine, racks: Sequence[int]) -> float:
     return line.load(racks) / line.budget.limit if line.budget.limit else 1.0
 
 
-def _alone(found: Design, question: Question, kind: _Kind) -> Iterator[Binding]:
+def _alone(found: Design, problem: LayoutProblem, kind: _Kind) -> Iterator[Binding]:
     for name in kind.names[:_MOST_ASKED]:
         own = [line for line in kind.lines if line.budget.key[:2] == name]
-        yield from _widened(found, question, own, own[0].budget.what)
+        yield from _widened(found, problem, own, own[0].budget.what)
 
 
 def _widened(
-    found: Design, question: Question, lines: Sequence[LoadLine], what: str
+    found: Design, problem: LayoutProblem, lines: Sequence[LoadLine], what: str
 ) -> Iterator[Binding]:
     """What more of some budgets would bring; nothing where they alone do not bind."""
     fullest = max(lines, key=lambda one: _share(one, found.racks))
     names = {line.budget.key[:2] for line in lines}
-    wide = [line for line in question.lines if line.budget.key[:2] not in names]
+    wide = [line for line in problem.lines if line.budget.key[:2] not in names]
     scale = _UNITS / (fullest.budget.limit or 1.0)
     least = solve(
         replace(
-            question,
+            problem,
             lines=wide,
             maximise=False,
             choices=[
                 replace(choice, weight=round(each * scale))
-                for choice, each in zip(question.choices, fullest.each, strict=True)
+                for choice, each in zip(problem.choices, fullest.each, strict=True)
             ],
         ),
         work=_WORK,
     )
     if not least.racks:
         return
-    widened = [line for line in question.lines if line.budget.key[:2] in names]
+    widened = [line for line in problem.lines if line.budget.key[:2] in names]
     factor = max(max(1.0, _share(line, least.racks)) for line in widened)
     opened = [
         replace(line, budget=replace(line.budget, limit=line.budget.limit * factor))
         for line in widened
     ]
-    most = solve(replace(question, lines=[*wide, *opened]), work=_WORK)
+    most = solve(replace(problem, lines=[*wide, *opened]), work=_WORK)
     racks = most.racks or least.racks
     units, accelerators = _count(found, racks)
     limit = fullest.budget.limit
@@ -144,17 +144,17 @@ def _widened(
     )
 
 
-def _positions(found: Design, question: Question) -> Iterator[Binding]:
+def _positions(found: Design, problem: LayoutProblem) -> Iterator[Binding]:
     """What more positions would bring."""
-    here, room = sum(found.racks), question.most_racks
+    here, room = sum(found.racks), problem.most_racks
     if here < room:
         return
     wide = replace(
-        question,
-        sizes=[2 * size + 1 for size in question.sizes],
-        most_racks=2 * room + len(question.sizes),
+        problem,
+        sizes=[2 * size + 1 for size in problem.sizes],
+        most_racks=2 * room + len(problem.sizes),
     )
-    fewest = [replace(choice, weight=1) for choice in question.choices]
+    fewest = [replace(choice, weight=1) for choice in problem.choices]
     least = solve(replace(wide, maximise=False, choices=fewest), work=_WORK)
     if not least.racks:
         return
@@ -168,7 +168,7 @@ def _positions(found: Design, question: Question) -> Iterator[Binding]:
 
 def _left_to_policies(found: Design) -> Iterator[Binding]:
     """Policies that refused more, beside the sums."""
-    cuts = found.question.cuts if found.question else ()
+    cuts = found.problem.cuts if found.problem else ()
     for what in dict.fromkeys(cut.what for cut in cuts if isinstance(cut, LinearCut)):
         cut = next(one for one in cuts if isinstance(one, LinearCut) and one.what == what)
         load = sum(a * b for a, b in zip(cut.each, found.racks, strict=True))

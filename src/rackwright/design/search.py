@@ -12,7 +12,7 @@ from rackwright.design.cuts import cuts_for
 from rackwright.design.document import RackLayout
 from rackwright.design.judge import Judge, LayoutVerdict, is_about_layouts
 from rackwright.design.model import DesignProduct, Objective
-from rackwright.design.solve import LayoutCut, Question, RackChoice, solve
+from rackwright.design.solve import LayoutCut, LayoutProblem, RackChoice, solve
 from rackwright.policy.engine import Result
 
 MOST_CUTS = 200
@@ -42,7 +42,7 @@ class Design:
         verdict: what the policies say of it, or of the last layout that they did not let pass.
         value: the objective of the layout: accelerators, racks, W or dollars a year.
         bound: no layout has a better one; None where nothing bounds it.
-        question: what the solver was asked last, with all that was cut off; None where it was not.
+        problem: what the solver was asked last, with all that was cut off; None where it was not.
         racks: of each option of the survey; empty without a layout.
         judged: layouts that were judged.
         results: what blocks every layout.
@@ -57,7 +57,7 @@ class Design:
     verdict: LayoutVerdict | None = None
     value: int | None = None
     bound: int | None = None
-    question: Question | None = None
+    problem: LayoutProblem | None = None
     racks: tuple[int, ...] = ()
     judged: int = 0
     results: tuple[Result, ...] = ()
@@ -93,20 +93,20 @@ def design(judge: Judge, product: DesignProduct, *, most_cuts: int = MOST_CUTS) 
         return replace(base, ending="unknown", results=found.unjudged) if found.unjudged else base
     if wanted.aim == "least-cost" and any(one.dollars is None for one in found.options):
         return replace(base, ending="unpriced", missing=found.unpriced)
-    question = _question(judge, found, wanted.aim)
-    result = _search(judge, replace(base, question=question), most_cuts)
+    problem = _problem(judge, found, wanted.aim)
+    result = _search(judge, replace(base, problem=problem), most_cuts)
     if result.ending != "short":
         return result
-    largest = _question(judge, found, "most-accelerators")
-    largest = replace(largest, cuts=result.question.cuts if result.question else ())
+    largest = _problem(judge, found, "most-accelerators")
+    largest = replace(largest, cuts=result.problem.cuts if result.problem else ())
     found_most = _search(
-        judge, replace(base, question=largest, objective="most-accelerators"), most_cuts
+        judge, replace(base, problem=largest, objective="most-accelerators"), most_cuts
     )
     ending: Ending = "short" if found_most.passes else found_most.ending
     return replace(found_most, ending=ending, judged=found_most.judged + result.judged)
 
 
-def _question(judge: Judge, found: Survey, aim: Objective) -> Question:
+def _problem(judge: Judge, found: Survey, aim: Objective) -> LayoutProblem:
     """What the solver is asked."""
     builder = judge.builder
     wanted = builder.document.wanted
@@ -125,7 +125,7 @@ def _question(judge: Judge, found: Survey, aim: Objective) -> Question:
     if aim != "most-accelerators" and wanted.accelerators != "most":
         each = found.options[0].accelerators // found.options[0].units
         units = -(-wanted.accelerators // each)
-    return Question(
+    return LayoutProblem(
         choices,
         [len(one.positions) for one in builder.classes],
         max(0, builder.positions - wanted.reserve.positions),
@@ -139,13 +139,13 @@ def _question(judge: Judge, found: Survey, aim: Objective) -> Question:
 def _search(judge: Judge, start: Design, most_cuts: int) -> Design:
     """Solve and judge, until a layout passes or there is none."""
     now = start
-    assert now.question is not None  # noqa: S101 - whoever calls has put it there
-    cuts: list[LayoutCut] = [*now.question.cuts]
+    assert now.problem is not None  # noqa: S101 - whoever calls has put it there
+    cuts: list[LayoutCut] = [*now.problem.cuts]
     last: tuple[int, ...] | None = None
     while True:
-        question = replace(now.question, cuts=tuple(cuts))
-        answer = solve(question)
-        now = replace(now, question=question, bound=answer.bound)
+        problem = replace(now.problem, cuts=tuple(cuts))
+        answer = solve(problem)
+        now = replace(now, problem=problem, bound=answer.bound)
         if answer.status == "infeasible":
             return replace(now, ending="short", bound=None)
         if answer.status == "undecided":
@@ -167,7 +167,7 @@ def _search(judge: Judge, start: Design, most_cuts: int) -> Design:
 
 def _ended(now: Design, racks: tuple[int, ...], verdict: LayoutVerdict) -> Design:
     """The end of a search with a layout that passes."""
-    choices = now.question.choices if now.question else ()
+    choices = now.problem.choices if now.problem else ()
     value = sum(choice.weight * count for choice, count in zip(choices, racks, strict=True))
     return replace(
         now,
@@ -183,7 +183,7 @@ def _given_up(judge: Judge, now: Design, last: tuple[int, ...] | None) -> Design
     """The best bound, with a layout that passes with fewer racks than the last one, if any number will do."""
     refused = now.verdict.refused if now.verdict else ()
     best = replace(now, ending="undecided", results=refused)
-    if last is None or (now.question and now.question.units is not None):
+    if last is None or (now.problem and now.problem.units is not None):
         return best
     low, high, judged = 0, sum(last), now.judged
     while high - low > 1:

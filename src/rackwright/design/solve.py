@@ -24,7 +24,7 @@ _SCALE = 10_000_000
 _NOISE = 1e-9
 """Relative difference that is the rounding of floating point."""
 WORK = 60.0
-"""Deterministic seconds of the solver for one question, about as many on a common processor."""
+"""Deterministic seconds of the solver for one problem, about as many on a common processor."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ LayoutCut = LinearCut | PointCut
 
 
 @dataclass(frozen=True)
-class Question:
+class LayoutProblem:
     """What is looked for.
 
     Attributes:
@@ -121,31 +121,31 @@ class RackAnswer:
     bound: int = 0
 
 
-def solve(question: Question, *, work: float = WORK) -> RackAnswer:
+def solve(problem: LayoutProblem, *, work: float = WORK) -> RackAnswer:
     """The best racks inside all budgets and outside all cuts.
 
     Args:
-        question: what is looked for.
+        problem: what is looked for.
         work: deterministic seconds after which the best so far is taken.
     """
     from ortools.sat.python.cp_model import CpModel, LinearExpr
 
     model = CpModel()
-    sizes = [question.sizes[choice.position_class] for choice in question.choices]
+    sizes = [problem.sizes[choice.position_class] for choice in problem.choices]
     racks = [model.new_int_var(0, size, f"x{n}") for n, size in enumerate(sizes)]
     by_class: dict[int, list[Any]] = {}
-    for choice, count in zip(question.choices, racks, strict=True):
+    for choice, count in zip(problem.choices, racks, strict=True):
         by_class.setdefault(choice.position_class, []).append(count)
     for number, counts in by_class.items():
-        model.add(sum(counts) <= question.sizes[number])
-    model.add(sum(racks) <= question.most_racks)
-    units = LinearExpr.weighted_sum(racks, [choice.units for choice in question.choices])
-    if question.units is not None:
-        model.add(units == question.units)
-    model.add(units >= question.least_units)
-    for line in question.lines:
+        model.add(sum(counts) <= problem.sizes[number])
+    model.add(sum(racks) <= problem.most_racks)
+    units = LinearExpr.weighted_sum(racks, [choice.units for choice in problem.choices])
+    if problem.units is not None:
+        model.add(units == problem.units)
+    model.add(units >= problem.least_units)
+    for line in problem.lines:
         _limit(model, racks, line.each, line.budget.limit - line.fixed, line.budget.limit)
-    for cut in question.cuts:
+    for cut in problem.cuts:
         if isinstance(cut, LinearCut):
             enough = None
             if cut.from_units:
@@ -155,19 +155,19 @@ def solve(question: Question, *, work: float = WORK) -> RackAnswer:
         else:
             _leave_out(model, racks, sizes, cut)
     scale = 1 + sum(
-        max((choice.tie for choice in question.choices if choice.position_class == n), default=0)
+        max((choice.tie for choice in problem.choices if choice.position_class == n), default=0)
         * size
-        for n, size in enumerate(question.sizes)
+        for n, size in enumerate(problem.sizes)
     )
-    sign = -1 if question.maximise else 1
-    weights = [choice.weight * scale + sign * choice.tie for choice in question.choices]
+    sign = -1 if problem.maximise else 1
+    weights = [choice.weight * scale + sign * choice.tie for choice in problem.choices]
     goal = LinearExpr.weighted_sum(racks, weights)
-    (model.maximize if question.maximise else model.minimize)(goal)
-    return _solved(model, racks, scale, question, work)
+    (model.maximize if problem.maximise else model.minimize)(goal)
+    return _solved(model, racks, scale, problem, work)
 
 
 def _solved(
-    model: CpModel, racks: Sequence[Any], scale: int, question: Question, work: float
+    model: CpModel, racks: Sequence[Any], scale: int, problem: LayoutProblem, work: float
 ) -> RackAnswer:
     from ortools.sat.python.cp_model import CpSolver
 
@@ -180,8 +180,8 @@ def _solved(
         return RackAnswer("infeasible")
     bound = round(solver.best_objective_bound)
     # The sum of weights is a multiple of what divides them all, as 8 accelerators of a node.
-    step = math.gcd(*(choice.weight for choice in question.choices)) or 1
-    if question.maximise:
+    step = math.gcd(*(choice.weight for choice in problem.choices)) or 1
+    if problem.maximise:
         best = -(-bound // scale) // step * step
     else:
         best = -(-(bound // scale) // step) * step

@@ -264,7 +264,7 @@ def test_as_many_fit_as_by_trying_all_layouts(
     text = document_yaml(judge.builder.blueprint(found.layout).data, ["made by a test"])
     read = plan_tree(tree_of([read_text(text, "blueprint.yaml")]), CATALOGUE)
     assert check_plan(read).exit_code is ExitCode.CLEAN
-    cuts = found.question.cuts if found.question else ()
+    cuts = found.problem.cuts if found.problem else ()
     assert {one.what.rpartition("(")[2].strip(")") for one in cuts} == ({cut} if cut else set())
 
 

@@ -1,4 +1,4 @@
-"""The solver's answer is the best of all racks that its question lets through."""
+"""The solver's answer is the best of all racks that its problem lets through."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from rackwright.design.loads import LoadBudget, LoadLine
 from rackwright.design.solve import (
+    LayoutProblem,
     LinearCut,
     PointCut,
-    Question,
     RackChoice,
     solve,
 )
@@ -31,8 +31,8 @@ def a_line(each: tuple[int, ...], limit: int, fixed: int) -> LoadLine:
     return LoadLine(budget, 1000.0 * fixed, [1000.0 * one for one in each])
 
 
-def let_through(question: Question) -> Iterator[tuple[int, ...]]:
-    """Every number of racks that a question lets through, by its words."""
+def let_through(problem: LayoutProblem) -> Iterator[tuple[int, ...]]:
+    """Every number of racks that a problem lets through, by its words."""
     for racks in every(*(range(SIZES[n] + 1) for n, _ in CHOICES)):
         units = sum(count * size for count, (_, size) in zip(racks, CHOICES, strict=True))
         placed = [
@@ -40,13 +40,13 @@ def let_through(question: Question) -> Iterator[tuple[int, ...]]:
         ]
         if any(count > size for count, size in zip(placed, SIZES, strict=True)):
             continue
-        if sum(racks) > question.most_racks or units < question.least_units:
+        if sum(racks) > problem.most_racks or units < problem.least_units:
             continue
-        if question.units is not None and units != question.units:
+        if problem.units is not None and units != problem.units:
             continue
-        if any(line.load(racks) > line.budget.limit for line in question.lines):
+        if any(line.load(racks) > line.budget.limit for line in problem.lines):
             continue
-        if all(_passes(cut, racks, units) for cut in question.cuts):
+        if all(_passes(cut, racks, units) for cut in problem.cuts):
             yield racks
 
 
@@ -79,7 +79,7 @@ def test_it_is_the_best_of_all(
     *,
     maximise: bool,
 ) -> None:
-    question = Question(
+    problem = LayoutProblem(
         [RackChoice(n, size, w, 1) for (n, size), w in zip(CHOICES, weights, strict=True)],
         SIZES,
         most_racks,
@@ -95,13 +95,13 @@ def test_it_is_the_best_of_all(
         units=units,
         least_units=1,
     )
-    answer = solve(question)
+    answer = solve(problem)
 
     def value(racks: tuple[int, ...]) -> tuple[int, int]:
         weight = sum(a * b for a, b in zip(weights, racks, strict=True))
         return (-weight if maximise else weight), sum(racks)
 
-    found = sorted(let_through(question), key=value)
+    found = sorted(let_through(problem), key=value)
     if not found:
         assert answer.status == "infeasible"
     else:
@@ -116,8 +116,8 @@ def test_a_bound_is_a_value_that_there_may_be() -> None:
     choices = [RackChoice(0, 1, 8, 1), RackChoice(1, 2, 16, 1)]
     lines = [a_line((3, 5), 13, 0)]
     for maximise in (True, False):
-        question = Question(choices, SIZES, 5, lines, maximise=maximise, least_units=2)
-        answer = solve(question, work=1e-9)
+        problem = LayoutProblem(choices, SIZES, 5, lines, maximise=maximise, least_units=2)
+        answer = solve(problem, work=1e-9)
         assert answer.bound % 8 == 0
         if maximise:
             assert answer.bound >= 40
