@@ -132,16 +132,21 @@ class Page:
         return int(self.ask(f"document.querySelectorAll({json.dumps(selector)}).length"))
 
     def click(self, selector: str) -> None:
-        """Click in the middle of the first element that a selector finds, with a mouse."""
-        self.ask(
-            f"document.querySelector({json.dumps(selector)})"
-            ".scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'})"
+        """Click in the middle of the first element that a selector finds, with a mouse.
+
+        What an earlier click has folded or scrolled smoothly moves it for some time on a busy machine.
+        """
+        found = f"document.querySelector({json.dumps(selector)})"
+        place = (
+            f"(() => {{ const e = {found};"
+            " e.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'});"
+            " const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"
         )
-        x, y = self.ask(
-            f"(() => {{ const r = document.querySelector({json.dumps(selector)}).getBoundingClientRect();"
-            " return [r.x + r.width / 2, r.y + r.height / 2]; })()"
-        )
-        self.click_at(x, y)
+        before, now = None, self.ask(place)
+        while now != before:
+            time.sleep(0.05)
+            before, now = now, self.ask(place)
+        self.click_at(*now)
 
     def click_at(self, x: float, y: float) -> None:
         """Click at a place of what is shown."""
