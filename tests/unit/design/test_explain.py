@@ -17,6 +17,7 @@ from design_factories import (
 )
 from rackwright.design.explain import Binding, bindings_of
 from rackwright.design.search import Design, design
+from unit.design.test_search import COSTS
 
 
 def searched(document: dict[str, Any]) -> Design:
@@ -72,22 +73,7 @@ def test_batteries_that_charge_bind_beside_the_load() -> None:
 
 
 def test_a_rule_that_has_no_sum_is_named() -> None:
-    costs = {
-        "budget_per_year": "1_000_000 USD/year",
-        "as_of": "2026-11-21",
-        "owned": {
-            "energy": "0.07 USD/kWh",
-            "utilisation": "80 %",
-            "amortisation_years": 4,
-            "opex": "5 %",
-        },
-        "capex": {
-            "dgx-h100": "300_000 USD",
-            "rack-48u": "2_000 USD",
-            "pdu-415v-60a-24c19": "3_000 USD",
-            "crah-spec-100kw": "40_000 USD",
-        },
-    }
+    costs = COSTS | {"budget_per_year": "1_000_000 USD/year"}
     (one,) = bindings_of(searched(a_document(a_facility(pue=1.4), costs=costs)))
     assert (one.what, one.unit, one.units) == ("budget of a year (CST-001)", "USD/year", 0)
 
