@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 GPUS = 8
 SUITES = ("bookworm", "trixie")
-"""Debian 12 and 13, as in ``rackwright.lab.base``, which takes long to import."""
+"""Debian 12 and 13: what hosts of a lab can be installed with."""
 
 
 def configure(parser: argparse.ArgumentParser, verb: str) -> None:

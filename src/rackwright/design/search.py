@@ -24,8 +24,9 @@ Ending = Literal[
 """How a search ends.
 
 ``optimal`` and ``bounded`` have a layout that passes; ``short`` has the largest one, which is less than
-is wanted. ``undecided`` has none after so many that were judged, or after so much work. ``refused`` is by rules about which no layout changes anything, ``unknown`` for want of
-numbers, ``unpriced`` for want of prices; ``nothing`` has no rack that may stand.
+is wanted. ``undecided`` has none after so many that were judged, or after so much work. ``refused`` is
+by rules about which no layout changes anything, ``unknown`` for want of numbers, ``unpriced`` for want
+of prices; ``nothing`` has no rack that may stand.
 """
 
 

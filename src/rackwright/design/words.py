@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
+from rackwright.design.classes import RackOption
 from rackwright.design.document import PositionClass
 from rackwright.design.explain import Binding
 from rackwright.design.model import DesignWish, Objective
@@ -13,6 +15,7 @@ from rackwright.model.names import compress_hostlist
 from rackwright.model.quantities import format_quantity
 from rackwright.policy.engine import Result
 
+_Amount = TypeVar("_Amount", int, float)
 _MOST_FINDINGS = 10
 """Findings that are shown."""
 _HEADS = (
@@ -151,24 +154,24 @@ def _row(outcome: DesignOutcome, one: Design) -> tuple[str, ...]:
 
 def power_of(found: Design) -> float | None:
     """What the racks of a layout draw, in W; None where it is unknown, or without a layout."""
-    powers = [
-        None if option.power_w is None else option.power_w * count
-        for option, count in zip(found.survey.options, found.racks, strict=False)
-        if count
-    ]
-    known = [power for power in powers if power is not None]
-    return sum(known) if known and len(known) == len(powers) else None
+    return _sum_of(found, lambda option: option.power_w)
 
 
 def cost_of(found: Design) -> int | None:
     """What the racks of a layout cost a year, in dollars; None where it is unknown."""
-    costs = [
-        None if option.dollars is None else option.dollars * count
-        for option, count in zip(found.survey.options, found.racks, strict=False)
-        if count
-    ]
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if known and len(known) == len(costs) else None
+    return _sum_of(found, lambda option: option.dollars)
+
+
+def _sum_of(found: Design, each: Callable[[RackOption], _Amount | None]) -> _Amount | None:
+    """What the racks of a layout come to; None where one is unknown, or without a layout."""
+    total = None
+    for option, count in zip(found.survey.options, found.racks, strict=False):
+        if count:
+            amount = each(option)
+            if amount is None:
+                return None
+            total = amount * count if total is None else total + amount * count
+    return total
 
 
 def _reasons(outcome: DesignOutcome, bindings: Sequence[Binding]) -> Iterator[str]:

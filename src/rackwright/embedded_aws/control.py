@@ -37,11 +37,16 @@ _CHILDREN: dict[int, subprocess.Popen[bytes]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """A running embedded AWS: its API, its process and the port of its Pulumi provider."""
+    """A running embedded AWS: its API, its process and the port of its Pulumi provider.
+
+    Attributes:
+        code: digest of what it was started from; None where it did not say, as those of before.
+    """
 
     endpoint: str
     pid: int
     provider_port: int
+    code: str | None
 
     def environment(self, region: str = "us-west-2") -> dict[str, str]:
         """Returns the variables that point the Pulumi engine and AWS tools at it."""
@@ -71,7 +76,7 @@ def start(state_dir: Path | None = None) -> Embedded:
     folder = _folder(state_dir)
     with turn(folder / _LOCK):
         running = _running(folder)
-        if running is not None and _code_of(folder) == code():
+        if running is not None and running.code == code():
             return running
         return _launch(folder)
 
@@ -125,15 +130,6 @@ def code() -> str:
     return whole.hexdigest()
 
 
-def _code_of(folder: Path) -> object:
-    """What a running process was started from; None where it did not say, as those of before."""
-    try:
-        ready = json.loads((folder / _READY).read_text(encoding="utf-8"))
-        return ready.get("code")
-    except (OSError, ValueError, AttributeError):
-        return None
-
-
 def _folder(state_dir: Path | None) -> Path:
     folder = state_dir or default_state_dir()
     try:
@@ -162,7 +158,9 @@ def _running(folder: Path) -> Embedded | None:
         return None
     try:
         ready = json.loads((folder / _READY).read_text(encoding="utf-8"))
-        found = Embedded(ready["endpoint"], int(ready["pid"]), int(ready["provider_port"]))
+        found = Embedded(
+            ready["endpoint"], int(ready["pid"]), int(ready["provider_port"]), ready.get("code")
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return found if found.pid == pid and _answers(found.endpoint) else None

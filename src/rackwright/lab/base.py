@@ -17,9 +17,6 @@ from rackwright.lab import kept
 from rackwright.lab.system import run
 from rackwright.locks import turn
 
-SUITES = ("bookworm", "trixie")
-"""Debian 12 and 13: what hosts of a lab can be installed with."""
-
 PACKAGES = (
     "ca-certificates", "curl", "dbus", "hostname", "iproute2", "iputils-ping", "kmod", "less",
     "openssh-server", "procps", "python3", "python3-apt", "sudo", "systemd", "systemd-sysv",
@@ -64,7 +61,7 @@ def make_base(say: Callable[[str], None], suite: str | None = None) -> Path:
 
     Args:
         say: is told what is made.
-        suite: one of ``SUITES``; None: that of this machine.
+        suite: of Debian, like ``trixie``; None: that of this machine.
 
     It is made anew when its recipe changes, and when this machine's apt learns of a newer release
     of the suite: what a fresh machine would install is what hosts of the lab start from. A machine

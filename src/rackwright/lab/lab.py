@@ -177,7 +177,7 @@ def up(
         say: is told what is made.
         layers: by name of a new host a folder that lies over the base, below its disk. It must
             stay as it is for as long as the lab is there.
-        suite: the Debian of a new lab, one of ``SUITES``; None: that of this machine.
+        suite: the Debian of a new lab, like ``trixie``; None: that of this machine.
 
     Raises:
         UsageError: this machine cannot hold a lab, or the lab has other hosts already.

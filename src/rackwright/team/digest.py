@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rackwright.errors import PolicyLoadError
@@ -28,19 +29,30 @@ def folder_digest(folder: Path) -> str:
     """
     if not folder.is_dir():
         raise PolicyLoadError(f"'{folder}' is not a folder")
-    whole = hashlib.sha256()
-    size = 0
     try:
-        for name in _names(folder):
-            content, size = _read(folder / name, size)
-            text = os.fsencode(name)
-            # Lengths first, so that no other split of names and contents gives the same bytes.
-            whole.update(len(text).to_bytes(8, "big") + text)
-            whole.update(len(content).to_bytes(8, "big") + content)
+        return digest_of(_contents(folder))
     except OSError as error:
         reason = error.strerror or "unknown error"
         raise PolicyLoadError(f"the folder '{folder}' cannot be read: {reason}") from None
+
+
+def digest_of(files: Iterable[tuple[str, bytes]]) -> str:
+    """``sha256:`` and 64 hex digits over names and contents, in the order in which they come."""
+    whole = hashlib.sha256()
+    for name, content in files:
+        # Lengths first, so that no other split of names and contents gives the same bytes.
+        for part in (os.fsencode(name), content):
+            whole.update(len(part).to_bytes(8, "big"))
+            whole.update(part)
     return f"sha256:{whole.hexdigest()}"
+
+
+def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """The files below ``folder`` with their contents, one at a time."""
+    size = 0
+    for name in _names(folder):
+        content, size = _read(folder / name, size)
+        yield name, content
 
 
 def _names(folder: Path) -> list[str]:

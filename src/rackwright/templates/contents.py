@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from rackwright.errors import RackwrightError
@@ -101,14 +100,9 @@ def check_name(name: str) -> None:
         raise TemplateContentError(f"'{visible(name)}' cannot be part of a template", hint=_HINT)
 
 
-def digest_of(files: Mapping[str, bytes]) -> str:
-    """``sha256:`` and 64 hex digits over names and contents."""
-    whole = hashlib.sha256()
-    for name in sorted(files):
-        for part in (name.encode(), files[name]):
-            # Lengths first, so that no other split of names and contents gives the same bytes.
-            whole.update(len(part).to_bytes(8, "big") + part)
-    return f"sha256:{whole.hexdigest()}"
+def label_of(version: str | None, digest: str) -> str:
+    """What files are called in messages: their version, or the begin of their digest without one."""
+    return version or digest[:19]
 
 
 def text_of(content: bytes, name: str) -> str:

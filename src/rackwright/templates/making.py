@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rackwright.errors import SpecErrors, UsageError
+from rackwright.errors import UsageError
 from rackwright.templates.questions import Answer, check_answers
 from rackwright.templates.record import Kept, Record, write_kept
 from rackwright.templates.rendering import render_template
@@ -75,14 +75,6 @@ def digest_of_products(files: Mapping[str, str], folder: Path) -> str:
     path = folder / BLUEPRINT
     tree = tree_of([read_text(files[BLUEPRINT], str(path))])
     return catalogue_digest(plan_tree(tree, catalogue_for(path)).plan)
-
-
-def same_products(one: Mapping[str, str], other: Mapping[str, str], folder: Path) -> bool:
-    """Whether the catalogue says the same of the products of two blueprints; no where one has none."""
-    try:
-        return digest_of_products(one, folder) == digest_of_products(other, folder)
-    except (SpecErrors, UsageError):
-        return False
 
 
 def write_cluster(made: Made, folder: Path) -> list[Path]:

@@ -21,7 +21,7 @@ from rackwright.files import write_changed
 from rackwright.harmless import visible
 from rackwright.model.base import Model
 from rackwright.spec.loader import load
-from rackwright.templates.contents import RECORD_FOLDER, check_files, read_folder, text_of
+from rackwright.templates.contents import RECORD_FOLDER, check_files, label_of, read_folder, text_of
 from rackwright.templates.questions import Answer
 
 ANSWERS_FILE = f"{RECORD_FOLDER}/answers.yml"
@@ -53,8 +53,8 @@ class Record(Model):
 
     @property
     def label(self) -> str:
-        """Its version, or the begin of its digest where it has none."""
-        return self.version or self.digest[:19]
+        """What the template is called beside its source."""
+        return label_of(self.version, self.digest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,11 +82,11 @@ def render_template(
             raise TemplateContentError(f"more than one file of the template makes '{target}'")
         made.add(target)
         sources[name] = text
-    data = {**{key: text for key, text in offered.items() if key not in manifest.questions}}
+    unasked = {key: text for key, text in offered.items() if key not in manifest.questions}
     done = _render(
         json.dumps(sources, sort_keys=True),
         json.dumps(manifest.for_copier()),
-        json.dumps({**data, **answers}, sort_keys=True),
+        json.dumps({**unasked, **answers}, sort_keys=True),
     )
     answered = {key: value for key, value in done.answers.items() if key in manifest.questions}
     return Rendered(dict(done.files), answered)

@@ -24,9 +24,10 @@ from rackwright.errors import PolicyLoadError, UsageError
 from rackwright.harmless import visible
 from rackwright.resources import bundled
 from rackwright.spec.suggest import did_you_mean
+from rackwright.team.digest import digest_of
 from rackwright.team.installed import installed_folder
 from rackwright.team.place import real
-from rackwright.templates.contents import check_name, digest_of, read_folder
+from rackwright.templates.contents import check_name, label_of, read_folder
 from rackwright.templates.git_tags import SCHEMES, check_tag, fetch_tag, newest_tag
 from rackwright.templates.questions import Manifest, read_manifest
 
@@ -91,7 +92,7 @@ class Template:
     @cached_property
     def digest(self) -> str:
         """Of its files."""
-        return digest_of(self.files)
+        return digest_of(sorted(self.files.items()))
 
     @property
     def name(self) -> str:
@@ -100,8 +101,8 @@ class Template:
 
     @property
     def label(self) -> str:
-        """Its version, or the begin of its digest where it has none."""
-        return self.version or self.digest[:19]
+        """What it is called beside its source."""
+        return label_of(self.version, self.digest)
 
 
 def parse_source(text: str, tag: str | None = None) -> TemplateSource:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from rackwright.errors import ExternalToolError, RackwrightError, UsageError
+from rackwright.errors import ExternalToolError, RackwrightError, SpecErrors, UsageError
 from rackwright.files import write_changed
 from rackwright.harmless import visible
 from rackwright.spec.git import read_at
 from rackwright.spec.git_command import find_top, run_apart, said
 from rackwright.templates.contents import check_name
-from rackwright.templates.making import UNPINNED, digest_of_products, same_products
+from rackwright.templates.making import UNPINNED, digest_of_products
 from rackwright.templates.questions import Answer, check_answers
 from rackwright.templates.record import Kept, Record, write_kept
 from rackwright.templates.rendering import render_template
@@ -163,8 +164,12 @@ def _pinned(files: dict[str, str], folder: Path, kept: Kept) -> tuple[dict[str, 
     recorded = kept.record.offered.get("catalogue_digest", UNPINNED)
     if not any(UNPINNED in text for text in files.values()):
         return files, recorded
-    same = recorded != UNPINNED and same_products(kept.base, files, folder)
-    digest = recorded if same else digest_of_products(files, folder)
+    digest = digest_of_products(files, folder)
+    if recorded != UNPINNED:
+        # A blueprint of before may be one that cannot be planned any more.
+        with contextlib.suppress(SpecErrors, UsageError):
+            if digest_of_products(kept.base, folder) == digest:
+                digest = recorded
     return {name: text.replace(UNPINNED, digest) for name, text in files.items()}, digest
 
 

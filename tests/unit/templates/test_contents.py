@@ -15,9 +15,9 @@ from rackwright.templates.contents import (
     MOST_FILES,
     check_files,
     check_name,
-    digest_of,
     read_folder,
 )
+from rackwright.templates.source import Template, TemplateSource
 from template_support import V1, write_files
 
 
@@ -103,6 +103,11 @@ def test_more_than_a_template_may_hold_is_refused(tmp_path: Path) -> None:
         file.truncate(LARGEST_TEMPLATE + 1)
     with pytest.raises(RackwrightError, match="larger than"):
         read_folder(large)
+
+
+def digest_of(files: dict[str, bytes]) -> str:
+    """Of a template with these files."""
+    return Template(TemplateSource("folder", "t"), None, None, files).digest
 
 
 def test_a_digest_tells_names_and_contents_apart() -> None:
