@@ -27,6 +27,11 @@ from rackwright.inventory.role_variables.slurm_qos import (
     qos_variables,
     standby_controllers,
 )
+from rackwright.inventory.role_variables.slurm_served import (
+    FILES,
+    hosts_with_files,
+    served_variables,
+)
 from rackwright.inventory.role_variables.software import gpu_software, nvlink_domains
 from rackwright.inventory.role_variables.users import (
     compute_variables,
@@ -76,6 +81,8 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
         hostvars[first] |= qos_variables(plan)
     for name in standby_controllers(plan, named):
         hostvars[name]["slurm_config_standby"] = True
+    for name in hosts_with_files(plan, named):
+        hostvars[name] |= FILES
     _add_monitoring(groups, plan, named)
     _add_domains(groups, plan, hosts)
     for of_groups in (
@@ -330,6 +337,8 @@ def _add_slurm(groups: _Groups, plan: Plan, hosts: Mapping[str, Host], site: str
     groups.vars("slurm_compute", slurm_compute_spool_folder=scheduler.folders.spool)
     groups.vars("slurm_compute", **health_programs(plan), **compute_variables(plan))
     for title, variables in package_variables(scheduler).items():
+        groups.vars(title, **variables)
+    for title, variables in served_variables(plan).items():
         groups.vars(title, **variables)
     for nodes in slurm.nodes:
         if not nodes.uneven and site in {None, nodes.site}:

@@ -172,7 +172,7 @@ _CLUSTER: Mapping[type[Model], Fields] = {
     ),
     scheduler.Scheduler: Fields(
         "kind version cluster sites requeue mpi prolog epilog auth return_to_service "
-        "schedulable_memory default_shares private_data extra",
+        "schedulable_memory default_shares private_data configless extra",
         parts="controllers accounting partitions qos preemption health_check topology processes "
         "cgroup reserve priority tuning nodes folders packages",
     ),

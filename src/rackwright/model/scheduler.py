@@ -61,7 +61,10 @@ GENERATED_KEYS = frozenset(
 )  # fmt: skip
 """Keys of ``slurm.conf`` that are generated from the other fields."""
 
-LISTS = frozenset({"AccountingStorageTRES", "PrivateData", "PrologFlags", "SchedulerParameters"})
+LISTS = frozenset(
+    {"AccountingStorageTRES", "PrivateData", "PrologFlags", "SchedulerParameters",
+     "SlurmctldParameters"}
+)  # fmt: skip
 """Keys whose value is a list, which is generated and to which ``extra`` adds."""
 
 FIELD_OF = {
@@ -340,6 +343,9 @@ class Scheduler(Model):
     """Program that runs on each node when a job has ended."""
     auth: Literal["munge", "slurm"] = "munge"
     """What daemons and commands know each other by: MUNGE, or from Slurm 23.11 on a key of Slurm's own."""
+    configless: bool = False
+    """The controllers serve the configuration to the hosts that run jobs, which have no files of it;
+    controllers, logins and the database's host have them as ever."""
     return_to_service: Literal[0, 1, 2] = 1
     """A node that failed by itself stays down until somebody has looked; 2 takes it back."""
     schedulable_memory: Annotated[Percent, Field(gt=0, le=100)] = 95.0
@@ -380,6 +386,7 @@ class Scheduler(Model):
         self._check_packages()
         if self.auth == "slurm" and self.release < (23, 11):
             raise ValueError(f"'auth: slurm' needs Slurm 23.11; this is {self.version}")
+        self._check_configless()
         return self
 
     def _check_extra(self) -> None:
@@ -403,6 +410,17 @@ class Scheduler(Model):
                 raise ValueError(
                     f"'{name}' is in 'extra' and follows from 'tuning.{field}': keep one"
                 )
+
+    def _check_configless(self) -> None:
+        if not self.configless:
+            return
+        if self.release < (20, 2):
+            raise ValueError(f"'configless' needs Slurm 20.02; this is {self.version}")
+        if self.extra_value("JobContainerType") is not None:
+            raise ValueError(
+                "'configless' has hosts read the controllers' job_container.conf, and that of "
+                "'JobContainerType' is written on the hosts themselves: leave one of both out"
+            )
 
     def extra_options(self, key: str) -> dict[str, str]:
         """The options that ``extra`` gives for a key, by their names in lower case."""

@@ -105,23 +105,19 @@ def _cluster(plan: Plan, slurm: SlurmCluster) -> Iterator[tuple[str, str]]:
     folders = scheduler.folders
     yield "ClusterName", slurm.name
     for controller in scheduler.controllers:
-        address = controller.address or _address(plan, slurm, controller.host)
+        address = controller.address or plan.names.address_in(slurm.sites, controller.host)
         yield "SlurmctldHost", f"{controller.host}({address})" if address else controller.host
     yield "SlurmUser", "slurm"
     yield "AuthType", f"auth/{scheduler.auth}"
     yield "CredType", f"cred/{scheduler.auth}"
     yield "StateSaveLocation", folders.state
     yield "SlurmdSpoolDir", folders.spool
+    if scheduler.configless:
+        yield "SlurmctldParameters", "enable_configless"
     yield "SlurmctldPidFile", f"{folders.run}/slurmctld.pid"
     yield "SlurmdPidFile", f"{folders.run}/slurmd.pid"
     yield "SlurmctldLogFile", f"{folders.log}/slurmctld.log"
     yield "SlurmdLogFile", f"{folders.log}/slurmd.log"
-
-
-def _address(plan: Plan, slurm: SlurmCluster, host: str) -> str | None:
-    """The address of a host as the blueprint plans it; None where it does not."""
-    found = (plan.names.address_of(site, host) for site in slurm.sites)
-    return next(filter(None, found), None)
 
 
 def _scheduling(scheduler: Scheduler, sets: Sequence[NodeSet]) -> Iterator[tuple[str, str]]:
@@ -228,7 +224,7 @@ def _accounting(plan: Plan, slurm: SlurmCluster) -> Iterator[tuple[str, str]]:
     if accounting is None:
         return
     yield "AccountingStorageType", "accounting_storage/slurmdbd"
-    known = accounting.address or _address(plan, slurm, accounting.host)
+    known = accounting.address or plan.names.address_in(slurm.sites, accounting.host)
     yield "AccountingStorageHost", known or accounting.host
     if accounting.backup is not None:
         yield "AccountingStorageBackupHost", accounting.backup

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Literal
@@ -208,3 +208,7 @@ class NamePlan:
         one = self.own(site, owner.rpartition("-")[0], version)
         index = None if one is None else one.index_of(owner)
         return None if one is None or index is None else str(one.address(index))
+
+    def address_in(self, sites: Iterable[str], owner: str) -> str | None:
+        """The same of whichever of ``sites`` has a host of that name."""
+        return next(filter(None, (self.address_of(site, owner) for site in sites)), None)
