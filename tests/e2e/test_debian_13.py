@@ -27,6 +27,8 @@ CHANGES = {
     "  changes: {most_nodes: 25 %}\n": "  changes: {most_nodes: 50 %}\n",
     NO_LOGIN: "",
 }
+SERVED = "  return_to_service: 2\n  configless: true\n"
+WORDS = "journalctl --unit slurmd --since -2min"
 JOB = "cd /tmp; sbatch --parsable --gres=gpu:h100:4 --output=/dev/null"
 
 
@@ -59,6 +61,30 @@ def test_hosts_of_debian_13_become_a_cluster_whose_jobs_are_accounted(cluster: M
     job = cluster.on("head-1", f"{JOB} --nodes=2 --wait --wrap 'srun hostname'")
     assert wait_for(lambda: state(cluster, job) == "COMPLETED", 30, 1), state(cluster, job)
     cluster.rackwright("verify")
+
+
+def test_slurmdbd_outlives_a_restart_of_its_database(cluster: Machines) -> None:
+    before = cluster.on("head-1", "systemctl show --property MainPID --value slurmdbd")
+    cluster.on("head-1", "systemctl stop mariadb")
+    job = cluster.on("head-1", f"{JOB} --wrap true")
+    cluster.on("head-1", "systemctl start mariadb")
+    assert wait_for(lambda: state(cluster, job) == "COMPLETED", 90, 1), state(cluster, job)
+    assert cluster.on("head-1", "systemctl show --property MainPID --value slurmdbd") == before
+
+
+def test_nodes_are_served_their_configuration(cluster: Machines) -> None:
+    blueprint = cluster.folder / "blueprint.yaml"
+    text = blueprint.read_text()
+    blueprint.write_text(text.replace("  return_to_service: 2\n", SERVED))
+    cluster.rackwright("configure")
+    there = "ls /etc/slurm/slurm.conf /run/slurm/conf/slurm.conf"
+    assert cluster.on("gpu-1", there, check=False) == "/run/slurm/conf/slurm.conf"
+    cluster.on("head-1", "systemctl stop slurmctld")
+    cluster.on("gpu-1", "systemctl restart --no-block slurmd")
+    assert wait_for(lambda: "failed" in cluster.on("gpu-1", WORDS, check=False), 60, 1)
+    cluster.on("head-1", "systemctl start slurmctld")
+    assert wait_for(lambda: states(cluster) == {"idle"}, 120, 1), states(cluster)
+    cluster.on("head-1", f"{JOB} --nodes=2 --wait --wrap 'srun hostname'")
 
 
 def test_slurm_is_upgraded_with_a_queue_and_what_was_accounted(
