@@ -269,9 +269,9 @@ class Wiring:
                 downs[other] += 1
 
     def first_up(self, tier: int) -> int:
-        """Ports below the first uplink of a switch: those of a leaf for hosts, half of others."""
+        """Ports below the first uplink: those of a leaf for hosts, those of others to the tier below."""
         radix = self.fabric.tiers[tier].radix
-        return min(self.down if tier == 0 else radix // 2, radix - self.up(tier))
+        return min(self.down if tier == 0 else self.below(tier), radix - self.up(tier))
 
     def switch(self, tier: int, index: int) -> str:
         """Name of a switch."""

@@ -216,11 +216,10 @@ def one_tier(made: Maker) -> Drawn:
 
 
 def _above(
-    made: Maker, tiers: tuple[Tier, ...], pods: int, ratio: float | None
+    made: Maker, tiers: tuple[Tier, ...], pods: int, up: int, ratio: float | None
 ) -> tuple[tuple[Tier, ...], tuple[Cables, ...]]:
-    """Pods of leaves and spines, joined by cores: each spine of a pod has cores of its own."""
+    """Pods of leaves with ``up`` cables each, joined by cores: each spine of a pod has its own."""
     leaf, spine = tiers
-    up = leaf.product.radix // 2
     parallel = up // spine.count
     below = leaf.count * parallel
     wanted = max(1, ceil(below / (ratio or 1.0)))
@@ -252,24 +251,30 @@ def three_tiers_over(made: Maker) -> Drawn:
     return _pods(made, float(made.random.choice((2, 3, 7))))
 
 
+def ratio_at_each(made: Maker) -> Drawn:
+    """Three tiers with an oversubscription at each."""
+    ratio = float(made.random.choice((2, 3, 7)))
+    return _pods(made, ratio, leaf=float(made.random.choice((3, 7))))
+
+
 def smaller_pod(made: Maker) -> Drawn:
     """Three tiers of which the last pod is smaller."""
     return _pods(made, made.random.choice((None, 2.0)), units=2)
 
 
-def _pods(made: Maker, ratio: float | None, units: int = 1) -> Drawn:
-    """Pods of so many units each; with several, the last pod has one less."""
-    radix, ports = (
-        made.random.choice((8, 16) if units == 1 else (16, 32)),
-        made.random.choice((2, 4)),
-    )
-    pods, down = made.random.randint(2, 4), radix // 2
-    each = ports * units
+def _pods(made: Maker, ratio: float | None, units: int = 1, leaf: float = 1.0) -> Drawn:
+    """Pods of so many units each; with several, the last pod has one less. ``leaf``: ratio of leaves."""
+    radix = made.random.choice((8, 16) if units == 1 else (16, 32))
+    below = radix - ceil(radix / (1 + (ratio or 1.0)))  # ports of a spine for leaves
+    widest = (2, 4) if leaf == 1 else (2, 4, 6)
+    ports = made.random.choice([rails for rails in widest if rails * units <= below])
+    pods, up = made.random.randint(2, 4), round(radix / (1 + leaf))
+    down, each = radix - up, ports * units
     pair = (
         _tier("leaf", _switch(made, radix, "leaf-switch"), each),
-        _tier("spine", _switch(made, radix, "spine-switch"), divisor(down, each)),
+        _tier("spine", _switch(made, radix, "spine-switch"), divisor(up, each * up / below)),
     )
-    tiers, links = _above(made, pair, pods, ratio)
+    tiers, links = _above(made, pair, pods, up, ratio)
     whole = pods * units
     if units > 1:
         whole -= 1
@@ -278,8 +283,9 @@ def _pods(made: Maker, ratio: float | None, units: int = 1) -> Drawn:
     hosts = made.random.randint((whole - 1) * down + 1, whole * down)
     group = _group(made, replace(_host(made, ports), hosts=1, ports=ports), hosts)
     fabric = Fabric(
-        name="compute", tiers=tiers, attached=(Attached(group="server"),), links=links, rails=True
-    )
+        name="compute", tiers=tiers, attached=(Attached(group="server"),), links=links, rails=True,
+        oversubscription=leaf,
+    )  # fmt: skip
     return Drawn((fabric,), (group,))
 
 
@@ -385,5 +391,5 @@ def _in_racks(made: Maker, leaves: int, shared: int | None) -> Drawn:
 
 FABRICS: tuple[Callable[[Maker], Drawn], ...] = (
     rails, last_unit, two_groups, uneven, in_order, one_tier, three_tiers, three_tiers_over,
-    smaller_pod, split_planes, planes_apart, nvl72, top_of_rack, leaves_of_racks, shared_leaves,
+    ratio_at_each, smaller_pod, split_planes, planes_apart, nvl72, top_of_rack, leaves_of_racks, shared_leaves,
 )  # fmt: skip

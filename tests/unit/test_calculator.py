@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 
 import pytest
 
 from calculator.compare import Difference, differences, plan_of
-from calculator.fabrics import FABRICS
+from calculator.drawn import HAS
+from calculator.fabric import Wiring
+from calculator.fabrics import FABRICS, ratio_at_each, with_fabric
 from calculator.mutations import MUTATIONS, Mutation, mutated
 from calculator.published import DESIGNS as DESIGNS_PUBLISHED
 from calculator.published import EXAMPLES, Design, Example, site_of
-from calculator.sites import DESIGNS, a_site
+from calculator.sites import DESIGNS, Maker, a_site
 from calculator.smaller import described, smallest
 from calculator.things import Site
 from examples import MANY
@@ -47,6 +50,30 @@ def test_every_design_is_among_the_sites() -> None:
     """Each of racks and each of fabrics comes up before the first hundred sites are over."""
     designs = {a_site(seed).design for seed in range(100)}
     assert len(designs) == len(DESIGNS) + len(FABRICS)
+
+
+@pytest.mark.parametrize("design", HAS)
+def test_a_design_is_really_drawn(design: str) -> None:
+    """Seen in the parts of sites that ``make test`` tries, whatever the sites are called."""
+    assert any(HAS[design](a_site(seed)) for seed in range(100)), design
+
+
+def test_spines_of_more_than_half_their_ports_downwards_use_no_port_twice() -> None:
+    """The calculator had their uplinks at half the ports, where cables from leaves were already."""
+    large = 0
+    for seed in range(60):
+        site = with_fabric(Maker(seed), ratio_at_each)
+        (fabric,) = site.fabrics
+        wiring = Wiring(site, fabric)
+        large += wiring.below(1) > fabric.tiers[1].radix // 2
+        ends = Counter(
+            end
+            for cable in wiring.all_cables()
+            for end in ((cable.lower, cable.lower_port), (cable.upper, cable.upper_port))
+        )
+        assert max(ends.values()) == 1, ends.most_common(1)
+        assert differences(site) == []
+    assert large
 
 
 def test_a_seed_makes_the_same_site_again() -> None:

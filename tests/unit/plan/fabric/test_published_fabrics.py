@@ -56,6 +56,8 @@ def test_the_list_of_cables_has_as_many(one: Published):
 def test_the_designs_that_were_asked_for_are_there():
     names = {one.name for one in PUBLISHED}
     wanted = {f"DGX H100, {nodes} nodes" for nodes in ("31", "63", "127", "512", "2,048")}
+    wanted |= {"DGX B200, 64 nodes", "DGX B300, XDR, 72 nodes"}
+    wanted |= {"DGX B300, Ethernet, two planes, 64 nodes"}
     wanted |= {"DGX GB200 NVL72, 8 racks", "Llama 3, 1 pod", "Llama 3, 8 pods"}
     assert wanted <= names
     assert {one.source for one in PUBLISHED} == set(SOURCES)
