@@ -149,8 +149,8 @@ class LiquidCooling(Model):
     """Warmest class of facility water."""
     coolant_class: Fact[Literal["S30", "S40", "S50"]] | None = None
     """Warmest class of the coolant that a CDU supplies."""
-    connector: str | None = None
-    """Catalogue id of the quick connector."""
+    connector: Fact[Annotated[str, Field(pattern=ID)]] | str | None = None
+    """Catalogue id of the quick connector; entries written before it had a source give it alone."""
     max_pressure: Fact[Kilopascals] | None = None
     cdu_in_rack: bool = False
     """The product brings its own coolant distribution unit."""

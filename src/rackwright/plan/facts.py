@@ -16,9 +16,12 @@ from rackwright.catalog.loader import Catalogue, Key
 from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint
 from rackwright.model.facts import ProductFact
-from rackwright.model.hardware import Entry, Fact, Source
+from rackwright.model.hardware import Connector, Entry, Fact, Source
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
+
+CONNECTOR = "liquid.connector"
+"""The field whose value is the id of another product."""
 
 
 def with_facts(blueprint: Blueprint, catalogue: Catalogue) -> tuple[Catalogue, list[PlanProblem]]:
@@ -45,6 +48,11 @@ def with_stated(
             text = f"there is no product '{fact.product}' in the catalogue"
             hint = did_you_mean(fact.product, catalogue.keys)
             problems.append(PlanProblem(("facts", number, "product"), text, hint))
+            continue
+        if fact.field == CONNECTOR and fact.value not in (known := catalogue.ids(Connector)):
+            text = f"there is no connector '{fact.value}' in the catalogue"
+            hint = did_you_mean(str(fact.value), known)
+            problems.append(PlanProblem(("facts", number, "value"), text, hint))
             continue
         try:
             filled[key] = fill(filled.get(key) or catalogue.get(*key), fact)
@@ -122,7 +130,10 @@ def _put(model: Model, parts: list[str], fact: ProductFact, key: str) -> Model:
             raise UnfitError("field", text, "write an entry of your own: 'catalogue new'")
         return model.model_copy(update={first: _put(value, rest, fact, key)})
     if value is not None:
-        known = value.model_dump(mode="json").get("value") if isinstance(value, Fact) else "more"
+        if isinstance(value, Fact):
+            known = value.model_dump(mode="json").get("value")
+        else:
+            known = value if isinstance(value, str) else "more"
         text = f"the catalogue knows '{fact.field}' of '{fact.product}': {known}"
         hint = "a fact fills what it lacks; take it out, or write an entry of your own"
         raise UnfitError("field", text, hint)

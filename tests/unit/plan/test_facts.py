@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from catalogue_team import SERVER, a_server, write
-from factories import a_blueprint, a_site, some_nodes
+from factories import CATALOGUE, a_blueprint, a_site, some_nodes
 from rackwright.errors import SpecErrors
-from rackwright.model.hardware import Confidence, Node
+from rackwright.model.facts import ProductFact
+from rackwright.model.hardware import Confidence, Fact, Node
+from rackwright.plan.facts import with_stated
 from rackwright.plan.load import LoadedPlan, load_data, load_plan
 from rackwright.policy.check import check_plan
 from rackwright.policy.exception_report import NoticeKind
@@ -141,3 +143,26 @@ def test_a_plan_that_is_made_again_states_them_once(top: Path) -> None:
     again = load_data(first.tree.data, catalogue=first.plan.catalogue)
     assert again.plan.catalogue.get(Node, "acme-8x") == first.plan.catalogue.get(Node, "acme-8x")
     assert first.plan.catalogue.as_data()["held"] == []
+
+
+def a_connector(value: str) -> ProductFact:
+    stated = a_fact(product="gb200-nvl72", field="liquid.connector", value=value)
+    return ProductFact.model_validate(stated)
+
+
+def test_a_fact_states_a_connector() -> None:
+    catalogue, problems = with_stated([a_connector("lqc-v2")], CATALOGUE)
+    assert problems == []
+    node = catalogue.get(Node, "gb200-nvl72")
+    assert node.liquid is not None
+    assert isinstance(node.liquid.connector, Fact)
+    assert node.liquid.connector.value == "lqc-v2"
+    assert node.sources[node.liquid.connector.source].title == "Weighed at goods receipt"
+
+
+def test_a_fact_of_a_connector_that_nobody_has_is_refused() -> None:
+    _, problems = with_stated([a_connector("lqc-v3")], CATALOGUE)
+    assert [(one.path, one.hint) for one in problems] == [
+        (("facts", 0, "value"), "did you mean 'lqc-v2'?")
+    ]
+    assert "no connector 'lqc-v3'" in problems[0].message

@@ -155,10 +155,15 @@ def describe_device(
         medium=str(entry.medium),
         water_class=fact_value(liquid.water_class) if liquid else None,
         max_supply=_warmest_supply(liquid) if liquid else None,
-        connector=liquid.connector if liquid else None,
+        connector=_connector(liquid) if liquid else None,
         includes_rack=isinstance(entry, Node) and entry.rack_weight_included,
         whole_rack=isinstance(entry, Node) and entry.whole_rack,
     )
+
+
+def _connector(liquid: LiquidCooling) -> str | None:
+    stated = liquid.connector
+    return stated if isinstance(stated, str) else fact_value(stated)
 
 
 def _warmest_supply(liquid: LiquidCooling) -> float | None:

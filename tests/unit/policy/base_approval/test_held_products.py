@@ -338,6 +338,22 @@ def test_a_fact_that_the_change_edits_is_the_bases(owner: Team) -> None:
     assert weight(owner)[0] == "unknown"
 
 
+def test_a_connector_that_the_change_states_or_edits_is_the_bases(owner: Team) -> None:
+    stated = {**FACT, "product": "gb200-nvl72", "field": "liquid.connector", "value": "lqc-v2"}
+    owner.branch()
+    state(owner, stated)
+    assert weight(owner, base=None)[1] == {}
+    assert "'main' decides" in weight(owner)[1]["facts.0"]
+    owner.commit()
+    git(owner.top, "branch", "--force", "main")
+    assert weight(owner)[1] == {}
+    state(owner, {**stated, "value": "uqd04"})
+    assert weight(owner)[1] == {
+        "facts.0.value": "'uqd04' in this change, without a reason; 'main' decides: it stays "
+        "'lqc-v2' until the change is merged"
+    }
+
+
 def test_a_fact_does_not_take_the_place_of_a_number_that_the_base_knows(owner: Team) -> None:
     """Also where the blueprint is new, so that there is no base of it."""
     owner.branch()
