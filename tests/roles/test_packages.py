@@ -116,7 +116,7 @@ def test_what_is_kept_has_its_source_and_its_date() -> None:
         suites = {source.split()[1] for source in found["sources"]}
         assert set(found["dates"]) == suites
         for date in found["dates"].values():
-            assert re.fullmatch(r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d UTC", date)
+            assert re.fullmatch(r"\w{3}, \d\d \w{3} \d{4} [ \d]\d:\d\d:\d\d UTC", date)
 
 
 def test_a_system_whose_index_was_not_read_is_said_to_be_unread() -> None:

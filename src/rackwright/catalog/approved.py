@@ -164,7 +164,7 @@ class _Walk:
             where = (*path, name)
             if type(now) in PRODUCT_CLASSES and type(now) is type(was):
                 updates[name] = self.hold(now, was, where)
-            elif isinstance(now or was, Fact):
+            elif _are_facts(now, was):
                 updates[name] = self._fact(rules[name], now, was, where)
             elif _values(now) != _values(was) or self._guesses(now) < self._guesses(was):
                 updates[name] = was
@@ -213,6 +213,12 @@ class _Walk:
             return f"{data}{GUESS if guess else ''}"
         plain = _values(value)
         return ", ".join(map(str, plain)) if isinstance(plain, list) else str(plain)
+
+
+def _are_facts(*values: Any) -> bool:
+    """Whether what there is of two values is facts: a connector may also stand without its source."""
+    there = [value for value in values if value is not None]
+    return bool(there) and all(isinstance(value, Fact) for value in there)
 
 
 def _values(value: Any) -> Any:

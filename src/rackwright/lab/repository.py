@@ -36,12 +36,12 @@ CODE = Path(__file__)
 
 DEBIAN = (
     "acl", "chrony", "fuse-overlayfs", "ibsim-utils", "ibverbs-utils", "infiniband-diags", "jq",
-    "libnfs-utils", "libpam-slurm-adopt", "libpmix2", "libslurm-dev", "logrotate", "make",
-    "mariadb-server", "mdadm", "munge", "nfs-common", "nfs-ganesha", "nfs-ganesha-vfs",
+    "libnfs-utils", "libnss-sss", "libpam-slurm-adopt", "libpam-sss", "libpmix2", "libslurm-dev",
+    "logrotate", "make", "mariadb-server", "mdadm", "munge", "nfs-common", "nfs-ganesha", "nfs-ganesha-vfs",
     "nfs-kernel-server", "nvme-cli", "opensm", "parallel", "perftest", "pigz", "prometheus",
     "prometheus-alertmanager", "prometheus-node-exporter", "python3-pymysql", "python3-yaml",
-    "rdma-core", "rsync", "slurm-client", "slurm-wlm-basic-plugins", "slurmctld", "slurmd",
-    "slurmdbd", "squashfs-tools", "xfsprogs",
+    "rdma-core", "rsync", "slapd", "slurm-client", "slurm-wlm-basic-plugins", "slurmctld", "slurmd",
+    "slurmdbd", "squashfs-tools", "sssd-ldap", "xfsprogs",
 )  # fmt: skip
 """What the roles install, apart from stand-ins; dependencies come along."""
 

@@ -215,7 +215,9 @@ _CLUSTER: Mapping[type[Model], Fields] = {
     scheduler_settings.Retention: Fields(
         "events jobs reservations steps suspensions transactions usage archive"
     ),
-    users.Users: Fields(parts="groups accounts sudo ssh"),
+    users.Users: Fields(parts="groups directory accounts sudo ssh"),
+    users.Directory: Fields("uris base ca allowed_groups members cache make_homes", parts="bind"),
+    users.DirectoryBind: Fields("dn password_file", identity=("dn",)),
     users.UserGroup: Fields("name gid"),
     users.Account: Fields(
         "name uid group groups keys comment shell slurm_account removed",

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.names import refuse_twins
-from rackwright.model.scheduler_settings import SlurmName
+from rackwright.model.scheduler_settings import SlurmName, WholeMinutes
 
 LoginName = Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_-]{0,30}$")]
 """As useradd of every distribution takes it."""
@@ -86,16 +86,75 @@ class Ssh(Model):
     """Compute hosts let in whoever has a job there (pam_slurm_adopt), or by ``login_groups``."""
 
 
+DistinguishedName = Annotated[
+    str,
+    Field(
+        pattern=r"^[A-Za-z][A-Za-z0-9-]*=[A-Za-z0-9 ._@+-]+(,[A-Za-z][A-Za-z0-9-]*=[A-Za-z0-9 ._@+-]+)*$",
+        max_length=250,
+    ),
+]
+"""The name of an entry of LDAP, without characters that need an escape (RFC 4514)."""
+
+ControlPath = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_][A-Za-z0-9._@+-]*)+$", max_length=250)]
+"""A file with its whole path on the machine that runs ``configure``."""
+
+LdapUri = Annotated[
+    str, Field(pattern=r"^ldaps?://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[1-9][0-9]{0,4})?$")
+]
+"""A server of LDAP; ``ldap://`` is encrypted by StartTLS before anything is asked."""
+
+
+class DirectoryBind(Model):
+    """As whom hosts ask the directory."""
+
+    dn: DistinguishedName
+    """Name of the entry."""
+    password_file: ControlPath
+    """File with its password, one line, that nobody else may read."""
+
+
+class Directory(Model):
+    """A directory of LDAP with the site's accounts and groups; every connection is encrypted and checked."""
+
+    uris: Annotated[tuple[LdapUri, ...], Field(min_length=1, max_length=10)]
+    """Servers, the first one first; all ``ldaps://``, or all ``ldap://``."""
+    base: DistinguishedName
+    """Where accounts and groups are below."""
+    ca: ControlPath
+    """Certificates (PEM) of who signs those of the servers."""
+    allowed_groups: Annotated[tuple[LoginName, ...], Field(min_length=1, max_length=100)]
+    """Groups of the directory whose members may use hosts; nobody else may."""
+    bind: DirectoryBind | None = None
+    """As whom hosts ask; absent, anonymously."""
+    members: Literal["memberUid", "member"] = "memberUid"
+    """How groups name their members: by name (RFC 2307), or by the name of the entry (RFC 2307bis)."""
+    cache: Annotated[WholeMinutes, Field(ge=60, le=604_800)] = 5400.0
+    """How long what a host has learnt holds before it asks again; without an answer it goes on holding."""
+    make_homes: bool = False
+    """Hosts make a home at the first login; not where homes are shared and made elsewhere."""
+
+    @model_validator(mode="after")
+    def _encrypted_in_one_way(self) -> Directory:
+        if len({uri.partition("://")[0] for uri in self.uris}) > 1:
+            raise ValueError(
+                "the servers of 'uris' are encrypted in two ways; write all as 'ldaps://' or all as 'ldap://' (StartTLS)"
+            )
+        return self
+
+
 class Users(Model):
     """Accounts of a cluster. Public keys are public; a secret has no place here."""
 
-    groups: Annotated[tuple[UserGroup, ...], Field(min_length=1, max_length=MOST)]
+    groups: Annotated[tuple[UserGroup, ...], Field(max_length=MOST)] = ()
+    directory: Directory | None = None
     accounts: Annotated[tuple[Account, ...], Field(max_length=MOST)] = ()
     sudo: Annotated[tuple[SudoRule, ...], Field(max_length=100)] = ()
     ssh: Ssh = Ssh()
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Users:
+        if not self.groups and self.directory is None:
+            raise ValueError("needs 'groups', or a 'directory' that has them")
         refuse_twins("group", (group.name for group in self.groups))
         refuse_twins("gid", (str(group.gid) for group in self.groups))
         refuse_twins("account", (account.name for account in self.accounts))
@@ -108,7 +167,14 @@ class Users(Model):
             for name in (account.group, *account.groups)
         ]
         used += [("a sudo rule", rule.group) for rule in self.sudo]
-        used += [("ssh", name) for name in (*self.ssh.login_groups, *self.ssh.admin_groups)]
+        of_directory = set() if self.directory is None else {*self.directory.allowed_groups}
+        if both := sorted(known & of_directory):
+            raise ValueError(
+                f"the group '{both[0]}' is in 'groups' and in 'allowed_groups' of the directory; "
+                "give it one place"
+            )
+        logins = (*self.ssh.login_groups, *self.ssh.admin_groups)
+        used += [("ssh", name) for name in logins if name not in of_directory]
         for who, name in used:
             if name not in known:
                 raise ValueError(f"{who} names the group '{name}', which does not exist")

@@ -81,6 +81,20 @@ def node(**changes: Any) -> Node:
     return load_catalogue().get(Node, "dgx-h100").model_copy(update=changes)
 
 
+@pytest.mark.parametrize(("was", "holds"), [("uqd04", True), ("uqd08", False)])
+def test_a_connector_that_gets_a_source_is_the_bases_all_the_same(was: str, holds: bool) -> None:
+    """The comparison of an id without a source and one with it ended with a traceback."""
+    entry = load_catalogue().get(Node, "gb200-nvl72")
+    path = ("liquid", "connector")
+    stated = Fact(value="uqd04", source=next(iter(entry.sources)))
+    base, head = put(entry, path, was), put(entry, path, stated)
+    merged, kept = hold_entry(head, base)
+    assert at(merged, path) == (stated if holds else was)
+    assert [one.path for one in kept] == ([] if holds else [path])
+    back, _ = hold_entry(base, head)
+    assert at(back, path) == (was if holds else stated)
+
+
 def test_words_lists_and_switches_are_the_bases() -> None:
     base = node()
     head = node(

@@ -1,11 +1,11 @@
-"""Accounts, shares and logins, as variables of the roles ``users`` and ``ssh_server``."""
+"""Accounts, shares and logins, as variables of the roles ``users``, ``sssd`` and ``ssh_server``."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from rackwright.model.scheduler import Accounting
-from rackwright.model.users import Account
+from rackwright.model.users import Account, Directory
 from rackwright.plan.model import Plan
 
 
@@ -14,7 +14,8 @@ def user_variables(plan: Plan) -> dict[str, Any]:
     users = plan.users
     if users is None:
         return {}
-    return {
+    directory = {} if users.directory is None else _directory(users.directory)
+    return directory | {
         "users_groups": [group.model_dump() for group in users.groups],
         "users_accounts": [_account(account) for account in users.accounts],
         "users_sudo": [rule.model_dump(mode="json") for rule in users.sudo],
@@ -40,6 +41,24 @@ def share_variables(cluster: str, accounting: Accounting) -> dict[str, Any]:
         "users_cluster": cluster,
         "users_tree": [one.model_dump(exclude_defaults=True) for one in accounting.tree()],
     }
+
+
+def _directory(directory: Directory) -> dict[str, Any]:
+    """The directory, without the defaults of the role; sshd asks it for keys as well."""
+    made: dict[str, Any] = {
+        "sssd_uris": list(directory.uris),
+        "sssd_base": directory.base,
+        "sssd_ca": directory.ca,
+        "sssd_allowed_groups": list(directory.allowed_groups),
+        "sssd_members": directory.members,
+        "sssd_cache_s": round(directory.cache),
+        "sssd_make_homes": directory.make_homes,
+        "ssh_server_directory_keys": True,
+    }
+    if directory.bind is not None:
+        made["sssd_bind_dn"] = directory.bind.dn
+        made["sssd_bind_password_file"] = directory.bind.password_file
+    return made
 
 
 def _account(account: Account) -> dict[str, Any]:

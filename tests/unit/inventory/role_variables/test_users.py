@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,38 @@ def test_a_blueprint_without_users_sets_nothing() -> None:
         assert not [key for key in found if key.startswith(PREFIXES)]
 
 
+DIRECTORY: dict[str, Any] = {
+    "uris": ["ldap://ldap-1.example.com", "ldap://ldap-2.example.com:3890"],
+    "base": "dc=example,dc=com",
+    "ca": "/etc/rackwright/ldap-ca.pem",
+    "allowed_groups": ["staff"],
+}
+
+
+def test_the_directory_is_told_to_sssd_and_its_keys_to_sshd(tmp_path: Path) -> None:
+    layer = tmp_path / "layer.yaml"
+    bind = {"dn": "cn=hosts,dc=example,dc=com", "password_file": "/etc/rackwright/ldap"}
+    wanted = {**DIRECTORY, "bind": bind, "cache": "2 h"}
+    layer.write_text(
+        json.dumps({"users": {"directory": wanted, "ssh": {"login_groups": ["staff"]}}})
+    )
+    told = build_inventory(load_plan(FIXTURES / "slurm.yaml", (layer,)).plan)["all"]["vars"]
+    assert {key: value for key, value in told.items() if key.startswith("sssd_")} == {
+        "sssd_uris": DIRECTORY["uris"],
+        "sssd_base": "dc=example,dc=com",
+        "sssd_ca": "/etc/rackwright/ldap-ca.pem",
+        "sssd_allowed_groups": ["staff"],
+        "sssd_members": "memberUid",
+        "sssd_cache_s": 7200,
+        "sssd_make_homes": False,
+        "sssd_bind_dn": bind["dn"],
+        "sssd_bind_password_file": bind["password_file"],
+    }
+    assert told["ssh_server_directory_keys"] is True
+    assert told["ssh_server_groups"] == ["staff"]
+    assert told["users_groups"] == []
+
+
 GROUPS = [{"name": "research", "gid": 20000}]
 ADA: dict[str, Any] = {"name": "ada", "uid": 20001, "group": "research"}
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
@@ -90,6 +123,27 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "options": ({"accounts": [{**ADA, "keys": [f"no-pty {KEY}"]}]}, "should match pattern"),
     "sudo": ({"sudo": [{"group": "research", "commands": ["reboot"]}]}, "should match pattern"),
     "sudo-group": ({"sudo": [{"group": "wheel", "commands": ["ALL"]}]}, "a sudo rule names"),
+    "clear-text": (
+        {"directory": {**DIRECTORY, "uris": ["http://ldap-1.example.com"]}},
+        "should match pattern",
+    ),
+    "two-ways": (
+        {"directory": {**DIRECTORY, "uris": ["ldap://a.example.com", "ldaps://b.example.com"]}},
+        "encrypted in two ways",
+    ),
+    "no-ca": (
+        {"directory": {key: value for key, value in DIRECTORY.items() if key != "ca"}},
+        "ca\n  Field required",
+    ),
+    "two-places": (
+        {"directory": {**DIRECTORY, "allowed_groups": ["research"]}},
+        "'research' is in 'groups' and in 'allowed_groups'",
+    ),
+    "sudo-of-the-directory": (
+        {"directory": DIRECTORY, "sudo": [{"group": "staff", "commands": ["ALL"]}]},
+        "a sudo rule names the group 'staff'",
+    ),
+    "nobody": ({"groups": []}, "needs 'groups', or a 'directory'"),
     "ssh-group": ({"ssh": {"login_groups": ["staff"]}}, "ssh names the group 'staff'"),
 }
 

@@ -1,0 +1,301 @@
+"""Accounts of a real slapd on hosts of a lab: logins, jobs, an outage, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab_snapshots import NO_LOGIN
+from lab_support import LAB_MARKS, Machines, Refused, some_machines
+from rackwright.inventory.inventory import build_inventory
+from rackwright.lab.lab import HostSpec
+from rackwright.lab.system import run, wait_for
+from rackwright.plan.load import load_plan
+
+pytestmark = LAB_MARKS
+HOSTS = [HostSpec("gpu-1", 8), HostSpec("head-1")]
+PASSWORD = "what-the-hosts-say"
+FILES = "sha256sum /etc/sssd/*.conf /etc/sssd/*.pem /etc/nsswitch.conf /etc/pam.d/common-*"
+START = "systemctl reset-failed sssd; systemctl start sssd"
+"""Its unit refuses a sixth start within 50 s, and these tests start it more often."""
+
+UNIT = """\
+[Service]
+ExecStart=/usr/sbin/slapd -d 0 -f /srv/ldap/slapd.conf -h "ldap:/// ldaps:///"
+"""
+SLAPD = """\
+include /etc/ldap/schema/core.schema
+include /etc/ldap/schema/cosine.schema
+include /etc/ldap/schema/nis.schema
+attributetype ( 1.3.6.1.4.1.24552.500.1.1.1.13 NAME 'sshPublicKey'
+  EQUALITY octetStringMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.40 )
+objectclass ( 1.3.6.1.4.1.24552.500.1.1.2.0 NAME 'ldapPublicKey' SUP top AUXILIARY MAY sshPublicKey )
+modulepath /usr/lib/ldap
+moduleload back_mdb
+TLSCertificateFile /srv/ldap/server.pem
+TLSCertificateKeyFile /srv/ldap/server.key
+# Nobody is told anything in clear text.
+security ssf=128
+access to * by dn.exact="cn=hosts,dc=example,dc=com" read by anonymous auth by * none
+database mdb
+suffix "dc=example,dc=com"
+directory /srv/ldap/data
+"""
+ENTRIES = f"""\
+dn: dc=example,dc=com
+objectClass: domain
+dc: example
+
+dn: cn=hosts,dc=example,dc=com
+objectClass: organizationalRole
+objectClass: simpleSecurityObject
+cn: hosts
+userPassword: {PASSWORD}
+
+"""
+
+
+def entry_of_group(name: str, gid: int) -> str:
+    return f"dn: cn={name},dc=example,dc=com\nobjectClass: posixGroup\ncn: {name}\ngidNumber: {gid}\n\n"
+
+
+def entry_of_person(name: str, uid: int, gid: int, key: str) -> str:
+    return (
+        f"dn: uid={name},dc=example,dc=com\nobjectClass: account\nobjectClass: posixAccount\n"
+        f"objectClass: ldapPublicKey\nuid: {name}\ncn: {name}\nuidNumber: {uid}\ngidNumber: {gid}\n"
+        f"homeDirectory: /home/{name}\nloginShell: /bin/bash\nsshPublicKey: {key}\n\n"
+    )
+
+
+def certificates(folder: Path, host: str) -> None:
+    """A certificate of a server with who signs it, and somebody else who signs."""
+    new = ("openssl", "req", "-newkey", "rsa:2048", "-nodes", "-days", "2")
+    for name in ("ca", "other"):
+        run(
+            *(*new, "-x509", "-subj", f"/CN={name}", "-keyout", folder / f"{name}.key"),
+            *("-out", folder / f"{name}.pem"),
+        )
+    run(
+        *(*new, "-subj", f"/CN={host}", "-addext", f"subjectAltName=DNS:{host}"),
+        *("-x509", "-CA", folder / "ca.pem", "-CAkey", folder / "ca.key"),
+        *("-keyout", folder / "server.key", "-out", folder / "server.pem"),
+    )
+
+
+@dataclass
+class Site:
+    """Two hosts of a cluster, with a directory on one of them."""
+
+    machines: Machines
+    people: Path
+
+    def key(self, name: str) -> Path:
+        """The private key of a person."""
+        path = self.people / name
+        if not path.exists():
+            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", path)
+        return path
+
+    def public(self, name: str) -> str:
+        return self.key(name).with_suffix(".pub").read_text().strip()
+
+    def on(self, name: str, command: str) -> str:
+        return self.machines.on(name, command)
+
+    def log_in(self, person: str, host: str, command: str = "id -un") -> str:
+        """What ``command`` prints for a person; empty where they are not let in."""
+        known = f"UserKnownHostsFile={self.machines.lab.known_hosts}"
+        address = self.machines.host(host).address.ip
+        done = subprocess.run(
+            [
+                *("ssh", "-F", "none", "-o", known, "-o", "BatchMode=yes", "-i", self.key(person)),
+                *("-o", "IdentitiesOnly=yes", f"{person}@{address}", command),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        return done.stdout.strip()
+
+    def write(self, path: str, text: str) -> None:
+        """Write a file on the host of the directory."""
+        command = [*self.machines.lab.ssh(self.machines.host("head-1")), f"cat > {path}"]
+        subprocess.run(command, input=text, text=True, check=True, timeout=60)
+
+    def serve(self) -> None:
+        """Have a slapd with people on head-1."""
+        certificates(self.people, "head-1")
+        self.on("head-1", "systemctl mask slapd")  # the distribution's own would have the port
+        install = "apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install slapd"
+        self.machines.on("head-1", install, timeout_s=180)
+        self.on("head-1", "mkdir -p /srv/ldap/data")
+        self.write("/srv/ldap/slapd.conf", SLAPD)
+        for name in ("server.pem", "server.key"):
+            self.write(f"/srv/ldap/{name}", (self.people / name).read_text())
+        entries = ENTRIES + entry_of_group("physics", 30000) + entry_of_group("guests", 30010)
+        for name, uid, gid in (("lin", 30001, 30000), ("mal", 30002, 30010), ("toor", 0, 30000)):
+            entries += entry_of_person(name, uid, gid, self.public(name))
+        self.write("/srv/ldap/entries.ldif", entries)
+        self.write("/etc/systemd/system/directory.service", UNIT)
+        self.on("head-1", "slapadd -q -f /srv/ldap/slapd.conf -l /srv/ldap/entries.ldif")
+        self.on("head-1", "systemctl daemon-reload && systemctl start directory")
+
+    @property
+    def users(self) -> str:
+        """What the blueprint says of users."""
+        secret = self.people / "password"
+        secret.write_text(f"{PASSWORD}\n")
+        secret.chmod(0o600)
+        return f"""
+users:
+  groups: [{{name: crew, gid: 20000}}]
+  accounts: [{{name: ops, uid: 20001, group: crew, keys: ["{self.public("ops")}"]}}]
+  directory:
+    uris: ["ldap://head-1"]
+    base: dc=example,dc=com
+    ca: {self.people / "ca.pem"}
+    bind: {{dn: "cn=hosts,dc=example,dc=com", password_file: {secret}}}
+    allowed_groups: [physics]
+    make_homes: true
+  ssh: {{login_groups: [physics, crew]}}
+"""
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """Variables of every host, from the blueprint."""
+        plan = load_plan(self.machines.folder / "blueprint.yaml").plan
+        told: dict[str, Any] = build_inventory(plan)["all"]["vars"]
+        return told
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder, people = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("people")
+    with some_machines(folder, "dldap", "10.213.72.0/24", HOSTS) as machines:
+        made = Site(machines, people)
+        made.serve()
+        machines.lab_blueprint(
+            {
+                'count: 4, racks: "c[01-02]", per_rack: 2': 'count: 1, racks: "c01", per_rack: 1',
+                NO_LOGIN: "",
+                "  accounting: {host: head-1}\n": "",
+                "\noperations:\n": f"{made.users}\noperations:\n",
+            }
+        )
+        foreseen = machines.play_roles("sssd", arguments=["--check"], variables=made.variables)
+        assert foreseen.code == 0, foreseen.output
+        assert set(foreseen.changes) == {"gpu-1", "head-1"}
+        assert min(foreseen.changes.values()) > 0
+        assert made.on("gpu-1", "command -v sssd || echo none") == "none"
+        machines.rackwright("configure")
+        yield made
+
+
+def test_a_user_of_the_directory_logs_in_and_runs_a_job(site: Site) -> None:
+    assert site.on("gpu-1", "grep -c ^lin: /etc/passwd || true") == "0"
+    assert site.on("gpu-1", "id lin") == "uid=30001(lin) gid=30000(physics) groups=30000(physics)"
+    listed = {line.split(":")[0] for line in site.on("gpu-1", "getent passwd").splitlines()}
+    assert listed & {"ops", "lin"} == {"ops"}, "nobody asks for all of a directory"
+    assert site.on("gpu-1", "getent passwd toor || echo nobody") == "nobody", "no second root"
+    assert site.on("gpu-1", "stat -c '%a %U' /etc/sssd/sssd.conf") == "600 root"
+    assert site.log_in("lin", "head-1", "id -un; pwd").split() == ["lin", "/home/lin"]
+    assert site.on("head-1", "cd /tmp; su lin -c 'srun id -un'") == "lin"
+    assert site.log_in("ops", "gpu-1") == "ops", "the host's own accounts are as before"
+
+
+def test_a_user_outside_the_groups_is_refused(site: Site) -> None:
+    assert site.on("head-1", "id -un mal") == "mal"
+    assert site.log_in("mal", "head-1") == ""
+    refused = site.on("head-1", "cd /tmp; su mal -c id 2>&1 || true")
+    assert refused == "su: Permission denied"
+
+
+def test_a_second_run_changes_nothing_and_a_check_foresees_nothing(site: Site) -> None:
+    role = site.machines.play_roles("sssd", variables=site.variables)
+    assert (role.code, role.changed) == (0, 0), role.output
+    both = ("sssd", "ssh_server")
+    foreseen = site.machines.play_roles(
+        *both, arguments=["--check", "--diff"], variables=site.variables
+    )
+    assert (foreseen.code, foreseen.changed) == (0, 0), foreseen.output
+    assert "+++ " not in foreseen.output
+
+
+def test_what_cannot_be_used_is_refused_and_nothing_is_changed(site: Site) -> None:
+    refused: Refused = {
+        "wrong-ca": (
+            "sssd",
+            {"sssd_ca": str(site.people / "other.pem")},
+            "cannot use the directory: ldap://head-1: unable to get local issuer certificate",
+        ),
+        "other-name": (
+            "sssd",
+            {"sssd_uris": [f"ldap://{site.machines.host('head-1').address.ip}"]},
+            "IP address mismatch, certificate is not valid for",
+        ),
+        "no-answer": ("sssd", {"sssd_uris": ["ldap://gpu-1"]}, "ldap://gpu-1: [Errno 111]"),
+        "clear-text": ("sssd", {"sssd_uris": ["http://head-1"]}, "servers are all ldaps://NAME"),
+        "open-secret": (
+            "sssd",
+            {"sssd_bind_password_file": str(site.people / "other.pem")},
+            "can be read by others: chmod 600",
+        ),
+    }
+    before = site.on("gpu-1", FILES)
+    site.machines.check_refusals("gpu-1", refused, variables=site.variables)
+    assert site.on("gpu-1", FILES) == before
+
+
+def test_a_group_that_the_directory_does_not_have_fails_the_host(site: Site) -> None:
+    changed = {**site.variables, "sssd_allowed_groups": ["physics", "nobodies"]}
+    played = site.machines.play_roles("sssd", variables=changed)
+    assert played.code == 2, played.output
+    assert "was told of no group 'nobodies'" in played.failure("gpu-1")
+    mended = site.machines.play_roles("sssd", variables=site.variables)
+    assert mended.code == 0, mended.output
+    assert site.log_in("lin", "gpu-1") == "lin"
+
+
+def test_a_directory_by_tls_is_asked_as_well(site: Site) -> None:
+    changed = {**site.variables, "sssd_uris": ["ldaps://head-1"]}
+    for variables in (changed, site.variables):
+        played = site.machines.play_roles("sssd", variables=variables)
+        assert played.code == 0, played.output
+        assert min(played.changes.values()) > 0
+        site.on("gpu-1", f"systemctl stop sssd; rm /var/lib/sss/db/*.ldb; {START}")
+        assert site.on("gpu-1", "id -u lin") == "30001"
+
+
+def test_without_the_directory_who_is_known_works_on(site: Site) -> None:
+    for host in ("gpu-1", "head-1"):
+        assert site.log_in("lin", host) == "lin"
+    site.on("head-1", "systemctl stop directory")
+    try:
+        for host in ("gpu-1", "head-1"):
+            site.on(host, f"systemctl stop sssd; {START}")  # what it has in memory is gone
+        assert (
+            site.on("gpu-1", "id lin") == "uid=30001(lin) gid=30000(physics) groups=30000(physics)"
+        )
+        assert site.on("head-1", "cd /tmp; su lin -c 'srun id -un'") == "lin"
+        assert site.log_in("lin", "gpu-1") == "lin"
+        played = site.machines.play_roles("sssd", variables=site.variables)
+        assert played.code == 2
+        assert "ldap://head-1: [Errno 111] Connection refused" in played.failure("gpu-1")
+    finally:
+        site.on("head-1", "systemctl start directory")
+
+
+def test_without_sssd_root_and_the_host_s_own_accounts_get_in(site: Site) -> None:
+    site.on("gpu-1", "systemctl stop sssd")
+    try:
+        assert site.on("gpu-1", "id -un") == "root"
+        assert site.log_in("ops", "gpu-1") == "ops"
+    finally:
+        site.on("gpu-1", START)
+    assert wait_for(lambda: site.log_in("lin", "gpu-1") == "lin", 60, 1.0)
