@@ -86,7 +86,7 @@ def test_a_connector_that_gets_a_source_is_the_bases_all_the_same(was: str, hold
     """The comparison of an id without a source and one with it ended with a traceback."""
     entry = load_catalogue().get(Node, "gb200-nvl72")
     path = ("liquid", "connector")
-    stated = Fact(value="uqd04", source=next(iter(entry.sources)))
+    stated = Fact[str](value="uqd04", source=next(iter(entry.sources)))
     base, head = put(entry, path, was), put(entry, path, stated)
     merged, kept = hold_entry(head, base)
     assert at(merged, path) == (stated if holds else was)
