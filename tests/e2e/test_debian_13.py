@@ -35,7 +35,7 @@ JOB = "cd /tmp; sbatch --parsable --gres=gpu:h100:4 --output=/dev/null"
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
     folder = tmp_path_factory.mktemp("debian-13")
-    with some_machines(folder, "deb13", "10.213.71.0/24", HOSTS, suite="trixie") as machines:
+    with some_machines(folder, "deb13", "10.213.33.0/24", HOSTS, suite="trixie") as machines:
         machines.lab_blueprint(CHANGES)
         machines.rackwright("configure")
         yield machines

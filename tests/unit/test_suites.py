@@ -36,6 +36,18 @@ def test_every_test_is_in_one_suite() -> None:
         assert len(holding) == 1, (name, holding)
 
 
+def test_no_two_files_have_a_lab_on_one_network() -> None:
+    """Those of Debian 13 and of Grafana did, and failed when they ran at the same time."""
+    holders: dict[str, set[Path]] = {}
+    for file in (ROOT / "tests").rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        if "_machines(" in text or "_lab(" in text:
+            for network in re.findall(r"10\.213\.\d+\.0/24", text):
+                holders.setdefault(network, set()).add(file)
+    assert len(holders) > 20
+    assert {network: files for network, files in holders.items() if len(files) > 1} == {}
+
+
 def test_what_the_table_names_exists() -> None:
     assert len(NAMES) == len(SUITES)
     for suite in SUITES:
