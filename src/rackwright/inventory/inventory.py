@@ -28,7 +28,7 @@ from rackwright.inventory.role_variables.slurm_qos import (
     standby_controllers,
 )
 from rackwright.inventory.role_variables.slurm_served import (
-    FILES,
+    WITH_FILES,
     hosts_with_files,
     served_variables,
 )
@@ -82,7 +82,7 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     for name in standby_controllers(plan, named):
         hostvars[name]["slurm_config_standby"] = True
     for name in hosts_with_files(plan, named):
-        hostvars[name] |= FILES
+        hostvars[name] |= WITH_FILES
     _add_monitoring(groups, plan, named)
     _add_domains(groups, plan, hosts)
     for of_groups in (

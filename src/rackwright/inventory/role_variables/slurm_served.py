@@ -52,7 +52,7 @@ def hosts_with_files(plan: Plan, hosts: Mapping[str, Host]) -> tuple[str, ...]:
     )
 
 
-FILES = {
+WITH_FILES = {
     "slurm_config_served": False,
     "slurm_compute_servers": [],
     "ssh_server_slurm_config": "/etc/slurm/slurm.conf",
