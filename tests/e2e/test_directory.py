@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from lab_snapshots import NO_LOGIN
-from lab_support import LAB_MARKS, Machines, Refused, some_machines
+from lab_support import LAB_MARKS, Refused, some_machines
+from people import People
 from rackwright.inventory.inventory import build_inventory
 from rackwright.lab.lab import HostSpec
 from rackwright.lab.system import run, wait_for
@@ -88,40 +89,8 @@ def certificates(folder: Path, host: str) -> None:
 
 
 @dataclass
-class Site:
+class Site(People):
     """Two hosts of a cluster, with a directory on one of them."""
-
-    machines: Machines
-    people: Path
-
-    def key(self, name: str) -> Path:
-        """The private key of a person."""
-        path = self.people / name
-        if not path.exists():
-            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", path)
-        return path
-
-    def public(self, name: str) -> str:
-        return self.key(name).with_suffix(".pub").read_text().strip()
-
-    def on(self, name: str, command: str) -> str:
-        return self.machines.on(name, command)
-
-    def log_in(self, person: str, host: str, command: str = "id -un") -> str:
-        """What ``command`` prints for a person; empty where they are not let in."""
-        known = f"UserKnownHostsFile={self.machines.lab.known_hosts}"
-        address = self.machines.host(host).address.ip
-        done = subprocess.run(
-            [
-                *("ssh", "-F", "none", "-o", known, "-o", "BatchMode=yes", "-i", self.key(person)),
-                *("-o", "IdentitiesOnly=yes", f"{person}@{address}", command),
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-        return done.stdout.strip()
 
     def write(self, path: str, text: str) -> None:
         """Write a file on the host of the directory."""

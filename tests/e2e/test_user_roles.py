@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from lab_support import LAB_MARKS, Machines, Played, Refused, some_machines
+from lab_support import LAB_MARKS, Played, Refused, some_machines
+from people import People
 from rackwright.lab.lab import HostSpec
-from rackwright.lab.system import run, wait_for
+from rackwright.lab.system import wait_for
 
 pytestmark = LAB_MARKS
 HOSTS = [HostSpec("gpu-1", 8), HostSpec("head-1")]
@@ -23,25 +24,13 @@ KNOWN = "/etc/ssh/ssh_known_hosts"
 
 
 @dataclass
-class Site:
+class Site(People):
     """Two machines, and the keys of the people who use them."""
 
-    machines: Machines
-    people: Path
     groups: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.groups = [{"name": "research", "gid": 20000}, {"name": "admins", "gid": 20001}]
-
-    def key(self, name: str) -> Path:
-        """The private key of a person."""
-        path = self.people / name
-        if not path.exists():
-            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", path)
-        return path
-
-    def public(self, name: str) -> str:
-        return self.key(name).with_suffix(".pub").read_text().strip()
 
     @property
     def variables(self) -> dict[str, Any]:
@@ -85,25 +74,6 @@ class Site:
         )
         assert played.code == expect, played.output
         return played
-
-    def on(self, name: str, command: str) -> str:
-        return self.machines.on(name, command)
-
-    def log_in(self, person: str, host: str, command: str = "id -un") -> str:
-        """What ``command`` prints for a person; empty where they are not let in."""
-        address = self.machines.host(host).address.ip
-        known = f"UserKnownHostsFile={self.machines.lab.known_hosts}"
-        done = subprocess.run(
-            [
-                *("ssh", "-F", "none", "-o", known, "-o", "BatchMode=yes", "-i", self.key(person)),
-                *("-o", "IdentitiesOnly=yes", f"{person}@{address}", command),
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=30,
-        )
-        return done.stdout.strip()
 
 
 BOTH = ("users", "ssh_server")
