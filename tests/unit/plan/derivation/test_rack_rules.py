@@ -138,7 +138,9 @@ def test_feeds_end_as_the_racks_say_and_else_as_the_site_does() -> None:
       network: {type: rack-48u, cooling: {mode: air}, shelves: null, pdu: pdu-415v-60a-24c19,
                 circuit: {voltage: 415 V, current: 60 A, phases: 3}}}"""
     power = POWER.replace("current: 800 A", "current: 2000 A")
-    loops = "loops: [{name: plates, cdu: cdu-spec-1mw, count: 2, fluid: pg25, temperature_rise: 18 K}]"
+    loops = (
+        "loops: [{name: plates, cdu: cdu-spec-1mw, count: 2, fluid: pg25, temperature_rise: 18 K}]"
+    )
     nvl72 = "[{name: nvl72, role: compute, type: gb200-nvl72, count: 4}]"
     made = planned(a_short_site(nodes=nvl72, racks=racks, power=power, more=loops))
     one, other = at(made, "halls.hall-1.rows.row-1.rack_groups")
