@@ -28,6 +28,7 @@ from rackwright.model.hardware import (
     PowerShelf,
     RackType,
     Switch,
+    Ups,
 )
 from rackwright.resources import bundled
 from rackwright.spec.loader import load, load_tree, validate
@@ -45,6 +46,7 @@ FOLDERS: Mapping[str, type[Entry]] = {
     "pdus": Pdu,
     "power-shelves": PowerShelf,
     "racks": RackType,
+    "ups": Ups,
     "cdus": Cdu,
     "air-handlers": AirHandler,
     "cables": Cable,
@@ -60,7 +62,7 @@ Key = tuple[type[Entry], str]
 """A kind of product, and the id of one."""
 
 NOUNS: Mapping[type[Entry], str] = {Node: "node", Switch: "switch", Pdu: "PDU", PowerShelf: "power shelf", RackType: "rack",
-          Cdu: "CDU", AirHandler: "air handler", Cable: "cable", Connector: "connector",
+          Ups: "UPS", Cdu: "CDU", AirHandler: "air handler", Cable: "cable", Connector: "connector",
           Instance: "instance type"}  # fmt: skip
 """What people call each kind."""
 

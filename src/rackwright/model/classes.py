@@ -62,7 +62,10 @@ _MACHINE = {
     "restart": lower(),
     "outdoor_temperature": higher(),
 }
-_MORE_OF_A_SOURCE = ["overload", "step_load", "backup", "fuel", "impedance", "short_circuit_rating"]
+_MORE_OF_A_SOURCE = ["step_load", "fuel", "impedance"]
+# Of those, its product may say another number than the blueprint.
+_MORE_OF_A_PRODUCT = ["overload", "backup", "efficiency", "short_circuit_rating"]
+_LESS_OF_A_PRODUCT = ["recharge", "voltage_tolerance"]
 
 _CLUSTER: Mapping[type[Model], Fields] = {
     cluster.Blueprint: Fields(
@@ -324,13 +327,14 @@ _PLANT: Mapping[type[Model], Fields] = {
         },
     ),
     power.PowerSource: Fields(
-        "name kind fed_by capacity voltage rating",
+        "name kind fed_by product capacity voltage rating",
         parts="modules circuit conductors",
         claims={
             "redundancy": ordered("N-1", "N", absent=Absent.STRICT),
             **dict.fromkeys(_MORE_OF_A_SOURCE, higher()),
-            **dict.fromkeys(("recharge", "consumption", "voltage_tolerance"), lower()),
-            "efficiency": higher(Absent.ELSEWHERE),
+            **dict.fromkeys(_MORE_OF_A_PRODUCT, higher(Absent.ELSEWHERE)),
+            **dict.fromkeys(_LESS_OF_A_PRODUCT, lower(Absent.ELSEWHERE)),
+            "consumption": lower(),
             "walk_in": GRANTED,
             "start_step": other(Absent.STRICT),
             "fault_current": lower(Absent.ELSEWHERE),

@@ -379,6 +379,28 @@ class RackType(Entry):
         return self
 
 
+class Ups(Entry):
+    """A UPS, or one of several that share their load, with its batteries."""
+
+    kind: Literal["ups"]
+    rating: Fact[Annotated[Watts, _SOME]]
+    """Power that it carries without limit of time at a site no higher than ``max_altitude``."""
+    max_altitude: Fact[Metres] | None = None
+    """Highest site at which its rating holds."""
+    overload: Fact[Watts] | None = None
+    """Power that it carries for a minute from its supply, not from its batteries."""
+    efficiency: Fact[Annotated[Percent, Field(gt=0, le=100)]] | None = None
+    """Output over input, the lowest at the loads that it may carry, in the mode in which it runs."""
+    recharge: Fact[Watts] | None = None
+    """Most power that it draws beside its load to charge its batteries."""
+    backup: Fact[Seconds] | None = None
+    """Time for which its batteries carry its rating; unknown where they are bought by themselves."""
+    voltage_tolerance: Fact[Annotated[Percent, Field(le=50)]] | None = None
+    """Most deviation of the voltage at its output from the nominal one, up or down."""
+    short_circuit_rating: Fact[Amperes] | None = None
+    """Largest fault current at its inputs that it stands, by its bypass as well."""
+
+
 class Cdu(Entry):
     """A coolant distribution unit."""
 
@@ -475,7 +497,17 @@ class Instance(Entry):
 
 
 CatalogueEntry = Annotated[
-    Node | Switch | Pdu | PowerShelf | RackType | Cdu | AirHandler | Cable | Connector | Instance,
+    Node
+    | Switch
+    | Pdu
+    | PowerShelf
+    | RackType
+    | Ups
+    | Cdu
+    | AirHandler
+    | Cable
+    | Connector
+    | Instance,
     Field(discriminator="kind"),
 ]
 

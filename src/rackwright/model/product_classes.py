@@ -77,6 +77,16 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
         **_either("height", "width", "depth", "casters", "immersion"),
     },
     hardware.Immersion: dict.fromkeys(("fluid_weight", "top"), _LESS),
+    hardware.Ups: {
+        "rating": _MORE,
+        "max_altitude": _MORE,
+        "overload": _MORE,
+        "efficiency": _MORE_OR_NONE,
+        "recharge": _LESS,
+        "backup": _MORE,
+        "voltage_tolerance": _LESS,
+        "short_circuit_rating": _MORE,
+    },
     hardware.Cdu: {
         "capacity": _MORE,
         "flow": _MORE_OR_NONE,

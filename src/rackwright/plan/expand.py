@@ -38,6 +38,11 @@ from rackwright.plan.power.autonomy import autonomies
 from rackwright.plan.power.consumers import check_consumers, consumers_of
 from rackwright.plan.power.distribution import check_sources
 from rackwright.plan.power.fault_currents import fault_currents
+from rackwright.plan.power.products import (
+    check_ratings,
+    named_products,
+    with_source_products,
+)
 from rackwright.plan.power.sources import plan_sources
 from rackwright.plan.power.voltage_drops import voltage_drops
 from rackwright.plan.problems import PlanError, PlanProblem
@@ -122,6 +127,7 @@ def expand_site(site: OnPremSite, path: Path, catalogue: Catalogue) -> SitePlan:
     problems = _check(site, path, groups, loads, catalogue)
     if problems:
         raise PlanError(problems)
+    site = with_source_products(site, catalogue)
     classes = assign(groups, loads, problems)
     problems += _check_supplies(classes, loads, catalogue)
     if problems:
@@ -160,6 +166,7 @@ def _check(
     problems += check_shared_racks(site, path, [rack for placed in groups for rack in placed.racks])
     unknown = _check_entries(site, path, groups, loads, catalogue)
     if not unknown:
+        problems += check_ratings(site, path, catalogue)
         problems += check_consumers(consumers_of(site, path, catalogue), sources)
         problems += check_loops(site, path, groups, catalogue)
     return problems + unknown
@@ -207,6 +214,7 @@ def _check_entries(
             where = (*path, "fabrics", index, "links", number)
             ends = (("cable", link.cable), ("upper_cable", link.upper_cable))
             wanted += [(Cable, part, (*where, end)) for end, part in ends if part]
+    wanted += named_products(site, path)
     problems = []
     for kind, entry_id, where in wanted:
         try:
