@@ -152,7 +152,7 @@ def test_a_rating_that_does_not_hold_says_what_would_tell() -> None:
     assert f"state 'max_altitude' of '{PRODUCT}' in 'facts'" in unsaid.fix
     high = judged("PWR-006", {("altitude",): "1200 m"})
     assert high.outcome is UNKNOWN
-    assert "its rating up to 1,000 m, and the site is at 1,200 m" in "".join(high.missing)
+    assert "holds up to 1,000 m, and 'altitude' is 1,200 m" in "".join(high.missing)
     assert "'facts'" not in high.fix
     nowhere = judged("PWR-006", {("altitude",): GONE})
     assert nowhere.outcome is UNKNOWN

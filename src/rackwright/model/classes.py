@@ -62,10 +62,16 @@ _MACHINE = {
     "restart": lower(),
     "outdoor_temperature": higher(),
 }
-_MORE_OF_A_SOURCE = ["step_load", "fuel", "impedance"]
-# Of those, its product may say another number than the blueprint.
-_MORE_OF_A_PRODUCT = ["overload", "backup", "efficiency", "short_circuit_rating"]
-_LESS_OF_A_PRODUCT = ["recharge", "voltage_tolerance"]
+# Where a source does not say these, its product may.
+_MORE_OF_A_SOURCE = [
+    "overload",
+    "step_load",
+    "backup",
+    "efficiency",
+    "impedance",
+    "short_circuit_rating",
+]
+_LESS_OF_A_SOURCE = ["recharge", "consumption", "voltage_tolerance"]
 
 _CLUSTER: Mapping[type[Model], Fields] = {
     cluster.Blueprint: Fields(
@@ -331,10 +337,9 @@ _PLANT: Mapping[type[Model], Fields] = {
         parts="modules circuit conductors",
         claims={
             "redundancy": ordered("N-1", "N", absent=Absent.STRICT),
-            **dict.fromkeys(_MORE_OF_A_SOURCE, higher()),
-            **dict.fromkeys(_MORE_OF_A_PRODUCT, higher(Absent.ELSEWHERE)),
-            **dict.fromkeys(_LESS_OF_A_PRODUCT, lower(Absent.ELSEWHERE)),
-            "consumption": lower(),
+            **dict.fromkeys(_MORE_OF_A_SOURCE, higher(Absent.ELSEWHERE)),
+            **dict.fromkeys(_LESS_OF_A_SOURCE, lower(Absent.ELSEWHERE)),
+            "fuel": higher(),
             "walk_in": GRANTED,
             "start_step": other(Absent.STRICT),
             "fault_current": lower(Absent.ELSEWHERE),

@@ -108,7 +108,7 @@ LOSSY: tuple[SourceKind, ...] = ("ups", "transformer")
 REGULATING: tuple[SourceKind, ...] = ("utility", "generator", "transformer", "ups")
 """Kinds at whose output the voltage has a deviation of its own."""
 _ONLY: dict[str, tuple[SourceKind, ...]] = {
-    "product": ("ups",),
+    "product": ("ups", "transformer", "generator"),
     "efficiency": LOSSY,
     "recharge": ("ups",),
     "walk_in": ("ups",),
@@ -136,10 +136,11 @@ class PowerSource(Model):
     """Parents. The first one carries the load, the others take over when it is lost. Absent from
     anything but a utility or a generator, what carries its load is unknown."""
     product: str | None = None
-    """Catalogue id of a UPS. What is written beside it holds in the place of the product's number."""
+    """Catalogue id of a UPS, transformer or generator. What is written beside it holds in the place of
+    the product's number."""
     capacity: Watts | None = None
-    """Continuous power it may carry, derating already applied; absent, the rating of its ``product`` at
-    the site's altitude."""
+    """Continuous power it may carry, derating already applied; absent, that by the rating of its
+    ``product``, where that holds at the site."""
     modules: Modules | None = None
     circuit: Circuit | None = None
     redundancy: Literal["N", "N-1"] = "N-1"
@@ -172,7 +173,7 @@ class PowerSource(Model):
     """Most deviation of the voltage at its output from the nominal one, up or down, of what makes or
     changes voltage: a utility, generator, transformer or UPS."""
     rating: Annotated[VoltAmperes, Field(ge=1)] | None = None
-    """Rated power of a transformer, to which its ``impedance`` refers."""
+    """Rated power of a transformer, to which its ``impedance`` refers; of all that are in parallel."""
     impedance: Annotated[Percent, Field(gt=0, le=100)] | None = None
     """Short-circuit impedance of a transformer, as on its plate."""
     fault_current: Annotated[Amperes, Field(ge=1)] | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rackwright.model import hardware
+from rackwright.model import hardware, plant
 from rackwright.model.base import Model
 from rackwright.model.milder import Absent, Milder, higher, lower, other
 
@@ -77,7 +77,7 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
         **_either("height", "width", "depth", "casters", "immersion"),
     },
     hardware.Immersion: dict.fromkeys(("fluid_weight", "top"), _LESS),
-    hardware.Ups: {
+    plant.Ups: {
         "rating": _MORE,
         "max_altitude": _MORE,
         "overload": _MORE,
@@ -86,6 +86,21 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
         "backup": _MORE,
         "voltage_tolerance": _LESS,
         "short_circuit_rating": _MORE,
+    },
+    plant.Transformer: {
+        "max_altitude": _MORE,
+        "losses": _LESS_OR_NONE,
+        "impedance": _MORE,
+        # More power is more to carry, and a larger fault current; a higher voltage is a smaller one.
+        **_either("rating", "voltage"),
+    },
+    plant.Generator: {
+        "rating": _MORE,
+        "max_altitude": _MORE,
+        "max_ambient": _MORE,
+        "step_load": _MORE,
+        "consumption": _LESS,
+        "voltage_tolerance": _LESS,
     },
     hardware.Cdu: {
         "capacity": _MORE,

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from rackwright.catalog.approved import hold_entry
-from rackwright.catalog.loader import FOLDERS
+from rackwright.catalog.loader import FOLDERS, UnknownEntryError, load_catalogue
 from rackwright.model.hardware import Entry
+from rackwright.model.plant import Transformer
 from rackwright.model.product_classes import PROSE
 
 SOURCES = {"sheet": {"title": "A data sheet", "date": "2026-10-01", "confidence": "official"}}
@@ -26,9 +27,26 @@ UPS: Numbers = {
     "voltage_tolerance": ("3 %", "2 %", "1 %"),
     "short_circuit_rating": ("25 kA", "50 kA", "100 kA"),
 }
-PLANT: Mapping[str, Numbers] = {"ups": UPS}
-KIND = {"ups": "ups"}
-ELSEWHERE = {("ups", "efficiency")}
+TRANSFORMER: Numbers = {
+    "rating": ("800 kVA", "1 MVA", "1.25 MVA"),
+    "max_altitude": ("500 m", "1000 m", "2000 m"),
+    "losses": ("15 kW", "12 kW", "9 kW"),
+    "impedance": ("4 %", "6 %", "8 %"),
+    "voltage": ("400 V", "415 V", "480 V"),
+}
+GENERATOR: Numbers = {
+    "rating": ("1.4 MW", "1.6 MW", "1.8 MW"),
+    "max_altitude": ("500 m", "1000 m", "2000 m"),
+    "max_ambient": ("30 °C", "40 °C", "50 °C"),
+    "step_load": ("0.6 MW", "0.8 MW", "1.2 MW"),
+    "consumption": ("500 L/h", "440 L/h", "400 L/h"),
+    "voltage_tolerance": ("3 %", "2 %", "1 %"),
+}
+PLANT: Mapping[str, Numbers] = {"ups": UPS, "transformers": TRANSFORMER, "generators": GENERATOR}
+KIND = {"ups": "ups", "transformers": "transformer", "generators": "generator"}
+EITHER = {("transformers", "rating"), ("transformers", "voltage")}
+"""Where more is milder to one rule and stricter to another, so that the base's holds whenever it changes."""
+ELSEWHERE = {("ups", "efficiency"), ("transformers", "losses")}
 """Where the PUE stands in for what a product no longer says, so that the base's holds."""
 
 
@@ -57,7 +75,8 @@ def test_the_stricter_of_two_numbers_holds(folder: str, name: str) -> None:
         return getattr(hold_entry(entry(folder, **{name: value}), base)[0], name)
 
     assert held(mild) == getattr(base, name)
-    assert held(strict) == getattr(entry(folder, **{name: strict}), name)
+    stricter = base if (folder, name) in EITHER else entry(folder, **{name: strict})
+    assert held(strict) == getattr(stricter, name)
 
 
 @pytest.mark.parametrize(("folder", "name"), EACH)
@@ -67,6 +86,14 @@ def test_a_number_that_is_taken_out_is_no_milder(folder: str, name: str) -> None
         return
     base = entry(folder)
     held = getattr(hold_entry(entry(folder, **{name: None}), base)[0], name)
-    assert held == (getattr(base, name) if (folder, name) in ELSEWHERE else None)
+    assert held == (getattr(base, name) if (folder, name) in ELSEWHERE | EITHER else None)
     new = getattr(hold_entry(base, entry(folder, **{name: None}))[0], name)
     assert new is None, "what the base does not know stays unknown"
+
+
+def test_a_kind_of_which_there_is_no_product_says_so() -> None:
+    with pytest.raises(UnknownEntryError) as caught:
+        load_catalogue().get(Transformer, "acme-1000")
+    assert caught.value.hint == (
+        "the catalogue has none. A product of your own: 'rackwright catalogue new transformers/acme-1000'"
+    )
