@@ -396,7 +396,15 @@ _PLANT: Mapping[type[Model], Fields] = {
     ),
     cooling.Manifolds: Fields("count height weight"),
     cooling.Supply: Fields("count fed_by", identity=("fed_by",)),
-    cooling.FacilityWater: Fields("name fluid", claims={"volume": higher(), "warming": higher()}),
+    cooling.FacilityWater: Fields(
+        "name fluid",
+        claims={
+            "volume": higher(),
+            "warming": higher(),
+            # Warmer is easier for what cools it, and harder for a condenser that it cools.
+            "supply_temperature": other(Absent.UNKNOWN),
+        },
+    ),
     cooling.AirSupply: Fields(
         "type count inlet_temperature containment fed_by water",
         parts="supplies",
@@ -425,9 +433,13 @@ _PLANT: Mapping[type[Model], Fields] = {
         },
     ),
     cooling.MechanicalPlant: Fields(
-        "name kind count fed_by water capacity rejects_to",
+        "name kind product count fed_by water capacity rejects_to",
         parts="supplies",
-        claims=_MACHINE,
+        claims={
+            **_MACHINE,
+            "restart": lower(Absent.ELSEWHERE),
+            "outdoor_temperature": higher(Absent.ELSEWHERE),
+        },
     ),
     onprem.NodeGroup: Fields(
         "name role type count racks per_rack start_unit psus_per_feed",

@@ -1,4 +1,4 @@
-"""Catalogue entries of what powers and cools a site: UPSs, transformers, generators."""
+"""Catalogue entries of what powers and cools a site: UPSs to dry coolers."""
 
 from __future__ import annotations
 
@@ -75,3 +75,35 @@ class Generator(Entry):
     """Fuel that it burns at its rating."""
     voltage_tolerance: Fact[Annotated[Percent, Field(le=50)]] | None = None
     """Most deviation of the voltage at its output from the nominal one, up or down, in steady state."""
+
+
+class Chiller(Entry):
+    """A chiller, cooled by the air outside or by the water of another circuit."""
+
+    kind: Literal["chiller"]
+    capacity: Fact[Annotated[Watts, SOME]]
+    """Heat that it takes from the water, at the temperatures that follow and at sea level."""
+    supply_temperature: Fact[Celsius] | None = None
+    """Coldest water that it supplies at its capacity."""
+    outdoor_temperature: Fact[Celsius] | None = None
+    """Hottest air at its condenser in which it has its capacity, where it is cooled by air."""
+    condenser_temperature: Fact[Celsius] | None = None
+    """Warmest water into its condenser with which it has its capacity, where it is cooled by water."""
+    power: Fact[Watts] | None = None
+    """Most electrical power that it draws, with the fans and pumps in it."""
+    restart: Fact[Seconds] | None = None
+    """Time from the return of power until it cools in full again."""
+
+
+class DryCooler(Entry):
+    """A dry cooler: a coil with fans that gives the heat of water to the air outside."""
+
+    kind: Literal["dry-cooler"]
+    capacity: Fact[Annotated[Watts, SOME]]
+    """Heat that it takes from what flows through it, at the temperatures that follow and at sea level."""
+    supply_temperature: Fact[Celsius] | None = None
+    """Coldest water that leaves it at its capacity."""
+    outdoor_temperature: Fact[Celsius] | None = None
+    """Hottest air outside in which it has its capacity."""
+    power: Fact[Watts] | None = None
+    """Electrical power of its fans at full speed."""

@@ -121,6 +121,20 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
         "power": _LESS_OR_NONE,
         "return_temperature": _EITHER,
     },
+    plant.Chiller: {
+        "capacity": _MORE,
+        "supply_temperature": _LESS,
+        "outdoor_temperature": _MORE,
+        "condenser_temperature": _MORE,
+        "power": _LESS_OR_NONE,
+        "restart": _LESS,
+    },
+    plant.DryCooler: {
+        "capacity": _MORE,
+        "supply_temperature": _LESS,
+        "outdoor_temperature": _MORE,
+        "power": _LESS_OR_NONE,
+    },
     hardware.Cable: {
         "reach": _MORE,
         "reach_om3": _MORE_OR_NONE,

@@ -42,11 +42,33 @@ GENERATOR: Numbers = {
     "consumption": ("500 L/h", "440 L/h", "400 L/h"),
     "voltage_tolerance": ("3 %", "2 %", "1 %"),
 }
-PLANT: Mapping[str, Numbers] = {"ups": UPS, "transformers": TRANSFORMER, "generators": GENERATOR}
-KIND = {"ups": "ups", "transformers": "transformer", "generators": "generator"}
+CHILLER: Numbers = {
+    "capacity": ("900 kW", "1 MW", "1.1 MW"),
+    "supply_temperature": ("20 °C", "18 °C", "7 °C"),
+    "outdoor_temperature": ("30 °C", "35 °C", "45 °C"),
+    "condenser_temperature": ("25 °C", "30 °C", "35 °C"),
+    "power": ("350 kW", "300 kW", "250 kW"),
+    "restart": ("5 min", "3 min", "1 min"),
+}
+DRY_COOLER: Numbers = {
+    "capacity": ("500 kW", "600 kW", "700 kW"),
+    "supply_temperature": ("40 °C", "35 °C", "30 °C"),
+    "outdoor_temperature": ("25 °C", "30 °C", "35 °C"),
+    "power": ("15 kW", "10 kW", "5 kW"),
+}
+PLANT: Mapping[str, Numbers] = {
+    "ups": UPS,
+    "transformers": TRANSFORMER,
+    "generators": GENERATOR,
+    "chillers": CHILLER,
+    "dry-coolers": DRY_COOLER,
+}
+KIND = {folder: folder if folder == "ups" else folder[:-1] for folder in PLANT}
 EITHER = {("transformers", "rating"), ("transformers", "voltage")}
 """Where more is milder to one rule and stricter to another, so that the base's holds whenever it changes."""
-ELSEWHERE = {("ups", "efficiency"), ("transformers", "losses")}
+ELSEWHERE = {
+    ("ups", "efficiency"), ("transformers", "losses"), ("chillers", "power"), ("dry-coolers", "power"),
+}  # fmt: skip
 """Where the PUE stands in for what a product no longer says, so that the base's holds."""
 
 

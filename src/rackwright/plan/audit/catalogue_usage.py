@@ -19,6 +19,7 @@ from rackwright.model.hardware import (
 )
 from rackwright.model.names import hostlist_size
 from rackwright.plan.base import Path
+from rackwright.plan.cooling.products import COOLING, named_plants
 from rackwright.plan.expansion import Expansion, SitePlan
 from rackwright.plan.power.products import RATED, named_products
 
@@ -64,6 +65,7 @@ def _named(planned: SitePlan) -> Iterator[tuple[type[Entry], str, Path]]:
     for index, loop in enumerate(site.loops):
         yield Cdu, loop.cdu, (*path, "loops", index, "cdu")
     yield from named_products(site, path)
+    yield from named_plants(site, path)
     for h, hall in enumerate(site.halls):
         if hall.air is not None:
             yield AirHandler, hall.air.type, (*path, "halls", h, "air", "type")
@@ -109,6 +111,9 @@ def _counted(planned: SitePlan) -> Iterator[tuple[str, str, int]]:
                 source.product,
                 source.modules.count if source.modules else 1,
             )
+    for plant in site.plant or ():
+        if plant.product is not None:
+            yield NOUNS[COOLING[plant.kind]], plant.product, plant.count
     for hall in site.halls:
         if hall.air is not None:
             yield "air handler", hall.air.type, hall.air.count
