@@ -37,6 +37,8 @@ _SOURCES: Mapping[str, str] = {
     "pue": "See the design of the building, or what is measured in it.",
     "halls": "See the design of the hall and of its cooling.",
     "loops": "See the design of the coolant loop and the selection of its CDUs.",
+    "plant": "See the design of the cooling plant and the selection of its machines.",
+    "facility_water": "See the design of the cooling plant and the selection of its machines.",
     "altitude": "See a map.",
     "fabrics": "See the cabling plan and the settings of the switches.",
     "interconnects": "See the contract of the line, or a measurement.",
