@@ -421,7 +421,7 @@ _PLANT: Mapping[type[Model], Fields] = {
         claims=_MACHINE,
     ),
     onprem.NodeGroup: Fields(
-        "name role type count racks per_rack start_unit psus_per_feed",
+        "name role type count racks per_rack start_unit psus_per_feed host_names",
         parts="scratch",
         claims={"power_cap": lower(Absent.STRICT)},
     ),
