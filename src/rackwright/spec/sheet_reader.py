@@ -89,14 +89,14 @@ def sheet_of(text: str, path: Path) -> Sheet:
         rows: list[Row] = []
         line = reader.line_num + 1
         for cells in reader:
-            begin, line = line, reader.line_num + 1
             if len(rows) >= MOST_ROWS:
                 raise ValueError(f"a sheet has at most {MOST_ROWS:,} rows")
             if len(cells) > len(head) and any(cell.strip() for cell in cells[len(head) :]):
-                raise ValueError(f"line {begin} has more cells than there are columns")
+                raise ValueError(f"line {line} has more cells than there are columns")
             row = dict(_filled(head, cells))
             if row:
-                rows.append((Location(str(path), begin, 1), row))
+                rows.append((Location(str(path), line, 1), row))
+            line = reader.line_num + 1
     except (ValueError, csv.Error) as error:
         raise _refused(path, line, f"this is no sheet: {error}") from None
     return Sheet(head, tuple(rows))

@@ -108,7 +108,7 @@ def test_a_sheet_with_semicolons_is_read(wanted: Path) -> None:
     rows = sheet(
         wanted, "\ufeffhall;row;racks;like;cooling.power_limit\r\nhall-1;row-1;c02;c01;25,5 kW\r\n"
     )
-    with pytest.raises(SpecErrors, match="25.5"):
+    with pytest.raises(SpecErrors, match=r"25\.5"):
         load_wanted(wanted, positions=[rows])
     rows.write_text(rows.read_text("utf-8").replace("25,5", "25"), "utf-8")
     (hall,) = load_wanted(wanted, positions=[rows]).value.facility.halls
