@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from factories import CATALOGUE
-from rackwright.brownfield.document import Made, make_blueprint
+from rackwright.brownfield.document import TakenOver, make_blueprint
 from rackwright.brownfield.products import Products
 from rackwright.brownfield.reading import read_standing
 from rackwright.model.names import expand_hostlist
@@ -35,7 +35,7 @@ def take_over(
     products: Mapping[str, str] | None = None,
     left_out: Iterable[str] = (),
     only: str | None = None,
-) -> Made:
+) -> TakenOver:
     """The blueprint of files with these texts."""
     found = []
     for name, text in files.items():
@@ -50,7 +50,7 @@ ELSEWHERE = ("power", "loops", "plant", "facility_water")
 """What a site says that no sheet of elevations does."""
 
 
-def filled(made: Made, original: Mapping[str, Any]) -> dict[str, Any]:
+def filled(made: TakenOver, original: Mapping[str, Any]) -> dict[str, Any]:
     """The blueprint with what no sheet tells taken from the one that the sheets are of."""
     data: dict[str, Any] = copy.deepcopy(dict(made.data))
     data.setdefault("name", original["name"])

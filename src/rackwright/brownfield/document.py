@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from rackwright.brownfield.groups import Block, blocks_of
-from rackwright.brownfield.halls import SITE, Halls, Rack, in_rows, racks_of
-from rackwright.brownfield.names import label_of, ordered_hostlist, stem_of
+from rackwright.brownfield.groups import DeviceBlock, blocks_of
+from rackwright.brownfield.halls import SITE, FoundRack, Halls, height_of, in_rows, racks_of
+from rackwright.brownfield.names import free_name, label_of, ordered_hostlist, stem_of
 from rackwright.brownfield.products import Products
 from rackwright.brownfield.records import (
-    Device,
     Found,
-    Notice,
+    FoundCluster,
+    FoundDevice,
     Role,
-    SlurmCluster,
+    SourceNotice,
     refused,
 )
 from rackwright.brownfield.slurm import SlurmView, scheduler_of
@@ -25,7 +25,7 @@ from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.cluster import Blueprint
 from rackwright.model.cooling import RackCooling
 from rackwright.model.fabric import Fabric
-from rackwright.model.hardware import Entry, Node, Switch
+from rackwright.model.hardware import Entry, Node, Switch, fact_value
 from rackwright.model.intents import PowerIntent
 from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
 from rackwright.model.power import RackFeed, SitePower
@@ -41,6 +41,8 @@ _HALLS = (
     "cooling: {mode: air}}]}]}]"
 )
 _ACCELERATED: Role = "compute"
+_SAME = 0.01
+"""Units that two tops may differ by and be the same."""
 
 
 class NodeKey(NamedTuple):
@@ -54,7 +56,7 @@ class NodeKey(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Made:
+class TakenOver:
     """A blueprint of what stands.
 
     Attributes:
@@ -65,12 +67,12 @@ class Made:
 
     data: Mapping[str, Any]
     blanks: tuple[Blank, ...]
-    notices: tuple[Notice, ...]
+    notices: tuple[SourceNotice, ...]
 
 
 def make_blueprint(
     found: Sequence[Found], products: Products, catalogue: Catalogue, *, only: str | None = None
-) -> Made:
+) -> TakenOver:
     """The blueprint of what files say.
 
     Args:
@@ -92,10 +94,10 @@ class _Maker:
     products: Products
     catalogue: Catalogue
     only: str | None
-    notices: list[Notice] = field(default_factory=list)
+    notices: list[SourceNotice] = field(default_factory=list)
     blanks: list[Blank] = field(default_factory=list)
 
-    def make(self, found: Sequence[Found]) -> Made:
+    def make(self, found: Sequence[Found]) -> TakenOver:
         """The blueprint.
 
         Raises:
@@ -111,7 +113,7 @@ class _Maker:
             )
         view = SlurmView(slurm)
         _refuse_twins(racks)
-        by_site: dict[str, list[Rack]] = {}
+        by_site: dict[str, list[FoundRack]] = {}
         for rack in racks:
             by_site.setdefault(rack.site, []).append(rack)
         cluster = None if slurm is None or slurm.name is None else label_of(slurm.name)
@@ -122,6 +124,15 @@ class _Maker:
             self.blanks.append(Blank((), Blueprint, "name"))
         standing = {name for rack in racks for device, _ in rack.devices for name in device.names}
         sites = []
+        if racks and len(by_site) > 1 and (absent := view.absent(standing)):
+            count = sum(map(len, absent.values()))
+            text = (
+                f"{count:,} nodes of Slurm's that stand in no rack are put into '{racks[0].site}'"
+            )
+            self.notices.append(SourceNotice(text))
+        if not racks:
+            text = "no file says where the nodes stand: the site is called after the cluster"
+            self.notices.append(SourceNotice(text))
         for index, (site, these) in enumerate(by_site.items()):
             sites.append(self._site(site, these, view, standing if index == 0 else None))
         data: dict[str, Any] = {"apiVersion": "rackwright/v1"}
@@ -131,15 +142,15 @@ class _Maker:
             scheduler, blanks = scheduler_of(view, slurm, name, self.notices)
             data["scheduler"] = scheduler
             self.blanks += blanks
-        return Made(data, tuple(self.blanks), tuple(self.notices))
+        return TakenOver(data, tuple(self.blanks), tuple(self.notices))
 
-    def _known(self, devices: Sequence[Device]) -> list[tuple[Device, Entry]]:
+    def _known(self, devices: Sequence[FoundDevice]) -> list[tuple[FoundDevice, Entry]]:
         """The devices with their products.
 
         Raises:
             SpecErrors: products that are not known, each at the first place.
         """  # noqa: DOC501 - refused() makes the SpecErrors
-        known: list[tuple[Device, Entry]] = []
+        known: list[tuple[FoundDevice, Entry]] = []
         errors: dict[str, SpecError] = {}
         left: dict[str, int] = {}
         elsewhere = 0
@@ -161,19 +172,22 @@ class _Maker:
                 errors[str(device.at)] = problem
             else:
                 known.append((device, entry))
+                self.notices += _height(device, entry)
         if errors:
             raise SpecErrors(list(errors.values()))
         if self.only is not None and not known:
             raise refused(f"no device is in the site '{self.only}'", None,
                           "write the name as the file has it")  # fmt: skip
         if elsewhere:
-            self.notices.append(Notice(f"{elsewhere:,} devices of other sites are left out"))
+            self.notices.append(SourceNotice(f"{elsewhere:,} devices of other sites are left out"))
         for product, count in left.items():
-            self.notices.append(Notice(f"{count:,} devices '{product}' are left out, as you said"))
+            self.notices.append(
+                SourceNotice(f"{count:,} devices '{product}' are left out, as you said")
+            )
         return known
 
     def _site(
-        self, name: str, racks: Sequence[Rack], view: SlurmView, standing: set[str] | None
+        self, name: str, racks: Sequence[FoundRack], view: SlurmView, standing: set[str] | None
     ) -> dict[str, Any]:
         """One site; with ``standing``, also the nodes of Slurm that are not among those."""
         here: tuple[str | ListItem, ...] = ("sites", ListItem("name", name))
@@ -198,7 +212,7 @@ class _Maker:
         return site | ({"fabrics": fabrics} if fabrics else {})
 
     @staticmethod
-    def _feeds(racks: Sequence[Rack]) -> tuple[str, ...] | None:
+    def _feeds(racks: Sequence[FoundRack]) -> tuple[str, ...] | None:
         """The feeds that all racks have; empty where nobody says them, None where they differ.
 
         Racks of which nothing is said have those of the others.
@@ -211,7 +225,10 @@ class _Maker:
         return next(iter(said), ())
 
     def _power(
-        self, here: tuple[str | ListItem, ...], racks: Sequence[Rack], feeds: tuple[str, ...] | None
+        self,
+        here: tuple[str | ListItem, ...],
+        racks: Sequence[FoundRack],
+        feeds: tuple[str, ...] | None,
     ) -> dict[str, Any]:
         """What files say of the power of a site; the rest is blank."""
         power = (*here, "power")
@@ -238,7 +255,7 @@ class _Maker:
             self.blanks.append(Blank(power, PowerIntent, "pdu", "pdu-415v-60a-24c19"))
             if pdus:
                 text = f"PDUs of several products hang in racks, of feeds that nobody names: {', '.join(sorted(pdus))}"
-                self.notices.append(Notice(text))
+                self.notices.append(SourceNotice(text))
         self.blanks.append(Blank(power, PowerIntent, "circuit", _CIRCUIT))
         return said
 
@@ -265,7 +282,7 @@ class _Maker:
         return made
 
     def _rack_group(
-        self, path: tuple[str | ListItem, ...], racks: Sequence[Rack], *, same_feeds: bool
+        self, path: tuple[str | ListItem, ...], racks: Sequence[FoundRack], *, same_feeds: bool
     ) -> dict[str, Any]:
         first = racks[0]
         names = ordered_hostlist([rack.name for rack in racks])
@@ -275,7 +292,7 @@ class _Maker:
             said["shelves"] = {"type": entry, "count": count}
         elif first.shelves:
             text = f"power shelves of several products in '{names}': {', '.join(first.shelves)}"
-            self.notices.append(Notice(text, first.first.at))
+            self.notices.append(SourceNotice(text, first.first.at))
         item = ListItem("racks", names, said)
         group: dict[str, Any] = {"racks": names, **said}
         if first.type is None:
@@ -285,7 +302,9 @@ class _Maker:
         self.blanks.append(Blank((*path, item, "cooling"), RackCooling, "mode"))
         return group
 
-    def _rack_feeds(self, path: tuple[str | ListItem, ...], rack: Rack) -> list[dict[str, Any]]:
+    def _rack_feeds(
+        self, path: tuple[str | ListItem, ...], rack: FoundRack
+    ) -> list[dict[str, Any]]:
         """The feeds of racks whose feeds are not those of all; nobody says what each begins at."""
         made = []
         for feed in rack.feeds:
@@ -293,7 +312,7 @@ class _Maker:
             said: dict[str, Any] = {"pdu": own[0][0], "pdus": own[0][1]} if own else {}
             if len(own) > 1:
                 text = f"feed {feed} of '{rack.name}' ends in PDUs of several products: the first is written"
-                self.notices.append(Notice(text, rack.first.at))
+                self.notices.append(SourceNotice(text, rack.first.at))
             made.append({"name": feed, **said})
             item = ListItem("name", feed, said)
             self.blanks.append(Blank((*path, item), RackFeed, "source", "ups-a"))
@@ -303,7 +322,7 @@ class _Maker:
     def _node_groups(
         self,
         here: tuple[str | ListItem, ...],
-        racks: Sequence[Rack],
+        racks: Sequence[FoundRack],
         view: SlurmView,
         standing: set[str] | None,
     ) -> list[dict[str, Any]]:
@@ -320,13 +339,13 @@ class _Maker:
         made: list[dict[str, Any]] = []
         for key, blocks in blocks_of(racks, keys).items():
             for block in blocks:
-                group = _group(_free_name(key.base, taken), block, dict(key.supplies))
+                group = _group(free_name(key.base, taken), block, dict(key.supplies))
                 made.append(group)
                 self._placed(here, group, key.role)
                 view.told(block.names, group["name"])
                 if not block.names:
                     text = f"nobody says what the {block.count:,} hosts of '{group['name']}' are called"
-                    self.notices.append(Notice(text, next(iter(block.devices)).at))
+                    self.notices.append(SourceNotice(text, next(iter(block.devices)).at))
         if standing is not None:
             made += self._unplaced(here, view, standing, taken)
         return made
@@ -345,7 +364,7 @@ class _Maker:
     ) -> list[dict[str, Any]]:
         made = []
         for (stem, _), names in view.absent(standing).items():
-            name = _free_name(label_of(stem) or "node", taken)
+            name = free_name(label_of(stem) or "node", taken)
             group: dict[str, Any] = {"name": name, "role": "compute", "count": len(names)}
             if names != numbered(name, len(names)):
                 group["host_names"] = ordered_hostlist(names)
@@ -361,7 +380,7 @@ class _Maker:
         return made
 
 
-def _only_cluster(clusters: Sequence[SlurmCluster]) -> SlurmCluster | None:
+def _only_cluster(clusters: Sequence[FoundCluster]) -> FoundCluster | None:
     """The cluster, if there is one.
 
     Raises:
@@ -373,7 +392,7 @@ def _only_cluster(clusters: Sequence[SlurmCluster]) -> SlurmCluster | None:
     return clusters[0] if clusters else None
 
 
-def _problem(device: Device, entry: Entry) -> SpecError | None:
+def _problem(device: FoundDevice, entry: Entry) -> SpecError | None:
     """Why nothing can be told of a device whose product is known."""
     what = device.names[0] if device.names else device.product[-1]
     if not isinstance(entry, (Node, Switch)):
@@ -391,13 +410,27 @@ def _problem(device: Device, entry: Entry) -> SpecError | None:
     return None
 
 
-def _refuse_twins(racks: Sequence[Rack]) -> None:
+def _height(device: FoundDevice, entry: Entry) -> Iterator[SourceNotice]:
+    """What to say of a device that takes other units than its product does."""
+    known = fact_value(getattr(entry, "height", None)) is not None
+    if device.low is None or device.high is None or not known:
+        return
+    top = device.low + max(height_of(entry), 1) - 1
+    if abs(top - device.high) > _SAME:
+        text = (
+            f"U{device.low:g} to U{device.high:g} in the file; '{entry.id}' is {height_of(entry):g} U high, "
+            f"and takes U{device.low:g} to U{top:g}"
+        )
+        yield SourceNotice(text, device.at)
+
+
+def _refuse_twins(racks: Sequence[FoundRack]) -> None:
     """Refuse a name that two hosts or switches have.
 
     Raises:
         SpecErrors: two have one.
     """  # noqa: DOC501 - refused() makes the SpecErrors
-    seen: dict[tuple[str, str], Device] = {}
+    seen: dict[tuple[str, str], FoundDevice] = {}
     for rack in racks:
         for device, _ in rack.devices:
             for name in device.names:
@@ -407,7 +440,7 @@ def _refuse_twins(racks: Sequence[Rack]) -> None:
                     raise refused(message, device.at, "each host has a name of its own")
 
 
-def _base(device: Device, entry: Entry) -> str:
+def _base(device: FoundDevice, entry: Entry) -> str:
     """What a node group is called: its group in our own sheets, else the name of its hosts without numbers."""
     group = label_of(device.group) if device.group else None
     if device.kind is not None and group is not None:
@@ -417,7 +450,7 @@ def _base(device: Device, entry: Entry) -> str:
     return group or label_of(entry.id) or "node"
 
 
-def _role(device: Device, entry: Node, base: str, view: SlurmView) -> str | None:
+def _role(device: FoundDevice, entry: Node, base: str, view: SlurmView) -> str | None:
     """What a node is for, where somebody says it or its product does; None where nobody does."""
     if device.role is not None:
         return device.role
@@ -428,7 +461,7 @@ def _role(device: Device, entry: Node, base: str, view: SlurmView) -> str | None
     return base if base in {"compute", "login", "head", "storage", "management"} else None
 
 
-def _uneven(device: Device) -> tuple[tuple[str, int], ...]:
+def _uneven(device: FoundDevice) -> tuple[tuple[str, int], ...]:
     """Supplies on each feed, where they are not spread as they are without a word."""
     counts = device.supplies.values()
     if not counts or max(counts) - min(counts) <= 1:
@@ -436,15 +469,7 @@ def _uneven(device: Device) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(device.supplies.items()))
 
 
-def _free_name(base: str, taken: set[str]) -> str:
-    name, number = base, 2
-    while name in taken:
-        name, number = f"{base[:55]}-set{number}", number + 1
-    taken.add(name)
-    return name
-
-
-def _group(name: str, block: Block, supplies: Mapping[str, int]) -> dict[str, Any]:
+def _group(name: str, block: DeviceBlock, supplies: Mapping[str, int]) -> dict[str, Any]:
     group: dict[str, Any] = {
         "name": name,
         "type": block.entry.id,
@@ -458,9 +483,9 @@ def _group(name: str, block: Block, supplies: Mapping[str, int]) -> dict[str, An
     return group | ({"psus_per_feed": dict(supplies)} if supplies else {})
 
 
-def _alike(racks: Sequence[Rack]) -> list[list[Rack]]:
+def _alike(racks: Sequence[FoundRack]) -> list[list[FoundRack]]:
     """Racks of a row cut where they are no longer alike."""
-    made: list[list[Rack]] = []
+    made: list[list[FoundRack]] = []
     for rack in racks:
         if made and made[-1][0].alike == rack.alike:
             made[-1].append(rack)

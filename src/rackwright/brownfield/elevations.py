@@ -13,10 +13,18 @@ from typing import get_args
 
 from rackwright.brownfield.columns import columns_by_meaning, unit, whole
 from rackwright.brownfield.names import host_of
-from rackwright.brownfield.records import Device, Found, Kind, Notice, Place, Role, refused
+from rackwright.brownfield.records import (
+    Found,
+    FoundDevice,
+    FoundPlace,
+    Kind,
+    Role,
+    SourceNotice,
+    refused,
+)
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.model.names import expand_hostlist
-from rackwright.spec.sheet_reader import Sheet
+from rackwright.spec.sheet_reader import CsvSheet
 
 MEANINGS: Mapping[str, tuple[str, ...]] = {
     "site": ("site", "data center", "datacenter"),
@@ -25,6 +33,7 @@ MEANINGS: Mapping[str, tuple[str, ...]] = {
     "place": ("place", "rack place"),
     "rack": ("rack", "rack name", "cabinet"),
     "low": ("lowest unit", "unit", "u", "ru", "rack unit", "position", "from unit"),
+    "high": ("highest unit", "top unit", "to unit"),
     "kind": ("kind",),
     "product": ("product", "model", "device type", "part number", "type"),
     "name": ("name", "host", "hostname", "host name", "device"),
@@ -48,13 +57,13 @@ _QUOTED = re.compile(r"'(\s*[=+\-@＝＋－＠].*)")
 """A cell that ``sheets`` keeps from being a formula."""
 
 
-def is_elevations(sheet: Sheet) -> bool:
+def is_elevations(sheet: CsvSheet) -> bool:
     """Whether a sheet has the columns that a sheet of elevations has."""
     known = columns_by_meaning(sheet.columns, MEANINGS)
     return all(name in known for name in NEEDED)
 
 
-def read_elevations(sheet: Sheet) -> Found:
+def read_elevations(sheet: CsvSheet) -> Found:
     """What a sheet of elevations says.
 
     Raises:
@@ -62,8 +71,8 @@ def read_elevations(sheet: Sheet) -> Found:
     """
     columns = columns_by_meaning(sheet.columns, MEANINGS)
     errors: list[SpecError] = []
-    devices: list[Device] = []
-    notices: list[Notice] = []
+    devices: list[FoundDevice] = []
+    notices: list[SourceNotice] = []
     left: dict[str, int] = {}
     for at, cells in sheet.rows:
         row = {meaning: unquoted(cells[name]) for meaning, name in columns.items() if name in cells}
@@ -78,19 +87,21 @@ def read_elevations(sheet: Sheet) -> Found:
         raise SpecErrors(errors)
     top = sheet.rows[0][0] if sheet.rows else None
     notices += [
-        Notice(f"{count:,} rows of the kind '{kind}': say them in 'cooling' of the racks", top)
+        SourceNotice(
+            f"{count:,} rows of the kind '{kind}': say them in 'cooling' of the racks", top
+        )
         for kind, count in left.items()
     ]
     read = set(columns.values())
     if others := [column for column in sheet.columns if column not in read]:
         shown = ", ".join(f"'{column}'" for column in others)
         notices.append(
-            Notice(f"not read, since a blueprint works it out or has no field: {shown}", top)
+            SourceNotice(f"not read, since a blueprint works it out or has no field: {shown}", top)
         )
     return Found(tuple(devices), notices=tuple(notices))
 
 
-def _device(row: Mapping[str, str], at: Location) -> Device:
+def _device(row: Mapping[str, str], at: Location) -> FoundDevice:
     """The device in a row.
 
     Raises:
@@ -108,12 +119,12 @@ def _device(row: Mapping[str, str], at: Location) -> Device:
     group = row.get("group", "")
     feed = _FEED.fullmatch(group) if kind == "pdu" else None
     role = row.get("role", "").lower()
-    return Device(
+    return FoundDevice(
         at=at,
         kind=kind or None,  # type: ignore[arg-type]
         product=(row["product"],),
         names=_names(row.get("name", ""), at) if kind in {"", "node", "switch"} else (),
-        place=Place(
+        place=FoundPlace(
             site=row.get("site", ""),
             hall=row.get("hall", ""),
             row=row.get("row", ""),
@@ -121,6 +132,7 @@ def _device(row: Mapping[str, str], at: Location) -> Device:
             position=None if position is None else whole(position, at, "place in a row"),
         ),
         low=unit(row["low"], at, "rack unit") if "low" in row else None,
+        high=unit(row["high"], at, "rack unit") if "high" in row else None,
         role=role if role in _ROLES else None,  # type: ignore[arg-type]
         group=feed[1] if feed else group or role,
         supplies=_supplies(row.get("supplies", ""), at),

@@ -10,20 +10,20 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from rackwright.brownfield.halls import Rack, height_of, natural
-from rackwright.brownfield.records import Device
+from rackwright.brownfield.halls import FoundRack, height_of, natural
+from rackwright.brownfield.records import FoundDevice
 from rackwright.model.hardware import Entry
 
 K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class DeviceRun:
     """Devices above each other in one rack, the lowest first."""
 
     rack: str
     low: float
-    devices: tuple[Device, ...]
+    devices: tuple[FoundDevice, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -32,7 +32,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class DeviceBlock:
     """Runs that one node group or tier tells.
 
     Attributes:
@@ -40,7 +40,7 @@ class Block:
     """
 
     entry: Entry
-    runs: tuple[Run, ...]
+    runs: tuple[DeviceRun, ...]
 
     @property
     def count(self) -> int:
@@ -63,7 +63,7 @@ class Block:
         return self.runs[0].low
 
     @property
-    def devices(self) -> Iterator[Device]:
+    def devices(self) -> Iterator[FoundDevice]:
         """All of them, in the order in which racks are filled."""
         return (device for run in self.runs for device in run.devices)
 
@@ -73,7 +73,7 @@ class Block:
         return tuple(name for run in self.runs for name in run.names)
 
 
-def blocks_of(racks: Sequence[Rack], keys: Mapping[int, K]) -> dict[K, list[Block]]:
+def blocks_of(racks: Sequence[FoundRack], keys: Mapping[int, K]) -> dict[K, list[DeviceBlock]]:
     """The blocks of devices with equal keys, by their keys in the order in which they are met.
 
     Args:
@@ -81,10 +81,10 @@ def blocks_of(racks: Sequence[Rack], keys: Mapping[int, K]) -> dict[K, list[Bloc
         keys: of the devices that are to be told, by ``id``: what one group says of all it has,
             their product among that.
     """
-    found: dict[K, dict[float, list[Run]]] = {}
+    found: dict[K, dict[float, list[DeviceRun]]] = {}
     entries: dict[K, Entry] = {}
     for rack in racks:
-        standing: dict[K, list[Device]] = {}
+        standing: dict[K, list[FoundDevice]] = {}
         for device, entry in rack.devices:
             if id(device) in keys:
                 key = keys[id(device)]
@@ -99,21 +99,21 @@ def blocks_of(racks: Sequence[Rack], keys: Mapping[int, K]) -> dict[K, list[Bloc
     }
 
 
-def _runs(rack: str, devices: Sequence[Device], height: float) -> Iterator[Run]:
+def _runs(rack: str, devices: Sequence[FoundDevice], height: float) -> Iterator[DeviceRun]:
     """Devices of a rack cut where there is something between them."""
     ordered = sorted(devices, key=lambda one: one.low or 0.0)
-    run: list[Device] = []
+    run: list[FoundDevice] = []
     for device in ordered:
         if run and device.low != (run[-1].low or 0.0) + height:
-            yield Run(rack, run[0].low or 0.0, tuple(run))
+            yield DeviceRun(rack, run[0].low or 0.0, tuple(run))
             run = []
         run.append(device)
-    yield Run(rack, run[0].low or 0.0, tuple(run))
+    yield DeviceRun(rack, run[0].low or 0.0, tuple(run))
 
 
-def _blocks(entry: Entry, runs: Sequence[Run]) -> Iterator[Block]:
+def _blocks(entry: Entry, runs: Sequence[DeviceRun]) -> Iterator[DeviceBlock]:
     """Runs from one unit on, by their lengths; each block takes one shorter run as its last."""
-    by_length: dict[int, list[Run]] = {}
+    by_length: dict[int, list[DeviceRun]] = {}
     for run in sorted(runs, key=_order):
         by_length.setdefault(len(run.devices), []).append(run)
     for length in sorted(by_length, reverse=True):
@@ -124,12 +124,12 @@ def _blocks(entry: Entry, runs: Sequence[Run]) -> Iterator[Block]:
         shorter = max((these for these in by_length.values() if these), key=_last, default=None)
         if shorter is not None:
             chosen.append(shorter.pop())
-        yield Block(entry, tuple(chosen))
+        yield DeviceBlock(entry, tuple(chosen))
 
 
-def _last(runs: Sequence[Run]) -> tuple[tuple[str, int], ...]:
+def _last(runs: Sequence[DeviceRun]) -> tuple[tuple[str, int], ...]:
     return _order(runs[-1])
 
 
-def _order(run: Run) -> tuple[tuple[str, int], ...]:
+def _order(run: DeviceRun) -> tuple[tuple[str, int], ...]:
     return natural(run.names[0] if run.names else run.rack)

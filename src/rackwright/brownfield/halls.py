@@ -7,20 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rackwright.brownfield.names import label_of
-from rackwright.brownfield.records import Device, Notice, refused
+from rackwright.brownfield.records import FoundDevice, SourceNotice, refused
 from rackwright.errors import SpecError, SpecErrors
-from rackwright.model.hardware import Entry, Pdu, PowerShelf, RackType, fact_value
+from rackwright.model.hardware import Entry, Node, Pdu, PowerShelf, RackType, fact_value
 
 SITE, HALL, ROW = "site-1", "hall-1", "row-1"
 """Names where sources have none."""
 _DIGITS = re.compile(r"(\d+)")
 
-Known = tuple[Device, Entry]
+Known = tuple[FoundDevice, Entry]
 """A device with its product."""
 
 
 @dataclass
-class Rack:
+class FoundRack:
     """A rack with what stands in it.
 
     Attributes:
@@ -35,7 +35,7 @@ class Rack:
     site: str
     hall: str
     row: str
-    first: Device
+    first: FoundDevice
     position: int | None = None
     devices: list[Known] = field(default_factory=list)
     type: str | None = None
@@ -52,17 +52,19 @@ class Rack:
     @property
     def alike(self) -> tuple[object, ...]:
         """What racks of one group have in common."""
-        products = frozenset(entry.id for _, entry in self.devices)
+        nodes = [entry for _, entry in self.devices if isinstance(entry, Node)]
+        media = frozenset(node.medium for node in nodes)
         return (
+            any(node.accelerators is not None for node in nodes),
+            media,
             self.type,
             self.feeds,
             tuple(sorted(self.pdus.items())),
             tuple(sorted(self.shelves.items())),
-            products,
         )
 
 
-Halls = Mapping[str, Mapping[str, Sequence[Rack]]]
+Halls = Mapping[str, Mapping[str, Sequence[FoundRack]]]
 """Racks by hall and row, in their order."""
 
 
@@ -74,7 +76,7 @@ class _Labels:
         self._made: dict[tuple[str, str], str] = {}
         self._changed: dict[str, str] = {}
 
-    def of(self, scope: str, text: str, default: str, device: Device) -> str:
+    def of(self, scope: str, text: str, default: str, device: FoundDevice) -> str:
         """The name for ``text`` among those of a scope.
 
         Raises:
@@ -94,17 +96,17 @@ class _Labels:
             self._changed.setdefault(text, label)
         return label
 
-    def notices(self) -> list[Notice]:
+    def notices(self) -> list[SourceNotice]:
         """The names that were changed."""
         if not self._changed:
             return []
         first = next(iter(self._changed.items()))
         more = len(self._changed) - 1
         rest = f", and {more:,} more in the same way" if more else ""
-        return [Notice(f"the {self._what} '{first[0]}' is called '{first[1]}'{rest}")]
+        return [SourceNotice(f"the {self._what} '{first[0]}' is called '{first[1]}'{rest}")]
 
 
-def racks_of(known: Iterable[Known], notices: list[Notice]) -> list[Rack]:
+def racks_of(known: Sequence[Known], notices: list[SourceNotice]) -> list[FoundRack]:
     """The racks, in the order in which they are named.
 
     Args:
@@ -115,7 +117,7 @@ def racks_of(known: Iterable[Known], notices: list[Notice]) -> list[Rack]:
         SpecErrors: a rack is in two places, two devices are in one unit, or a name cannot be used.
     """
     sites, halls, rows, names = (_Labels(what) for what in ("site", "hall", "row", "rack"))
-    found: dict[tuple[str, str], Rack] = {}
+    found: dict[tuple[str, str], FoundRack] = {}
     errors: list[SpecError] = []
     for device, entry in known:
         try:
@@ -131,13 +133,21 @@ def racks_of(known: Iterable[Known], notices: list[Notice]) -> list[Rack]:
         raise SpecErrors(errors)
     for labels in (sites, halls, rows, names):
         notices += labels.notices()
+    places = [device.place for device, _ in known if device.place is not None]
+    for what, default, unnamed in (
+        ("site", SITE, any(not place.site for place in places)),
+        ("hall", HALL, any(not place.hall for place in places)),
+        ("row", ROW, any(not place.row for place in places)),
+    ):
+        if unnamed:
+            notices.append(SourceNotice(f"where no file names a {what}, it is called '{default}'"))
     return list(found.values())
 
 
 def _put(
-    device: Device,
+    device: FoundDevice,
     entry: Entry,
-    found: dict[tuple[str, str], Rack],
+    found: dict[tuple[str, str], FoundRack],
     labels: tuple[_Labels, _Labels, _Labels, _Labels],
 ) -> None:
     place = device.place
@@ -147,7 +157,7 @@ def _put(
     hall = halls.of(site, place.hall, HALL, device)
     row = rows.of(f"{site}/{hall}", place.row, ROW, device)
     name = names.of(site, place.rack, "", device)
-    rack = found.setdefault((site, name), Rack(name, site, hall, row, device, place.position))
+    rack = found.setdefault((site, name), FoundRack(name, site, hall, row, device, place.position))
     if (rack.hall, rack.row, rack.position) != (hall, row, place.position):
         other = rack.first
         message = (
@@ -166,7 +176,7 @@ def _put(
         rack.devices.append((device, entry))
 
 
-def _refuse_overlaps(rack: Rack) -> None:
+def _refuse_overlaps(rack: FoundRack) -> None:
     """Refuse two devices in one unit.
 
     Raises:
@@ -193,14 +203,14 @@ def height_of(entry: Entry) -> float:
     return 1.0 if height is None else float(height)
 
 
-def in_rows(racks: Iterable[Rack], notices: list[Notice]) -> Halls:
+def in_rows(racks: Iterable[FoundRack], notices: list[SourceNotice]) -> Halls:
     """Racks of a site in the order in which they stand.
 
     Args:
         racks: of one site.
         notices: a row in which nobody says the order is added.
     """
-    found: dict[str, dict[str, list[Rack]]] = {}
+    found: dict[str, dict[str, list[FoundRack]]] = {}
     for rack in racks:
         found.setdefault(rack.hall, {}).setdefault(rack.row, []).append(rack)
     guessed = []
@@ -216,7 +226,7 @@ def in_rows(racks: Iterable[Rack], notices: list[Notice]) -> Halls:
         text = (
             f"nobody says in which order racks stand, so they are in that of their names: {shown}"
         )
-        notices.append(Notice(text))
+        notices.append(SourceNotice(text))
     return found
 
 

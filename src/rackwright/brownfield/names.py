@@ -29,6 +29,15 @@ def stem_of(name: str) -> str:
     return _STEM.sub("", name) or name
 
 
+def free_name(base: str, taken: set[str]) -> str:
+    """``base``, or with a number where something is called so already; it is taken from then on."""
+    name, number = base, 2
+    while name in taken:
+        name, number = f"{base[:55]}-set{number}", number + 1
+    taken.add(name)
+    return name
+
+
 def ordered_hostlist(names: Sequence[str]) -> str:
     """A short host list that stands for ``names`` in their order, which ``compress_hostlist`` sorts."""
     return ",".join(_parts(names))

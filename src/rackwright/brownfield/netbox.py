@@ -13,9 +13,16 @@ from typing import Any, get_args
 
 from rackwright.brownfield.columns import columns_by_meaning, unit
 from rackwright.brownfield.names import host_of, label_of
-from rackwright.brownfield.records import Device, Found, Notice, Place, Role, refused
+from rackwright.brownfield.records import (
+    Found,
+    FoundDevice,
+    FoundPlace,
+    Role,
+    SourceNotice,
+    refused,
+)
 from rackwright.errors import Location, SpecError, SpecErrors
-from rackwright.spec.sheet_reader import Sheet
+from rackwright.spec.sheet_reader import CsvSheet
 from rackwright.spec.tree import Item
 from rackwright.spec.yaml_reader import read_text
 
@@ -39,13 +46,13 @@ NOT_THERE = ("planned", "inventory", "decommissioning")
 _ROLES = frozenset(get_args(Role))
 
 
-def is_netbox(sheet: Sheet) -> bool:
+def is_netbox(sheet: CsvSheet) -> bool:
     """Whether a sheet has the columns of an export of devices."""
     known = columns_by_meaning(sheet.columns, MEANINGS)
     return all(name in known for name in NEEDED)
 
 
-def read_netbox_sheet(sheet: Sheet) -> Found:
+def read_netbox_sheet(sheet: CsvSheet) -> Found:
     """What the CSV of a list of devices says.
 
     Raises:
@@ -130,8 +137,8 @@ def _devices(rows: Iterator[tuple[Location, Mapping[str, str]]]) -> Found:
         SpecErrors: rows that are no devices, each with its line.
     """
     errors: list[SpecError] = []
-    devices: list[Device] = []
-    notices: list[Notice] = []
+    devices: list[FoundDevice] = []
+    notices: list[SourceNotice] = []
     absent: Counter[str] = Counter()
     homeless: list[tuple[Location, str]] = []
     for at, row in rows:
@@ -149,15 +156,19 @@ def _devices(rows: Iterator[tuple[Location, Mapping[str, str]]]) -> Found:
     if errors:
         raise SpecErrors(errors)
     for status, count in absent.items():
-        notices.append(Notice(f"{count:,} devices are left out, since their status is '{status}'"))
+        notices.append(
+            SourceNotice(f"{count:,} devices are left out, since their status is '{status}'")
+        )
     if homeless:
         first, name = homeless[0]
         more = f" and {len(homeless) - 1:,} more" if len(homeless) > 1 else ""
-        notices.append(Notice(f"left out, since they stand in no rack: '{name}'{more}", first))
+        notices.append(
+            SourceNotice(f"left out, since they stand in no rack: '{name}'{more}", first)
+        )
     return Found(tuple(devices), notices=tuple(notices))
 
 
-def _device(row: Mapping[str, str], at: Location) -> Device:
+def _device(row: Mapping[str, str], at: Location) -> FoundDevice:
     """The device in a row.
 
     Raises:
@@ -170,12 +181,12 @@ def _device(row: Mapping[str, str], at: Location) -> Device:
     named += [f"{vendor} {product}".strip(), product]
     words = _ROLES & set((label_of(role) or "").split("-"))
     name = host_of(row["name"]) if "name" in row else None
-    return Device(
+    return FoundDevice(
         at=at,
         kind=None,
         product=tuple(dict.fromkeys(named)),
         names=() if name is None else (name,),
-        place=Place(row.get("site", ""), row.get("location", ""), "", row["rack"]),
+        place=FoundPlace(row.get("site", ""), row.get("location", ""), "", row["rack"]),
         low=unit(row["low"], at, "position in a rack") if "low" in row else None,
         role=next(iter(words)) if len(words) == 1 else None,
         group=role,

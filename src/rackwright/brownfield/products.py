@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from rackwright.brownfield.records import Device
+from rackwright.brownfield.records import FoundDevice
 from rackwright.catalog.loader import KINDS, Catalogue
 from rackwright.errors import SpecError
 from rackwright.model.hardware import Entry, Node, Pdu, PowerShelf, RackType, Switch
@@ -44,11 +44,11 @@ class Products:
                 for name in (entry_id, entry.name, f"{entry.vendor} {entry.name}"):
                     self._known.setdefault(letters(name), {})[KINDS[kind], entry_id] = entry
 
-    def is_left_out(self, device: Device) -> bool:
+    def is_left_out(self, device: FoundDevice) -> bool:
         """Whether somebody has said that such a device is left out."""
         return any(letters(name) in self._left_out for name in device.product)
 
-    def find(self, device: Device) -> Entry | SpecError:
+    def find(self, device: FoundDevice) -> Entry | SpecError:
         """The product of a device, or why it is not known."""
         for written in device.product:
             name = self._said.get(letters(written), written)

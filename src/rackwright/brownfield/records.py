@@ -17,7 +17,7 @@ MOST_HOSTS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class SourceNotice:
     """Something that a source says and a blueprint does not, or says in another way."""
 
     text: str
@@ -28,7 +28,7 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FoundPlace:
     """Where something stands.
 
     Attributes:
@@ -43,7 +43,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Device:
+class FoundDevice:
     """A device in a rack.
 
     Attributes:
@@ -53,6 +53,7 @@ class Device:
         names: of its hosts or switches, in order; empty for what has none.
         place: None for what is in no rack.
         low: its lowest unit, counted from 1; None beside the rails and where nobody says it.
+        high: its highest unit, where the source says it.
         role: what it is for, where the source says it in a word of ours.
         group: what the source calls the group, role or tier that it is in; empty where it says none.
         supplies: power supplies on each feed of the rack, where the source says it.
@@ -62,8 +63,9 @@ class Device:
     kind: Kind | None
     product: tuple[str, ...]
     names: tuple[str, ...] = ()
-    place: Place | None = None
+    place: FoundPlace | None = None
     low: float | None = None
+    high: float | None = None
     role: Role | None = None
     group: str = ""
     supplies: Mapping[str, int] = field(default_factory=dict)
@@ -99,7 +101,7 @@ class SlurmPartition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlurmCluster:
+class FoundCluster:
     """What a ``slurm.conf`` says.
 
     Attributes:
@@ -127,9 +129,9 @@ class Found:
         notices: what it says beside that.
     """
 
-    devices: tuple[Device, ...] = ()
-    slurm: SlurmCluster | None = None
-    notices: tuple[Notice, ...] = ()
+    devices: tuple[FoundDevice, ...] = ()
+    slurm: FoundCluster | None = None
+    notices: tuple[SourceNotice, ...] = ()
 
 
 def refused(message: str, at: Location | None, hint: str | None = None) -> SpecErrors:

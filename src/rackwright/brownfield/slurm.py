@@ -8,10 +8,10 @@ from typing import Any
 
 from rackwright.brownfield.names import host_of, stem_of
 from rackwright.brownfield.records import (
-    Notice,
-    SlurmCluster,
+    FoundCluster,
     SlurmNodes,
     SlurmPartition,
+    SourceNotice,
     refused,
 )
 from rackwright.catalog.loader import Catalogue
@@ -25,7 +25,7 @@ _PARTITION = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 class SlurmView:
     """Nodes of a cluster by their names; empty without one."""
 
-    def __init__(self, slurm: SlurmCluster | None) -> None:
+    def __init__(self, slurm: FoundCluster | None) -> None:
         self._lines: dict[str, SlurmNodes] = {}
         self._order: dict[str, int] = {}
         self._partitions: dict[str, tuple[int, ...]] = {}
@@ -108,7 +108,7 @@ class SlurmView:
 
 
 def scheduler_of(
-    view: SlurmView, slurm: SlurmCluster, name: str | None, notices: list[Notice]
+    view: SlurmView, slurm: FoundCluster, name: str | None, notices: list[SourceNotice]
 ) -> tuple[dict[str, Any], list[Blank]]:
     """The scheduler of a blueprint, and what nobody says of it.
 
@@ -150,14 +150,18 @@ def _host(name: str, address: str | None, view: SlurmView) -> dict[str, str]:
     return {"host": host, "address": address or name}
 
 
-def _partition(partition: SlurmPartition, view: SlurmView, notices: list[Notice]) -> dict[str, Any]:
+def _partition(
+    partition: SlurmPartition, view: SlurmView, notices: list[SourceNotice]
+) -> dict[str, Any]:
     name = partition.name.lower()
     if not _PARTITION.fullmatch(name):
         message = f"the partition '{partition.name}' cannot be one of a blueprint"
         hint = "its name begins with a letter and has at most 40 letters, digits, '-' and '_'"
         raise refused(message, partition.at, hint)
     if name != partition.name:
-        notices.append(Notice(f"the partition '{partition.name}' is called '{name}'", partition.at))
+        notices.append(
+            SourceNotice(f"the partition '{partition.name}' is called '{name}'", partition.at)
+        )
     return {"name": name, "groups": view.groups_of(partition.nodes), **partition.fields}
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from rackwright.brownfield.records import (
     MOST_HOSTS,
     Found,
-    Notice,
-    SlurmCluster,
+    FoundCluster,
     SlurmNodes,
     SlurmPartition,
+    SourceNotice,
     refused,
 )
 from rackwright.errors import Location, SpecError, SpecErrors
@@ -150,7 +150,7 @@ class _Reader:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._errors: list[SpecError] = []
-        self._notices: list[Notice] = []
+        self._notices: list[SourceNotice] = []
         self._hosts = 0
 
     def read(self, lines: Sequence[_Line]) -> Found:
@@ -175,7 +175,7 @@ class _Reader:
                 else:
                     self._keep(partial(self._add_nodes, nodes, words, line.at))
             elif line.first in _ELSEWHERE:
-                self._notices.append(Notice(f"'{line.first}' is not taken over", line.at))
+                self._notices.append(SourceNotice(f"'{line.first}' is not taken over", line.at))
             elif line.first == "slurmctldhost":
                 host = _HOST.fullmatch(line.words[line.first])
                 if host is not None:
@@ -189,7 +189,7 @@ class _Reader:
         if self._errors:
             raise SpecErrors(self._errors)
         self._passed_over(options)
-        slurm = SlurmCluster(
+        slurm = FoundCluster(
             at=Location(str(self._path), 1, 1),
             name=_option(options, "clustername"),
             controllers=tuple(controllers),
@@ -222,7 +222,7 @@ class _Reader:
         plugin = (_option(options, "topologyplugin") or "topology/flat").rpartition("/")[2].lower()
         if plugin not in _TREE:
             message = f"the topology '{plugin}' is none of a blueprint: 'flat' is written"
-            self._notices.append(Notice(message, options["topologyplugin"].at))
+            self._notices.append(SourceNotice(message, options["topologyplugin"].at))
         return _TREE.get(plugin, "flat")
 
     def _passed_over(self, options: Mapping[str, _Line]) -> None:
@@ -233,7 +233,7 @@ class _Reader:
             text = (
                 f"{len(others)} options are not taken over: compare what 'render' writes: {shown}"
             )
-            self._notices.append(Notice(text, at))
+            self._notices.append(SourceNotice(text, at))
 
     def _nodes(self, words: Mapping[str, str], at: Location) -> SlurmNodes:
         """The nodes of a line.
@@ -248,7 +248,7 @@ class _Reader:
                               "its names have small letters, digits and '-': rename the node first")  # fmt: skip
         if others := sorted(set(words) - _OF_NODES):
             text = f"{', '.join(others)} of {len(names):,} nodes: not taken over"
-            self._notices.append(Notice(text, at))
+            self._notices.append(SourceNotice(text, at))
         gres = words.get("gres")
         return SlurmNodes(
             at=at,
@@ -269,7 +269,7 @@ class _Reader:
             if whole[0] == "gpu" and len(whole) == 3 and whole[2].isdecimal() and found is None:
                 found = f"gpu:{whole[1]}:{int(whole[2])}"
             else:
-                self._notices.append(Notice(f"the GRES '{one}' is not taken over", at))
+                self._notices.append(SourceNotice(f"the GRES '{one}' is not taken over", at))
         return found
 
     def _partition(
@@ -300,7 +300,7 @@ class _Reader:
                 others.append(key)
         if others:
             text = f"{', '.join(others)} of the partition '{name}': not taken over"
-            self._notices.append(Notice(text, at))
+            self._notices.append(SourceNotice(text, at))
         return SlurmPartition(at=at, name=name, nodes=names, fields=fields)
 
     def _expand(self, text: str, at: Location) -> tuple[str, ...]:

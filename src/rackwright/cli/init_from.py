@@ -12,7 +12,7 @@ from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
 if TYPE_CHECKING:
-    from rackwright.brownfield.document import Made
+    from rackwright.brownfield.document import TakenOver
 
 TODO = "todo.yaml"
 """The layer of what nobody told, beside the blueprint."""
@@ -100,7 +100,7 @@ def _said(pairs: list[str]) -> dict[str, str]:
     return said
 
 
-def _write(made: Made, blueprint: Path, todo: Path, sources: list[Path]) -> None:
+def _write(made: TakenOver, blueprint: Path, todo: Path, sources: list[Path]) -> None:
     """Write both files, and say what is in neither.
 
     Raises:

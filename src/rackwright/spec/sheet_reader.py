@@ -27,7 +27,7 @@ Row = tuple[Location, dict[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class CsvSheet:
     """A table.
 
     Attributes:
@@ -63,7 +63,7 @@ def read_text_file(path: Path) -> str:
     return text
 
 
-def read_sheet(path: Path) -> Sheet:
+def read_sheet(path: Path) -> CsvSheet:
     """The sheet in a file.
 
     Raises:
@@ -72,7 +72,7 @@ def read_sheet(path: Path) -> Sheet:
     return sheet_of(read_text_file(path), path)
 
 
-def sheet_of(text: str, path: Path) -> Sheet:
+def sheet_of(text: str, path: Path) -> CsvSheet:
     """The sheet that is written in ``text``, the content of ``path``.
 
     Raises:
@@ -99,7 +99,7 @@ def sheet_of(text: str, path: Path) -> Sheet:
             line = reader.line_num + 1
     except (ValueError, csv.Error) as error:
         raise _refused(path, line, f"this is no sheet: {error}") from None
-    return Sheet(head, tuple(rows))
+    return CsvSheet(head, tuple(rows))
 
 
 def _filled(head: tuple[str, ...], cells: list[str]) -> Iterator[tuple[str, str]]:

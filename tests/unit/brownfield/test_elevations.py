@@ -47,6 +47,17 @@ def test_uneven_racks_and_rear_supplies_are_groups_of_their_own(tmp_path: Path) 
     ]
 
 
+def test_a_height_that_is_not_the_products_is_told(tmp_path: Path) -> None:
+    text = "rack,from unit,to unit,model\nc1,1,8,dgx-h100\nc1,9,14,dgx-h100\n"
+    told = [str(notice) for notice in take_over(tmp_path, {"racks.csv": text}).notices]
+    (one,) = [text for text in told if "U high" in text]
+    assert one.endswith(
+        "racks.csv:3:1: U9 to U14 in the file; 'dgx-h100' is 8 U high, and takes U9 to U16"
+    )
+    assert "where no file names a hall, it is called 'hall-1'" in told
+    assert any("nobody says what the 2 hosts of 'dgx-h100' are called" in text for text in told)
+
+
 @pytest.mark.parametrize(
     ("row", "words"),
     [

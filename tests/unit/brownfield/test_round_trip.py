@@ -106,3 +106,15 @@ def test_our_own_blueprints_are_taken_over_with_every_name(fixture: str, tmp_pat
     original = {**loaded.tree.data, "sites": onprem}
     found = standing(again(tmp_path, original, loaded.plan))
     assert found == standing(loaded.plan)
+
+
+def test_a_spine_above_leaves_that_fill_the_rack_from_its_top_moved_one_unit(
+    tmp_path: Path,
+) -> None:
+    tiers = [a_tier("spine", 1, racks="c01"), a_tier("leaf", 2, racks="c01")]
+    fabric = a_fabric(tiers=tiers, attached=None, links=None, rail_optimized=None)
+    original = a_blueprint(a_site(fabrics=[fabric]))
+    plan = expand(Blueprint.model_validate(original), CATALOGUE)
+    found, wanted = standing(again(tmp_path, original, plan)), standing(plan)
+    for rack, devices in wanted.items():
+        assert without_switch_names(found[rack]) == without_switch_names(devices)

@@ -8,7 +8,7 @@ import pytest
 
 from brownfield_support import elevations_of, take_over
 from rackwright.brownfield.reading import read_standing
-from rackwright.brownfield.records import SlurmCluster
+from rackwright.brownfield.records import FoundCluster
 from rackwright.brownfield.slurm_conf import expand_nodes
 from rackwright.errors import SpecErrors
 from rackwright.plan.load import load_plan
@@ -36,7 +36,7 @@ PartitionName=All Nodes=ALL State=drain MaxNodes=UNLIMITED
 """
 
 
-def cluster(folder: Path, text: str) -> SlurmCluster:
+def cluster(folder: Path, text: str) -> FoundCluster:
     path = folder / "slurm.conf"
     path.write_text(text, "utf-8")
     found = read_standing(path).slurm
