@@ -442,7 +442,7 @@ _PLANT: Mapping[type[Model], Fields] = {
         },
     ),
     onprem.NodeGroup: Fields(
-        "name role type count racks per_rack start_unit psus_per_feed",
+        "name role type count racks per_rack start_unit psus_per_feed host_names",
         parts="scratch",
         claims={"power_cap": lower(Absent.STRICT)},
     ),

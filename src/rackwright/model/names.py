@@ -9,7 +9,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-Name = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
+LABEL = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
+"""A label of the DNS, in small letters."""
+
+Name = Annotated[str, Field(pattern=LABEL)]
 """A DNS label: it ends up in host names, tags and Slurm files."""
 
 _TERM = re.compile(r"((?:[a-z0-9][a-z0-9-]*?)?)(?:\[([0-9,-]+)\])?")

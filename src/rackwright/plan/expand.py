@@ -39,6 +39,7 @@ from rackwright.plan.fabric.racks import check_shared_racks
 from rackwright.plan.facts import with_facts
 from rackwright.plan.model import Plan
 from rackwright.plan.naming.names import find_name_problems
+from rackwright.plan.naming.standing import check_host_names
 from rackwright.plan.operation_references import find_operation_problems
 from rackwright.plan.power.autonomy import autonomies
 from rackwright.plan.power.consumers import check_consumers, consumers_of
@@ -175,6 +176,7 @@ def _check(
         problems += check_ratings(site, path, catalogue)
         problems += check_consumers(consumers_of(site, path, catalogue), sources)
         problems += check_loops(site, path, groups, catalogue)
+        problems += check_host_names(site, path, catalogue)
     return problems + unknown
 
 
