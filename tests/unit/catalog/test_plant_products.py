@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from jsonschema import Draft7Validator
 
 from rackwright.catalog.approved import hold_entry
 from rackwright.catalog.loader import FOLDERS, UnknownEntryError, load_catalogue
 from rackwright.model.hardware import Entry
 from rackwright.model.plant import Transformer
 from rackwright.model.product_classes import PROSE
+from rackwright.spec.schema import export_schema
 
 SOURCES = {"sheet": {"title": "A data sheet", "date": "2026-10-01", "confidence": "official"}}
 Numbers = Mapping[str, tuple[str, str, str]]
@@ -72,12 +74,24 @@ ELSEWHERE = {
 """Where the PUE stands in for what a product no longer says, so that the base's holds."""
 
 
-def entry(folder: str, **numbers: str | None) -> Entry:
+def document(folder: str, **numbers: str | None) -> dict[str, Any]:
     base = {name: middle for name, (_, middle, _) in PLANT[folder].items()}
     stated = {name: value for name, value in {**base, **numbers}.items() if value is not None}
     facts = {name: {"value": value, "source": "sheet"} for name, value in stated.items()}
     named = {"kind": KIND[folder], "id": "acme", "vendor": "Acme", "name": "Acme One"}
-    return FOLDERS[folder].model_validate({**named, **facts, "sources": SOURCES})
+    return {**named, **facts, "sources": SOURCES}
+
+
+def entry(folder: str, **numbers: str | None) -> Entry:
+    return FOLDERS[folder].model_validate(document(folder, **numbers))
+
+
+@pytest.mark.parametrize("folder", PLANT)
+def test_the_schema_of_a_folder_accepts_an_entry(folder: str) -> None:
+    validator = Draft7Validator(export_schema(FOLDERS[folder], title="T", schema_id="urn:test"))
+    assert [one.message for one in validator.iter_errors(document(folder))] == []
+    wrong = {**document(folder), "mass": 1}
+    assert [one.message for one in validator.iter_errors(wrong)]
 
 
 EACH = [(folder, name) for folder, numbers in PLANT.items() for name in numbers]
