@@ -115,7 +115,7 @@ def no_capacity(site: SitePlan, name: str) -> Missing:
     tree = site.distribution
     modules = tree.sources[name].modules
     if modules is None or modules.spare is not None:
-        return unrated(tree.sources[name], site.site, site.path, site.catalogue)
+        return unrated(site, name)
     words = f"'spare' of the modules of '{name}', 0 where every module is needed"
     return Missing(words, tree.place(name, "modules", "spare"))
 
