@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rackwright.drawings.svg import Drawing, box, fitted, group, label, line
-from rackwright.plan.cooling.products import rejecting_products
 from rackwright.plan.model import SitePlan
+from rackwright.plan.plant_products import rejecting_products
 from rackwright.plan.records.cooling import CoolingStage
 from rackwright.plan.records.facility import LoopLoad
 from rackwright.report.wording import quantity_text

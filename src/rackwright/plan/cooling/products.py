@@ -7,7 +7,7 @@ a product holds at temperatures: those of the site have to be as easy as these, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.cooling import OUTDOORS, MechanicalPlant, PlantKind
@@ -20,9 +20,6 @@ from rackwright.plan.missing import Field, Missing, ProductField
 from rackwright.plan.power.consumers import units_of_plant
 from rackwright.plan.power.products import Unfit
 from rackwright.plan.problems import PlanProblem
-
-if TYPE_CHECKING:
-    from rackwright.plan.expansion import SitePlan
 
 COOLING: Mapping[PlantKind, type[Chiller | DryCooler]] = {
     "chiller": Chiller,
@@ -212,9 +209,3 @@ def check_supply(site: OnPremSite, path: Path) -> Iterator[PlanProblem]:
                 f"'{loop.water}' supplies {here:g} °C"
             )
             yield PlanProblem((*path, "loops", number, "facility_temperature"), message, None)
-
-
-def rejecting_products(planned: SitePlan, water: str) -> tuple[str, ...]:
-    """Ids of the products that take the heat of a circuit, pumps left out, in the order of the alphabet."""
-    taking = (one for one in planned.site.plant or () if one.water == water and one.kind != "pump")
-    return tuple(sorted({one.product for one in taking if one.product}))

@@ -6,7 +6,7 @@ A number that the blueprint writes beside a product holds in the place of the pr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.hardware import Entry, fact_value
@@ -16,9 +16,6 @@ from rackwright.model.power import PowerSource, SourceKind
 from rackwright.plan.base import Path
 from rackwright.plan.missing import Field, Missing, ProductField
 from rackwright.plan.problems import PlanProblem
-
-if TYPE_CHECKING:
-    from rackwright.plan.expansion import SitePlan
 
 RATED: Mapping[SourceKind, type[Entry]] = {
     "ups": Ups,
@@ -169,15 +166,15 @@ def _beyond(entry: Entry, limit: str, unit: str, site: OnPremSite, field: str) -
     return Unfit(words, ())
 
 
-def unrated(planned: SitePlan, name: str) -> Missing:
+def unrated(source: PowerSource, site: OnPremSite, path: Path, catalogue: Catalogue) -> Missing:
     """What is missing of the capacity of a source, whose product may have a rating that does not hold.
 
     Args:
-        planned: its site.
-        name: of the source, with nothing that says its capacity.
+        source: it, with nothing that says its capacity.
+        site: its site.
+        path: the place of the site in the blueprint.
+        catalogue: of the plan.
     """
-    site, path, catalogue = planned.site, planned.path, planned.catalogue
-    source = planned.distribution.sources[name]
     number = [one.name for one in site.power.sources].index(source.name)
     where: Path = (*path, "power", "sources", number)
     ways: list[Field] = [(*where, *_capacity_field(source))]

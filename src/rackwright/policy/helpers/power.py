@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rackwright.plan.listing import first_of
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import SitePlan, Subject
-from rackwright.plan.power.products import unrated
+from rackwright.plan.plant_products import missing_rating
 from rackwright.plan.racks.contributors import contributors, unknowns
 from rackwright.plan.racks.feeds.power_shares import (
     circuit_contributors,
@@ -115,7 +115,7 @@ def no_capacity(site: SitePlan, name: str) -> Missing:
     tree = site.distribution
     modules = tree.sources[name].modules
     if modules is None or modules.spare is not None:
-        return unrated(site, name)
+        return missing_rating(site, name)
     words = f"'spare' of the modules of '{name}', 0 where every module is needed"
     return Missing(words, tree.place(name, "modules", "spare"))
 
