@@ -127,7 +127,7 @@ def _field(item: Item, *keys: str) -> Item | None:
         if not isinstance(value, dict) or key not in value:
             return None
         item = value[key].item
-    return None if isinstance(item.value, (dict, list)) and not keys else item
+    return item
 
 
 def _devices(rows: Iterator[tuple[Location, Mapping[str, str]]]) -> Found:

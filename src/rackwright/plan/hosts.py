@@ -41,23 +41,27 @@ def numbered(prefix: str, count: int) -> tuple[str, ...]:
     return tuple(f"{prefix}-{number:0{width}d}" for number in range(1, count + 1))
 
 
-def names_of(group: NodeGroup, hosts: int) -> tuple[str, ...]:
-    """The names of the ``hosts`` hosts of a group, in the order in which racks are filled."""
-    return numbered(group.name, hosts) if group.host_names is None else listed(group.host_names)
+def names_of(group: str, hosts: int, own: str | None) -> tuple[str, ...]:
+    """The names of the hosts of a group, in the order in which racks are filled.
+
+    Args:
+        group: by which they are called.
+        hosts: number of them.
+        own: their names as a host list, where they have names of their own.
+    """
+    return numbered(group, hosts) if own is None else listed(own)
 
 
-def name_of(group: NodeGroup, hosts: int, index: int) -> str:
-    """The name of one of the ``hosts`` hosts of a group, by its index."""
-    if group.host_names is not None:
-        return listed(group.host_names)[index]
-    return f"{group.name}-{index + 1:0{len(str(hosts))}d}"
+def name_of(group: str, hosts: int, own: str | None, index: int) -> str:
+    """One of ``names_of``, by its index."""
+    if own is not None:
+        return listed(own)[index]
+    return f"{group}-{index + 1:0{len(str(hosts))}d}"
 
 
-def index_of(group: NodeGroup, hosts: int, name: str) -> int | None:
-    """The index of the host called ``name`` among those of a group; None where it has none so called."""
-    if group.host_names is not None:
-        return index_in(group.host_names, name)
-    return numbered_index(group.name, hosts, name)
+def index_of(group: str, hosts: int, own: str | None, name: str) -> int | None:
+    """The index of ``name`` among ``names_of``; None where it is none of them."""
+    return numbered_index(group, hosts, name) if own is None else index_in(own, name)
 
 
 def numbered_index(prefix: str, count: int, name: str) -> int | None:

@@ -73,7 +73,7 @@ class Hosts:
     @property
     def names(self) -> tuple[str, ...]:
         """The hosts' names, like ``dgx-01``."""
-        return names_of(self.group, self.count)
+        return names_of(self.group.name, self.count, self.group.host_names)
 
     @property
     def endpoints(self) -> int | None:
@@ -359,7 +359,7 @@ def connected(layout: Layout, link: TierLink) -> Iterator[tuple[int, range]]:
 def find_host(layout: Layout, name: str) -> tuple[int, int] | None:
     """The attachment and the index in its group of the host called ``name``."""
     for index, hosts in enumerate(layout.hosts):
-        found = index_of(hosts.group, hosts.count, name)
+        found = index_of(hosts.group.name, hosts.count, hosts.group.host_names, name)
         if found is not None:
             return index, found
     return None

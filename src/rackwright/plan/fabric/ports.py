@@ -369,7 +369,8 @@ def _owner(layout: Layout, leaf: int, port: int, moved: set[tuple[str, int]]) ->
             continue
         interface = run.leaves.index(leaf) + offset % run.ports * len(run.leaves)
         if interface < (hosts.interfaces or 0):
-            node = name_of(hosts.group, hosts.count, run.first + offset // run.ports)
+            group, number = hosts.group, run.first + offset // run.ports
+            node = name_of(group.name, hosts.count, group.host_names, number)
             if (node, interface + 1) not in moved:
                 return f"interface {interface + 1} of {node}"
     return None

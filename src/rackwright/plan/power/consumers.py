@@ -63,9 +63,11 @@ class Consumer:
     @property
     def unstarted(self) -> Missing:
         """What would say how long it takes to cool again."""
-        said = self.says_restart and self.product is not None
-        entry = (ProductField(self.product or "", "restart"),) if said else ()
-        return Missing(f"'restart' of the {self.machine}", (*self.path, "restart"), *entry)
+        missing = f"'restart' of the {self.machine}"
+        place = (*self.path, "restart")
+        if self.product is None or not self.says_restart:
+            return Missing(missing, place)
+        return Missing(missing, place, ProductField(self.product, "restart"))
 
     @property
     def unrated(self) -> Missing:

@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import Literal
 
 from rackwright.plan.base import Path
-from rackwright.plan.hosts import index_in, listed, numbered_index
+from rackwright.plan.hosts import index_of, name_of
 
 NetworkKind = Literal["management", "bmc", "fabric"]
 
@@ -76,14 +76,7 @@ class Range:
 
     def owner(self, index: int) -> str:
         """Name of the thing with this index, counted from 0: ``dgx-01``."""
-        if self.names is not None:
-            return listed(self.names)[self.before + index]
-        return f"{self.of}-{self.before + index + 1:0{self._digits}d}"
-
-    @property
-    def _digits(self) -> int:
-        """Digits of the numbers in the names, which are those of the last of the group."""
-        return len(str(self.of_all or self.count))
+        return name_of(self.of, self.of_all or self.count, self.names, self.before + index)
 
     def labels(self, index: int) -> Iterator[str]:
         """The label of each address of the thing with this index."""
@@ -104,10 +97,7 @@ class Range:
 
     def index_of(self, owner: str) -> int | None:
         """The index of the thing called ``owner``; None where it is none of these."""
-        if self.names is not None:
-            among = index_in(self.names, owner)
-        else:
-            among = numbered_index(self.of, self.of_all or self.count, owner)
+        among = index_of(self.of, self.of_all or self.count, self.names, owner)
         index = None if among is None else among - self.before
         return index if index is not None and 0 <= index < self.count else None
 

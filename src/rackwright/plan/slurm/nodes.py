@@ -16,7 +16,7 @@ from rackwright.model.scheduler import NodeSettings, Partition, Scheduler
 from rackwright.model.scheduler_settings import Reserve
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion
-from rackwright.plan.hosts import listed, numbered
+from rackwright.plan.hosts import names_of, numbered
 from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
@@ -121,9 +121,7 @@ class NodeSet:
     @property
     def names(self) -> tuple[str, ...]:
         """Its hosts, in order."""
-        return (
-            numbered(self.group, self.count) if self.own_names is None else listed(self.own_names)
-        )
+        return names_of(self.group, self.count, self.own_names)
 
     @property
     def hostlist(self) -> str:
