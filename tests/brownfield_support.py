@@ -43,7 +43,7 @@ def take_over(
         path.write_text(text, encoding="utf-8", newline="")
         found.append(read_standing(path))
     known = Products(CATALOGUE, products or {}, list(left_out))
-    return make_blueprint(found, known, CATALOGUE, only=only)
+    return make_blueprint(found, known, only=only)
 
 
 ELSEWHERE = ("power", "loops", "plant", "facility_water")

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from catalogue_team import an_entry, write
 from designs import GONE, Changes, Design, said
 from rackwright.catalog.loader import load_catalogue
 from rackwright.plan.power.products import efficiency_at_rating
@@ -52,20 +52,15 @@ BY_PRODUCT: Changes = {
 }
 
 
-def write(folder: Path, kind: str, name: str, numbers: Mapping[str, str]) -> None:
-    source = {"title": "A data sheet", "date": "2026-10-01", "confidence": "official"}
-    facts = {key: {"value": value, "source": "sheet"} for key, value in numbers.items()}
-    entry = {"kind": kind, "id": name, "vendor": "Acme", "name": "Acme One", **facts}
-    path = folder / f"{kind}s" / f"{name}.yaml"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(yaml.safe_dump({**entry, "sources": {"sheet": source}}), "utf-8")
-
-
 @pytest.fixture(scope="module")
 def design(tmp_path_factory: pytest.TempPathFactory) -> Design:
     folder = tmp_path_factory.mktemp("hardware")
-    write(folder, "transformer", "acme-trafo", TRANSFORMER)
-    write(folder, "generator", "acme-gen", GENERATOR)
+    write(
+        folder,
+        Path("transformers/acme-trafo.yaml"),
+        an_entry("transformer", "acme-trafo", TRANSFORMER),
+    )
+    write(folder, Path("generators/acme-gen.yaml"), an_entry("generator", "acme-gen", GENERATOR))
     return Design("electrical", catalogue=load_catalogue((folder,)))
 
 

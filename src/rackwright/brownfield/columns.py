@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from rackwright.brownfield.records import refused
-from rackwright.errors import Location
+from rackwright.brownfield.records import FoundDevice, refused
+from rackwright.errors import Location, SpecError, SpecErrors
 
 _NUMBER = re.compile(r"\d{1,9}(?:[.,]\d{1,3})?")
 _WHOLE = re.compile(r"[Uu]?\s?(\d{1,4}(?:[.,][05])?)\s?[Uu]?")
@@ -32,6 +32,27 @@ def columns_by_meaning(
         if there is not None:
             found[meaning] = there
     return found
+
+
+def devices_of(
+    rows: Iterable[tuple[Location, Mapping[str, str]]],
+    read: Callable[[Mapping[str, str], Location], FoundDevice],
+) -> tuple[FoundDevice, ...]:
+    """The device that ``read`` finds in each row.
+
+    Raises:
+        SpecErrors: rows that are no devices, each with its line.
+    """
+    errors: list[SpecError] = []
+    devices: list[FoundDevice] = []
+    for at, row in rows:
+        try:
+            devices.append(read(row, at))
+        except SpecErrors as error:
+            errors += error.errors
+    if errors:
+        raise SpecErrors(errors)
+    return tuple(devices)
 
 
 def unit(text: str, at: Location, what: str) -> float:

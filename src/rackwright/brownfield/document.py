@@ -20,7 +20,6 @@ from rackwright.brownfield.records import (
 )
 from rackwright.brownfield.slurm import SlurmView, scheduler_of
 from rackwright.brownfield.switches import fabrics_of
-from rackwright.catalog.loader import Catalogue
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.model.cluster import Blueprint
 from rackwright.model.cooling import RackCooling
@@ -71,20 +70,19 @@ class TakenOver:
 
 
 def make_blueprint(
-    found: Sequence[Found], products: Products, catalogue: Catalogue, *, only: str | None = None
+    found: Sequence[Found], products: Products, *, only: str | None = None
 ) -> TakenOver:
     """The blueprint of what files say.
 
     Args:
         found: what each of them says.
         products: the catalogue, by the names of the files.
-        catalogue: the same.
         only: the site to take over, by its name in the files; absent, all.
 
     Raises:
         SpecErrors: a product is not known, or what stands cannot be told.
     """
-    return _Maker(products, catalogue, only).make(found)
+    return _Maker(products, only).make(found)
 
 
 @dataclass
@@ -92,7 +90,6 @@ class _Maker:
     """What is made, while it is."""
 
     products: Products
-    catalogue: Catalogue
     only: str | None
     notices: list[SourceNotice] = field(default_factory=list)
     blanks: list[Blank] = field(default_factory=list)
@@ -165,9 +162,11 @@ class _Maker:
             if self.products.is_left_out(device):
                 left[device.product[-1]] = left.get(device.product[-1], 0) + 1
                 continue
+            if device.product[-1] in errors:
+                continue
             entry = self.products.find(device)
             if isinstance(entry, SpecError):
-                errors.setdefault(device.product[-1], entry)
+                errors[device.product[-1]] = entry
             elif (problem := _problem(device, entry)) is not None:
                 errors[str(device.at)] = problem
             else:
@@ -206,7 +205,7 @@ class _Maker:
             self.blanks.append(Blank(here, OnPremSite, "halls", _HALLS))
         groups = self._node_groups(here, ordered, view, standing)
         site["node_groups"] = groups
-        fabrics, unnamed = fabrics_of(ordered, self.catalogue, self.notices)
+        fabrics, unnamed = fabrics_of(ordered, self.products.catalogue, self.notices)
         for fabric in unnamed:
             self.blanks.append(Blank((*here, "fabrics", ListItem("name", fabric)), Fabric, "role"))
         return site | ({"fabrics": fabrics} if fabrics else {})
@@ -371,7 +370,7 @@ class _Maker:
             made.append(group)
             view.told(names, name)
             path = (*here, "node_groups", ListItem("name", name))
-            fitting = view.products_like(names, self.catalogue)
+            fitting = view.products_like(names, self.products.catalogue)
             self.blanks += [
                 Blank(path, NodeGroup, "type", " | ".join(fitting[:4]) or "a catalogue id"),
                 Blank(path, NodeGroup, "racks", "c[01-16]"),

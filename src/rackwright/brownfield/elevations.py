@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import get_args
 
-from rackwright.brownfield.columns import columns_by_meaning, unit, whole
+from rackwright.brownfield.columns import columns_by_meaning, devices_of, unit, whole
 from rackwright.brownfield.names import host_of
 from rackwright.brownfield.records import (
     Found,
@@ -22,7 +22,7 @@ from rackwright.brownfield.records import (
     SourceNotice,
     refused,
 )
-from rackwright.errors import Location, SpecError, SpecErrors
+from rackwright.errors import Location
 from rackwright.model.names import expand_hostlist
 from rackwright.spec.sheet_reader import CsvSheet
 
@@ -70,8 +70,7 @@ def read_elevations(sheet: CsvSheet) -> Found:
         SpecErrors: rows that are no devices, each with its line.
     """
     columns = columns_by_meaning(sheet.columns, MEANINGS)
-    errors: list[SpecError] = []
-    devices: list[FoundDevice] = []
+    rows: list[tuple[Location, Mapping[str, str]]] = []
     notices: list[SourceNotice] = []
     left: dict[str, int] = {}
     for at, cells in sheet.rows:
@@ -79,12 +78,8 @@ def read_elevations(sheet: CsvSheet) -> Found:
         if (kind := row.get("kind", "")) in _BESIDE:
             left[kind] = left.get(kind, 0) + 1
             continue
-        try:
-            devices.append(_device(row, at))
-        except SpecErrors as error:
-            errors += error.errors
-    if errors:
-        raise SpecErrors(errors)
+        rows.append((at, row))
+    devices = devices_of(rows, _device)
     top = sheet.rows[0][0] if sheet.rows else None
     notices += [
         SourceNotice(
@@ -98,7 +93,7 @@ def read_elevations(sheet: CsvSheet) -> Found:
         notices.append(
             SourceNotice(f"not read, since a blueprint works it out or has no field: {shown}", top)
         )
-    return Found(tuple(devices), notices=tuple(notices))
+    return Found(devices, notices=tuple(notices))
 
 
 def _device(row: Mapping[str, str], at: Location) -> FoundDevice:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from rackwright.brownfield.columns import columns_by_meaning, unit
+from rackwright.brownfield.columns import columns_by_meaning, devices_of, unit
 from rackwright.brownfield.names import host_of, label_of
 from rackwright.brownfield.records import (
     Found,
@@ -21,7 +21,7 @@ from rackwright.brownfield.records import (
     SourceNotice,
     refused,
 )
-from rackwright.errors import Location, SpecError, SpecErrors
+from rackwright.errors import Location
 from rackwright.spec.sheet_reader import CsvSheet
 from rackwright.spec.tree import Item
 from rackwright.spec.yaml_reader import read_text
@@ -136,8 +136,7 @@ def _devices(rows: Iterator[tuple[Location, Mapping[str, str]]]) -> Found:
     Raises:
         SpecErrors: rows that are no devices, each with its line.
     """
-    errors: list[SpecError] = []
-    devices: list[FoundDevice] = []
+    racked: list[tuple[Location, Mapping[str, str]]] = []
     notices: list[SourceNotice] = []
     absent: Counter[str] = Counter()
     homeless: list[tuple[Location, str]] = []
@@ -149,12 +148,8 @@ def _devices(rows: Iterator[tuple[Location, Mapping[str, str]]]) -> Found:
         if "rack" not in row:
             homeless.append((at, row.get("name", row.get("product", "?"))))
             continue
-        try:
-            devices.append(_device(row, at))
-        except SpecErrors as error:
-            errors += error.errors
-    if errors:
-        raise SpecErrors(errors)
+        racked.append((at, row))
+    devices = devices_of(racked, _device)
     for status, count in absent.items():
         notices.append(
             SourceNotice(f"{count:,} devices are left out, since their status is '{status}'")
@@ -165,7 +160,7 @@ def _devices(rows: Iterator[tuple[Location, Mapping[str, str]]]) -> Found:
         notices.append(
             SourceNotice(f"left out, since they stand in no rack: '{name}'{more}", first)
         )
-    return Found(tuple(devices), notices=tuple(notices))
+    return Found(devices, notices=tuple(notices))
 
 
 def _device(row: Mapping[str, str], at: Location) -> FoundDevice:

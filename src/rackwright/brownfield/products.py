@@ -34,7 +34,7 @@ class Products:
             said: ids by the names of a source, as somebody has said on the command line.
             left_out: names of products that are to be left out.
         """
-        self._catalogue = catalogue
+        self.catalogue = catalogue
         self._said = {letters(name): entry_id for name, entry_id in said.items()}
         self._left_out = {letters(name) for name in left_out}
         self._known: dict[str, dict[tuple[str, str], Entry]] = {}
@@ -61,7 +61,7 @@ class Products:
                 hint = f"say which: --product '{name}={found[0].id}'"
                 return SpecError(message, hint=hint, location=device.at)
         shown = device.product[-1]
-        ids = [entry_id for kind in _STANDING for entry_id in self._catalogue.ids(kind)]
+        ids = [entry_id for kind in _STANDING for entry_id in self.catalogue.ids(kind)]
         near = did_you_mean(shown, ids)
         hint = (
             f"{f'{near} ' if near else ''}--product '{shown}=ID' says which product it is; 'rackwright catalogue "

@@ -89,6 +89,11 @@ class SlurmNodes:
     features: tuple[str, ...] = ()
     weight: int | None = None
 
+    @property
+    def said(self) -> tuple[object, ...]:
+        """All that is said of each node, which nodes of one group have in common."""
+        return self.cpus, self.memory, self.gres, self.features, self.weight
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlurmPartition:

@@ -58,9 +58,7 @@ class SlurmView:
         """What nodes have in common that one node group tells: what is said of them, and their partitions."""
         if not self.has(names):
             return None
-        line = self._lines[names[0]]
-        said = (line.cpus, line.memory, line.gres, line.features, line.weight)
-        return said, self._partitions.get(names[0], ())
+        return self._lines[names[0]].said, self._partitions.get(names[0], ())
 
     def absent(self, standing: set[str]) -> dict[tuple[str, Hashable], tuple[str, ...]]:
         """Nodes that are not among those that stand somewhere, by what their names begin with and their key."""
@@ -172,9 +170,8 @@ def _settings(view: SlurmView) -> list[dict[str, Any]]:
     for group in view.groups:
         line = view.nodes_of(group)
         if line is not None:
-            key = (line.cpus, line.memory, line.gres, line.features, line.weight)
-            found.setdefault(key, []).append(group)
-            lines[key] = line
+            found.setdefault(line.said, []).append(group)
+            lines[line.said] = line
     made = []
     for groups, line in zip(found.values(), lines.values(), strict=True):
         said: dict[str, Any] = {

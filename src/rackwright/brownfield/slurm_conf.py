@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from rackwright.brownfield.records import (
     MOST_HOSTS,
@@ -22,7 +23,9 @@ from rackwright.brownfield.records import (
     refused,
 )
 from rackwright.errors import Location, SpecError, SpecErrors
-from rackwright.model.names import LABEL
+from rackwright.model.names import LABEL, hostlist_terms
+
+T = TypeVar("T")
 
 MOST_INCLUDED = 20
 """Files that one file may include, and those that they include."""
@@ -173,7 +176,7 @@ class _Reader:
                 if line.first == "partitionname":
                     partitions.append((line, words))
                 else:
-                    self._keep(partial(self._add_nodes, nodes, words, line.at))
+                    self._keep(nodes, partial(self._nodes, words, line.at))
             elif line.first in _ELSEWHERE:
                 self._notices.append(SourceNotice(f"'{line.first}' is not taken over", line.at))
             elif line.first == "slurmctldhost":
@@ -185,7 +188,7 @@ class _Reader:
         known = {name for one in nodes for name in one.names}
         made: list[SlurmPartition] = []
         for line, words in partitions:
-            self._keep(partial(self._add_partition, made, words, line.at, known))
+            self._keep(made, partial(self._partition, words, line.at, known))
         if self._errors:
             raise SpecErrors(self._errors)
         self._passed_over(options)
@@ -200,23 +203,11 @@ class _Reader:
         )
         return Found(slurm=slurm, notices=tuple(self._notices))
 
-    def _keep(self, make: Callable[[], None]) -> None:
+    def _keep(self, made: list[T], make: Callable[[], T]) -> None:
         try:
-            make()
+            made.append(make())
         except SpecErrors as error:
             self._errors += error.errors
-
-    def _add_nodes(self, nodes: list[SlurmNodes], words: Mapping[str, str], at: Location) -> None:
-        nodes.append(self._nodes(words, at))
-
-    def _add_partition(
-        self,
-        made: list[SlurmPartition],
-        words: Mapping[str, str],
-        at: Location,
-        known: Collection[str],
-    ) -> None:
-        made.append(self._partition(words, at, known))
 
     def _topology(self, options: Mapping[str, _Line]) -> str:
         plugin = (_option(options, "topologyplugin") or "topology/flat").rpartition("/")[2].lower()
@@ -334,7 +325,10 @@ def expand_nodes(text: str, most: int = MOST_HOSTS) -> tuple[str, ...]:
         ValueError: it is no list, or stands for more than ``most`` names.
     """
     names: list[str] = []
-    for part in _split(text):
+    terms = hostlist_terms(text)
+    if not terms[-1]:
+        raise ValueError(f"'{text[:60]}' is no list of nodes; write it like 'node[01-16]'")
+    for part in terms:
         made = [""]
         at = 0
         while at < len(part):
@@ -350,23 +344,6 @@ def expand_nodes(text: str, most: int = MOST_HOSTS) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise ValueError(f"'{text[:60]}' names a node twice")
     return tuple(names)
-
-
-def _split(text: str) -> Iterator[str]:
-    """The terms of a list, at the commas that are in no brackets.
-
-    Raises:
-        ValueError: nothing stands behind the last one.
-    """
-    depth, begun = 0, 0
-    for at, character in enumerate(text):
-        depth += (character == "[") - (character == "]")
-        if character == "," and not depth:
-            yield text[begun:at]
-            begun = at + 1
-    if not text[begun:]:
-        raise ValueError(f"'{text[:60]}' is no list of nodes; write it like 'node[01-16]'")
-    yield text[begun:]
 
 
 def _numbers(text: str, most: int) -> Iterator[str]:

@@ -78,9 +78,9 @@ def run_from(arguments: argparse.Namespace) -> int:
         if path.exists() or path.is_symlink():
             raise UsageError(f"'{path}' exists", hint="choose another folder, or remove the file")
     found = [read_standing(path) for path in arguments.sources]
-    catalogue = catalogue_for(blueprint)
-    products = Products(catalogue, _said(arguments.product), arguments.leave_out)
-    made = make_blueprint(found, products, catalogue, only=arguments.site)
+    said = _said(arguments.product)
+    products = Products(catalogue_for(blueprint), said, arguments.leave_out)
+    made = make_blueprint(found, products, only=arguments.site)
     _write(made, blueprint, todo, arguments.sources)
     return ExitCode.CLEAN
 

@@ -84,18 +84,24 @@ def _parts(text: str) -> list[str]:
     Raises:
         ValueError: one is not.
     """
-    parts: list[str] = []
-    start, inside, plain = 0, False, text.replace(" ", "")
-    for at, character in enumerate(plain):  # a regular expression would look ahead at every comma
-        if character in "[]":
-            inside = character == "["
-        elif character == "," and not inside:
-            parts.append(plain[start:at])
-            start = at + 1
-    parts.append(plain[start:])
+    parts = hostlist_terms(text.replace(" ", ""))
     for part in parts:
         if not part or _TERM.fullmatch(part) is None:
             raise ValueError(f"'{_short(part)}' is not a host list; write it like 'c[01-16]'")
+    return parts
+
+
+def hostlist_terms(text: str) -> list[str]:
+    """The terms of a list, at the commas that are in no brackets, whatever stands in them."""
+    parts: list[str] = []
+    start, inside = 0, False
+    for at, character in enumerate(text):  # a regular expression would look ahead at every comma
+        if character in "[]":
+            inside = character == "["
+        elif character == "," and not inside:
+            parts.append(text[start:at])
+            start = at + 1
+    parts.append(text[start:])
     return parts
 
 

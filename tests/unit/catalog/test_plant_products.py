@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
+from catalogue_team import an_entry
 from rackwright.catalog.approved import hold_entry
 from rackwright.catalog.loader import FOLDERS, UnknownEntryError, load_catalogue
 from rackwright.model.hardware import Entry
@@ -15,7 +16,6 @@ from rackwright.model.plant import Transformer
 from rackwright.model.product_classes import PROSE
 from rackwright.spec.schema import export_schema
 
-SOURCES = {"sheet": {"title": "A data sheet", "date": "2026-10-01", "confidence": "official"}}
 Numbers = Mapping[str, tuple[str, str, str]]
 """By field: the strictest of three values first, in the middle that of the base."""
 
@@ -77,9 +77,7 @@ ELSEWHERE = {
 def document(folder: str, **numbers: str | None) -> dict[str, Any]:
     base = {name: middle for name, (_, middle, _) in PLANT[folder].items()}
     stated = {name: value for name, value in {**base, **numbers}.items() if value is not None}
-    facts = {name: {"value": value, "source": "sheet"} for name, value in stated.items()}
-    named = {"kind": KIND[folder], "id": "acme", "vendor": "Acme", "name": "Acme One"}
-    return {**named, **facts, "sources": SOURCES}
+    return an_entry(KIND[folder], "acme", stated)
 
 
 def entry(folder: str, **numbers: str | None) -> Entry:

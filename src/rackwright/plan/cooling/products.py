@@ -18,7 +18,7 @@ from rackwright.plan.base import Path
 from rackwright.plan.cooling.thermal import at_density, density_ratio
 from rackwright.plan.missing import Field, Missing, ProductField
 from rackwright.plan.power.consumers import units_of_plant
-from rackwright.plan.power.products import Unfit
+from rackwright.plan.power.products import Unfit, missing_capacity
 from rackwright.plan.problems import PlanProblem
 
 COOLING: Mapping[PlantKind, type[Chiller | DryCooler]] = {
@@ -171,14 +171,10 @@ def uncarried(site: OnPremSite, path: Path, catalogue: Catalogue) -> Mapping[str
         if plant.capacity is not None:
             continue
         at: Path = ("plant", number)
-        ways: list[Field] = [(*path, *at, "capacity")]
         entry = _entry(plant, catalogue)
         unfit = _unfit(plant, entry, site, at) if entry else ()
-        if len(unfit) == 1:  # of several, none makes it known by itself
-            ways += (f if isinstance(f, ProductField) else (*path, *f) for f in unfit[0].ways)
-        why = "; ".join(one.words for one in unfit)
-        words = f"'capacity' of the {units_of_plant(plant.name)}" + (f" ({why})" if why else "")
-        found[plant.name] = Missing(words, *ways)
+        what = f"'capacity' of the {units_of_plant(plant.name)}"
+        found[plant.name] = missing_capacity(what, (*path, *at, "capacity"), unfit, path)
     return found
 
 

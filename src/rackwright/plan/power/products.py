@@ -5,7 +5,7 @@ A number that the blueprint writes beside a product holds in the place of the pr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rackwright.catalog.loader import Catalogue
@@ -177,13 +177,26 @@ def unrated(source: PowerSource, site: OnPremSite, path: Path, catalogue: Catalo
     """
     number = [one.name for one in site.power.sources].index(source.name)
     where: Path = (*path, "power", "sources", number)
-    ways: list[Field] = [(*where, *_capacity_field(source))]
     entry = _entry(source, catalogue)
     unfit = _unfit(entry, site) if entry else ()
+    field = (*where, *_capacity_field(source))
+    return missing_capacity(f"capacity of '{source.name}'", field, unfit, path)
+
+
+def missing_capacity(what: str, field: Path, unfit: Sequence[Unfit], path: Path) -> Missing:
+    """A capacity that nobody states, with why that of a product does not hold in its place.
+
+    Args:
+        what: the capacity, as people call it.
+        field: its place in the blueprint.
+        unfit: why that of the product does not hold.
+        path: the place of the site in the blueprint.
+    """
+    ways: list[Field] = [field]
     if len(unfit) == 1:  # of several, none makes it known by itself
         ways += (f if isinstance(f, ProductField) else (*path, *f) for f in unfit[0].ways)
     why = "; ".join(one.words for one in unfit)
-    return Missing(f"capacity of '{source.name}'" + (f" ({why})" if why else ""), *ways)
+    return Missing(f"{what} ({why})" if why else what, *ways)
 
 
 def _capacity_field(source: PowerSource) -> Path:
