@@ -263,7 +263,7 @@ def a_document(
 def a_judge(document: dict[str, Any]) -> Judge:
     text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
     loaded = load_text(text, DesignDocument, name="wanted.yaml")
-    return Judge(Builder(loaded.value, loaded.tree), CATALOGUE)
+    return Judge(Builder(loaded.value, loaded.tree, CATALOGUE))
 
 
 def all_layouts(judge: Judge, product: DesignProduct, most_units: int) -> Iterator[RackLayout]:

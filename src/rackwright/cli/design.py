@@ -47,6 +47,11 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         metavar="CSV",
         help="sheet of power sources, which are put beside those of the facility; repeatable",
     )
+    parser.add_argument(
+        "--as-given",
+        action="store_true",
+        help="leave out the alternatives that follow from the facility: a feed more, one way of cooling",
+    )
     add_packs(parser)
     add_isolated(parser)
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the blueprint to a file")
@@ -63,6 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: the file for the blueprint exists, or an option has no effect.
     """
     require("design")
+    from rackwright.design.alternatives import offers
     from rackwright.design.explain import bindings_of
     from rackwright.design.form import design_json
     from rackwright.design.outcome import run as design_all
@@ -77,7 +83,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.isolated:
         sheets = (*arguments.positions, *arguments.sources)
         refuse_outside(arguments.wanted, [*layers, *arguments.alternative, *sheets])
-    outcomes = [design_all(_judge(arguments, layers))]
+    judge = _judge(arguments, layers)
+    outcomes = [design_all(judge)]
+    if not arguments.as_given:
+        outcomes += [
+            design_all(judge.of(offer.builder), offer.label, offer.what)
+            for offer in offers(judge.builder)
+        ]
     outcomes += [
         design_all(_judge(arguments, (*layers, layer)), layer.stem)
         for layer in arguments.alternative
@@ -109,7 +121,7 @@ def _judge(arguments: argparse.Namespace, layers: tuple[Path, ...]) -> Judge:
     loaded = load_wanted(wanted, layers, positions=arguments.positions, sources=arguments.sources)
     catalogue = catalogue_for(wanted, isolated=arguments.isolated)
     packs = packs_for(wanted, arguments.pack, isolated=arguments.isolated)
-    return Judge(Builder(loaded.value, loaded.tree), catalogue, packs)
+    return Judge(Builder(loaded.value, loaded.tree, catalogue), packs)
 
 
 def _blueprint(outcome: DesignOutcome, wanted: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rackwright.design.document import RackLayout
 from rackwright.design.judge import Judge, is_about_a_rack
@@ -31,6 +31,7 @@ class RackOption:
         accelerators: accelerators in it.
         power_w: what it draws, in W; None when unknown.
         dollars: what it costs a year, in dollars; None when unknown.
+        cable_cm: least length of its cables, in cm; None where that is not asked for.
     """
 
     position_class: int
@@ -38,6 +39,7 @@ class RackOption:
     accelerators: int
     power_w: float | None
     dollars: int | None
+    cable_cm: int | None = None
 
 
 @dataclass(frozen=True)
@@ -47,14 +49,22 @@ class BarredRack:
     Attributes:
         position_class: number of the class.
         units: units of the product in it.
-        policy: the first rule that refuses it.
-        why: what that says.
+        reasons: each rule that refuses it with what it says of the worst, the one about space first.
     """
 
     position_class: int
     units: int
-    policy: str
-    why: str
+    reasons: tuple[tuple[str, str], ...]
+
+    @property
+    def policy(self) -> str:
+        """The first rule that refuses it."""
+        return self.reasons[0][0]
+
+    @property
+    def why(self) -> str:
+        """What that says."""
+        return self.reasons[0][1]
 
 
 @dataclass(frozen=True)
@@ -107,6 +117,13 @@ def survey(judge: Judge, product: DesignProduct) -> Survey:
     unjudged: list[Result] = []
     enforced: frozenset[str] = frozenset()
     for number in range(len(builder.classes)):
+        if (like := builder.alike(number)) != number:
+            mine = [n for n, one in enumerate(options) if one.position_class == like]
+            options += [replace(options[n], position_class=number) for n in mine]
+            sites += [sites[n] for n in mine]
+            others = [one for one in barred if one.position_class == like]
+            barred += [replace(one, position_class=number) for one in others]
+            continue
         for units in range(1, (product.most_per_rack or _MOST_UNITS) + 1):
             loaded = judge.load(builder.trial(RackLayout(product, {(number, units): 1})))
             option, missing = _option(bare, loaded, number, units)
@@ -126,9 +143,8 @@ def survey(judge: Judge, product: DesignProduct) -> Survey:
                 sites.append(loaded.plan.onprem[0])
                 unpriced += missing
                 continue
-            first = min(refused, key=lambda one: (one.policy != _SPACE, one.policy))
-            barred.append(BarredRack(number, units, first.policy, first.message))
-            if first.policy == _SPACE:
+            barred.append(BarredRack(number, units, _reasons(refused)))
+            if barred[-1].policy == _SPACE:
                 break
     budgets = {
         key: budget
@@ -140,6 +156,23 @@ def survey(judge: Judge, product: DesignProduct) -> Survey:
     return Survey(
         product, tuple(options), tuple(barred), lines, budgets, each_once(unpriced), tuple(unjudged)
     )
+
+
+def _reasons(refused: Sequence[Result]) -> tuple[tuple[str, str], ...]:
+    """What each rule says of what is worst by it, the rule about space first."""
+    worst: dict[str, Result] = {}
+    for one in sorted(refused, key=_share, reverse=True):
+        worst.setdefault(one.policy, one)
+    order = sorted(worst, key=lambda policy: (policy != _SPACE, policy))
+    return tuple((policy, _told(worst[policy])) for policy in order)
+
+
+def _share(one: Result) -> float:
+    return one.value / one.limit if one.value is not None and one.limit else 0.0
+
+
+def _told(one: Result) -> str:
+    return one.message if is_about_a_rack(one.policy) else f"{one.subject.name}: {one.message}"
 
 
 def _option(

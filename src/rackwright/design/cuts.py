@@ -43,7 +43,8 @@ def cuts_for(
         for one in verdict.refused
         if is_monotone(one.policy) and (excess := excess_of(one)) is not None and excess > 0
     }
-    if over and len(found.options) <= _MOST_SLOPES:
+    # Without a rack there is no blueprint to compare with, and with it all that is larger is refused.
+    if over and sum(racks) > 1 and len(found.options) <= _MOST_SLOPES:
         cuts += _slopes(judge, found, racks, over)
     return cuts
 

@@ -6,18 +6,20 @@ and column of what they wrote.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from rackwright.catalog.loader import Catalogue, UnknownEntryError
+from rackwright.design.items import entries, holding, made, mapped
 from rackwright.design.model import DesignDocument, DesignProduct
-from rackwright.errors import Location
 from rackwright.model.cooling import Machine
+from rackwright.model.hardware import RackType
 from rackwright.model.names import compress_hostlist, expand_hostlist
 from rackwright.model.onprem import RackGroup
 from rackwright.policy.policy_sets import RELEASED
-from rackwright.spec.tree import Item, KeyValue, Tree, to_data
+from rackwright.spec.tree import Item, Tree, to_data
 
 Place = tuple[int, int, int]
 """Hall, row and rack group of a position, by their numbers."""
@@ -79,29 +81,48 @@ class Builder:
     Attributes:
         document: what was read.
         tree: the same with the places of its parts.
+        catalogue: where racks are looked up.
     """
 
-    def __init__(self, document: DesignDocument, tree: Tree) -> None:
-        self.document, self.tree = document, tree
+    def __init__(self, document: DesignDocument, tree: Tree, catalogue: Catalogue) -> None:
+        self.document, self.tree, self.catalogue = document, tree, catalogue
         self._at = tree.locate(("wanted",), key=True)
 
     @cached_property
     def classes(self) -> tuple[PositionClass, ...]:
-        """The positions that are free, by class; rows with a limit of their own are kept apart."""
+        """The positions that are free, by class; rows with a limit of their own are kept apart.
+
+        Where cables are to be short, each position is a class of its own.
+        """
+        return tuple(one for one, _ in self._classes)
+
+    def alike(self, number: int) -> int:
+        """The number of the first class whose racks differ from those of a class in nothing but their place."""
+        return self._classes[number][1]
+
+    @cached_property
+    def _classes(self) -> tuple[tuple[PositionClass, int], ...]:
+        """The classes, each with the number of the first one that is like it."""
         taken = self._taken
+        apart = self.document.wanted.aim == "shortest-cables"
         found: dict[Any, list[tuple[Place, str]]] = {}
         rows: dict[Any, dict[str, None]] = {}
         for place, row, group in self._groups():
             hall = self.document.facility.halls[place[0]]
             limited = hall.rows[place[1]].power_limit is not None
-            key = (hall.name, row if limited else None, _equality(group))
-            names = [name for name in expand_hostlist(group.racks) if name not in taken]
-            if names:
-                found.setdefault(key, []).extend((place, name) for name in names)
-                rows.setdefault(key, {})[row] = None
+            like = (hall.name, row if limited else None, _equality(group))
+            for name in expand_hostlist(group.racks):
+                if name not in taken:
+                    key = (like, name if apart else None)
+                    found.setdefault(key, []).append((place, name))
+                    rows.setdefault(key, {})[row] = None
+        firsts: dict[Any, int] = {}
         return tuple(
-            PositionClass(key[0], tuple(rows[key]), tuple(positions))
-            for key, positions in found.items()
+            (
+                PositionClass(like[0], tuple(rows[like, name]), tuple(positions)),
+                firsts.setdefault(like, number),
+            )
+            for number, ((like, name), positions) in enumerate(found.items())
         )
 
     @property
@@ -114,6 +135,12 @@ class Builder:
         """Whether switches stand there, whose number may follow from that of the hosts."""
         facility = self.document.facility
         return bool(facility.fabric or facility.fabrics)
+
+    def free_groups(self) -> Iterator[tuple[Place, RackGroup]]:
+        """The rack groups of which positions are free, with their places."""
+        for place, _, group in self._groups():
+            if not self._taken.issuperset(expand_hostlist(group.racks)):
+                yield place, group
 
     def trial(self, layout: RackLayout | None) -> Tree:
         """A blueprint of ``layout`` without fabrics and without what runs on the hosts.
@@ -128,9 +155,15 @@ class Builder:
         return self._tree(layout, whole=True)
 
     def standing_by_class(self, layout: RackLayout) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-        """Number of the class, units in each and names of the racks of ``layout``."""
-        for number, units, names in self._filled(layout):
-            yield number, units, tuple(name for _, name in names)
+        """Number of the class, units in each and names of equal racks of a row, or of several rows."""
+        found: dict[Any, list[str]] = {}
+        first: dict[Any, int] = {}
+        for number, units, positions in self._filled(layout):
+            key = self.alike(number), units, self.classes[number].rows
+            first.setdefault(key, number)
+            found.setdefault(key, []).extend(name for _, name in positions)
+        for key, names in found.items():
+            yield first[key], key[1], tuple(names)
 
     def _tree(self, layout: RackLayout | None, *, whole: bool) -> Tree:
         groups = [] if layout is None else list(self._node_groups(layout))
@@ -178,7 +211,7 @@ class Builder:
         name = self.document.wanted.group
         number = self.document.wanted.products.index(layout.product)
         said = self.tree.find(("wanted", "products", number))
-        product = {} if said is None else _entries(said)
+        product = {} if said is None else entries(said)
         product.pop("most_per_rack", None)
         by_units: dict[int, list[str]] = {}
         for _, rack, units in self._standing(layout):
@@ -224,19 +257,57 @@ class Builder:
         found = []
         for h, hall in enumerate(halls.value):
             rows = []
-            for r, row in enumerate(_entries(hall)["rows"].value):
-                groups = [
-                    {
-                        **_entries(group),
-                        "racks": compress_hostlist(self._in_order((h, r, g), used[h, r, g])),
-                    }
-                    for g, group in enumerate(_entries(row)["rack_groups"].value)
-                    if (h, r, g) in used
-                ]
-                if groups:
-                    rows.append({**_entries(row), "rack_groups": groups})
-            found.append({**_entries(hall), "rows": rows})
+            for r, row in enumerate(entries(hall)["rows"].value):
+                if whole and "trays" in entries(hall):
+                    made_row = self._spaced((h, r), row, used)
+                else:
+                    made_row = {**entries(row), "rack_groups": list(self._kept((h, r), row, used))}
+                if made_row["rack_groups"]:
+                    rows.append(made_row)
+            found.append({**entries(hall), "rows": rows})
         return found
+
+    def _kept(
+        self, at: tuple[int, int], row: Item, used: Mapping[Place, Sequence[str]]
+    ) -> Iterator[dict[str, Any]]:
+        """The rack groups of a row with those racks that stand there."""
+        for g, group in enumerate(entries(row)["rack_groups"].value):
+            if (*at, g) in used:
+                names = self._in_order((*at, g), used[*at, g])
+                yield {**entries(group), "racks": compress_hostlist(names)}
+
+    def _spaced(
+        self, at: tuple[int, int], row: Item, used: Mapping[Place, Sequence[str]]
+    ) -> dict[str, Any]:
+        """The same with the floor of positions that stay empty, since cables go along it."""
+        said = self.document.facility.halls[at[0]].rows[at[1]]
+        groups: list[dict[str, Any]] = []
+        gap = end = 0.0
+        for g, item in enumerate(entries(row)["rack_groups"].value):
+            group, width = said.rack_groups[g], self._width(said.rack_groups[g])
+            standing = set(used.get((*at, g), ()))
+            gap, end = gap + (group.gap or 0.0), end + (group.gap or 0.0)
+            run: list[str] = []
+            for name in expand_hostlist(group.racks):
+                end += width
+                if name not in standing:
+                    gap, run = gap + width, []
+                    continue
+                if not run:
+                    fields = {key: one for key, one in entries(item).items() if key != "gap"}
+                    groups.append(fields | ({"gap": _metres(gap)} if gap else {}))
+                    gap = 0.0
+                run.append(name)
+                groups[-1]["racks"] = compress_hostlist(run)
+        length = {"length": _metres(max(end, said.length or 0.0))} if gap else {}
+        return {**entries(row), **length, "rack_groups": groups}
+
+    def _width(self, group: RackGroup) -> float:
+        """Metres of a position; 0 of a rack that is not known, of which the plan tells."""
+        try:
+            return self.catalogue.get(RackType, group.type).width.value
+        except UnknownEntryError:
+            return 0.0
 
     def _power(self, power: Item, layout: RackLayout) -> Item:
         """The power of a site without the sources that neither a rack nor a machine can hang on.
@@ -260,9 +331,9 @@ class Builder:
         def change(key: str, one: Item) -> Item:
             if key != "sources":
                 return one
-            return _like(one, [s for s in one.value if to_data(s).get("name") in kept])
+            return holding(one, [s for s in one.value if to_data(s).get("name") in kept])
 
-        return _mapped(power, change)
+        return mapped(power, change)
 
     @cached_property
     def _always_fed(self) -> frozenset[str]:
@@ -314,10 +385,10 @@ class Builder:
 
     def _part(self, key: str) -> dict[str, Item]:
         item = self.tree.find((key,))
-        return {} if item is None else _entries(item)
+        return {} if item is None else entries(item)
 
     def _made(self, value: Any) -> Item:
-        return _made(value, self._at)
+        return made(value, self._at)
 
 
 _CABLED = frozenset({"addresses", "fabric", "fabrics"})
@@ -325,49 +396,22 @@ _CABLED = frozenset({"addresses", "fabric", "fabrics"})
 
 
 def _equality(group: RackGroup) -> str:
-    return group.model_copy(update={"racks": ""}).model_dump_json()
+    return group.model_copy(update={"racks": "", "gap": None}).model_dump_json()
 
 
-def _entries(item: Item) -> dict[str, Item]:
-    """The items of a mapping by key; none of what is no mapping."""
-    value = item.value
-    return {key: one.item for key, one in value.items()} if isinstance(value, dict) else {}
-
-
-def _made(value: Any, at: Location) -> Item:
-    """Nodes for plain data in which nodes may stand that were read."""
-    if isinstance(value, Item):
-        return value
-    made: Any = value
-    if isinstance(value, Mapping):
-        made = {key: KeyValue(_made(one, at), at.line, at.column) for key, one in value.items()}
-    elif isinstance(value, (list, tuple)):
-        made = [_made(one, at) for one in value]
-    return Item(made, at.file, at.line, at.column)
-
-
-def _mapped(item: Item, change: Callable[[str, Item], Item]) -> Item:
-    """``item``, a mapping, with each of its values as ``change`` makes it by its key."""
-    made = {
-        key: KeyValue(change(key, one.item), one.line, one.column)
-        for key, one in item.value.items()
-    }
-    return Item(made, item.file, item.line, item.column)
-
-
-def _like(item: Item, value: Any) -> Item:
-    return Item(value, item.file, item.line, item.column)
+def _metres(value: float) -> str:
+    return f"{round(value, 6):g} m"
 
 
 def _naming(item: Item, name: str, others: Sequence[str]) -> Item:
     """``item`` in which each list of ``groups`` that has ``name`` has the other groups too."""
     if isinstance(item.value, dict):
-        return _mapped(
+        return mapped(
             item,
             lambda key, one: (_with_all if key == "groups" else _naming)(one, name, others),
         )
     if isinstance(item.value, list):
-        return _like(item, [_naming(one, name, others) for one in item.value])
+        return holding(item, [_naming(one, name, others) for one in item.value])
     return item
 
 
@@ -375,7 +419,7 @@ def _with_all(item: Item, name: str, others: Sequence[str]) -> Item:
     value = item.value
     if not isinstance(value, list) or name not in [one.value for one in value]:
         return _naming(item, name, others)
-    return _like(item, [*value, *(_like(item, other) for other in others)])
+    return holding(item, [*value, *(holding(item, other) for other in others)])
 
 
 _CABLES_OF_HOSTS = "nodes"
@@ -385,7 +429,7 @@ _CABLES_OF_HOSTS = "nodes"
 def _cabling(item: Item, name: str, others: Sequence[str]) -> Item:
     """A fabric, or several, in which the other groups are attached and cabled like ``name``."""
     if isinstance(item.value, list):
-        return _like(item, [_cabling(one, name, others) for one in item.value])
+        return holding(item, [_cabling(one, name, others) for one in item.value])
     if not isinstance(item.value, dict):
         return item
 
@@ -401,9 +445,9 @@ def _cabling(item: Item, name: str, others: Sequence[str]) -> Item:
                 said.get(field) == name or said.get("name") == _CABLES_OF_HOSTS
             ):
                 found += [_for_group(part, field, other) for other in others]
-        return _like(one, found)
+        return holding(one, found)
 
-    return _mapped(item, change)
+    return mapped(item, change)
 
 
 def _for_group(part: Item, field: str, other: str) -> Item:
@@ -411,10 +455,10 @@ def _for_group(part: Item, field: str, other: str) -> Item:
 
     def change(key: str, one: Item) -> Item:
         if key == field:
-            return _like(one, other)
-        return _like(one, f"{one.value}-{other}") if key == "name" else one
+            return holding(one, other)
+        return holding(one, f"{one.value}-{other}") if key == "name" else one
 
-    return _mapped(part, change)
+    return mapped(part, change)
 
 
 def _texts(value: Any, key: str) -> Iterator[str]:

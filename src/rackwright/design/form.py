@@ -56,7 +56,7 @@ class DesignOfProductDocument(TypedDict):
     """What a search found for one product."""
 
     facility: str
-    """Empty for the one that is given; the name of the layer for an alternative."""
+    """Empty for the one that is given; for an alternative, what it is or the name of its layer."""
     product: str
     objective: Objective
     ending: Ending
@@ -65,7 +65,7 @@ class DesignOfProductDocument(TypedDict):
     units: Count
     """Units of the product."""
     value: int | None
-    """The objective of the layout: accelerators, racks, W or dollars a year; null without a layout."""
+    """The objective of the layout: accelerators, racks, W, dollars a year or cm of cables; null without a layout."""
     bound: int | None
     """No layout is better than this; null where nothing bounds it."""
     power_w: float | None
@@ -77,7 +77,7 @@ class DesignOfProductDocument(TypedDict):
     """Layouts that the policies judged."""
     blocking: list[BlockingDocument]
     missing: list[str]
-    """Prices that are not known."""
+    """Prices or lengths of cables that are not known."""
     unjudged: list[str]
     """What would have to be known of racks that are left out, since unknown never passes."""
 

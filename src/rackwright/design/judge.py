@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from rackwright.catalog.loader import Catalogue
 from rackwright.design.document import Builder, RackLayout
 from rackwright.plan.load import LoadedPlan, plan_tree
 from rackwright.policy.api import Enforcement, Outcome
@@ -93,10 +92,13 @@ def name_of(result: Result) -> Known:
 class Judge:
     """Judges layouts of one facility."""
 
-    def __init__(self, builder: Builder, catalogue: Catalogue, packs: Sequence[Path] = ()) -> None:
-        """Of ``builder``'s facility, with products of ``catalogue`` and rules of ``packs`` beside the own."""
-        self.builder = builder
-        self._catalogue, self._packs = catalogue, tuple(packs)
+    def __init__(self, builder: Builder, packs: Sequence[Path] = ()) -> None:
+        """Of ``builder``'s facility, with the rules of ``packs`` beside the own."""
+        self.builder, self._packs = builder, tuple(packs)
+
+    def of(self, builder: Builder) -> Judge:
+        """The judge of another facility, by the same rules."""
+        return Judge(builder, self._packs)
 
     def load(self, tree: Tree) -> LoadedPlan:
         """The plan of a blueprint.
@@ -104,7 +106,7 @@ class Judge:
         Raises:
             SpecErrors: it is not valid.
         """
-        return plan_tree(tree, self._catalogue)
+        return plan_tree(tree, self.builder.catalogue)
 
     def judge(self, layout: RackLayout) -> LayoutVerdict:
         """What all policies say of the blueprint of ``layout``.

@@ -19,7 +19,9 @@ from rackwright.model.power import SitePower
 from rackwright.model.security import SiteSecurity
 from rackwright.model.units import Celsius, Metres, Percent, Watts
 
-Objective = Literal["most-accelerators", "least-cost", "fewest-racks", "least-power"]
+Objective = Literal[
+    "most-accelerators", "least-cost", "fewest-racks", "least-power", "shortest-cables"
+]
 
 _OWN_KEYS = frozenset({"apiVersion", "derive", "name", "sites"})
 """Keys of a blueprint that a design writes itself."""
@@ -147,4 +149,9 @@ class DesignDocument(Model):
     def _leaves_the_rest_alone(self) -> DesignDocument:
         if taken := sorted(_OWN_KEYS & self.blueprint.keys()):
             raise ValueError(f"'{taken[0]}' of the blueprint is written by the design itself")
+        facility = self.facility
+        if self.wanted.aim == "shortest-cables" and not (facility.fabric or facility.fabrics):
+            raise ValueError(
+                "the objective 'shortest-cables' needs a fabric: nothing is cabled here"
+            )
         return self

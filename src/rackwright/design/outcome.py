@@ -24,11 +24,13 @@ class DesignOutcome:
         label: what the facility is called beside others; empty for the one that is given.
         builder: of its blueprints.
         designs: one for each product, in the order written.
+        what: what it has that the given one has not, as the subject of a sentence.
     """
 
     label: str
     builder: Builder
     designs: tuple[Design, ...]
+    what: str = ""
 
     @property
     def best(self) -> Design:
@@ -51,14 +53,19 @@ class DesignOutcome:
         return ExitCode.UNKNOWN if endings & {"unknown", "unpriced"} else ExitCode.VIOLATION
 
 
-def run(judge: Judge, label: str = "") -> DesignOutcome:
+def run(judge: Judge, label: str = "", what: str = "") -> DesignOutcome:
     """The designs of a facility with each product that is wanted.
+
+    Args:
+        judge: of the facility.
+        label: what it is called beside others.
+        what: what it has that the given one has not, as the subject of a sentence.
 
     Raises:
         SpecErrors: the facility or the rest of the blueprint is not valid.
     """
     products = judge.builder.document.wanted.products
-    return DesignOutcome(label, judge.builder, tuple(design(judge, one) for one in products))
+    return DesignOutcome(label, judge.builder, tuple(design(judge, one) for one in products), what)
 
 
 def remedy(builder: Builder, result: Result) -> str:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from rackwright.design.cables import cables_of, with_cables
 from rackwright.design.classes import Survey, survey
 from rackwright.design.cuts import cuts_for
 from rackwright.design.document import RackLayout
 from rackwright.design.judge import Judge, LayoutVerdict, is_about_layouts
 from rackwright.design.model import DesignProduct, Objective
-from rackwright.design.solve import LayoutCut, LayoutProblem, RackChoice, solve
+from rackwright.design.solve import LayoutCut, LayoutProblem, PointCut, RackChoice, solve
 from rackwright.policy.engine import Result
 
 MOST_CUTS = 200
@@ -26,7 +27,7 @@ Ending = Literal[
 ``optimal`` and ``bounded`` have a layout that passes; ``short`` has the largest one, which is less than
 is wanted. ``undecided`` has none after so many that were judged, or after so much work. ``refused`` is
 by rules about which no layout changes anything, ``unknown`` for want of numbers, ``unpriced`` for want
-of prices; ``nothing`` has no rack that may stand.
+of prices; ``nothing`` has no rack that may stand, or no layout of those that may.
 """
 
 
@@ -41,13 +42,13 @@ class Design:
         survey: the kinds of racks.
         layout: what stands where; None without one that passes.
         verdict: what the policies say of it, or of the last layout that they did not let pass.
-        value: the objective of the layout: accelerators, racks, W or dollars a year.
+        value: the objective of the layout: accelerators, racks, W, dollars a year or cm of cables.
         bound: no layout has a better one; None where nothing bounds it.
         problem: what the solver was asked last, with all that was cut off; None where it was not.
         racks: of each option of the survey; empty without a layout.
         judged: layouts that were judged.
         results: what blocks every layout.
-        missing: prices that are not known.
+        missing: prices or lengths of cables that are not known.
     """
 
     product: DesignProduct
@@ -94,8 +95,14 @@ def design(judge: Judge, product: DesignProduct, *, most_cuts: int = MOST_CUTS) 
         return replace(base, ending="unknown", results=found.unjudged) if found.unjudged else base
     if wanted.aim == "least-cost" and any(one.dollars is None for one in found.options):
         return replace(base, ending="unpriced", missing=found.unpriced)
-    problem = _problem(judge, found, wanted.aim)
-    result = _search(judge, replace(base, problem=problem), most_cuts)
+    look = _search
+    if wanted.aim == "shortest-cables":
+        measured = with_cables(judge, found)
+        if not isinstance(measured, Survey):
+            return replace(base, ending="unknown", missing=measured)
+        found, look = measured, _shortest
+        base = replace(base, survey=found)
+    result = look(judge, replace(base, problem=_problem(judge, found, wanted.aim)), most_cuts)
     if result.ending != "short":
         return result
     largest = _problem(judge, found, "most-accelerators")
@@ -104,7 +111,14 @@ def design(judge: Judge, product: DesignProduct, *, most_cuts: int = MOST_CUTS) 
         judge, replace(base, problem=largest, objective="most-accelerators"), most_cuts
     )
     ending: Ending = "short" if found_most.passes else found_most.ending
-    return replace(found_most, ending=ending, judged=found_most.judged + result.judged)
+    if found_most.ending == "short":
+        ending = "nothing"
+    return replace(
+        found_most,
+        ending=ending,
+        judged=found_most.judged + result.judged,
+        results=found_most.results or result.results,
+    )
 
 
 def _problem(judge: Judge, found: Survey, aim: Objective) -> LayoutProblem:
@@ -119,6 +133,7 @@ def _problem(judge: Judge, found: Survey, aim: Objective) -> LayoutProblem:
             "fewest-racks": 1,
             "least-power": power,
             "least-cost": one.dollars or 0,
+            "shortest-cables": one.cable_cm or 0,
         }[aim]
         tie = math.ceil(power / 100) if aim == "fewest-racks" else 1
         choices.append(RackChoice(one.position_class, one.units, weight, tie))
@@ -148,22 +163,84 @@ def _search(judge: Judge, start: Design, most_cuts: int) -> Design:
         answer = solve(problem)
         now = replace(now, problem=problem, bound=answer.bound)
         if answer.status == "infeasible":
-            return replace(now, ending="short", bound=None)
+            refused = now.verdict.refused if now.verdict else ()
+            return replace(now, ending="short", bound=None, results=refused)
         if answer.status == "undecided":
             return _given_up(judge, now, last)
-        verdict = judge.judge(now.survey.layout(answer.racks))
-        now = replace(now, verdict=verdict, judged=now.judged + 1)
+        now, verdict = _judged(judge, now, answer.racks)
         if verdict.passes:
             return _ended(now, answer.racks, verdict)
-        fixed = tuple(one for one in verdict.refused if not is_about_layouts(one.policy))
-        if verdict.unknown:
-            return replace(now, ending="unknown", results=verdict.unknown)
-        if fixed:
-            return replace(now, ending="refused", results=fixed)
+        if now.results:
+            return now
         last = answer.racks
         if now.judged >= most_cuts:
             return _given_up(judge, now, last)
         cuts += cuts_for(judge, now.survey, answer.racks, verdict)
+
+
+def _judged(judge: Judge, now: Design, racks: tuple[int, ...]) -> tuple[Design, LayoutVerdict]:
+    """The search after a layout more; with ``results`` where no other layout is judged otherwise."""
+    verdict = judge.judge(now.survey.layout(racks))
+    now = replace(now, verdict=verdict, judged=now.judged + 1)
+    fixed = tuple(one for one in verdict.refused if not is_about_layouts(one.policy))
+    if verdict.unknown:
+        return replace(now, ending="unknown", results=verdict.unknown), verdict
+    return (replace(now, ending="refused", results=fixed) if fixed else now), verdict
+
+
+def _shortest(judge: Judge, start: Design, most_cuts: int) -> Design:
+    """The layout with the shortest cables: the best of those whose least length is below that of the best.
+
+    The solver knows the least length of the cables of each rack. Each layout that it finds is measured and
+    left out, until no other one can be shorter than the best that passes.
+    """
+    now = start
+    best: Design | None = None
+    assert now.problem is not None  # noqa: S101 - whoever calls has put it there
+    problem, holds = now.problem, True
+    while True:
+        answer = solve(problem)
+        done = answer.status == "infeasible"
+        now = replace(now, problem=problem, bound=None if done else answer.bound)
+        if best is not None and best.value is not None and (done or answer.bound >= best.value):
+            proven = replace(best, ending="optimal", bound=best.value)
+            return replace(proven if holds else _unproven(best), judged=now.judged)
+        if done:
+            refused = now.verdict.refused if now.verdict else ()
+            return replace(now, ending="short", results=refused)
+        if answer.status == "undecided" or now.judged >= most_cuts:
+            refused = now.verdict.refused if now.verdict else ()
+            left = replace(best, bound=now.bound) if best else None
+            left = left if left is None or holds else _unproven(left)
+            undecided = replace(now, ending="undecided", results=refused)
+            return undecided if left is None else replace(left, judged=now.judged)
+        now, verdict = _judged(judge, now, answer.racks)
+        if now.results:
+            return now
+        cuts: list[LayoutCut] = [PointCut("another layout", answer.racks, and_more=False)]
+        if verdict.passes:
+            layout = now.survey.layout(answer.racks)
+            length = cables_of(judge, layout)
+            if length.centimetres is None:
+                return replace(now, ending="unknown", missing=length.missing)
+            least = sum(c.weight * n for c, n in zip(problem.choices, answer.racks, strict=True))
+            holds = holds and least <= length.centimetres
+            if best is None or best.value is None or length.centimetres < best.value:
+                best = replace(
+                    now,
+                    ending="bounded",
+                    layout=layout,
+                    value=length.centimetres,
+                    racks=answer.racks,
+                )
+        else:
+            cuts = cuts_for(judge, now.survey, answer.racks, verdict)
+        problem = replace(problem, cuts=(*problem.cuts, *cuts))
+
+
+def _unproven(best: Design) -> Design:
+    """A layout of which a rack was measured below its least length, so that nothing bounds it."""
+    return replace(best, ending="bounded", bound=None)
 
 
 def _ended(now: Design, racks: tuple[int, ...], verdict: LayoutVerdict) -> Design:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rackwright.design.items import made
 from rackwright.design.model import DesignDocument
 from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.model.names import compress_hostlist, expand_hostlist, hostlist_size
@@ -61,7 +62,7 @@ def _add_sources(tree: Tree, rows: Sequence[Row]) -> None:
         for column, cell in cells.items():
             value = cell.split() if column == _LISTED else _scalar(cell)
             _put(fields, column.split("."), value, at)
-        listed.append(_made(fields, at))
+        listed.append(made(fields, at))
 
 
 def _add_positions(tree: Tree, rows: Sequence[Row]) -> None:
@@ -100,7 +101,7 @@ def _add_positions(tree: Tree, rows: Sequence[Row]) -> None:
             held = last[1].value["racks"].item
             held.value = f"{held.value},{cells['racks']}"
             continue
-        group = _made({"racks": cells["racks"], **fields}, at)
+        group = made({"racks": cells["racks"], **fields}, at)
         _row_of(tree, cells["hall"], cells["row"], at).append(group)
         last = same, group
     _shorten(tree)
@@ -154,7 +155,7 @@ def _row_of(tree: Tree, hall: str, row: str, at: Location) -> list[Item]:
                 if _name(other) == row:
                     path = ("facility", "halls", number, "rows", place)
                     return _list_at(tree, path, "rack_groups")
-            rows.append(_made({"name": row, "rack_groups": []}, at))
+            rows.append(made({"name": row, "rack_groups": []}, at))
             groups: list[Item] = rows[-1].value["rack_groups"].item.value
             return groups
     raise _refused(f"the document has no hall '{hall}'", at)
@@ -171,7 +172,7 @@ def _list_at(tree: Tree, path: tuple[str | int, ...], key: str) -> list[Item]:
     if around is None or not isinstance(around.value, dict):
         raise _refused(f"'{'.'.join(map(str, path))}' is no mapping of fields", place)
     if key not in around.value:
-        around.value[key] = KeyValue(_made([], place), place.line, place.column)
+        around.value[key] = KeyValue(made([], place), place.line, place.column)
     listed = around.value[key].item.value
     if not isinstance(listed, list):
         raise _refused(f"'{key}' is no list", around.value[key].item.location)
@@ -206,15 +207,6 @@ def _child(item: Item, key: str) -> Item | None:
 def _name(item: Item) -> Any:
     found = _child(item, "name")
     return None if found is None else found.value
-
-
-def _made(value: Any, at: Location) -> Item:
-    made: Any = value
-    if isinstance(value, dict):
-        made = {key: KeyValue(_made(one, at), at.line, at.column) for key, one in value.items()}
-    elif isinstance(value, list):
-        made = [_made(one, at) for one in value]
-    return Item(made, at.file, at.line, at.column)
 
 
 def _refused(summary: str, at: Location) -> SpecErrors:

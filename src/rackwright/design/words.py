@@ -33,6 +33,7 @@ _COUNTED: dict[Objective, str] = {
     "fewest-racks": "racks",
     "least-power": "W",
     "least-cost": "USD/year",
+    "shortest-cables": "m of cable",
 }
 
 
@@ -53,6 +54,8 @@ def render(
     if sum(len(one.designs) for one in outcomes) > 1:
         lines += [*_side_by_side(outcomes), ""]
     lines += _reasons(first, bindings)
+    if gains := [text for one in outcomes[1:] if (text := gain_text(first, one))]:
+        lines += ["what alternatives bring:", *(f"  {text}" for text in gains)]
     if written is not None:
         lines += ["", f"written to {written}; 'rackwright check' passes it"]
     while lines[-1] == "":
@@ -63,7 +66,11 @@ def render(
 def value_text(objective: Objective, value: float) -> str:
     """A value of an objective with what it counts."""
     unit = _COUNTED[objective]
-    return format_quantity(value, "W") if unit == "W" else f"{value:,.0f} {unit}"
+    if unit == "W":
+        return format_quantity(value, unit)
+    if objective == "shortest-cables":
+        return f"{value / 100:,.1f} {unit}"
+    return f"{value:,.0f} {unit.removesuffix('s') if round(value) == 1 else unit}"
 
 
 def ending_text(found: Design) -> str:
@@ -108,6 +115,7 @@ def _judged(best: Design, wanted: DesignWish) -> str:
         "fewest-racks": "the fewest racks",
         "least-power": "the least power",
         "least-cost": "the least cost",
+        "shortest-cables": "the shortest cables",
     }[wanted.aim]
     if best.ending == "optimal":
         return f"{aim}, which is optimal"
@@ -181,12 +189,17 @@ def _reasons(outcome: DesignOutcome, bindings: Sequence[Binding]) -> Iterator[st
         yield from (f"  {binding_text(one, best.product.type)}" for one in bindings)
     barred = list(barred_texts(outcome))
     if barred:
-        yield "what a rack holds:"
+        yield "what a rack holds:" if best.survey.options else "what is short:"
         yield from (f"  {text}" for text in barred)
+    if best.layout is None and best.problem is not None and best.problem.most_racks < 1:
+        free, kept = outcome.builder.positions, outcome.builder.document.wanted.reserve.positions
+        yield "what is short:"
+        yield f"  rack positions: {free:,} are free, and {kept:,} are to stay so"
     results = best.results
     if best.ending == "unknown":
         yield "what nobody has said:"
         yield from _to_fill_in(outcome, best.results)
+        yield from (f"  {text}" for text in best.missing)
         return
     if best.survey.unjudged:
         yield "racks that are left out, since nobody has said:"
@@ -231,8 +244,38 @@ def binding_text(one: Binding, product: str) -> str:
     return f"{text}; the next {more} there {gives} {one.units:,} × {product} ({one.accelerators:,} accelerators)"
 
 
+def gain_text(first: DesignOutcome, other: DesignOutcome) -> str:
+    """What an alternative brings, as a sentence; empty where it has no layout of what is wanted."""
+    before, after = first.best, other.best
+    if after.layout is None or (before.passes and not after.passes):
+        return ""
+    return f"{other.what or other.label} {_gain(before, after) or 'brings nothing more'}"
+
+
+def _gain(before: Design, after: Design) -> str:
+    """What ``after`` has more than ``before``, or less; empty where that is nothing."""
+    more = after.accelerators - before.accelerators
+    product = after.product.type
+    most = after.objective == "most-accelerators"
+    if after.layout is None or before.layout is None:
+        return f"gives {more:,} accelerators of {product}"
+    if more > 0 and (most or not before.passes):
+        units = after.layout.units - before.layout.units
+        same = after.product == before.product
+        what = f"{units:,} × {product}" if same else f"with {product}"
+        return f"gives {more:,} accelerators more ({what})"
+    if most:
+        less = before.layout.count - after.layout.count if not more else 0
+        return f"saves {value_text('fewest-racks', less)}" if less > 0 else ""
+    less = (before.value or 0) - (after.value or 0)
+    return f"saves {value_text(after.objective, less)}" if less > 0 else ""
+
+
 def barred_texts(outcome: DesignOutcome) -> Iterator[str]:
-    """For the racks of the best design, which rule keeps them from holding more; equal ones once."""
+    """For the racks of the best design, which rule keeps them from holding more; equal ones once.
+
+    Of racks that hold nothing, each rule is told: all of them are to be met.
+    """
     best, classes = outcome.best, outcome.builder.classes
     most: dict[int, int] = {}
     for option in best.survey.options:
@@ -240,9 +283,10 @@ def barred_texts(outcome: DesignOutcome) -> Iterator[str]:
     found: dict[tuple[int, int, str, str], list[PositionClass]] = {}
     for one in best.survey.barred:
         held = most.get(one.position_class, 0)
-        first = (held, one.units, one.policy, one.why)
         if one.units == held + 1:
-            found.setdefault(first, []).append(classes[one.position_class])
+            for policy, why in one.reasons if not held else one.reasons[:1]:
+                told = held, one.units, policy, why
+                found.setdefault(told, []).append(classes[one.position_class])
     for (held, units, policy, why), own in found.items():
         where = compress_hostlist(name for each in own for _, name in each.positions)
         what = f"{held} × {best.product.type}" if held else f"no {best.product.type}"

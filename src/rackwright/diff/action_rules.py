@@ -233,7 +233,8 @@ _ONPREM = (
             "power/continuous_derate power/power_factor power/oversubscription power/capping "
             "power/generator_acceptance halls/*/floor/** halls/*/power_limit "
             "halls/*/rows/*/power_limit halls/*/clear_height"),
-    *_rules("sites/onprem/", _REVIEW, _PLANT, "power/sources/** loops/** halls/*/air/** halls/*/trays/**"),
+    *_rules("sites/onprem/", _REVIEW, _PLANT, "power/sources/** loops/** halls/*/air/** halls/*/trays/** "
+            "halls/*/rows/*/length"),
     ActionRule("sites/onprem/halls/*", "added", _IN_PLACE, "a new hall"),
     ActionRule("sites/onprem/halls/*", "removed", _DRAIN, "its racks are given up"),
     ActionRule("sites/onprem/halls/*/rows/*", "added", _IN_PLACE, "a new row"),
@@ -241,6 +242,7 @@ _ONPREM = (
     ActionRule(_RACKS, "added", _IN_PLACE, "new racks"),
     ActionRule(_RACKS, "removed", _DRAIN, "the racks are given up"),
     ActionRule(f"{_RACKS}/racks", "any", _REVIEW, "racks are added, given up or renamed"),
+    ActionRule(f"{_RACKS}/gap", "any", _REVIEW, "racks stand elsewhere in their row"),
     ActionRule(f"{_RACKS}/type", "any", _DRAIN, "another rack: its nodes are moved"),
     *_rules(f"{_RACKS}/", _DRAIN, "the racks lose this feed meanwhile",
             "feeds/** shelves/**"),

@@ -368,9 +368,11 @@ _PLANT: Mapping[type[Model], Fields] = {
         | {"slope": lower()}
     ),
     onprem.Shipping: Fields(claims=dict.fromkeys(("height", "width", "weight"), lower())),
-    onprem.Row: Fields("name", parts="rack_groups", settings={"power_limit": higher(Absent.MILD)}),
+    onprem.Row: Fields(
+        "name length", parts="rack_groups", settings={"power_limit": higher(Absent.MILD)}
+    ),
     onprem.RackGroup: Fields(
-        "racks type air_direction",
+        "racks type air_direction gap",
         parts="feeds cooling shelves",
         statements="shipping",
         claims={

@@ -153,6 +153,9 @@ class RackGroup(Model):
     cable_weight: Kilograms | None = None
     """Of the cables that hang in one rack, with what holds them."""
     shipping: Shipping | None = None
+    gap: Metres | None = None
+    """Free floor before its first rack, as of positions that stay empty; absent, it stands at the rack
+    before, or at the beginning of the row."""
 
     @model_validator(mode="after")
     def _feeds_differ(self) -> RackGroup:
@@ -168,6 +171,8 @@ class Row(Model):
     rack_groups: tuple[RackGroup, ...]
     power_limit: Watts | None = None
     """Most power the row may draw."""
+    length: Metres | None = None
+    """From its beginning to its end; absent, it ends at its last rack."""
 
 
 class Hall(Model):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,15 @@ import pytest
 import yaml
 
 from cli_support import Ended, run_here
-from design_factories import a_document, a_facility, a_hall, a_wish, some_positions
+from design_factories import (
+    a_document,
+    a_facility,
+    a_hall,
+    a_liquid_document,
+    a_wish,
+    some_positions,
+)
+from design_halls import switches_that_draw_too
 
 
 def written(folder: Path, document: dict[str, Any]) -> Path:
@@ -79,6 +88,8 @@ def test_products_and_alternatives_stand_side_by_side(folder: Path) -> None:
     assert list(found) == [
         ("", "dgx-h100"),
         ("", "dgx-h200"),
+        ("a fourth feed", "dgx-h100"),
+        ("a fourth feed", "dgx-h200"),
         ("more-air", "dgx-h100"),
         ("more-air", "dgx-h200"),
     ]
@@ -86,6 +97,52 @@ def test_products_and_alternatives_stand_side_by_side(folder: Path) -> None:
     assert found["more-air", "dgx-h100"]["accelerators"] == 128
     assert found["", "dgx-h200"]["ending"] == "unknown", "no firmware is stated for it"
     assert document["best"] == found["", "dgx-h100"]
+
+
+def test_what_a_layer_brings_is_said_and_what_follows_may_be_left_out(folder: Path) -> None:
+    more = {"facility": {"halls": [{"name": "hall-1", "air": {"count": 3}}]}}
+    (folder / "more-air.yaml").write_text(yaml.safe_dump(more), encoding="utf-8")
+    brings = "what alternatives bring:"
+    said = ask(folder, "--alternative", "more-air.yaml").out.partition(brings)[2].splitlines()[1:]
+    assert said == [
+        "  a fourth feed brings nothing more",
+        "  more-air gives 64 accelerators more (8 × dgx-h100)",
+    ]
+    assert brings not in ask(folder, "--as-given").out
+
+
+def test_liquid_may_be_a_layer_over_a_hall_in_air(folder: Path) -> None:
+    liquid = a_liquid_document("4000 L/min")
+    air = copy.deepcopy(liquid)
+    (group,) = air["facility"]["halls"][0]["rows"][0]["rack_groups"]
+    group["cooling"] = {"mode": "air", "power_limit": "140 kW"}
+    del air["facility"]["loops"]
+    written(folder, air)
+    layer = {"facility": {key: liquid["facility"][key] for key in ("halls", "loops")}}
+    text = yaml.safe_dump(layer, sort_keys=False, allow_unicode=True)
+    (folder / "liquid.yaml").write_text(text, encoding="utf-8")
+    ended = ask(folder, "--alternative", "liquid.yaml")
+    assert ended.out.startswith("demo: no layout with the most accelerators: nothing fits\n")
+    assert "what is short:\n  g[01-06]: no gb200-nvl72; with 1, COOL-003: " in ended.out
+    assert "\n  liquid gives 288 accelerators of gb200-nvl72\n" in ended.out
+
+
+def test_positions_that_are_all_to_stay_free_are_short(folder: Path) -> None:
+    written(folder, a_document(None, a_wish(reserve={"positions": 4})))
+    ended = ask(folder, "--as-given")
+    assert ended.code == 5
+    assert "what is short:\n  rack positions: 4 are free, and 4 are to stay so\n" in ended.out
+
+
+def test_where_the_smallest_layout_is_refused_for_its_switches_that_is_told(folder: Path) -> None:
+    """Each rack passes by itself; a layout without any was planned, and ended it as a wrong blueprint."""
+    document = switches_that_draw_too()
+    document["facility"]["power"]["contract"] = "115 kW"
+    written(folder, document)
+    ended = ask(folder, "--as-given")
+    assert ended.code == 5
+    assert "what blocks it:\n" in ended.out
+    assert "PWR-006 lab contract: " in ended.out
 
 
 def test_what_is_not_known_is_named_and_nothing_is_written(folder: Path) -> None:

@@ -14,6 +14,7 @@ from design_factories import (
     some_positions,
     some_sources,
 )
+from factories import CATALOGUE
 from rackwright.design.document import Builder, RackLayout
 from rackwright.design.model import DesignDocument
 from rackwright.errors import SpecErrors
@@ -25,7 +26,7 @@ LOW = {"mode": "air", "power_limit": "25 kW"}
 def builder_of(document: object) -> Builder:
     text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
     loaded = load_text(text, DesignDocument, name="wanted.yaml")
-    return Builder(loaded.value, loaded.tree)
+    return Builder(loaded.value, loaded.tree, CATALOGUE)
 
 
 def test_equal_positions_of_several_rows_are_one_class() -> None:

@@ -15,9 +15,9 @@ from design_factories import (
     some_positions,
     some_sources,
 )
+from design_halls import COSTS
 from rackwright.design.explain import Binding, bindings_of
 from rackwright.design.search import Design, design
-from unit.design.test_search import COSTS
 
 
 def searched(document: dict[str, Any]) -> Design:

@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from design_factories import (
-    OPERATIONS,
     a_document,
     a_facility,
     a_hall,
@@ -20,6 +19,15 @@ from design_factories import (
     passing,
     some_positions,
     some_sources,
+)
+from design_halls import (
+    COSTS,
+    LOW,
+    SMALL,
+    SmallHall,
+    bound_by_cooling,
+    cooling_that_is_lost_with_a_utility,
+    two_kinds_of_positions,
 )
 from factories import CATALOGUE
 from rackwright.design.document import RackLayout
@@ -33,210 +41,6 @@ from rackwright.render.full_form import document_yaml
 from rackwright.spec.loader import tree_of
 from rackwright.spec.yaml_reader import read_text
 
-LATER = {
-    "enforcement": "disabled",
-    "reason": "nothing was measured yet",
-    "owner": "dc@example.com",
-}
-COSTS = {
-    "budget_per_year": "9_000_000 USD/year",
-    "as_of": "2026-11-21",
-    "owned": {
-        "energy": "0.07 USD/kWh",
-        "utilisation": "80 %",
-        "amortisation_years": 4,
-        "opex": "5 %",
-    },
-    "capex": {
-        "dgx-h100": "300_000 USD",
-        "rack-48u": "2_000 USD",
-        "pdu-415v-60a-24c19": "3_000 USD",
-        "crah-spec-100kw": "40_000 USD",
-    },
-}
-FABRIC = {
-    "name": "compute",
-    "preset": "rail-optimized",
-    "technology": "infiniband",
-    "rate": "400 Gbps",
-    "network": "10.30.0.0/22",
-    "mtu": 4096,
-    "m_key": True,
-    "sa_key": True,
-    "tiers": [
-        {
-            "name": "leaf",
-            "racks": "n[01-02]",
-            "start_unit": "1 U",
-            "air_direction": "front-to-back",
-            "per_rack": 8,
-        },
-        {
-            "name": "spine",
-            "racks": "n[01-02]",
-            "start_unit": "20 U",
-            "air_direction": "front-to-back",
-            "per_rack": 8,
-        },
-    ],
-    "links": [
-        {
-            "name": "nodes",
-            "cable": "mms4x00-ns",
-            "fibre": "OS2",
-            "diameter": "3 mm",
-            "bend_space": "80 mm",
-            "length": "20 m",
-            "lower_shell": "flat-top",
-            "upper_shell": "finned-top",
-        },
-        {
-            "name": "spines",
-            "cable": "mma4z00",
-            "fibre": "OM4",
-            "diameter": "3 mm",
-            "bend_space": "80 mm",
-            "length": "10 m",
-            "lower_shell": "finned-top",
-            "upper_shell": "finned-top",
-        },
-    ],
-    "segments": [{"name": "default", "prefix": "10.30.0.0/22"}],
-}
-LOW = {"mode": "air", "power_limit": "25 kW"}
-"""What a rack gets in the weaker half of a hall."""
-
-
-def bound_by_power() -> dict[str, Any]:
-    return a_document(a_facility(sources=some_sources(capacity="35 kW")))
-
-
-def bound_by_cooling() -> dict[str, Any]:
-    return a_document(a_facility(halls=[a_hall(units=2)]))
-
-
-def bound_by_the_floor() -> dict[str, Any]:
-    floor = {"uniform": "450 kg/m2", "concentrated": "680 kg", "rolling": "680 kg"}
-    return a_document(a_facility(halls=[a_hall(floor=floor)]))
-
-
-def bound_by_positions() -> dict[str, Any]:
-    return a_document(a_facility(halls=[a_hall(some_positions("c[01-02]"))]))
-
-
-def bound_by_the_contract() -> dict[str, Any]:
-    return a_document(a_facility(contract="250 kW"))
-
-
-def two_feeds_of_which_one_is_lost() -> dict[str, Any]:
-    firmware = [{**OPERATIONS["firmware"][0], "type": "dgx-a100"}]
-    return a_document(
-        a_facility(
-            sources=some_sources("ab", capacity="30 kW"),
-            halls=[a_hall(some_positions(lanes="ab"))],
-        ),
-        a_wish(product="dgx-a100", most_per_rack=5),
-        operations={**OPERATIONS, "firmware": firmware},
-    )
-
-
-def two_kinds_of_positions() -> dict[str, Any]:
-    halls = [a_hall(some_positions("c[01-02]"), some_positions("d[01-02]", cooling=LOW))]
-    return a_document(a_facility(halls=halls, sources=some_sources(capacity="30 kW")))
-
-
-def a_row_with_a_limit() -> dict[str, Any]:
-    rows = [
-        {"name": "r1", "power_limit": "50 kW", "rack_groups": [some_positions("c[01-02]")]},
-        {"name": "r2", "rack_groups": [some_positions("d[01-02]")]},
-    ]
-    return a_document(a_facility(halls=[a_hall(rows=rows)]))
-
-
-def reserves() -> dict[str, Any]:
-    kept = {"power": "60 %", "cooling": "75 %", "positions": 1}
-    return a_document(None, a_wish(reserve=kept))
-
-
-def a_pue_beside_entries() -> dict[str, Any]:
-    return a_document(a_facility(contract="240 kW", pue=1.6))
-
-
-def a_pue_alone() -> dict[str, Any]:
-    facility = a_facility(contract="200 kW", pue=1.4)
-    for source in facility["power"]["sources"]:
-        source.pop("efficiency", None)
-    del facility["plant"][0]["power"], facility["halls"][0]["air"]["power"]
-    return a_document(facility)
-
-
-def bound_by_coolant() -> dict[str, Any]:
-    return a_liquid_document("400 L/min")
-
-
-def batteries_that_charge() -> dict[str, Any]:
-    return a_document(a_facility(sources=some_sources(utility="200 kW", recharge="25 kW")))
-
-
-def cooling_that_is_lost_with_a_utility() -> dict[str, Any]:
-    """Only the policies know of it."""
-    sources = some_sources()
-    sources.insert(1, {**sources[0], "name": "utility-2"})
-    for source in sources:
-        if source["kind"] == "ups":
-            source["fed_by"] = ["utility", "utility-2"]
-    hall = a_hall(units=4)
-    del hall["air"]["fed_by"]
-    hall["air"]["supplies"] = [
-        {"count": 3, "fed_by": ["utility"]},
-        {"count": 1, "fed_by": ["utility-2"]},
-    ]
-    facility = a_facility(sources=sources, halls=[hall])
-    facility["plant"][0]["fed_by"] = ["utility", "utility-2"]
-    return a_document(facility)
-
-
-def a_budget_of_a_year() -> dict[str, Any]:
-    """The same."""
-    costs = {**COSTS, "budget_per_year": "1_000_000 USD/year"}
-    return a_document(a_facility(pue=1.4), costs=costs)
-
-
-def switches_that_draw_too() -> dict[str, Any]:
-    """The same."""
-    facility = a_facility(
-        contract="200 kW",
-        fabric=FABRIC,
-        halls=[a_hall(some_positions(), some_positions("n[01-02]"))],
-    )
-    keys = ("congestion_key", "node_key", "vendor_key", "limited_membership")
-    facility["security"]["infiniband"] = {
-        "m_key_protection_level": 2,
-        **dict.fromkeys(keys, True),
-    }
-    return a_document(facility, policies=dict.fromkeys(("NET-008", "NET-009", "REL-003"), LATER))
-
-
-HALLS: list[tuple[Callable[[], dict[str, Any]], int, int, str | None]] = [
-    (bound_by_power, 5, 13, None),
-    (bound_by_cooling, 5, 8, None),
-    (bound_by_the_floor, 5, 12, None),
-    (bound_by_positions, 6, 8, None),
-    (bound_by_the_contract, 5, 14, None),
-    (two_feeds_of_which_one_is_lost, 5, 9, None),
-    (two_kinds_of_positions, 4, 11, None),
-    (a_row_with_a_limit, 4, 12, None),
-    (reserves, 5, 12, None),
-    (a_pue_beside_entries, 5, 13, None),
-    (a_pue_alone, 5, 14, None),
-    (bound_by_coolant, 2, 2, None),
-    (batteries_that_charge, 5, 2, None),
-    (cooling_that_is_lost_with_a_utility, 5, 8, "COOL-011"),
-    (a_budget_of_a_year, 5, 9, "CST-001"),
-    (switches_that_draw_too, 4, 7, "PWR-006"),
-]
-"""A facility, most units in a rack that are tried, the most that fits, and what is cut off."""
-
 
 def searched(document: dict[str, Any], **more: Any) -> tuple[Judge, Design]:
     judge = a_judge(document)
@@ -244,15 +48,12 @@ def searched(document: dict[str, Any], **more: Any) -> tuple[Judge, Design]:
     return judge, design(judge, product, **more)
 
 
-@pytest.mark.parametrize(
-    ("facility", "most_units", "most", "cut"), HALLS, ids=lambda one: getattr(one, "__name__", None)
-)
-def test_as_many_fit_as_by_trying_all_layouts(
-    facility: Callable[[], dict[str, Any]], most_units: int, most: int, cut: str | None
-) -> None:
-    judge, found = searched(facility())
-    fitting = passing(judge, found.product, most_units)
-    assert max(layout.units for layout in fitting) == most
+@pytest.mark.parametrize("hall", SMALL, ids=lambda one: one.name)
+def test_as_many_fit_as_by_trying_all_layouts(hall: SmallHall) -> None:
+    judge, found = searched(hall.document())
+    fitting = passing(judge, found.product, hall.most_units)
+    most = max(layout.units for layout in fitting)
+    assert most == hall.most
     assert found.ending == "optimal"
     assert found.layout is not None
     assert found.layout.units == most
@@ -265,7 +66,8 @@ def test_as_many_fit_as_by_trying_all_layouts(
     read = plan_tree(tree_of([read_text(text, "blueprint.yaml")]), CATALOGUE)
     assert check_plan(read).exit_code is ExitCode.CLEAN
     cuts = found.problem.cuts if found.problem else ()
-    assert {one.what.rpartition("(")[2].strip(")") for one in cuts} == ({cut} if cut else set())
+    named = {one.what.rpartition("(")[2].strip(")") for one in cuts}
+    assert named == ({hall.cut} if hall.cut else set())
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,24 @@ class CableRoutes:
         one, other = self._end_of(wire.lower), self._end_of(wire.upper)
         return self._length(*one, *other)
 
+    def edges(self, rack: str, device: Path) -> tuple[float, float] | None:
+        """Lower edges of the lowest and the highest device of a group in a rack, in metres; None where unknown."""
+        return self._heights.get((self._classes[rack], device))
+
+    def between(
+        self, one: str, lower: tuple[float, float], other: str, upper: tuple[float, float]
+    ) -> float | None:
+        """Metres of a cable between devices with these edges in two racks; None where the way is not known."""
+        here, there = self.places[one], self.places[other]
+        if one == other:
+            apart = max(abs(lower[1] - upper[0]), abs(upper[1] - lower[0]))
+            return with_slack(apart + here.width)
+        trays, along = self._trays.get(here.hall), self._along(here, there)
+        if trays is None or along is None:
+            return None
+        drops = (max(abs(trays.height - edge) for edge in ends) for ends in (lower, upper))
+        return with_slack(along + sum(drops))
+
     @cached_property
     def _trays(self) -> Mapping[int, CableTrays]:
         halls = enumerate(self.site.halls)
@@ -113,6 +131,7 @@ class CableRoutes:
             for r, row in enumerate(hall.rows):
                 along = 0.0
                 for group in row.rack_groups:
+                    along += group.gap or 0.0
                     width = self.layout.catalogue.get(RackType, group.type).width.value
                     for rack in expand_hostlist(group.racks):
                         found[rack] = StandingRack(h, r, along + width / 2, width)
@@ -122,7 +141,10 @@ class CableRoutes:
     @cached_property
     def row_ends(self) -> Mapping[int, float]:
         """Metres to the end of the longest row of each hall."""
-        found: dict[int, float] = {}
+        found: dict[int, float] = {
+            h: max((row.length or 0.0 for row in hall.rows), default=0.0)
+            for h, hall in enumerate(self.site.halls)
+        }
         for place in self.places.values():
             found[place.hall] = max(found.get(place.hall, 0.0), place.along + place.width / 2)
         return found
@@ -146,19 +168,10 @@ class CableRoutes:
         return found
 
     def _length(self, one: str, lower: Path, other: str, upper: Path) -> float | None:
-        here, there = self.places[one], self.places[other]
-        edges = self._heights.get((self._classes[one], lower))
-        others = self._heights.get((self._classes[other], upper))
+        edges, others = self.edges(one, lower), self.edges(other, upper)
         if edges is None or others is None:
             return None
-        if one == other:
-            apart = max(abs(edges[1] - others[0]), abs(others[1] - edges[0]))
-            return with_slack(apart + here.width)
-        trays, along = self._trays.get(here.hall), self._along(here, there)
-        if trays is None or along is None:
-            return None
-        drops = (max(abs(trays.height - edge) for edge in ends) for ends in (edges, others))
-        return with_slack(along + sum(drops))
+        return self.between(one, edges, other, others)
 
     def _along(self, here: StandingRack, there: StandingRack) -> float | None:
         """Metres along the trays; None from hall to hall, and from row to row where nobody says how."""

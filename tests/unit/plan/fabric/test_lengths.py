@@ -22,7 +22,7 @@ WHERE = ("sites", 0, "fabrics", 0, "links")
 def routes_of(
     trays: dict[str, Any] | None = TRAYS,
     *,
-    rows: tuple[str, ...] = ("c[01-04],n01",),
+    rows: tuple[str | dict[str, Any], ...] = ("c[01-04],n01",),
     halls: tuple[str, ...] = (),
     groups: list[dict[str, Any]] | None = None,
     **more: Any,
@@ -33,7 +33,8 @@ def routes_of(
         a_tier("spine", 2, start_unit="10 U"),
     ]
     links = [some_cables("dgx", "leaf", name="nodes"), some_cables(parallel=8)]
-    hall = a_hall(rows=[{**a_row(a_rack_group(r)), "name": f"row-{n}"} for n, r in enumerate(rows)])
+    said = [a_row(a_rack_group(row)) if isinstance(row, str) else row for row in rows]
+    hall = a_hall(rows=[{**row, "name": f"row-{n}"} for n, row in enumerate(said)])
     if trays is not None:
         hall["trays"] = trays
     others = [{**a_hall(rows=[a_row(a_rack_group(r))]), "name": f"other-{r}"} for r in halls]
@@ -62,6 +63,23 @@ def test_a_cable_in_a_row_goes_along_its_tray():
     way = 2.4 + (2.7 - 39 * UNIT_M) + (2.7 - 9 * UNIT_M)
     assert way == pytest.approx(5.666, abs=0.001)
     assert longest(routes_of(), 1).metres == pytest.approx(way + 1)
+
+
+def test_positions_that_stay_empty_keep_their_floor():
+    """Two positions of 0.6 m stay empty before n01: 1.2 m more along the tray."""
+    row = a_row(a_rack_group("c[01-04]"), a_rack_group("n01", gap="1.2 m"))
+    before, after = (
+        longest(routes_of(rows=rows), 1).metres for rows in (("c[01-04],n01",), (row,))
+    )
+    assert known(after) - known(before) == pytest.approx(1.2)
+
+
+def test_a_row_that_goes_on_behind_its_racks_has_its_tray_to_its_end():
+    """A row of 2.4 m that is 3.6 m long has the tray across it 1.2 m farther, there and back; slack is a tenth."""
+    trays = {**TRAYS, "joined": "last"}
+    rows = [(a_row(a_rack_group("c[01-04]"), **more), "n01") for more in ({}, {"length": "3.6 m"})]
+    before, after = (longest(routes_of(trays, rows=each), 1).metres for each in rows)
+    assert known(after) - known(before) == pytest.approx(1.1 * 2 * 1.2)
 
 
 def test_slack_is_a_tenth_of_a_long_way():
