@@ -11,7 +11,7 @@ import pytest
 
 from design_factories import a_judge
 from design_halls import LARGE, LargeHall, document_row, row_of
-from rackwright.design.explain import bindings_of
+from rackwright.design.answer.explain import bindings_of
 from rackwright.design.search import design
 
 pytestmark = pytest.mark.bench

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from catalogue_team import an_entry, write
 from designs import GONE, Changes, Design, said
 from rackwright.catalog.loader import load_catalogue
-from rackwright.plan.power.products import efficiency_at_rating
+from rackwright.plan.power.draws import Draws
 from rackwright.plan.problems import PlanError
 from rackwright.policy.api import Outcome
 
@@ -79,11 +80,12 @@ def judged(
 
 
 def test_the_plan_is_that_of_the_numbers_by_hand(design: Design) -> None:
-    """950 kW of 1 MVA at 0.95; 950 / (950 + 12) of it are 98.7526 %."""
+    """950 kW of 1 MVA at 0.95, with 12 kW lost."""
     by_hand: dict[Any, Any] = {
         **HOT,
         (*TRAFO, "capacity"): "950 kW",
-        (*TRAFO, "efficiency"): f"{100 * 950 / 962!r} %",
+        (*TRAFO, "efficiency"): GONE,
+        (*TRAFO, "losses"): "12 kW",
         (*GEN, "step_load"): "400 kW",
     }
     one, other = design.site(by_hand), design.site(BY_PRODUCT)
@@ -98,7 +100,8 @@ def test_modules_of_a_product_are_those_of_the_numbers_by_hand(design: Design) -
         **HOT,
         (*TRAFO, "capacity"): GONE,
         (*TRAFO, "modules"): {"count": 2, "spare": 0, "capacity": "475 kW"},
-        (*TRAFO, "efficiency"): f"{100 * 475 / 481!r} %",
+        (*TRAFO, "efficiency"): GONE,
+        (*TRAFO, "losses"): "12 kW",
         (*GEN, "capacity"): GONE,
         (*GEN, "modules"): {"count": 3, "spare": 1, "capacity": "400 kW"},
         (*GEN, "step_load"): "400 kW",
@@ -120,13 +123,52 @@ def test_modules_of_a_product_are_those_of_the_numbers_by_hand(design: Design) -
         assert getattr(one, table) == getattr(other, table), table
 
 
-def test_losses_in_proportion_are_no_less_than_the_true_ones_from_a_share_on() -> None:
-    """No load 2 kW, load 10 kW, 1 MW: at 20 % and more, P₀ + x²·Pₖ ≤ x·(P₀ + Pₖ)."""
-    gain = 100 / efficiency_at_rating(1e6, 12e3) - 1
-    for percent in range(20, 101):
-        share = percent / 100
-        assert 2e3 + share**2 * 10e3 <= share * 1e6 * gain + 1e-6
-    assert 2e3 + 0.1**2 * 10e3 - 0.1 * 1e6 * gain < 2e3
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.5, 1.0])
+def test_losses_of_a_transformer_are_no_less_than_the_true_ones_at_any_load(share: float) -> None:
+    """No load 2 kW, load 10 kW, 1 MW: taken in proportion, they were too little below a share of P₀ / Pₖ."""
+    draws = Draws(beside={"trafo": 12e3})
+    drawn = draws.of("trafo", share * 1e6)
+    assert drawn is not None
+    assert drawn - share * 1e6 >= 2e3 + share**2 * 10e3
+
+
+def test_what_a_transformer_loses_is_drawn_from_what_feeds_it_at_any_load(design: Design) -> None:
+    """12 kW more at the utility, and at the generator in its step; a PUE would have them in it."""
+    changes: Changes = {
+        **BY_PRODUCT,
+        **dict.fromkeys([("pue",), ("pue_budget",)], GONE),
+        ("plant",): [],
+        ("halls", 0, "air", "fed_by"): ["board"],
+        **{(*SOURCES, number, "recharge"): "0 W" for number in (4, 5, 6)},
+        (*TRAFO, "fed_by"): ["utility", "gen"],
+        (*SOURCES, 3, "fed_by"): ["trafo"],
+    }
+    whole = design.site(changes)
+    none = design.site(changes, {"acme-trafo": {"losses": said("0 W")}})
+
+    def drawn(site: Any, name: str) -> float:
+        (row,) = (r for r in site.sources if r.source == name)
+        return float(row.facility_w)
+
+    assert drawn(whole, "trafo") == drawn(none, "trafo")
+    assert drawn(whole, "utility") == pytest.approx(drawn(none, "utility") + 12e3)
+    steps: list[float] = []
+    for losses in ("12 kW", "0 W"):
+        found = design.judged("PWR-014", changes, {"acme-trafo": {"losses": said(losses)}})
+        steps += [r.value or 0 for r in found if r.subject.name == "el1 source gen"]
+    assert steps[0] == pytest.approx(steps[1] + 12e3)
+
+
+def test_a_written_efficiency_holds_in_the_place_of_the_losses_of_a_product(design: Design) -> None:
+    changes = {**BY_PRODUCT, (*TRAFO, "efficiency"): "98 %"}
+    one, other = design.site(changes), design.site(changes, {"acme-trafo": {"losses": None}})
+    assert one.sources == other.sources
+
+
+def test_losses_are_stated_once(design: Design) -> None:
+    both: Changes = {(*TRAFO, "efficiency"): "98 %", (*TRAFO, "losses"): "12 kW"}
+    with pytest.raises(ValidationError, match="what it loses is stated twice: efficiency, losses"):
+        design.site(both)
 
 
 @pytest.mark.parametrize(
@@ -215,9 +257,7 @@ def test_less_impedance_is_a_larger_fault_current(design: Design) -> None:
 def test_losses_that_nobody_says_are_asked_for_in_the_file(design: Design) -> None:
     changes = {**BY_PRODUCT, ("pue",): GONE}
     site = design.site(changes, {"acme-trafo": {"losses": None}})
-    assert [str(one) for one in site.overhead.lacking if "trafo" in one] == [
-        "'efficiency' of 'trafo'"
-    ]
+    assert [str(one) for one in site.overhead.lacking if "trafo" in one] == ["'losses' of 'trafo'"]
     (lack,) = (one for one in site.overhead.lacking if "trafo" in one)
     assert getattr(lack.fields[-1], "name", None) == "losses"
 

@@ -69,10 +69,10 @@ def run(arguments: argparse.Namespace) -> int:
     """
     require("design")
     from rackwright.design.alternatives import offers
-    from rackwright.design.explain import bindings_of
-    from rackwright.design.form import design_json
+    from rackwright.design.answer.explain import bindings_of
+    from rackwright.design.answer.form import design_json
+    from rackwright.design.answer.words import render
     from rackwright.design.outcome import run as design_all
-    from rackwright.design.words import render
 
     output: Path | None = arguments.output
     if output is None and arguments.overwrite:

@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _documents() -> dict[str, dict[str, Any]]:
     """The schemas by kind."""
     from rackwright.catalog.loader import FOLDERS
-    from rackwright.design.form import design_schema
+    from rackwright.design.answer.form import design_schema
     from rackwright.design.model import DesignDocument
     from rackwright.diff.forms.schema import comparison_schema
     from rackwright.model.cluster import Blueprint

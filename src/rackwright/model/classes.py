@@ -71,7 +71,7 @@ _MORE_OF_A_SOURCE = [
     "impedance",
     "short_circuit_rating",
 ]
-_LESS_OF_A_SOURCE = ["recharge", "consumption", "voltage_tolerance"]
+_LESS_OF_A_SOURCE = ["losses", "recharge", "consumption", "voltage_tolerance"]
 
 _CLUSTER: Mapping[type[Model], Fields] = {
     cluster.Blueprint: Fields(

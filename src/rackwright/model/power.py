@@ -110,6 +110,7 @@ REGULATING: tuple[SourceKind, ...] = ("utility", "generator", "transformer", "up
 _ONLY: dict[str, tuple[SourceKind, ...]] = {
     "product": ("ups", "transformer", "generator"),
     "efficiency": LOSSY,
+    "losses": ("transformer",),
     "recharge": ("ups",),
     "walk_in": ("ups",),
     "step_load": ("generator",),
@@ -149,6 +150,10 @@ class PowerSource(Model):
     """Short-time power it survives, for synchronous training swings."""
     efficiency: Annotated[Percent, Field(gt=0, le=100)] | None = None
     """Of a UPS or transformer: output over input, the lowest at the loads that it may carry."""
+    losses: Watts | None = None
+    """Of a transformer, in the place of its ``efficiency``: no-load loss and load loss together at its
+    rating, of all that are in parallel. They count in full whatever it carries: P₀ + x²·Pₖ at a share x
+    of the rating (IEC 60076-1) is no more."""
     recharge: Watts | None = None
     """Most power that a UPS draws beside its load to charge its batteries after an outage, 0 where it
     has none."""
@@ -206,6 +211,8 @@ class PowerSource(Model):
                 raise ValueError(f"'{name}' is of a {' or '.join(kinds)}, not of a {self.kind}")
         if self.voltage_tolerance is not None and self.kind not in REGULATING:
             raise ValueError(f"a {self.kind} has the 'voltage_tolerance' of what feeds it")
+        if self.efficiency is not None and self.losses is not None:
+            raise ValueError("what it loses is stated twice: efficiency, losses")
         if self.conductors is not None and LEAST_PARENTS.get(self.kind) == 0:
             raise ValueError(f"'conductors' lead to what is fed, and a {self.kind} is not")
         return self

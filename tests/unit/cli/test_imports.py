@@ -53,7 +53,7 @@ def test_check_loads_nothing_that_provisions(tmp_path: Path) -> None:
 
 def test_schemas_of_designs_load_no_solver() -> None:
     loaded = modules_of("schema", "export", "--kind", "design")
-    assert "rackwright.design.form" in loaded
+    assert "rackwright.design.answer.form" in loaded
     assert not {name.partition(".")[0] for name in loaded} & {"numpy", "ortools", "pandas"}
 
 

@@ -18,9 +18,9 @@ from design_factories import (
 )
 from design_halls import bound_by_power
 from rackwright.design.alternatives import offers
+from rackwright.design.answer.words import gain_text
 from rackwright.design.judge import Judge
 from rackwright.design.outcome import DesignOutcome, run
-from rackwright.design.words import gain_text
 
 
 def on_feeds(lanes: str, **wish: Any) -> dict[str, Any]:

@@ -17,13 +17,13 @@ from design_factories import (
     some_positions,
 )
 from design_halls import FABRIC, LATER
+from rackwright.design.answer.words import value_text
 from rackwright.design.cables import cables_of, with_cables
 from rackwright.design.classes import Survey
 from rackwright.design.document import RackLayout
 from rackwright.design.judge import Judge
 from rackwright.design.outcome import run
 from rackwright.design.search import Design, design
-from rackwright.design.words import value_text
 from rackwright.errors import SpecErrors
 from rackwright.exit_codes import ExitCode
 

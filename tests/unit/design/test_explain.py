@@ -16,7 +16,7 @@ from design_factories import (
     some_sources,
 )
 from design_halls import COSTS
-from rackwright.design.explain import Binding, bindings_of
+from rackwright.design.answer.explain import Binding, bindings_of
 from rackwright.design.search import Design, design
 
 

@@ -18,6 +18,11 @@ class Draws:
     gain: Mapping[str, float] = field(default_factory=dict)
     beside: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The sources that draw other than what they carry."""
+        return tuple(dict.fromkeys([*self.gain, *self.beside]))
+
     def of(self, name: str, load: float | None) -> float | None:
         """W that ``name`` draws while it carries ``load`` W; None when that is unknown."""
         if load is None:

@@ -112,6 +112,8 @@ def _carried(
         for step, load in steps[name].items():
             drawn = None if name in unknown else draws.more(name, load)
             _add(steps[parent], max(step, own), drawn)
+        if constant := draws.beside.get(name):
+            _add(steps[parent], own, constant)
         if source is not None and source.kind == "ups":
             _add(steps[parent], own, source.recharge)
     return steps, tree.push_up(leaves, alive)

@@ -132,11 +132,13 @@ def overhead_of(
 
 
 def _losses(tree: PowerTree, declared: Loads) -> Sequence[float | None]:
-    """W that each source whose efficiency is known loses."""
+    """W that each source loses of which that is known."""
     found: list[float | None] = []
-    for name, gain in losses_of(tree).gain.items():
+    draws = losses_of(tree)
+    for name in draws.named:
         load = None if name in tree.unsure else declared[name]
-        found.append(None if load is None else load * (gain - 1))
+        drawn = draws.of(name, load)
+        found.append(None if load is None or drawn is None else drawn - load)
     return found
 
 
@@ -167,18 +169,24 @@ def _lacking(
 def _inefficient(tree: PowerTree) -> Iterator[tuple[str, Missing]]:
     """The sources that lose power and do not say how much."""
     for name, source in tree.sources.items():
-        if source.kind in LOSSY and source.efficiency is None:
-            yield name, tree.unsaid(name, "efficiency")
+        if source.kind in LOSSY and source.efficiency is None and source.losses is None:
+            by_product = source.kind == "transformer" and source.product is not None
+            yield name, tree.unsaid(name, "losses" if by_product else "efficiency")
 
 
 def losses_of(tree: PowerTree) -> Draws:
-    """What UPSs and transformers draw by what they carry, where their efficiency is known."""
+    """What UPSs and transformers draw by what they carry, where their efficiency or losses are known."""
     return Draws(
         gain={
             name: 100 / source.efficiency
             for name, source in tree.sources.items()
             if source.efficiency is not None
-        }
+        },
+        beside={
+            name: source.losses
+            for name, source in tree.sources.items()
+            if source.losses is not None
+        },
     )
 
 

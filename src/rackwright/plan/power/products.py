@@ -66,7 +66,7 @@ _NUMBERS: Mapping[SourceKind, Mapping[str, tuple[str, Count]]] = {
     },
     "transformer": {
         "rating": ("rating", _all),
-        "efficiency": ("losses", _each),
+        "losses": ("losses", _all),
         "impedance": ("impedance", _each),
         "voltage": ("voltage", _each),
     },
@@ -102,25 +102,15 @@ def _filled(source: PowerSource, site: OnPremSite, catalogue: Catalogue) -> Powe
         each, times = _number(entry, field), count(source)
         if getattr(source, name) is None and each is not None and times is not None:
             found[name] = each * times
-    factor = site.power.power_factor
-    if "efficiency" in found and isinstance(entry, Transformer):
-        found["efficiency"] = efficiency_at_rating(entry.rating.value * factor, found["efficiency"])
+    if source.efficiency is not None:
+        found.pop("losses", None)
     if not _unfit(entry, site):
-        rating = rated_power(entry, factor)
+        rating = rated_power(entry, site.power.power_factor)
         if source.modules is None:
             found["capacity"] = rating if source.capacity is None else source.capacity
         elif source.modules.capacity is None:
             found["modules"] = source.modules.model_copy(update={"capacity": rating})
     return source.model_copy(update=found)
-
-
-def efficiency_at_rating(power: float, losses: float) -> float:
-    """Efficiency in % of a transformer that gives ``power`` W: P / (P + losses).
-
-    Taken in proportion, that is no less than the true losses, P₀ + x²·Pₖ at a share x of the rating,
-    from a share of P₀ / Pₖ on (IEC 60076-1); below it they exceed it by less than P₀.
-    """
-    return 100 * power / (power + losses)
 
 
 def _entry(source: PowerSource, catalogue: Catalogue) -> Entry | None:

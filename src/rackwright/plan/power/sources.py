@@ -191,7 +191,7 @@ def _flows(
     losses = losses_of(tree)
     beside = {name: s.recharge for name, s in tree.sources.items() if s.recharge is not None}
     charging = Flow(tree, (), draws=Draws(losses.gain, beside)) if beside else racks
-    if not consumed and not losses.gain:
+    if not consumed and not losses.named:
         return racks, peaks, racks, peaks, charging
     return (
         racks,

@@ -10,11 +10,11 @@ from pydantic import with_config
 # Before Python 3.12 pydantic takes this one only.
 from typing_extensions import TypedDict
 
-from rackwright.design.explain import Binding
+from rackwright.design.answer.explain import Binding
+from rackwright.design.answer.words import barred_texts, cost_of, power_of, to_fill_in
 from rackwright.design.model import Objective
 from rackwright.design.outcome import DesignOutcome, remedy
 from rackwright.design.search import Design, Ending
-from rackwright.design.words import barred_texts, cost_of, power_of, to_fill_in
 from rackwright.harmless import json_text
 from rackwright.model.names import compress_hostlist
 from rackwright.report.document import DESCRIBED, Count

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from rackwright.design.answer.explain import Binding
 from rackwright.design.classes import RackOption
 from rackwright.design.document import PositionClass
-from rackwright.design.explain import Binding
 from rackwright.design.model import DesignWish, Objective
 from rackwright.design.outcome import DesignOutcome, remedy
 from rackwright.design.search import Design
