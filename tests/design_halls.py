@@ -256,6 +256,13 @@ def fifty_blocks_in_warm_halls() -> dict[str, Any]:
     return blocks(50, halls=5, handlers=24)
 
 
+def fifty_blocks_on_a_budget() -> dict[str, Any]:
+    document = blocks(50, halls=5)
+    document["facility"]["pue"] = 1.4
+    costs = {**COSTS, "budget_per_year": "150_000_000 USD/year"}
+    return {**document, "blueprint": {**document["blueprint"], "costs": costs}}
+
+
 def fifty_blocks_for_a_number() -> dict[str, Any]:
     return {**blocks(50, halls=5), "wanted": {**a_wish(), "accelerators": 20_000}}
 
@@ -307,7 +314,7 @@ SMALL = (
     SmallHall(bound_by_coolant, 2, 2, what="6 positions of 140 kW on a loop of 400 L/min"),
     SmallHall(batteries_that_charge, 5, 2),
     SmallHall(cooling_that_is_lost_with_a_utility, 5, 8, "COOL-011"),
-    SmallHall(a_budget_of_a_year, 5, 9, "CST-001"),
+    SmallHall(a_budget_of_a_year, 5, 9),
     SmallHall(
         switches_that_draw_too, 4, 7, "PWR-006", what="4 positions, 2 for switches, 200 kW in all"
     ),
@@ -338,6 +345,7 @@ LARGE = (
     LargeHall(
         fifty_blocks_in_warm_halls, "the same with 24 air handlers a hall in the place of 60"
     ),
+    LargeHall(fifty_blocks_on_a_budget, "the same as fifty blocks, for 150 M USD a year"),
 )
 NOTHING = LargeHall(too_little_of_all, "4 positions of 9 kW on three UPSs of 4 kW")
 

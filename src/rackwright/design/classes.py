@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from rackwright.design.document import RackLayout
 from rackwright.design.judge import Judge, is_about_a_rack
-from rackwright.design.loads import LoadBudgets, LoadLine, budgets_of, lines_of, probe_of
+from rackwright.design.loads import (
+    JUDGED_BY,
+    LoadBudget,
+    LoadBudgets,
+    LoadLine,
+    budgets_of,
+    lines_of,
+    probe_of,
+)
 from rackwright.design.model import DesignProduct
 from rackwright.errors import SpecError, SpecErrors
 from rackwright.plan.load import LoadedPlan
@@ -153,6 +162,7 @@ def survey(judge: Judge, product: DesignProduct) -> Survey:
     }
     probes = [probe_of(site) for site in sites]
     lines = lines_of(budgets, probe_of(bare.plan.onprem[0]), probes, facility.pue)
+    lines += tuple(_costs(bare, options, enforced))
     return Survey(
         product, tuple(options), tuple(barred), lines, budgets, each_once(unpriced), tuple(unjudged)
     )
@@ -188,6 +198,23 @@ def _option(
     accelerators = after.accelerators - before.accelerators
     option = RackOption(number, units, accelerators, power, dollars)
     return option, loaded.plan.cost.missing
+
+
+def _costs(
+    bare: LoadedPlan, options: Sequence[RackOption], enforced: AbstractSet[str]
+) -> Iterator[LoadLine]:
+    """The budget of a year as a sum over racks, where it blocks and what all of them cost is known."""
+    blueprint, before = bare.plan.blueprint, bare.plan.cost.per_year
+    budget = blueprint.costs.budget_per_year if blueprint.costs else None
+    dollars = [one.dollars for one in options if one.dollars is not None]
+    if JUDGED_BY["cost"] not in enforced or budget is None or before is None or not dollars:
+        return
+    if len(dollars) == len(options):
+        limit = LoadBudget(
+            ("cost", "", None), "budget", "budget of a year", float(budget), "USD/year"
+        )
+        # To the dollar, a rack may cost half of one less.
+        yield LoadLine(limit, float(before), [max(0.0, one - 0.5) for one in dollars])
 
 
 def _no_accelerators(judge: Judge, product: DesignProduct) -> SpecError:

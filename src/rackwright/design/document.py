@@ -337,11 +337,13 @@ class Builder:
 
     @cached_property
     def _always_fed(self) -> frozenset[str]:
-        """Sources that something beside the accelerators hangs on."""
+        """Sources that carry something without the accelerators."""
         facility = self.document.facility
         machines: list[Machine] = [*facility.loops, *(facility.plant or ())]
         machines += [hall.air for hall in facility.halls if hall.air is not None]
         found = {name for machine in machines for name in machine.fed_by}
+        # What a transformer loses whatever it carries is there without a rack as well.
+        found |= {one.name for one in facility.power.sources if one.kind == "transformer"}
         found |= {
             name for machine in machines for supply in machine.supplies for name in supply.fed_by
         }

@@ -11,7 +11,17 @@ from rackwright.design.model import DesignFacility, DesignReserve
 from rackwright.plan.model import SitePlan
 
 BudgetKind = Literal[
-    "source", "charging", "contract", "row", "hall", "air", "airflow", "heat", "flow", "stage"
+    "source",
+    "charging",
+    "contract",
+    "row",
+    "hall",
+    "air",
+    "airflow",
+    "heat",
+    "flow",
+    "stage",
+    "cost",
 ]
 
 Key = tuple[BudgetKind, str, str | None]
@@ -44,6 +54,7 @@ JUDGED_BY: Mapping[BudgetKind, str] = {
     "airflow": "COOL-002",
     **dict.fromkeys(("heat", "flow"), "COOL-004"),
     "stage": "COOL-013",
+    "cost": "CST-001",
 }
 """The rule that compares a load with its budget."""
 

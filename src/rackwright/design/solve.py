@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from rackwright.design.loads import LoadLine
 
 if TYPE_CHECKING:
-    from ortools.sat.python.cp_model import CpModel
+    from ortools.sat.python.cp_model import CpModel, CpSolver
 
 Status = Literal["optimal", "feasible", "infeasible", "undecided"]
 
@@ -25,6 +25,8 @@ _NOISE = 1e-9
 """Relative difference that is the rounding of floating point."""
 WORK = 60.0
 """Deterministic seconds of the solver for one problem, about as many on a common processor."""
+_TIE_WORK = 2.0
+"""The same for the choice between layouts that are equally good."""
 
 
 @dataclass(frozen=True)
@@ -154,41 +156,48 @@ def solve(problem: LayoutProblem, *, work: float = WORK) -> RackAnswer:
             _limit(model, racks, cut.each, cut.limit, cut.limit, enough)
         else:
             _leave_out(model, racks, sizes, cut)
-    scale = 1 + sum(
-        max((choice.tie for choice in problem.choices if choice.position_class == n), default=0)
-        * size
-        for n, size in enumerate(problem.sizes)
-    )
-    sign = -1 if problem.maximise else 1
-    weights = [choice.weight * scale + sign * choice.tie for choice in problem.choices]
-    goal = LinearExpr.weighted_sum(racks, weights)
+    # The sum of weights is a multiple of what divides them all, as 8 accelerators of a node.
+    step = math.gcd(*(choice.weight for choice in problem.choices)) or 1
+    goal = LinearExpr.weighted_sum(racks, [choice.weight // step for choice in problem.choices])
     (model.maximize if problem.maximise else model.minimize)(goal)
-    return _solved(model, racks, scale, problem, work)
+    solver = _solver(work)
+    status = solver.status_name(solver.solve(model))
+    if status == "INFEASIBLE":
+        return RackAnswer("infeasible")
+    bound = round(solver.best_objective_bound) * step
+    if status not in {"FEASIBLE", "OPTIMAL"}:
+        return RackAnswer("undecided", bound=bound)
+    found = tuple(int(solver.value(count)) for count in racks)
+    if any(choice.tie for choice in problem.choices):
+        model.add(goal == round(solver.objective_value))
+        found = _least_tie(model, racks, problem, found)
+    return RackAnswer("optimal" if status == "OPTIMAL" else "feasible", found, bound)
 
 
-def _solved(
-    model: CpModel, racks: Sequence[Any], scale: int, problem: LayoutProblem, work: float
-) -> RackAnswer:
+def _least_tie(
+    model: CpModel, racks: Sequence[Any], problem: LayoutProblem, found: tuple[int, ...]
+) -> tuple[int, ...]:
+    """Of the layouts that are as good as ``found``, the one with the least tie, as far as it is found."""
+    from ortools.sat.python.cp_model import LinearExpr
+
+    model.minimize(LinearExpr.weighted_sum(racks, [choice.tie for choice in problem.choices]))
+    model.clear_hints()
+    for count, here in zip(racks, found, strict=True):
+        model.add_hint(count, here)
+    solver = _solver(_TIE_WORK)
+    if solver.status_name(solver.solve(model)) not in {"FEASIBLE", "OPTIMAL"}:
+        return found
+    return tuple(int(solver.value(count)) for count in racks)
+
+
+def _solver(work: float) -> CpSolver:
     from ortools.sat.python.cp_model import CpSolver
 
     solver = CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 1
     solver.parameters.max_deterministic_time = work
-    status = solver.status_name(solver.solve(model))
-    if status == "INFEASIBLE":
-        return RackAnswer("infeasible")
-    bound = round(solver.best_objective_bound)
-    # The sum of weights is a multiple of what divides them all, as 8 accelerators of a node.
-    step = math.gcd(*(choice.weight for choice in problem.choices)) or 1
-    if problem.maximise:
-        best = -(-bound // scale) // step * step
-    else:
-        best = -(-(bound // scale) // step) * step
-    if status not in {"FEASIBLE", "OPTIMAL"}:
-        return RackAnswer("undecided", bound=best)
-    found = tuple(int(solver.value(count)) for count in racks)
-    return RackAnswer("optimal" if status == "OPTIMAL" else "feasible", found, best)
+    return solver
 
 
 def _limit(

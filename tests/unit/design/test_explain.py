@@ -15,7 +15,7 @@ from design_factories import (
     some_positions,
     some_sources,
 )
-from design_halls import COSTS
+from design_halls import COSTS, cooling_that_is_lost_with_a_utility
 from rackwright.design.answer.explain import Binding, bindings_of
 from rackwright.design.search import Design, design
 
@@ -72,10 +72,16 @@ def test_batteries_that_charge_bind_beside_the_load() -> None:
     assert first.units > 0
 
 
-def test_a_rule_that_has_no_sum_is_named() -> None:
+def test_a_budget_of_a_year_binds_with_what_the_next_units_cost() -> None:
     costs = COSTS | {"budget_per_year": "1_000_000 USD/year"}
     (one,) = bindings_of(searched(a_document(a_facility(pue=1.4), costs=costs)))
-    assert (one.what, one.unit, one.units) == ("budget of a year (CST-001)", "USD/year", 0)
+    assert (one.what, one.unit, one.units) == ("budget of a year", "USD/year", 1)
+    assert one.load <= one.limit < one.load + one.more + 100_000
+
+
+def test_a_rule_that_has_no_sum_is_named() -> None:
+    hall = cooling_that_is_lost_with_a_utility()
+    assert "COOL-011" in " ".join(one.what for one in bindings_of(searched(hall)))
 
 
 def test_nothing_binds_a_number_that_is_there() -> None:
