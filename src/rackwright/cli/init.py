@@ -81,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
             wrong, or a file exists or cannot be written.
     """
     from rackwright.render.blueprints import BLUEPRINT, find_template, write_blueprint
+    from rackwright.render.editors import write_schema
 
     if arguments.list:
         _list()
@@ -99,7 +100,9 @@ def run(arguments: argparse.Namespace) -> int:
             "a folder and --template, or --from, are needed", hint="'init --list' lists templates"
         )
     answers = answers_of(arguments)
-    for path in write_blueprint(find_template(arguments.template), arguments.folder, answers):
+    written = write_blueprint(find_template(arguments.template), arguments.folder, answers)
+    write_schema(arguments.folder)
+    for path in written:
         print(path)
     folder = shlex.quote(str(arguments.folder))
     blueprint = shlex.quote(str(arguments.folder / BLUEPRINT))

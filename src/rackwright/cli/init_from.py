@@ -107,8 +107,10 @@ def _write(made: TakenOver, blueprint: Path, todo: Path, sources: list[Path]) ->
         UsageError: one cannot be written.
     """
     from rackwright.harmless import visible
+    from rackwright.render.editors import write_schema
     from rackwright.render.full_form import document_yaml
     from rackwright.render.todo import blank_layer
+    from rackwright.templates.making import add_modeline
 
     check = shlex.join(["rackwright", "check", str(blueprint), "--layer", str(todo)])
     files = ", ".join(f"'{source}'" for source in sources)
@@ -123,7 +125,7 @@ def _write(made: TakenOver, blueprint: Path, todo: Path, sources: list[Path]) ->
     layer = blank_layer(
         made.blanks, ["What no file says. With this file over the blueprint:", f"  {check}"]
     )
-    texts = {blueprint: document_yaml(made.data, head)}
+    texts = {blueprint: add_modeline(document_yaml(made.data, head))}
     if made.blanks:
         texts[todo] = layer.text
     try:
@@ -134,6 +136,7 @@ def _write(made: TakenOver, blueprint: Path, todo: Path, sources: list[Path]) ->
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise UsageError(f"'{error.filename}' cannot be written: {reason}") from None
+    write_schema(blueprint.parent)
     for path in texts:
         print(path)
     for notice in made.notices[:MOST_SHOWN]:

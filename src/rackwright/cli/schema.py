@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,86 +26,69 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the schemas.
 
     Raises:
+        SpecErrors: the team's configuration or catalogue is not valid.
         UsageError: there is no schema of that kind.
     """
-    documents = _documents()
-    if arguments.output is None:
+    output: Path | None = arguments.output
+    documents = _documents(Path() if output is None else output.parent)
+    if output is None:
         if arguments.kind not in documents:
             raise UsageError(
                 f"there is no schema of '{arguments.kind}'", hint=f"kinds: {', '.join(documents)}"
             )
-        sys.stdout.write(_dump(documents[arguments.kind]))
+        sys.stdout.write(_dump(documents[arguments.kind]()))
         return ExitCode.CLEAN
-    arguments.output.mkdir(parents=True, exist_ok=True)
-    for name, document in documents.items():
-        path = arguments.output / f"{name}.schema.json"
-        path.write_text(_dump(document), encoding="utf-8")
+    output.mkdir(parents=True, exist_ok=True)
+    for name, make in documents.items():
+        path = output / f"{name}.schema.json"
+        path.write_text(_dump(make()), encoding="utf-8")
         sys.stdout.write(f"{path}\n")
     return ExitCode.CLEAN
 
 
-def _documents() -> dict[str, dict[str, Any]]:
-    """The schemas by kind."""
+def _documents(beside: Path) -> dict[str, Callable[[], dict[str, Any]]]:
+    """What makes the schema of each kind; that of blueprints offers the products there are ``beside``."""
     from rackwright.catalog.loader import FOLDERS
     from rackwright.design.answer.form import design_schema
     from rackwright.design.model import DesignDocument
     from rackwright.diff.forms.schema import comparison_schema
-    from rackwright.model.cluster import Blueprint
+    from rackwright.model.base import Model
     from rackwright.model.prices import PriceList
-    from rackwright.plan.derivation.schema import with_short_form
     from rackwright.policy.exceptions.baseline import BaselineFile
     from rackwright.policy.exceptions.waivers import WaiverFile
     from rackwright.receptor.workers import Workers
+    from rackwright.render.editors import blueprint_schema
     from rackwright.report.schema import report_schema
     from rackwright.spec.schema import export_schema
     from rackwright.team.config import TeamConfig
+    from rackwright.templates.making import BLUEPRINT
 
-    catalogue = {
-        f"catalog-{folder}": export_schema(
+    files: dict[str, tuple[type[Model], str]] = {
+        "wanted": (DesignDocument, "design: what is wanted"),
+        "team": (TeamConfig, "configuration of a team"),
+        "prices": (PriceList, "price list"),
+        "waivers": (WaiverFile, "waivers"),
+        "baseline": (BaselineFile, "baseline"),
+        "workers": (Workers, "workers"),
+    }
+    documents: dict[str, Callable[[], dict[str, Any]]] = {
+        "blueprint": lambda: blueprint_schema(beside / BLUEPRINT),
+        "design": design_schema,
+        "report": report_schema,
+        "diff": comparison_schema,
+    }
+    for name, (model, title) in files.items():
+        documents[name] = partial(
+            export_schema, model, title=f"Rackwright {title}", schema_id=f"urn:rackwright:{name}:v1"
+        )
+    for folder, kind in FOLDERS.items():
+        documents[f"catalog-{folder}"] = partial(
+            export_schema,
             kind,
             title=f"Rackwright catalogue: {folder}",
             schema_id=f"urn:rackwright:catalog:{folder}:v1",
         )
-        for folder, kind in FOLDERS.items()
-    }
-    blueprint = with_short_form(
-        export_schema(
-            Blueprint, title="Rackwright blueprint", schema_id="urn:rackwright:blueprint:v1"
-        )
-    )
-    waivers = export_schema(
-        WaiverFile, title="Rackwright waivers", schema_id="urn:rackwright:waivers:v1"
-    )
-    baseline = export_schema(
-        BaselineFile, title="Rackwright baseline", schema_id="urn:rackwright:baseline:v1"
-    )
-    workers = export_schema(
-        Workers, title="Rackwright workers", schema_id="urn:rackwright:workers:v1"
-    )
-    team = export_schema(
-        TeamConfig, title="Rackwright configuration of a team", schema_id="urn:rackwright:team:v1"
-    )
-    prices = export_schema(
-        PriceList, title="Rackwright price list", schema_id="urn:rackwright:prices:v1"
-    )
-    wanted = export_schema(
-        DesignDocument,
-        title="Rackwright design: what is wanted",
-        schema_id="urn:rackwright:wanted:v1",
-    )
-    return {
-        "blueprint": blueprint,
-        "wanted": wanted,
-        "design": design_schema(),
-        "team": team,
-        "prices": prices,
-        "waivers": waivers,
-        "baseline": baseline,
-        "workers": workers,
-        "report": report_schema(),
-        "diff": comparison_schema(),
-        **catalogue,
-    }
+    return documents
 
 
 def _dump(document: object) -> str:

@@ -50,6 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--json has an effect with --list alone")
     if arguments.list:
         return _list(arguments.folder, as_json=arguments.json)
+    from rackwright.render.editors import write_schema
+    from rackwright.templates.making import BLUEPRINT
     from rackwright.templates.record import read_kept
     from rackwright.templates.source import TemplateSource, open_template, parse_source, recorded
     from rackwright.templates.updating import plan_update, refuse_uncommitted, write_update
@@ -73,7 +75,9 @@ def run(arguments: argparse.Namespace) -> int:
         return int(ExitCode.CONFLICT if update.conflicts else ExitCode.CLEAN)
     refuse_uncommitted(folder, update)
     write_update(folder, update)
-    blueprint = shlex.quote(str(folder / "blueprint.yaml"))
+    if any(change.name == BLUEPRINT and change.after for change in update.changes):
+        write_schema(folder)
+    blueprint = shlex.quote(str(folder / BLUEPRINT))
     if update.conflicts:
         several = "" if update.conflicts == 1 else "s"
         sys.stderr.write(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +15,14 @@ from rackwright.templates.source import Template, recorded
 
 BLUEPRINT = "blueprint.yaml"
 """The file of a template that is not a layer."""
+SCHEMA = ".schemas/blueprint.schema.json"
+"""What editors read of a blueprint, from its folder."""
+MODELINE = f"# yaml-language-server: $schema={SCHEMA}\n"
+"""Tells the YAML language server which schema a file has."""
 UNPINNED = f"sha256:{0:064}"
 """Stands for the catalogue's digest until the blueprint can be planned."""
+
+_MODELINE = re.compile(r"^#\s+(yaml-language-server\s*:|\$schema:)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,7 @@ def make_cluster(
     given = check_answers(template.manifest, answers, template.name)
     offered = {"policy_set": policy_set, "catalogue_digest": UNPINNED}
     rendered = render_template(template.files, template.manifest, given, offered)
-    files = dict(rendered.files)
+    files = with_modeline(rendered.files)
     if any(UNPINNED in text for text in files.values()):
         digest = digest_of_products(files, folder)
         files = {name: text.replace(UNPINNED, digest) for name, text in files.items()}
@@ -55,6 +62,16 @@ def make_cluster(
         answers=rendered.answers,
     )
     return Made(files, Kept(record, files))
+
+
+def with_modeline(files: Mapping[str, str]) -> dict[str, str]:
+    """The files, with a modeline in the blueprint."""
+    return {name: add_modeline(text) if name == BLUEPRINT else text for name, text in files.items()}
+
+
+def add_modeline(text: str) -> str:
+    """A blueprint that begins with a modeline, where it has none of its own."""
+    return text if _MODELINE.search(text) else MODELINE + text
 
 
 def digest_of_products(files: Mapping[str, str], folder: Path) -> str:

@@ -15,7 +15,14 @@ from rackwright.harmless import visible
 from rackwright.spec.git import read_at
 from rackwright.spec.git_command import find_top, run_apart, said
 from rackwright.templates.contents import check_name
-from rackwright.templates.making import UNPINNED, digest_of_products
+from rackwright.templates.making import (
+    BLUEPRINT,
+    MODELINE,
+    UNPINNED,
+    add_modeline,
+    digest_of_products,
+    with_modeline,
+)
 from rackwright.templates.questions import Answer, check_answers
 from rackwright.templates.record import Kept, Record, write_kept
 from rackwright.templates.rendering import render_template
@@ -95,7 +102,7 @@ def plan_update(
     given = check_answers(manifest, {**former, **answers}, template.name)
     offered = {**kept.record.offered, "catalogue_digest": UNPINNED}
     rendered = render_template(template.files, manifest, given, offered)
-    files, digest = _pinned(dict(rendered.files), folder, kept)
+    files, digest = _pinned(with_modeline(rendered.files), folder, kept)
     record = Record(
         template=str(template.source),
         version=template.version,
@@ -200,13 +207,17 @@ def _change(
         return FileUpdate(name, Step.NEW if base is None else Step.LEFT_OUT, None, _only(base, new))
     if mine == base:
         return FileUpdate(name, Step.UPDATED, mine, new)
-    merged = merge_texts(mine, base or "", new, labels)
+    before, base = mine, base or ""
+    if name == BLUEPRINT and new.startswith(MODELINE) and base != add_modeline(base):
+        # A cluster of before modelines gets its own whatever the team made of the first lines.
+        mine, base = add_modeline(mine), add_modeline(base)
+    merged = merge_texts(mine, base, new, labels)
     conflicts = tuple(
         number
         for number, line in enumerate(merged.splitlines(), 1)
         if line == f"{_OPEN}{labels[0]}"
     )
-    return FileUpdate(name, Step.CONFLICT if conflicts else Step.UPDATED, mine, merged, conflicts)
+    return FileUpdate(name, Step.CONFLICT if conflicts else Step.UPDATED, before, merged, conflicts)
 
 
 def _only(base: str | None, new: str) -> str | None:

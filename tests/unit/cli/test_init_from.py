@@ -13,6 +13,7 @@ from brownfield_support import elevations_of
 from cli_support import run_here
 from rackwright.plan.load import load_plan
 from rackwright.render.slurm import render_slurm
+from rackwright.templates.making import MODELINE, SCHEMA
 
 BLANK = re.compile(r"^( *(?:- )?)([^\s#-][^:#]*):  # (.*)$", re.MULTILINE)
 
@@ -48,6 +49,8 @@ def test_a_room_is_taken_over_and_passes_with_its_blanks_filled_in(lab: Path) ->
     assert made.code == 0, made.err
     assert made.out.splitlines() == ["site/blueprint.yaml", "site/todo.yaml"]
     todo = lab / "site" / "todo.yaml"
+    assert (lab / "site/blueprint.yaml").read_text("utf-8").startswith(MODELINE)
+    assert (lab / "site" / SCHEMA).is_file()
     text = todo.read_text("utf-8")
     asked = [match[2] for match in BLANK.finditer(text)]
     assert f"next: fill in the {len(asked)} fields of site/todo.yaml\n" in made.err

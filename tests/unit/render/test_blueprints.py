@@ -14,6 +14,7 @@ from rackwright.policy.check import check_blueprint
 from rackwright.policy.policy_sets import RELEASED, SETS
 from rackwright.render.blueprints import find_template, list_templates, write_blueprint
 from rackwright.render.slurm import render_slurm
+from rackwright.templates.making import MODELINE
 from template_support import example_answers, write_files
 
 TEMPLATES = [template.name for template in list_templates()]
@@ -84,4 +85,4 @@ def test_what_is_answered_goes_before_what_is_offered(tmp_path: Path) -> None:
     }
     template = find_template(str(write_files(tmp_path / "template", files)))
     (written,) = write_blueprint(template, tmp_path / "made", {})
-    assert written.read_text() == "policy_set: '0.1'\n"
+    assert written.read_text() == MODELINE + "policy_set: '0.1'\n"

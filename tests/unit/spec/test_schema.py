@@ -14,6 +14,7 @@ import pytest
 from jsonschema import Draft7Validator
 from pydantic import BaseModel, ConfigDict, Field
 
+from cli_support import run_here
 from rackwright.catalog.loader import FOLDERS, load_catalogue
 from rackwright.cli import main
 from rackwright.model.cluster import Blueprint
@@ -104,9 +105,11 @@ def test_hover_texts_are_markdown():
     assert "``" not in shelf["markdownDescription"]
 
 
-def test_every_field_of_a_blueprint_is_described():
-    schema = with_short_form(schema_of(Blueprint))
-    models = {"Blueprint": schema, **schema["definitions"]}
+@pytest.mark.parametrize("kind", ["blueprint", "team", "wanted", "waivers", "baseline", "workers"])
+def test_every_field_of_a_file_is_described(kind: str, tmp_path: Path) -> None:
+    ended = run_here(tmp_path, "schema", "export", "--kind", kind)
+    schema = json.loads(ended.out)
+    models = {kind: schema, **schema["definitions"]}
     silent = [
         f"{name}.{key}"
         for name, model in models.items()

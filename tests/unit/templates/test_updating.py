@@ -13,8 +13,8 @@ from rackwright.errors import RackwrightError, UsageError
 from rackwright.plan.audit.catalogue_digest import catalogue_digest
 from rackwright.plan.load import load_plan
 from rackwright.render.blueprints import find_template
-from rackwright.templates.making import make_cluster, write_cluster
-from rackwright.templates.record import ANSWERS_FILE, find_clusters, read_kept, record_text
+from rackwright.templates.making import MODELINE, Made, make_cluster, write_cluster
+from rackwright.templates.record import ANSWERS_FILE, Kept, find_clusters, read_kept, record_text
 from rackwright.templates.source import Template, TemplateSource, open_template
 from rackwright.templates.updating import Step, Update, merge_texts, plan_update, write_update
 from template_support import TEXT, V1, write_files
@@ -104,6 +104,65 @@ def test_a_file_that_the_template_has_no_more(own: bool, step: Step, cluster: Pa
     write_update(cluster, made)
     assert path.exists() is own
     assert "notes.txt" not in read_kept(cluster).base
+
+
+ROOM = "name: a\nowner: team\nracks: 2\n"
+PLAIN = {"copier.yml": "_description: a room\n", "blueprint.yaml": ROOM}
+
+
+def before_modelines(folder: Path, mine: str) -> Path:
+    """A cluster that was made before blueprints began with a modeline, changed by hand."""
+    cluster = folder / "a"
+    cluster.mkdir()
+    kept = make_cluster(template(folder, PLAIN), cluster, {}, "0.3").kept
+    write_cluster(
+        Made({"blueprint.yaml": mine}, Kept(kept.record, {"blueprint.yaml": ROOM})), cluster
+    )
+    return cluster
+
+
+@pytest.mark.parametrize(
+    ("mine", "wanted"),
+    [
+        (ROOM, MODELINE + ROOM),
+        (ROOM.replace("name: a", "name: b"), MODELINE + ROOM.replace("name: a", "name: b")),
+        (f"# ours\n{ROOM}", f"{MODELINE}# ours\n{ROOM}"),
+        (MODELINE + ROOM, MODELINE + ROOM),
+        (
+            f"# yaml-language-server: $schema=x\n{ROOM}",
+            f"# yaml-language-server: $schema=x\n{ROOM}",
+        ),
+    ],
+    ids=["as-it-came", "first-line", "comment", "by-the-recipe", "another-schema"],
+)
+def test_a_cluster_of_before_gets_the_modeline_and_no_conflict(
+    mine: str, wanted: str, tmp_path: Path
+) -> None:
+    cluster = before_modelines(tmp_path, mine)
+    made = plan_update(cluster, read_kept(cluster), template(tmp_path, PLAIN), {})
+    assert made.conflicts == 0
+    write_update(cluster, made)
+    assert (cluster / "blueprint.yaml").read_text() == wanted
+    assert read_kept(cluster).base == {"blueprint.yaml": MODELINE + ROOM}
+    assert plan_update(cluster, read_kept(cluster), template(tmp_path, PLAIN), {}).changes == ()
+
+
+def test_a_modeline_that_the_team_removed_stays_away(tmp_path: Path) -> None:
+    cluster = before_modelines(tmp_path, ROOM)
+    write_update(cluster, plan_update(cluster, read_kept(cluster), template(tmp_path, PLAIN), {}))
+    (cluster / "blueprint.yaml").write_text(ROOM)
+    files = {**PLAIN, "blueprint.yaml": ROOM.replace("racks: 2", "racks: 3")}
+    made = plan_update(cluster, read_kept(cluster), template(tmp_path, files), {})
+    assert made.conflicts == 0
+    write_update(cluster, made)
+    assert (cluster / "blueprint.yaml").read_text() == ROOM.replace("racks: 2", "racks: 3")
+
+
+def test_a_template_with_a_modeline_of_its_own_keeps_it(tmp_path: Path) -> None:
+    own = f"# yaml-language-server: $schema=theirs.json\n{ROOM}"
+    (tmp_path / "a").mkdir()
+    made = make_cluster(template(tmp_path, {**PLAIN, "blueprint.yaml": own}), tmp_path, {}, "0.3")
+    assert made.files == {"blueprint.yaml": own}
 
 
 def test_an_answer_can_change_without_the_template(cluster: Path) -> None:
