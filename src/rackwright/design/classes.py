@@ -204,8 +204,8 @@ def _costs(
     bare: LoadedPlan, options: Sequence[RackOption], enforced: AbstractSet[str]
 ) -> Iterator[LoadLine]:
     """The budget of a year as a sum over racks, where it blocks and what all of them cost is known."""
-    blueprint, before = bare.plan.blueprint, bare.plan.cost.per_year
-    budget = blueprint.costs.budget_per_year if blueprint.costs else None
+    costs, before = bare.plan.costs, bare.plan.cost.per_year
+    budget = costs.budget_per_year if costs else None
     dollars = [one.dollars for one in options if one.dollars is not None]
     if JUDGED_BY["cost"] not in enforced or budget is None or before is None or not dollars:
         return
