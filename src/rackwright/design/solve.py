@@ -181,7 +181,6 @@ def _least_tie(
     from ortools.sat.python.cp_model import LinearExpr
 
     model.minimize(LinearExpr.weighted_sum(racks, [choice.tie for choice in problem.choices]))
-    model.clear_hints()
     for count, here in zip(racks, found, strict=True):
         model.add_hint(count, here)
     solver = _solver(_TIE_WORK)
