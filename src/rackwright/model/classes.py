@@ -24,6 +24,7 @@ from rackwright.model import (
     onprem,
     operations,
     power,
+    quotas,
     reliability,
     scheduler,
     scheduler_settings,
@@ -487,7 +488,11 @@ _STORAGE: Mapping[type[Model], Fields] = {
             ("size", "parameters", "bytes_per_parameter", "write_time"), other(Absent.UNKNOWN)
         )
     ),
-    storage.NfsShare: Fields("name server export mount clients networks address read_only"),
+    storage.NfsShare: Fields(
+        "name server export mount clients networks address read_only", parts="quota"
+    ),
+    quotas.Quota: Fields("space files", parts="accounts"),
+    quotas.AccountQuota: Fields("name space files"),
 }
 
 CLASSES: Mapping[type[Model], Fields] = {**_CLUSTER, **_AWS, **_PLANT, **_NETWORK, **_STORAGE}

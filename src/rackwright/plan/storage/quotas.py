@@ -1,0 +1,37 @@
+"""Quotas that cannot be: for accounts that are not there, or for nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rackwright.model.cluster import Blueprint
+from rackwright.model.onprem import OnPremSite
+from rackwright.model.quotas import Quota
+from rackwright.plan.base import Path
+from rackwright.plan.problems import PlanProblem
+from rackwright.spec.suggest import did_you_mean
+
+
+def find_quota_problems(blueprint: Blueprint) -> Iterator[PlanProblem]:
+    """Quotas of the blueprint that would hold for nobody; a limit that nobody has is no limit."""
+    users = blueprint.users
+    known = [account.name for account in users.accounts] if users is not None else []
+    for path, quota in _quotas(blueprint):
+        if users is None or (not known and users.directory is None):
+            message = "the quota limits nobody: the blueprint has no accounts"
+            hint = "write them in 'users.accounts', or leave out 'quota'"
+            yield PlanProblem(path, message, hint)
+            continue
+        for index, account in enumerate(quota.accounts):
+            if account.name not in known:
+                message = f"there is no account '{account.name}' in 'users.accounts'"
+                where = (*path, "accounts", index, "name")
+                yield PlanProblem(where, message, did_you_mean(account.name, known))
+
+
+def _quotas(blueprint: Blueprint) -> Iterator[tuple[Path, Quota]]:
+    for number, site in enumerate(blueprint.sites):
+        if isinstance(site, OnPremSite):
+            for index, share in enumerate(site.nfs):
+                if share.quota is not None:
+                    yield ("sites", number, "nfs", index, "quota"), share.quota

@@ -1,0 +1,163 @@
+"""The module that sets quotas: what it concludes, and what the kernel of this machine answers it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.rackwright.cluster.plugins.modules import quotas
+from ansible_collections.rackwright.cluster.plugins.modules.quotas import Change, Entry, Mounted
+
+ON = quotas.COUNTED | quotas.ENFORCED
+NOTHING: dict[str, Any] = {}
+
+
+def entry(space: int, files: int, soft: int = 0, held: int = 0) -> Entry:
+    return Entry((space, files), (soft, 0), (held, 1))
+
+
+def mounted(kind: str = "ext4", folder: str = "/export", options: str = "rw,usrquota") -> Mounted:
+    return Mounted(folder, "/dev/sdb1", kind, options.split(","), "8:17")
+
+
+def test_only_what_differs_is_set() -> None:
+    wanted = {2001: (2048, 10), 2002: (2048, 10), 2003: (2048, 10)}
+    known = {0: entry(0, 0), 2001: entry(2048, 10), 2002: entry(1024, 10), 3000: entry(5, 5)}
+    changes, kept = quotas.judge(wanted, None, known, NOTHING)
+    assert changes == [
+        Change(2002, (1024, 10), (2048, 10)),
+        Change(2003, (0, 0), (2048, 10)),
+    ]
+    assert kept == []
+
+
+def test_a_soft_limit_of_an_account_that_is_ours_is_taken_away() -> None:
+    changes, _ = quotas.judge({2001: (2048, 10)}, None, {2001: entry(2048, 10, soft=9)}, NOTHING)
+    assert changes == [Change(2001, (2048, 10), (2048, 10))]
+
+
+def test_a_limit_of_ours_that_is_not_wanted_goes_and_no_other() -> None:
+    record = {"accounts": {"2001": [2048, 10], "2002": [2048, 10]}}
+    known = {2001: entry(2048, 10), 2002: entry(4096, 10), 3000: entry(2048, 10)}
+    changes, kept = quotas.judge({}, None, known, record)
+    assert changes == [Change(2001, (2048, 10), (0, 0))]
+    assert kept == [2002], "somebody else changed it"
+
+
+def test_the_default_is_that_of_number_0_and_goes_with_its_copies() -> None:
+    """XFS writes the default to each number that it meets, where it stays when the default changes."""
+    known = {0: entry(2048, 10), 2001: entry(9, 9), 3000: entry(2048, 10), 3001: entry(7, 7)}
+    record = {"accounts": {"2001": [9, 9]}, "default": [2048, 10]}
+    changes, _ = quotas.judge({2001: (9, 9)}, (4096, 20), known, record)
+    assert changes == [
+        Change(0, (2048, 10), (4096, 20)),
+        Change(3000, (2048, 10), (4096, 20)),
+    ]
+    changes, _ = quotas.judge({}, None, known, record)
+    assert [(one.uid, one.after) for one in changes] == [
+        (0, (0, 0)),
+        (2001, (0, 0)),
+        (3000, (0, 0)),
+    ]
+
+
+def test_the_limits_of_root_on_ext4_are_left() -> None:
+    record = {"accounts": {"2001": [9, 9]}, "default": None}
+    assert quotas.judge({2001: (9, 9)}, None, {0: entry(5, 5), 2001: entry(9, 9)}, record) == (
+        [],
+        [],
+    )
+
+
+@pytest.mark.parametrize(
+    ("flags", "where", "fstab", "said"),
+    [
+        (ON, mounted(), None, ""),
+        (ON, mounted(), ["rw", "usrquota"], ""),
+        (ON, mounted("xfs", options="rw,usrquota"), ["uquota"], ""),
+        (0, mounted("btrfs"), None, "quotas are for ext4 and xfs"),
+        (
+            0,
+            mounted(options="rw"),
+            None,
+            (
+                "while nobody uses it: umount /export; tune2fs -O quota /dev/sdb1; write usrquota among its options in"
+                " /etc/fstab; mount /export"
+            ),
+        ),
+        (
+            0,
+            mounted("xfs", options="rw,noquota"),
+            None,
+            "while nobody uses it: umount /export; write uquota among its options in /etc/fstab; mount /export",
+        ),
+        (0, mounted(folder="/", options="rw"), None, "give it a file system of its own"),
+        (
+            quotas.COUNTED,
+            mounted(options="rw"),
+            None,
+            (
+                "counted and are off: write usrquota among its options in /etc/fstab;"
+                " mount -o remount,usrquota /export; quotaon --user /export"
+            ),
+        ),
+        (
+            quotas.COUNTED,
+            mounted("xfs", options="rw,uqnoenforce"),
+            None,
+            "counted and are off: write uquota among its options in /etc/fstab; quotaon --user /export",
+        ),
+        (
+            ON,
+            mounted(options="rw"),
+            None,
+            (
+                "are off after the next boot: write usrquota among its options in /etc/fstab;"
+                " mount -o remount,usrquota /export"
+            ),
+        ),
+        (ON, mounted(), ["defaults"], "are off after the next boot: write usrquota"),
+    ],
+)
+def test_a_file_system_without_quotas_is_told_with_what_to_run(
+    flags: int, where: Mounted, fstab: list[str] | None, said: str
+) -> None:
+    why = quotas.obstacle("/export/home", where, flags, fstab)
+    assert why.endswith(said) if said.endswith("/export") else said in why
+    assert bool(why) == bool(said)
+    if why:
+        assert why.startswith(f"'/export/home' is on '{where.folder}' (/dev/sdb1, {where.kind})")
+
+
+def test_a_path_that_is_not_there_is_on_what_its_folder_is_on(tmp_path: Any) -> None:
+    asked = []
+
+    def run(words: list[str]) -> tuple[int, str]:
+        asked.append(words[-1])
+        return 0, (
+            '{"filesystems": [{"target": "/export", "source": "/dev/sdb1[/volume]", "fstype": "xfs",'
+            ' "options": "rw,usrquota", "maj:min": "8:17"}]}'
+        )
+
+    found = quotas.find_mount(str(tmp_path / "home/deep"), run)
+    assert asked == [str(tmp_path)]
+    assert found == Mounted("/export", "/dev/sdb1", "xfs", ["rw", "usrquota"], "8:17")
+
+
+def test_who_holds_more_than_is_allowed_is_told() -> None:
+    wanted = {2001: (2048, 0), 2002: (2048, 0), 2003: (0, 5), 2004: (2048, 1)}
+    known = {
+        2001: Entry((0, 0), (0, 0), (4096, 7)),
+        2003: Entry((0, 0), (0, 0), (9, 6)),
+        2004: Entry((2048, 1), (0, 0), (2048, 1)),
+    }
+    assert quotas.beyond(wanted, known, {2001: "alice", 2003: "bob"}) == [
+        "alice (2001): 2048 KiB, any files holds 4096 KiB in 7 files",
+        "bob (2003): any space, 5 files holds 9 KiB in 6 files",
+    ]
+
+
+def test_a_file_system_that_has_no_quotas_says_so() -> None:
+    """The kernel is asked of a device that is none: whatever it answers means that nothing is limited."""
+    assert quotas.state("/dev/null") == 0
