@@ -470,7 +470,7 @@ _NETWORK: Mapping[type[Model], Fields] = {
 _STORAGE: Mapping[type[Model], Fields] = {
     storage.ParallelFileSystem: Fields(
         "name kind mount locks",
-        parts="networks management metadata objects clients",
+        parts="networks management metadata objects clients quota",
         statements="workload",
     ),
     storage.LnetNetwork: Fields("name fabric subnet interfaces"),

@@ -239,6 +239,8 @@ class ParallelFileSystem(Model):
     """How far locks of ``flock`` reach: the whole file system, one client, or nowhere. Absent, as
     the client's version does by itself."""
     workload: Workload | None = None
+    quota: Quota | None = None
+    """What each account may have; absent, as much as there is."""
 
     @model_validator(mode="after")
     def _networks_differ(self) -> ParallelFileSystem:

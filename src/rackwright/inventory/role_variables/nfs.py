@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rackwright.model.quotas import Limits, Quota
-from rackwright.model.users import Users
+from rackwright.inventory.role_variables.quotas import quota_of_all
 from rackwright.plan.model import Plan
 
 
@@ -22,7 +21,7 @@ def nfs_servers(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
                 "writable": not share.read_only,
             }
             if share.quota is not None and plan.users is not None:
-                exported["quota"] = _quota(share.quota, plan.users)
+                exported["quota"] = quota_of_all(share.quota, plan.users)
             entry["nfs_server_exports"].append(exported)
     return found
 
@@ -43,20 +42,3 @@ def nfs_clients(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
                 }
                 entry["nfs_client_mounts"].append(mounted)
     return found
-
-
-def _quota(quota: Quota, users: Users) -> dict[str, Any]:
-    """Limits of each account by its number, and of accounts that only the directory knows."""
-    limits = quota.limits(account.name for account in users.accounts)
-    return {
-        **_known(quota.default),
-        "others": users.directory is not None,
-        "accounts": [
-            {"name": account.name, "uid": account.uid, **_known(limits[account.name])}
-            for account in users.accounts
-        ],
-    }
-
-
-def _known(limits: Limits) -> dict[str, int]:
-    return {name: value for name, value in limits._asdict().items() if value is not None}

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rackwright.model.cluster import Blueprint
 from rackwright.model.onprem import OnPremSite
 from rackwright.model.quotas import Quota
+from rackwright.model.storage import NfsShare, ParallelFileSystem
 from rackwright.plan.base import Path
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
@@ -32,6 +33,8 @@ def find_quota_problems(blueprint: Blueprint) -> Iterator[PlanProblem]:
 def _quotas(blueprint: Blueprint) -> Iterator[tuple[Path, Quota]]:
     for number, site in enumerate(blueprint.sites):
         if isinstance(site, OnPremSite):
-            for index, share in enumerate(site.nfs):
-                if share.quota is not None:
-                    yield ("sites", number, "nfs", index, "quota"), share.quota
+            shares: tuple[NfsShare | ParallelFileSystem, ...] = site.nfs
+            for kind, listed in (("nfs", shares), ("file_systems", site.file_systems)):
+                for index, one in enumerate(listed):
+                    if one.quota is not None:
+                        yield ("sites", number, kind, index, "quota"), one.quota

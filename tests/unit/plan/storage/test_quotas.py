@@ -61,3 +61,10 @@ def test_an_account_with_a_limit_of_its_own_is_one_of_the_accounts() -> None:
     assert found.message == "there is no account 'alise' in 'users.accounts'"
     assert found.hint is not None
     assert "alice" in found.hint
+
+
+def test_a_quota_of_lustre_needs_accounts_as_well() -> None:
+    system = {"name": "scratch", "kind": "lustre", "mount": "/scratch", "quota": {"files": 5}}
+    blueprint = Blueprint.model_validate(a_blueprint(a_site(file_systems=[system])))
+    (found,) = find_quota_problems(blueprint)
+    assert found.path == ("sites", 0, "file_systems", 0, "quota")
