@@ -115,7 +115,8 @@ def add_nfs(steps: Steps) -> None:
     steps.add("written", write)
     steps.add("size", "du -k /home/alice/big")
     steps.add(
-        "many", f"cd /home/alice && {alice} rm big && {alice} sh -c 'for n in $(seq 40); do : > $n; done'"
+        "many",
+        f"cd /home/alice && {alice} rm big && {alice} sh -c 'for n in $(seq 40); do : > $n; done'",
     )
     steps.add("count", "ls /home/alice | wc -l")
     steps.set("lower", EXT4, {**QUOTA, "accounts": [{**ALICE, "files": 5}, BOB]})
