@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,14 @@ def a_price(value: float = 250_000, **source: Any) -> dict[str, Any]:
         "prices": {"acme-8x": {"value": value, "source": "offer"}},
         "sources": {"offer": sheet},
     }
+
+
+def an_entry(kind: str, name: str, numbers: Mapping[str, str]) -> dict[str, Any]:
+    """A product with numbers of one data sheet."""
+    sheet = {"title": "A data sheet", "date": "2026-10-01", "confidence": "official"}
+    facts = {key: {"value": value, "source": "sheet"} for key, value in numbers.items()}
+    named = {"kind": kind, "id": name, "vendor": "Acme", "name": "Acme One"}
+    return {**named, **facts, "sources": {"sheet": sheet}}
 
 
 def write(top: Path, path: Path, document: Any) -> None:

@@ -9,6 +9,7 @@ import yaml
 
 from factories import CATALOGUE
 from omissions import POLICIES, changed, without
+from rackwright.catalog.loader import Catalogue
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.expand import expand
 from rackwright.plan.model import Plan, SitePlan
@@ -34,9 +35,13 @@ class Design:
     Args:
         name: its file among the fixtures of the built-in policies.
         patches: what the catalogue says of products in all tests.
+        catalogue: where its products are looked up; absent, the built-in one.
     """
 
-    def __init__(self, name: str, patches: Patches | None = None) -> None:
+    def __init__(
+        self, name: str, patches: Patches | None = None, catalogue: Catalogue = CATALOGUE
+    ) -> None:
+        self._catalogue = catalogue
         text = (builtin_pack() / "fixtures" / f"{name}.yaml").read_text("utf-8")
         self._data = yaml.safe_load(text)
         self._patches = dict(patches or {})
@@ -50,7 +55,7 @@ class Design:
         merged = {**self._patches}
         for product, patch in (patches or {}).items():
             merged[product] = {**merged.get(product, {}), **patch}
-        return expand(Blueprint.model_validate(data), CATALOGUE.patched(merged))
+        return expand(Blueprint.model_validate(data), self._catalogue.patched(merged))
 
     def site(self, changes: Changes | None = None, patches: Patches | None = None) -> SitePlan:
         """The same of its site."""

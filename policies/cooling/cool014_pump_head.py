@@ -70,12 +70,13 @@ def _missing(site: SitePlan, row: LoopLoad) -> Iterator[str]:
     if row.rack_drop_kpa is None:
         yield from _racks(site, row.loop)
     if row.head_n1_kpa is None:
-        for field, words in (
-            ("head", "pressure of its pumps at its flow"),
-            ("shutoff_head", "pressure of its pumps at no flow"),
-            ("flow", "published flow"),
+        for field, value, words in (
+            ("head", row.cdu_head_kpa, "pressure of its pumps at its flow"),
+            ("shutoff_head", row.cdu_shutoff_head_kpa, "pressure of its pumps at no flow"),
+            ("flow", row.cdu_flow_lpm, "published flow"),
         ):
-            yield of_product(row.cdu, field, words)
+            if value is None:
+                yield of_product(row.cdu, field, words)
 
 
 def _racks(site: SitePlan, loop: str) -> Iterator[str]:

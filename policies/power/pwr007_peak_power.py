@@ -8,7 +8,6 @@ from rackwright.api import (
     Enforcement,
     Finding,
     Measure,
-    Missing,
     Plan,
     Policy,
     Severity,
@@ -46,7 +45,8 @@ class PeakPower(Policy):
                 if value is None and not missing:
                     missing += site.distribution.missing or below.lacking(row.source, "peak_w")
                 if row.overload_w is None:
-                    missing.append(Missing("its overload window", (*row.path, "overload")))
+                    words = "its overload window"
+                    missing.append(site.distribution.unsaid(row.source, "overload", words))
                 yield Measure(
                     Subject(f"{site.name} source {row.source}", row.path),
                     value=value,

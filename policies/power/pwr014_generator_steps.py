@@ -8,7 +8,6 @@ from collections.abc import Set as AbstractSet
 from rackwright.api import (
     Finding,
     Measure,
-    Missing,
     Plan,
     Policy,
     Profile,
@@ -52,7 +51,7 @@ def _generator(site: SitePlan, row: SourceLoad, step: int, below: BelowSources) 
         if not missing:
             missing += site.distribution.missing or below.lacking(row.source)
     if limit is None:
-        missing.append(Missing(f"'step_load' of '{row.source}'", (*row.path, "step_load")))
+        missing.append(site.distribution.unsaid(row.source, "step_load"))
     fix = (
         f"connect loads in more steps ('start_step'), let UPSs take theirs back little by little "
         f"('walk_in'), or {provide(value, 'W', 'a generator that takes a step')}"

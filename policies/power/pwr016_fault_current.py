@@ -8,7 +8,6 @@ from rackwright.api import (
     FaultCurrent,
     Finding,
     Measure,
-    Missing,
     Plan,
     Policy,
     Profile,
@@ -45,9 +44,7 @@ def _place(site: SitePlan, names: RackNames, row: FaultCurrent) -> Measure:
     missing = row.missing
     if row.rack_class is None:
         at = Subject(f"{site.name} source {row.source}", row.path)
-        rating = Missing(
-            f"'short_circuit_rating' of '{row.source}'", (*row.path, "short_circuit_rating")
-        )
+        rating = site.distribution.unsaid(row.source, "short_circuit_rating")
         what = "a source"
     else:
         at = names.subject(row.rack_class, f"feed {row.feed}", path=row.path)

@@ -71,7 +71,7 @@ def _missing(site: SitePlan, row: Autonomy, below: BelowSources) -> Iterator[str
     tree = site.distribution
     source = site.sources[site.source_places[row.source]]
     if tree.sources[row.source].backup is None:
-        yield Missing(f"'backup' of '{row.source}'", (*row.path, "backup"))
+        yield tree.unsaid(row.source, "backup")
     if source.capacity_w is None:
         yield no_capacity(site, row.source)
     if row.load_w is None:

@@ -11,7 +11,6 @@ from rackwright.api import (
     Autonomy,
     Finding,
     Measure,
-    Missing,
     Plan,
     Policy,
     Profile,
@@ -45,7 +44,7 @@ class Fuel(Policy):
     def _generator(self, site: SitePlan, row: Autonomy) -> Measure:
         generator = site.distribution.sources[row.source]
         missing = tuple(
-            Missing(f"'{name}' of '{row.source}'", (*row.path, name))
+            site.distribution.unsaid(row.source, name)
             for name in ("fuel", "consumption")
             if getattr(generator, name) is None
         )

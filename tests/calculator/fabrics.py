@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from calculator.fabric import divisor
+from calculator.maker import Maker
 from calculator.things import (
     Attached,
     Cables,
@@ -20,9 +21,6 @@ from calculator.things import (
     Supplies,
     Tier,
 )
-
-if TYPE_CHECKING:
-    from calculator.sites import Maker
 
 
 class Drawn(NamedTuple):

@@ -25,14 +25,18 @@ FILES = "sha256sum /etc/sssd/*.conf /etc/sssd/*.pem /etc/nsswitch.conf /etc/pam.
 START = "systemctl reset-failed sssd; systemctl start sssd"
 """Its unit refuses a sixth start within 50 s, and these tests start it more often."""
 
+FORGET = f"systemctl stop sssd; rm /var/lib/sss/db/*.ldb; {START}"
+
 UNIT = """\
 [Service]
 ExecStart=/usr/sbin/slapd -d 0 -f /srv/ldap/slapd.conf -h "ldap:/// ldaps:///"
 """
+SCHEMA = r"sed '/posixGroup/,/STRUCTURAL/s/STRUCTURAL/AUXILIARY/' /etc/ldap/schema/nis.schema"
+"""With groups as in RFC 2307bis, which may name entries as their members."""
 SLAPD = """\
 include /etc/ldap/schema/core.schema
 include /etc/ldap/schema/cosine.schema
-include /etc/ldap/schema/nis.schema
+include /srv/ldap/nis.schema
 attributetype ( 1.3.6.1.4.1.24552.500.1.1.1.13 NAME 'sshPublicKey'
   EQUALITY octetStringMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.40 )
 objectclass ( 1.3.6.1.4.1.24552.500.1.1.2.0 NAME 'ldapPublicKey' SUP top AUXILIARY MAY sshPublicKey )
@@ -62,7 +66,19 @@ userPassword: {PASSWORD}
 
 
 def entry_of_group(name: str, gid: int) -> str:
-    return f"dn: cn={name},dc=example,dc=com\nobjectClass: posixGroup\ncn: {name}\ngidNumber: {gid}\n\n"
+    return (
+        f"dn: cn={name},dc=example,dc=com\nobjectClass: organizationalRole\nobjectClass: posixGroup\n"
+        f"cn: {name}\ngidNumber: {gid}\n\n"
+    )
+
+
+def entry_of_entries(name: str, gid: int, *members: str) -> str:
+    """A group that names the entries of its members (RFC 2307bis)."""
+    named = "".join(f"member: uid={member},dc=example,dc=com\n" for member in members)
+    return (
+        f"dn: cn={name},dc=example,dc=com\nobjectClass: groupOfNames\nobjectClass: posixGroup\n"
+        f"cn: {name}\ngidNumber: {gid}\n{named}\n"
+    )
 
 
 def entry_of_person(name: str, uid: int, gid: int, key: str) -> str:
@@ -103,13 +119,14 @@ class Site(People):
         self.on("head-1", "systemctl mask slapd")  # the distribution's own would have the port
         install = "apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install slapd"
         self.machines.on("head-1", install, timeout_s=180)
-        self.on("head-1", "mkdir -p /srv/ldap/data")
+        self.on("head-1", f"mkdir -p /srv/ldap/data; {SCHEMA} > /srv/ldap/nis.schema")
         self.write("/srv/ldap/slapd.conf", SLAPD)
         for name in ("server.pem", "server.key"):
             self.write(f"/srv/ldap/{name}", (self.people / name).read_text())
         entries = ENTRIES + entry_of_group("physics", 30000) + entry_of_group("guests", 30010)
         for name, uid, gid in (("lin", 30001, 30000), ("mal", 30002, 30010), ("toor", 0, 30000)):
             entries += entry_of_person(name, uid, gid, self.public(name))
+        entries += entry_of_entries("readers", 30020, "mal")
         self.write("/srv/ldap/entries.ldif", entries)
         self.write("/etc/systemd/system/directory.service", UNIT)
         self.on("head-1", "slapadd -q -f /srv/ldap/slapd.conf -l /srv/ldap/entries.ldif")
@@ -237,8 +254,26 @@ def test_a_directory_by_tls_is_asked_as_well(site: Site) -> None:
         played = site.machines.play_roles("sssd", variables=variables)
         assert played.code == 0, played.output
         assert min(played.changes.values()) > 0
-        site.on("gpu-1", f"systemctl stop sssd; rm /var/lib/sss/db/*.ldb; {START}")
+        site.on("gpu-1", FORGET)
         assert site.on("gpu-1", "id -u lin") == "30001"
+
+
+def test_groups_may_name_the_entries_of_their_members(site: Site) -> None:
+    changed = {**site.variables, "sssd_members": "member", "sssd_allowed_groups": ["readers"]}
+    try:
+        played = site.machines.play_roles("sssd", variables=changed)
+        assert played.code == 0, played.output
+        site.on("gpu-1", FORGET)
+        groups = "30010(guests),30020(readers)"
+        assert site.on("gpu-1", "id mal") == f"uid=30002(mal) gid=30010(guests) groups={groups}"
+        assert site.on("gpu-1", "cd /tmp; su mal -c 'id -un'") == "mal"
+        refused = site.on("gpu-1", "cd /tmp; su lin -c id 2>&1 || true")
+        assert refused == "su: Permission denied"
+    finally:
+        mended = site.machines.play_roles("sssd", variables=site.variables)
+        site.on("gpu-1", FORGET)
+    assert mended.code == 0, mended.output
+    assert site.on("gpu-1", "id mal") == "uid=30002(mal) gid=30010(guests) groups=30010(guests)"
 
 
 def test_without_the_directory_who_is_known_works_on(site: Site) -> None:
@@ -268,3 +303,20 @@ def test_without_sssd_root_and_the_host_s_own_accounts_get_in(site: Site) -> Non
     finally:
         site.on("gpu-1", START)
     assert wait_for(lambda: site.log_in("lin", "gpu-1") == "lin", 60, 1.0)
+
+
+def test_a_job_opens_its_host_to_a_user_of_the_directory(site: Site) -> None:
+    contain = "sed -i s/^PrologFlags=.*/PrologFlags=Contain/ /etc/slurm/slurm.conf"
+    site.on("head-1", f"{contain}; systemctl restart slurmctld")
+    site.on("gpu-1", f"{contain}; systemctl restart slurmd")
+    play = [{"hosts": "gpu-1", "roles": ["ssh_server"]}]
+    jobs = {**site.variables, "ssh_server_jobs_only": True}
+    played = site.machines.play(play, variables=jobs)
+    assert played.code == 0, played.output
+    assert site.log_in("lin", "gpu-1") == ""
+    submit = "cd /tmp; su lin -c 'sbatch --output=/dev/null --wrap \"sleep 300\"'"
+    site.on("head-1", submit)
+    assert wait_for(lambda: site.log_in("lin", "gpu-1") == "lin", 60, 1.0)
+    assert site.log_in("ops", "gpu-1") == "", "who has no job there"
+    site.on("head-1", "scancel --user lin")
+    assert wait_for(lambda: site.log_in("lin", "gpu-1") == "", 60, 1.0)

@@ -11,10 +11,11 @@ from calculator.compare import Difference, differences, plan_of
 from calculator.drawn import HAS
 from calculator.fabric import Wiring
 from calculator.fabrics import FABRICS, ratio_at_each, with_fabric
+from calculator.maker import Maker
 from calculator.mutations import MUTATIONS, Mutation, mutated
 from calculator.published import DESIGNS as DESIGNS_PUBLISHED
 from calculator.published import EXAMPLES, Design, Example, site_of
-from calculator.sites import DESIGNS, Maker, a_site
+from calculator.sites import DESIGNS, a_site
 from calculator.smaller import described, smallest
 from calculator.things import Site
 from examples import MANY

@@ -29,6 +29,7 @@ from rackwright.model.hardware import (
     RackType,
     Switch,
 )
+from rackwright.model.plant import Chiller, DryCooler, Generator, Transformer, Ups
 from rackwright.resources import bundled
 from rackwright.spec.loader import load, load_tree, validate
 from rackwright.spec.suggest import did_you_mean
@@ -45,8 +46,13 @@ FOLDERS: Mapping[str, type[Entry]] = {
     "pdus": Pdu,
     "power-shelves": PowerShelf,
     "racks": RackType,
+    "ups": Ups,
+    "transformers": Transformer,
+    "generators": Generator,
     "cdus": Cdu,
     "air-handlers": AirHandler,
+    "chillers": Chiller,
+    "dry-coolers": DryCooler,
     "cables": Cable,
     "connectors": Connector,
     "instances": Instance,
@@ -60,7 +66,7 @@ Key = tuple[type[Entry], str]
 """A kind of product, and the id of one."""
 
 NOUNS: Mapping[type[Entry], str] = {Node: "node", Switch: "switch", Pdu: "PDU", PowerShelf: "power shelf", RackType: "rack",
-          Cdu: "CDU", AirHandler: "air handler", Cable: "cable", Connector: "connector",
+          Ups: "UPS", Transformer: "transformer", Generator: "generator", Cdu: "CDU", AirHandler: "air handler", Chiller: "chiller", DryCooler: "dry cooler", Cable: "cable", Connector: "connector",
           Instance: "instance type"}  # fmt: skip
 """What people call each kind."""
 
@@ -203,7 +209,8 @@ class Catalogue:
     def _unknown(self, kind: type[Entry], entry_id: str) -> UnknownEntryError:
         noun = NOUNS[kind]
         ids = self.ids(kind)
-        near = did_you_mean(entry_id, ids) or f"the catalogue has: {', '.join(ids)}."
+        known = f"the catalogue has: {', '.join(ids)}." if ids else "the catalogue has none."
+        near = did_you_mean(entry_id, ids) or known
         hint = f"{near} {how_to_add(kind, entry_id)}"
         return UnknownEntryError(f"there is no {noun} '{entry_id}' in the catalogue", hint=hint)
 

@@ -21,7 +21,7 @@ from rackwright.extras import missing_extra
 from rackwright.streams import guard, guarded
 
 VERBS: dict[str, tuple[str, str]] = {
-    "init": ("rackwright.cli.init", "write a blueprint from a template"),
+    "init": ("rackwright.cli.init", "write a blueprint from a template, or of what already stands"),
     "update": ("rackwright.cli.update", "put what a template changed into clusters made from it"),
     "template": ("rackwright.cli.template", "begin and test a template of your own"),
     "check": ("rackwright.cli.check", "judge a blueprint before anything is deployed"),

@@ -12,6 +12,8 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "init --list",
         "init hall --template git+https://git.example.com/templates.git@v1#hall --set name=atlas",
         "init hall --template ../templates/hall --answers answers.yaml",
+        "init site --from elevations.csv --from slurm.conf",
+        "init site --from netbox_devices.csv --site dc1 --product 'PowerEdge XE9680=dell-xe9680-h200'",
     ),
     "update": (
         "update site",

@@ -1,4 +1,4 @@
-"""``init``: a blueprint from a template."""
+"""``init``: a blueprint from a template, or of what already stands."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.init_from import add_from, run_from
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -26,6 +27,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
         "--list", action="store_true", help="list the templates with what they ask, and stop"
     )
     add_answers(parser)
+    add_from(parser)
 
 
 def add_answers(parser: argparse.ArgumentParser) -> None:
@@ -72,7 +74,7 @@ def answers_of(arguments: argparse.Namespace) -> dict[str, Answer]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the blueprint, or list the templates.
+    """Write the blueprint, or list the templates; with ``--from``, that of what stands.
 
     Raises:
         UsageError: the folder or the template is not named, there is no such template, an answer is
@@ -83,8 +85,19 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         _list()
         return ExitCode.CLEAN
+    if arguments.sources:
+        return run_from(arguments)
+    for given, option in (
+        (arguments.product, "--product"),
+        (arguments.leave_out, "--leave-out"),
+        (arguments.site, "--site"),
+    ):
+        if given:
+            raise UsageError(f"{option} has no effect without --from")
     if arguments.folder is None or arguments.template is None:
-        raise UsageError("a folder and --template are needed", hint="'init --list' lists them")
+        raise UsageError(
+            "a folder and --template, or --from, are needed", hint="'init --list' lists templates"
+        )
     answers = answers_of(arguments)
     for path in write_blueprint(find_template(arguments.template), arguments.folder, answers):
         print(path)

@@ -7,7 +7,6 @@ the position of that name. A row of sources takes its parents as ``fed_by``, wit
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,19 +17,13 @@ from rackwright.errors import Location, SpecError, SpecErrors
 from rackwright.model.names import compress_hostlist, expand_hostlist, hostlist_size
 from rackwright.model.onprem import MOST_RACKS
 from rackwright.spec.loader import Loaded, load_tree, validate
+from rackwright.spec.sheet_reader import Row, read_sheet
 from rackwright.spec.tree import Item, KeyValue, Tree, to_data
-from rackwright.spec.yaml_reader import read_raw
 
-_MOST_ROWS = 100_000
-"""Rows of a sheet: a site has no more racks."""
-_MOST_BYTES = 32 * 1024 * 1024
 _WHOLE = re.compile(r"-?\d{1,15}")
 _DECIMAL = re.compile(r"-?\d{1,15}\.\d{1,15}")
 _FEED = "feeds"
 _LISTED = "fed_by"
-
-Row = tuple[Location, dict[str, str]]
-"""Where a row begins, and its cells by column."""
 
 
 def load_wanted(
@@ -53,41 +46,11 @@ def load_wanted(
     """
     tree = load_tree(path, layers=layers)
     for file in sources:
-        _add_sources(tree, _rows(file))
+        _add_sources(tree, read_sheet(file).rows)
     for file in positions:
-        _add_positions(tree, _rows(file))
+        _add_positions(tree, read_sheet(file).rows)
     files = (*tree.files, *map(str, (*sources, *positions)))
     return validate(Tree(tree.root, to_data(tree.root), files), DesignDocument)
-
-
-def _rows(path: Path) -> list[Row]:
-    """The rows of a sheet.
-
-    Raises:
-        SpecErrors: it cannot be read, or is no sheet.
-    """  # noqa: DOC501 - each ValueError becomes a SpecErrors below
-    raw = read_raw(path)
-    try:
-        if len(raw) > _MOST_BYTES:
-            raise ValueError(f"a sheet has at most {_MOST_BYTES:,} bytes")
-        reader = csv.reader(raw.decode("utf-8-sig").splitlines(), strict=True)
-        head = [cell.strip() for cell in next(reader, [])]
-        if not head or "" in head or len(set(head)) < len(head):
-            raise ValueError("its first line names each column once")
-        found: list[Row] = []
-        for cells in reader:
-            if len(found) >= _MOST_ROWS:
-                raise ValueError(f"a sheet has at most {_MOST_ROWS:,} rows")
-            if len(cells) > len(head):
-                raise ValueError(f"line {reader.line_num} has more cells than there are columns")
-            named = zip(head, (cell.strip() for cell in cells), strict=False)
-            row = {name: cell for name, cell in named if cell}
-            if row:
-                found.append((Location(str(path), reader.line_num, 1), row))
-    except (ValueError, csv.Error) as error:
-        summary = f"this is no sheet: {error}"
-        raise SpecErrors([SpecError(summary, location=Location(str(path), 1, 1))]) from None
-    return found
 
 
 def _add_sources(tree: Tree, rows: Sequence[Row]) -> None:

@@ -257,6 +257,7 @@ _ONPREM = (
     ActionRule(f"{_NODES}/count", "shrunk", _DRAIN, "the last nodes are taken out", data=True),
     ActionRule(f"{_NODES}/type", "any", _REPLACE, "other hardware takes their place", data=True),
     *_rules(f"{_NODES}/", _DRAIN, _MOVED, "racks per_rack start_unit psus_per_feed"),
+    ActionRule(f"{_NODES}/host_names", "any", _REVIEW, "hosts are added, given up or renamed"),
     ActionRule(f"{_NODES}/role", "any", _DRAIN, "the nodes are set up anew", data=True),
     ActionRule(f"{_NODES}/power_cap", "any", _IN_PLACE, "set through the management controllers"),
     ActionRule(f"{_NODES}/(hosts)", "any", _DRAIN,

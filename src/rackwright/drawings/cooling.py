@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rackwright.drawings.svg import Drawing, box, fitted, group, label, line
 from rackwright.plan.model import SitePlan
+from rackwright.plan.plant_products import rejecting_products
 from rackwright.plan.records.cooling import CoolingStage
 from rackwright.plan.records.facility import LoopLoad
 from rackwright.report.wording import quantity_text
@@ -105,6 +106,8 @@ def _stage(site: SitePlan, one: CoolingStage) -> _Stage:
     lines = []
     if one.kind == "CDUs" and (loop := loops.get(one.of)):
         lines.append(f"{loop.cdu}, facility water {quantity_text(loop.facility_c, '°C')}")
+    if one.kind == "heat rejection" and (products := rejecting_products(site, one.of)):
+        lines.append(", ".join(products))
     capacity = one.capacity_n1_w
     if one.lost is not None:
         lines.append(f"after losing {one.lost}: {quantity_text(one.lost_capacity_w, 'W')}")

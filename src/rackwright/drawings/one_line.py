@@ -84,6 +84,7 @@ def _keys(site: SitePlan, sources: Mapping[str, SourceLoad], *, whole: bool) -> 
             if whole
             else (
                 source.kind,
+                site.distribution.sources[name].product,
                 source.capacity_w,
                 _rounded(source.facility_w),
                 _rounded(source.facility_worst_w),
@@ -103,7 +104,9 @@ def _source_box(
 ) -> Box:
     parents = site.distribution.parents[source.source]
     title = source.source if len(members) == 1 else f"{len(members)} like {source.source}"
-    made = Box(source.source, title, source.kind, members, source.facility_w, source.capacity_w)
+    product = site.distribution.sources[source.source].product
+    kind = source.kind if product is None else f"{source.kind}, {product}"
+    made = Box(source.source, title, kind, members, source.facility_w, source.capacity_w)
     made.worst_w, made.worst_lost = source.facility_worst_w, source.facility_lost
     above = dict.fromkeys(keys[parent] for parent in parents)
     made.fed_by = [(parent, None, number == 0) for number, parent in enumerate(above)]
@@ -345,7 +348,7 @@ def _source_parts(one: Box, x: float, y: float, state: BoxState) -> list[str]:
     return [
         box(x, y, _WIDE, _HIGH, rx=4, class_="panel"),
         label(x + 10, y + 17, fitted(one.title, _WIDE - 18), class_="sub"),
-        label(x + 10, y + 31, one.kind.replace("_", " "), class_="small soft"),
+        label(x + 10, y + 31, fitted(one.kind, _WIDE - 18, sign=5.3), class_="small soft"),
         box(x + 10, y + 37, TRACK, 7, class_="track"),
         box(
             x + 10,

@@ -63,7 +63,16 @@ _MACHINE = {
     "restart": lower(),
     "outdoor_temperature": higher(),
 }
-_MORE_OF_A_SOURCE = ["overload", "step_load", "backup", "fuel", "impedance", "short_circuit_rating"]
+# Where a source does not say these, its product may.
+_MORE_OF_A_SOURCE = [
+    "overload",
+    "step_load",
+    "backup",
+    "efficiency",
+    "impedance",
+    "short_circuit_rating",
+]
+_LESS_OF_A_SOURCE = ["recharge", "consumption", "voltage_tolerance"]
 
 _CLUSTER: Mapping[type[Model], Fields] = {
     cluster.Blueprint: Fields(
@@ -325,13 +334,13 @@ _PLANT: Mapping[type[Model], Fields] = {
         },
     ),
     power.PowerSource: Fields(
-        "name kind fed_by capacity voltage rating",
+        "name kind fed_by product capacity voltage rating",
         parts="modules circuit conductors",
         claims={
             "redundancy": ordered("N-1", "N", absent=Absent.STRICT),
-            **dict.fromkeys(_MORE_OF_A_SOURCE, higher()),
-            **dict.fromkeys(("recharge", "consumption", "voltage_tolerance"), lower()),
-            "efficiency": higher(Absent.ELSEWHERE),
+            **dict.fromkeys(_MORE_OF_A_SOURCE, higher(Absent.ELSEWHERE)),
+            **dict.fromkeys(_LESS_OF_A_SOURCE, lower(Absent.ELSEWHERE)),
+            "fuel": higher(),
             "walk_in": GRANTED,
             "start_step": other(Absent.STRICT),
             "fault_current": lower(Absent.ELSEWHERE),
@@ -388,7 +397,15 @@ _PLANT: Mapping[type[Model], Fields] = {
     ),
     cooling.Manifolds: Fields("count height weight"),
     cooling.Supply: Fields("count fed_by", identity=("fed_by",)),
-    cooling.FacilityWater: Fields("name fluid", claims={"volume": higher(), "warming": higher()}),
+    cooling.FacilityWater: Fields(
+        "name fluid",
+        claims={
+            "volume": higher(),
+            "warming": higher(),
+            # Warmer is easier for what cools it, and harder for a condenser that it cools.
+            "supply_temperature": other(Absent.UNKNOWN),
+        },
+    ),
     cooling.AirSupply: Fields(
         "type count inlet_temperature containment fed_by water",
         parts="supplies",
@@ -417,12 +434,16 @@ _PLANT: Mapping[type[Model], Fields] = {
         },
     ),
     cooling.MechanicalPlant: Fields(
-        "name kind count fed_by water capacity rejects_to",
+        "name kind product count fed_by water capacity rejects_to",
         parts="supplies",
-        claims=_MACHINE,
+        claims={
+            **_MACHINE,
+            "restart": lower(Absent.ELSEWHERE),
+            "outdoor_temperature": higher(Absent.ELSEWHERE),
+        },
     ),
     onprem.NodeGroup: Fields(
-        "name role type count racks per_rack start_unit psus_per_feed",
+        "name role type count racks per_rack start_unit psus_per_feed host_names",
         parts="scratch",
         claims={"power_cap": lower(Absent.STRICT)},
     ),

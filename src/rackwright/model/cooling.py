@@ -85,6 +85,9 @@ class FacilityWater(Model):
     """How the rest of the blueprint calls it."""
     fluid: Literal["water", "pg25"] | None = None
     """What flows in it: water, or water with a quarter of propylene glycol."""
+    supply_temperature: Celsius | None = None
+    """Of the water that chillers, dry coolers or towers supply to it, at which the capacity of a
+    ``product`` has to hold."""
     volume: CubicMetres | None = None
     """What circulates, with the tanks that it flows through."""
     warming: Annotated[Kelvin, Field(ge=0)] | None = None
@@ -174,13 +177,19 @@ class MechanicalPlant(Machine):
     """How the rest of the blueprint calls it."""
     kind: PlantKind
     """What kind of machine it is."""
+    product: str | None = None
+    """Catalogue id of a chiller or dry cooler. What is written beside it holds in the place of the
+    product's number."""
     capacity: Watts | None = None
-    """Heat that one unit carries at this site: of a pump, by its flow at the design rise."""
+    """Heat that one unit carries at this site: of a pump, by its flow at the design rise; absent, that of
+    its ``product``, where that holds at the site's altitude and temperatures."""
     rejects_to: Name | None = None
     """Of a chiller: the circuit of ``facility_water`` that its condenser heats, or ``outdoors``."""
 
     @model_validator(mode="after")
     def _fits_the_kind(self) -> MechanicalPlant:
+        if self.product is not None and self.kind not in {"chiller", "dry-cooler"}:
+            raise ValueError(f"'product' is of a chiller or dry cooler, not of a {self.kind}")
         if self.rejects_to is not None and self.kind != "chiller":
             raise ValueError(f"'rejects_to' is of a chiller, not of a {self.kind}")
         if self.water == OUTDOORS:

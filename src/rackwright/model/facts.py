@@ -12,12 +12,12 @@ from rackwright.model.hardware import ID, Confidence
 
 
 class ProductFact(Model):
-    """One number of one product, with its source; the catalogue does not know it."""
+    """One value of one product, with its source; the catalogue does not know it."""
 
     product: Annotated[str, Field(pattern=ID, max_length=100)]
     """Id of the product."""
     field: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*){0,2}$")]
-    """Name of the number in its catalogue entry, like ``weight`` or ``power_supplies.rating``."""
+    """Name of the value in its catalogue entry, like ``weight`` or ``power_supplies.rating``."""
     value: str | int
     """As in the catalogue: with its unit, where it has one."""
     source: Prose

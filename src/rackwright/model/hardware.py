@@ -38,7 +38,7 @@ T = TypeVar("T")
 ID = r"^[a-z0-9][a-z0-9.+-]*$"
 """What an id of a product, or of a price list, is like."""
 
-_SOME: Any = Field(ge=1)
+SOME: Any = Field(ge=1)
 """Of what a product is there to give: how many more are needed is worked out by dividing by it."""
 _LEAST: Any = Field(ge=0.01)
 """Of a length in m or a rate in Gbps: none is smaller, and much is divided by them."""
@@ -299,16 +299,16 @@ class Outlets(Model):
     type: Literal["C13", "C19", "C39", "GG45"]
     """A C39 takes the plugs of a C13 and of a C19."""
     count: Count
-    rating: Fact[Annotated[Amperes, _SOME]]
+    rating: Fact[Annotated[Amperes, SOME]]
 
 
 class Pdu(Entry):
     """A rack power distribution unit."""
 
     kind: Literal["pdu"]
-    voltage: Fact[Annotated[Volts, _SOME]]
+    voltage: Fact[Annotated[Volts, SOME]]
     """Line to line for three phases."""
-    current: Fact[Annotated[Amperes, _SOME]]
+    current: Fact[Annotated[Amperes, SOME]]
     """Rating of the input plug and breaker, per line."""
     phases: Literal[1, 3]
     wiring: Literal["wye", "delta"]
@@ -328,9 +328,9 @@ class PowerShelf(Entry):
     """An ORv3 or MGX power shelf that feeds a busbar."""
 
     kind: Literal["power-shelf"]
-    rating: Fact[Annotated[Watts, _SOME]]
+    rating: Fact[Annotated[Watts, SOME]]
     supplies: Count
-    rating_n_plus_1: Fact[Annotated[Watts, _SOME]] | None = None
+    rating_n_plus_1: Fact[Annotated[Watts, SOME]] | None = None
     """Usable power with one supply lost."""
     backup: Fact[Seconds] | None = None
     """Battery backup at full load."""
@@ -351,7 +351,7 @@ class RackType(Entry):
     """An empty rack."""
 
     kind: Literal["rack"]
-    height: Fact[Annotated[RackUnits, _SOME]]
+    height: Fact[Annotated[RackUnits, SOME]]
     width: Fact[Annotated[Metres, _LEAST]]
     depth: Fact[Annotated[Metres, _LEAST]]
     weight: Fact[Kilograms] | None = None
@@ -383,10 +383,10 @@ class Cdu(Entry):
     """A coolant distribution unit."""
 
     kind: Literal["cdu"]
-    capacity: Fact[Annotated[Watts, _SOME]]
+    capacity: Fact[Annotated[Watts, SOME]]
     approach: Fact[Kelvin] | None = None
     """Supply minus facility-water temperature at which ``capacity`` holds."""
-    flow: Fact[Annotated[LitresPerMinute, _SOME]] | None = None
+    flow: Fact[Annotated[LitresPerMinute, SOME]] | None = None
     head: Fact[Kilopascals] | None = None
     """Pressure that its pumps give to the loop outside of it, at ``flow``."""
     shutoff_head: Fact[Kilopascals] | None = None
@@ -409,10 +409,10 @@ class AirHandler(Entry):
     """A CRAH, CRAC or fan-wall unit."""
 
     kind: Literal["air-handler"]
-    capacity: Fact[Annotated[Watts, _SOME]]
+    capacity: Fact[Annotated[Watts, SOME]]
     """Sensible cooling at ``return_temperature``."""
     return_temperature: Fact[Celsius] | None = None
-    airflow: Fact[Annotated[CubicFeetPerMinute, _SOME]] | None = None
+    airflow: Fact[Annotated[CubicFeetPerMinute, SOME]] | None = None
     power: Fact[Watts] | None = None
 
 
@@ -472,12 +472,6 @@ class Instance(Entry):
     quota: str | None = None
     """Service quota that counts its vCPUs, like ``L-417A185B`` (running on-demand P)."""
     architecture: Literal["x86_64", "arm64"] | None = None
-
-
-CatalogueEntry = Annotated[
-    Node | Switch | Pdu | PowerShelf | RackType | Cdu | AirHandler | Cable | Connector | Instance,
-    Field(discriminator="kind"),
-]
 
 
 def fact_value(fact: Fact[T] | None) -> T | None:

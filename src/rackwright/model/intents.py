@@ -18,7 +18,7 @@ from rackwright.model.fabric import Fabric, Role, Technology
 from rackwright.model.facts import ProductFact
 from rackwright.model.names import Name
 from rackwright.model.onprem import Shipping
-from rackwright.model.power import Circuit, Conductors, SourceKind
+from rackwright.model.power import Circuit, Conductors, RackShelves, SourceKind
 from rackwright.model.units import GigabitsPerSecond, Kilograms, Metres, Watts
 
 Preset = Literal["rail-optimized", "fat-tree"]
@@ -94,6 +94,13 @@ class RackIntent(Model):
     cable_weight: Kilograms | None = None
     """Of the cables that hang in one rack, with what holds them."""
     shipping: Shipping | None = None
+    shelves: RackShelves | None = None
+    pdu: str | None = None
+    """Catalogue id of the PDU at the end of a feed in these racks; absent, that of ``power``."""
+    circuit: Circuit | None = None
+    """Of each PDU in these racks, or of what a feed ends in; absent, that of ``power``."""
+    conductors: Conductors | None = None
+    """Those of the branch circuit in these racks; absent, those of ``power``."""
 
 
 class RacksIntent(RackIntent):

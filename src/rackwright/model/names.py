@@ -9,7 +9,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-Name = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
+LABEL = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
+"""A label of the DNS, in small letters."""
+
+Name = Annotated[str, Field(pattern=LABEL)]
 """A DNS label: it ends up in host names, tags and Slurm files."""
 
 _TERM = re.compile(r"((?:[a-z0-9][a-z0-9-]*?)?)(?:\[([0-9,-]+)\])?")
@@ -81,18 +84,24 @@ def _parts(text: str) -> list[str]:
     Raises:
         ValueError: one is not.
     """
-    parts: list[str] = []
-    start, inside, plain = 0, False, text.replace(" ", "")
-    for at, character in enumerate(plain):  # a regular expression would look ahead at every comma
-        if character in "[]":
-            inside = character == "["
-        elif character == "," and not inside:
-            parts.append(plain[start:at])
-            start = at + 1
-    parts.append(plain[start:])
+    parts = hostlist_terms(text.replace(" ", ""))
     for part in parts:
         if not part or _TERM.fullmatch(part) is None:
             raise ValueError(f"'{_short(part)}' is not a host list; write it like 'c[01-16]'")
+    return parts
+
+
+def hostlist_terms(text: str) -> list[str]:
+    """The terms of a list, at the commas that are in no brackets, whatever stands in them."""
+    parts: list[str] = []
+    start, inside = 0, False
+    for at, character in enumerate(text):  # a regular expression would look ahead at every comma
+        if character in "[]":
+            inside = character == "["
+        elif character == "," and not inside:
+            parts.append(text[start:at])
+            start = at + 1
+    parts.append(text[start:])
     return parts
 
 

@@ -207,6 +207,9 @@ class NodeGroup(Model):
     draws without its accelerators, where the catalogue knows what those draw."""
     start_unit: RackUnits | None = None
     """Lowest rack unit to use, counted from 1."""
+    host_names: HostList | None = None
+    """Names of its hosts where they stand already, in the order in which racks are filled, like
+    ``node[001-032]``. Absent, they are the group's name and a number, like ``dgx-01``."""
     scratch: LocalScratch | None = None
     """What its local drives are used for; absent, they are left alone."""
     psus_per_feed: dict[str, Annotated[int, Field(ge=0)]] | None = None

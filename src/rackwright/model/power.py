@@ -28,8 +28,8 @@ class Modules(Model):
 
     count: Annotated[int, Field(gt=0)]
     """Number of modules, spare ones included."""
-    capacity: Watts
-    """Of one module."""
+    capacity: Watts | None = None
+    """Of one module; absent, the rating of the source's ``product``."""
     spare: Annotated[int, Field(ge=0)] | None = None
     """Modules that may fail without loss: 1 for N+1, 0 where every module is needed. Absent, what
     the plant carries is unknown."""
@@ -108,6 +108,7 @@ LOSSY: tuple[SourceKind, ...] = ("ups", "transformer")
 REGULATING: tuple[SourceKind, ...] = ("utility", "generator", "transformer", "ups")
 """Kinds at whose output the voltage has a deviation of its own."""
 _ONLY: dict[str, tuple[SourceKind, ...]] = {
+    "product": ("ups", "transformer", "generator"),
     "efficiency": LOSSY,
     "recharge": ("ups",),
     "walk_in": ("ups",),
@@ -134,8 +135,12 @@ class PowerSource(Model):
     fed_by: tuple[Name, ...] = ()
     """Parents. The first one carries the load, the others take over when it is lost. Absent from
     anything but a utility or a generator, what carries its load is unknown."""
+    product: str | None = None
+    """Catalogue id of a UPS, transformer or generator. What is written beside it holds in the place of
+    the product's number."""
     capacity: Watts | None = None
-    """Continuous power it may carry, derating already applied."""
+    """Continuous power it may carry, derating already applied; absent, that by the rating of its
+    ``product``, where that holds at the site."""
     modules: Modules | None = None
     circuit: Circuit | None = None
     redundancy: Literal["N", "N-1"] = "N-1"
@@ -168,7 +173,7 @@ class PowerSource(Model):
     """Most deviation of the voltage at its output from the nominal one, up or down, of what makes or
     changes voltage: a utility, generator, transformer or UPS."""
     rating: Annotated[VoltAmperes, Field(ge=1)] | None = None
-    """Rated power of a transformer, to which its ``impedance`` refers."""
+    """Rated power of a transformer, to which its ``impedance`` refers; of all that are in parallel."""
     impedance: Annotated[Percent, Field(gt=0, le=100)] | None = None
     """Short-circuit impedance of a transformer, as on its plate."""
     fault_current: Annotated[Amperes, Field(ge=1)] | None = None
@@ -186,6 +191,12 @@ class PowerSource(Model):
         stated = [n for n in ("capacity", "modules", "circuit") if getattr(self, n) is not None]
         if len(stated) > 1:
             raise ValueError(f"the capacity is stated {len(stated)} times: {', '.join(stated)}")
+        if self.product is not None and self.circuit is not None:
+            raise ValueError(
+                "a source with a 'product' has its capacity and no 'circuit'; state 'voltage' for its voltage"
+            )
+        if self.product is None and self.modules is not None and self.modules.capacity is None:
+            raise ValueError("'modules' lack the 'capacity' of one, and there is no 'product'")
         return self
 
     @model_validator(mode="after")

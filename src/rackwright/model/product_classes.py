@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rackwright.model import hardware
+from rackwright.model import hardware, plant
 from rackwright.model.base import Model
 from rackwright.model.milder import Absent, Milder, higher, lower, other
 
@@ -77,6 +77,31 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
         **_either("height", "width", "depth", "casters", "immersion"),
     },
     hardware.Immersion: dict.fromkeys(("fluid_weight", "top"), _LESS),
+    plant.Ups: {
+        "rating": _MORE,
+        "max_altitude": _MORE,
+        "overload": _MORE,
+        "efficiency": _MORE_OR_NONE,
+        "recharge": _LESS,
+        "backup": _MORE,
+        "voltage_tolerance": _LESS,
+        "short_circuit_rating": _MORE,
+    },
+    plant.Transformer: {
+        "max_altitude": _MORE,
+        "losses": _LESS_OR_NONE,
+        "impedance": _MORE,
+        # More power is more to carry, and a larger fault current; a higher voltage is a smaller one.
+        **_either("rating", "voltage"),
+    },
+    plant.Generator: {
+        "rating": _MORE,
+        "max_altitude": _MORE,
+        "max_ambient": _MORE,
+        "step_load": _MORE,
+        "consumption": _LESS,
+        "voltage_tolerance": _LESS,
+    },
     hardware.Cdu: {
         "capacity": _MORE,
         "flow": _MORE_OR_NONE,
@@ -95,6 +120,20 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
         "airflow": _MORE_OR_NONE,
         "power": _LESS_OR_NONE,
         "return_temperature": _EITHER,
+    },
+    plant.Chiller: {
+        "capacity": _MORE,
+        "supply_temperature": _LESS,
+        "outdoor_temperature": _MORE,
+        "condenser_temperature": _MORE,
+        "power": _LESS_OR_NONE,
+        "restart": _LESS,
+    },
+    plant.DryCooler: {
+        "capacity": _MORE,
+        "supply_temperature": _LESS,
+        "outdoor_temperature": _MORE,
+        "power": _LESS_OR_NONE,
     },
     hardware.Cable: {
         "reach": _MORE,

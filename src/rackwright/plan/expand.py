@@ -25,6 +25,12 @@ from rackwright.plan.cooling.facility import (
 )
 from rackwright.plan.cooling.loop_products import loop_products
 from rackwright.plan.cooling.outdoors import outdoor_rows, water_rows
+from rackwright.plan.cooling.products import (
+    check_supply,
+    named_plants,
+    uncarried,
+    with_plant_products,
+)
 from rackwright.plan.cooling.ride_through import ride_through_rows
 from rackwright.plan.cooling.stages import HeatPaths, check_water
 from rackwright.plan.cost.references import find_cost_problems
@@ -33,11 +39,17 @@ from rackwright.plan.fabric.racks import check_shared_racks
 from rackwright.plan.facts import with_facts
 from rackwright.plan.model import Plan
 from rackwright.plan.naming.names import find_name_problems
+from rackwright.plan.naming.standing import check_host_names
 from rackwright.plan.operation_references import find_operation_problems
 from rackwright.plan.power.autonomy import autonomies
 from rackwright.plan.power.consumers import check_consumers, consumers_of
 from rackwright.plan.power.distribution import check_sources
 from rackwright.plan.power.fault_currents import fault_currents
+from rackwright.plan.power.products import (
+    check_ratings,
+    named_products,
+    with_source_products,
+)
 from rackwright.plan.power.sources import plan_sources
 from rackwright.plan.power.voltage_drops import voltage_drops
 from rackwright.plan.problems import PlanError, PlanProblem
@@ -124,6 +136,7 @@ def expand_site(site: OnPremSite, path: Path, catalogue: Catalogue) -> SitePlan:
     problems = _check(site, path, groups, loads, catalogue)
     if problems:
         raise PlanError(problems)
+    site = with_plant_products(with_source_products(site, catalogue), catalogue)
     classes = assign(groups, loads, problems)
     problems += _check_supplies(classes, loads, catalogue)
     if problems:
@@ -157,13 +170,15 @@ def _check(
             message = f"there is no cooling loop '{loop}' in this site"
             problems.append(PlanProblem(where, message, did_you_mean(loop, loops)))
     problems += check_tap_offs(site, groups)
-    problems += check_water(site, path)
+    problems += [*check_water(site, path), *check_supply(site, path)]
     problems += check_file_systems(site, path)
     problems += check_shared_racks(site, path, [rack for placed in groups for rack in placed.racks])
     unknown = _check_entries(site, path, groups, loads, catalogue)
     if not unknown:
+        problems += check_ratings(site, path, catalogue)
         problems += check_consumers(consumers_of(site, path, catalogue), sources)
         problems += check_loops(site, path, groups, catalogue)
+        problems += check_host_names(site, path, catalogue)
     return problems + unknown
 
 
@@ -209,6 +224,7 @@ def _check_entries(
             where = (*path, "fabrics", index, "links", number)
             ends = (("cable", link.cable), ("upper_cable", link.upper_cable))
             wanted += [(Cable, part, (*where, end)) for end, part in ends if part]
+    wanted += [*named_products(site, path), *named_plants(site, path)]
     problems = []
     for kind, entry_id, where in wanted:
         try:
@@ -343,7 +359,9 @@ def _tabulate(
     halls = hall_rows(site, path, rack_classes, catalogue)
     loops = loop_rows(site, path, rack_classes, catalogue)
     products = tuple(loop_products(site.loops, rack_classes, devices))
-    heat = HeatPaths(site, path, consumers, rack_classes, feeds, halls, loops)
+    heat = HeatPaths(
+        site, path, consumers, rack_classes, feeds, halls, loops, uncarried(site, path, catalogue)
+    )
     return SitePlan(
         site=site,
         path=path,
@@ -376,7 +394,7 @@ def _tabulate(
         loops=loops,
         loop_products=products,
         cooling=stage_rows(heat, plant.tree),
-        outdoors=outdoor_rows(site, path),
+        outdoors=outdoor_rows(site, path, catalogue),
         uncooled=water_rows(site, path),
         ride_through=ride_through_rows(
             site, path, heat, plant.tree, rack_classes, devices, products

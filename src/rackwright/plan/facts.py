@@ -96,7 +96,7 @@ def fact_type(entry: Entry, field: str) -> tuple[type[Model], Any] | None:
 
 
 def fill(entry: Entry, fact: ProductFact) -> Entry:
-    """``entry`` with one number more.
+    """``entry`` with one value more.
 
     Raises:
         UnfitError: it knows the number, has none by this name, or the value is none.
@@ -121,12 +121,12 @@ def _put(model: Model, parts: list[str], fact: ProductFact, key: str) -> Model:
     info = type(model).model_fields.get(first)
     names = [name for name, one in type(model).model_fields.items() if _holds(one.annotation)]
     if info is None or first not in names:
-        text = f"a {type(model).__name__} has no number '{first}'"
+        text = f"a {type(model).__name__} has no value '{first}'"
         raise UnfitError("field", text, did_you_mean(first, names) or f"it has: {', '.join(names)}")
     value = getattr(model, first)
     if rest:
         if not isinstance(value, Model) or isinstance(value, Fact):
-            text = f"'{fact.product}' has no '{first}' that '{rest[0]}' could be a number of"
+            text = f"'{fact.product}' has no '{first}' that '{rest[0]}' could be a value of"
             raise UnfitError("field", text, "write an entry of your own: 'catalogue new'")
         return model.model_copy(update={first: _put(value, rest, fact, key)})
     if value is not None:
@@ -139,7 +139,7 @@ def _put(model: Model, parts: list[str], fact: ProductFact, key: str) -> Model:
         raise UnfitError("field", text, hint)
     annotation: Any = info.annotation
     if not _is_fact(annotation):
-        raise UnfitError("field", f"'{fact.field}' is more than one number; name one of it")
+        raise UnfitError("field", f"'{fact.field}' is more than one value; name one of it")
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(annotation)
         made = adapter.validate_python({"value": fact.value, "source": key})

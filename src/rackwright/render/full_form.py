@@ -105,7 +105,7 @@ class _Writer:
 
     def _entry(self, head: str, value: Any, path: Path, depth: int) -> Iterator[str]:
         if self._is_short(value, path, depth):
-            yield f"{head} {_flow(value)}{self._comment(path)}"
+            yield f"{head} {flow(value)}{self._comment(path)}"
             return
         yield f"{head}{self._comment(path)}"
         if isinstance(value, Mapping):
@@ -117,17 +117,18 @@ class _Writer:
         """Whether a value goes on one line: nothing in it has a comment of its own."""
         if not isinstance(value, (Mapping, list, tuple)) or not value:
             return True
-        return path not in self._above and 2 * depth + len(_flow(value)) <= _WIDTH
+        return path not in self._above and 2 * depth + len(flow(value)) <= _WIDTH
 
     def _comment(self, path: Path) -> str:
         found = self._derived.get(path)
         return "" if found is None else f"  # {found.rule}: {visible(found.why)}"
 
 
-def _flow(value: Any) -> str:
+def flow(value: Any) -> str:
+    """A value on one line."""
     if isinstance(value, Mapping):
-        inner = ", ".join(f"{scalar_text(key, '')}: {_flow(one)}" for key, one in value.items())
+        inner = ", ".join(f"{scalar_text(key, '')}: {flow(one)}" for key, one in value.items())
         return f"{{{inner}}}"
     if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_flow, value))}]"
+        return f"[{', '.join(map(flow, value))}]"
     return "null" if value is None else scalar_text(value, "")

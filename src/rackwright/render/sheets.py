@@ -79,9 +79,14 @@ POWER = (
 
 
 def _elevations(plan: Plan, site: SitePlan) -> Iterator[Sequence[Cell]]:
-    """Every device, rack by rack from the top; what hangs beside the rails comes last."""
+    """Every rack, and behind it its devices from the top; what hangs beside the rails comes last."""
     for rack in site.racks:
         view = view_rack(plan, site, rack)
+        own = view.rack_class
+        unsaid = own.weight_kg is None or own.content_kg is None or own.includes_rack
+        weight = None if unsaid else (own.weight_kg or 0) - (own.content_kg or 0)
+        nothing = (None, None, "rack", own.type, "", "", "", None, weight, "")
+        yield (*_place(site, rack), *nothing)
         for one in (*view.devices, *view.beside):
             yield (*_place(site, rack), *_standing(one, [feed.feed for feed in view.feeds]))
 

@@ -24,6 +24,7 @@ from rackwright.model.hardware import Confidence
 from rackwright.plan.facts import fact_type
 from rackwright.plan.missing import Field, ProductField, fields_of
 from rackwright.plan.model import Path, Plan
+from rackwright.render.full_form import flow
 from rackwright.spec.edits import scalar_text
 
 _WIDTH = 98
@@ -37,6 +38,8 @@ _SOURCES: Mapping[str, str] = {
     "pue": "See the design of the building, or what is measured in it.",
     "halls": "See the design of the hall and of its cooling.",
     "loops": "See the design of the coolant loop and the selection of its CDUs.",
+    "plant": "See the design of the cooling plant and the selection of its machines.",
+    "facility_water": "See the design of the cooling plant and the selection of its machines.",
     "altitude": "See a map.",
     "fabrics": "See the cabling plan and the settings of the switches.",
     "interconnects": "See the contract of the line, or a measurement.",
@@ -70,6 +73,36 @@ class Todo:
     elsewhere: int
 
 
+@dataclass(frozen=True, slots=True)
+class ListItem:
+    """An item of a list on the way to a field, told from the others by one of its keys.
+
+    Attributes:
+        given: what else the item says already. A list whose items have no names is replaced by the
+            one of a layer, which has to say all of it.
+    """
+
+    key: str
+    value: str
+    given: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """A field that nobody has told of a blueprint that is none without it.
+
+    Attributes:
+        path: keys to what has the field, from the top of the blueprint.
+        model: what has the field.
+        sample: what may stand there; empty, as its type says.
+    """
+
+    path: tuple[str | ListItem, ...]
+    model: type[Model]
+    name: str
+    sample: str = ""
+
+
 @dataclass(slots=True)
 class _Leaf:
     """A field of the layer."""
@@ -83,10 +116,14 @@ class _Leaf:
 
 @dataclass(slots=True)
 class _Node:
-    """A mapping of the layer; ``named`` ones are lists, of things by their names."""
+    """A mapping of the layer, or a list of things that are told apart by ``told_by``.
+
+    ``given`` is what is said already of such a thing.
+    """
 
     children: dict[str, _Node | _Leaf] = field(default_factory=dict)
-    named: bool = False
+    told_by: str = ""
+    given: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +156,36 @@ def make_todo(plan: Plan, wanted: Sequence[Wanted], head: Sequence[str]) -> Todo
     if elsewhere:
         lines += ["", *_comment([_REST]), *(line for one in elsewhere for line in _listed(one))]
     return Todo("\n".join(lines) + "\n", layer.fields, len(elsewhere))
+
+
+def blank_layer(blanks: Sequence[Blank], head: Sequence[str]) -> Todo:
+    """The layer that asks for what makes a blueprint, in the form of ``make_todo``.
+
+    Args:
+        blanks: fields that nobody has told.
+        head: lines of its first comment, before how to fill it in.
+    """
+    root = _Node()
+    for blank in blanks:
+        node = root
+        for part in blank.path:
+            key = part if isinstance(part, str) else part.value
+            inner = node.children.setdefault(key, _Node())
+            assert isinstance(inner, _Node)  # noqa: S101 - a field with a value has no fields
+            if isinstance(part, ListItem):
+                node.told_by, inner.given = part.key, part.given
+            node = inner
+        hint = blank.model.model_fields[blank.name].rebuild_annotation()
+        node.children[blank.name] = _Leaf(
+            words={f"'{blank.name}'": None},
+            text=_text(blank.model, blank.name),
+            sample=blank.sample or _sample(hint),
+            source=_from(tuple(part for part in blank.path if isinstance(part, str))),
+        )
+    lines = [*_comment([*head, "", _HOW])]
+    for key, child in root.children.items():
+        lines += ["", *_entry(key, child, "")]
+    return Todo("\n".join(lines) + "\n", len(blanks), 0)
 
 
 _HOW = (
@@ -174,7 +241,7 @@ class _Layer:
         steps, hint = found
         node = self._root
         for step in steps[:-1]:
-            node.named = node.named or step.in_list
+            node.told_by = node.told_by or ("name" if step.in_list else "")
             inner = node.children.setdefault(step.key, _Node())
             assert isinstance(inner, _Node)  # noqa: S101 - a field with a value has no fields
             node = inner
@@ -217,11 +284,12 @@ def _entry(key: str, child: _Node | _Leaf, indent: str) -> Iterator[str]:
     yield f"{indent}{name}:"
     inner = f"{indent}  "
     for inside, one in child.children.items():
-        if not child.named:
+        if not child.told_by:
             yield from _entry(inside, one, inner)
             continue
-        yield f"{inner}- name: {scalar_text(inside, '')}"
-        assert isinstance(one, _Node)  # noqa: S101 - an item of a list with names is a mapping
+        yield f"{inner}- {child.told_by}: {scalar_text(inside, '')}"
+        assert isinstance(one, _Node)  # noqa: S101 - an item of such a list is a mapping
+        yield from (f"{inner}  {key}: {flow(value)}" for key, value in one.given.items())
         for deeper, item in one.children.items():
             yield from _entry(deeper, item, f"{inner}  ")
 

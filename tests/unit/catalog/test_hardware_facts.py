@@ -49,6 +49,14 @@ def test_official_numbers_are_claimed_only_for_documents_that_were_read():
 
     assert titles == {
         "NVIDIA DGX H100/H200 User Guide, introduction",
+        (
+            "Schneider Electric, Galaxy VXL UPS 380/400/415 V, Technical Specifications, 990-55333, "
+            "Specifications for 500 kW UPS"
+        ),
+        (
+            "Schneider Electric, Galaxy VL UPS for IEC, Technical Specifications, Specifications for "
+            "200 kW UPS"
+        ),
         "NVIDIA DGX B200 User Guide, introduction",
         "NVIDIA DGX SuperPOD reference architecture, DGX H100, RA-11333-001 V11, appendix A",
         "NVIDIA Enterprise Reference Architecture, NVL72 AI Factory, components",

@@ -19,6 +19,8 @@ GIVEN = {
     ("cdus", "cdu-spec-1mw", "flow"): "L/min",
     ("air-handlers", "crah-spec-100kw", "capacity"): "W",
     ("air-handlers", "crah-spec-100kw", "airflow"): "CFM",
+    ("ups", "galaxy-vxl-500kw", "rating"): "W",
+    ("generators", "cummins-c550d5e-dcc", "rating"): "W",
     ("power-shelves", "orv3-18kw", "rating"): "W",
     ("power-shelves", "orv3-18kw", "rating_n_plus_1"): "W",
 }

@@ -102,3 +102,20 @@ def test_what_is_no_sheet_is_refused(wanted: Path, text: str, words: str) -> Non
 def test_a_sheet_that_is_not_there_is_refused(wanted: Path) -> None:
     with pytest.raises(SpecErrors, match=r"missing\.csv"):
         load_wanted(wanted, positions=[wanted.with_name("missing.csv")])
+
+
+def test_a_sheet_with_semicolons_is_read(wanted: Path) -> None:
+    rows = sheet(
+        wanted, "\ufeffhall;row;racks;like;cooling.power_limit\r\nhall-1;row-1;c02;c01;25,5 kW\r\n"
+    )
+    with pytest.raises(SpecErrors, match=r"25\.5"):
+        load_wanted(wanted, positions=[rows])
+    rows.write_text(rows.read_text("utf-8").replace("25,5", "25"), "utf-8")
+    (hall,) = load_wanted(wanted, positions=[rows]).value.facility.halls
+    assert hall.rows[0].rack_groups[1].racks == "c02"
+
+
+def test_a_sheet_that_is_larger_than_a_file_may_be_is_refused(wanted: Path) -> None:
+    text = "hall,row,racks,like\n" + f"hall-1,row-1,c02,c01{' ' * 200}\n" * 80_000
+    with pytest.raises(SpecErrors, match="the file is larger: at most 16 MiB are read"):
+        load_wanted(wanted, positions=[sheet(wanted, text)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -206,3 +207,20 @@ def test_labels_are_cut_to_their_room() -> None:
     assert fitted("a long name of something", 61) == "a long na…"
     assert fitted("漢字漢字漢字", 61) == "漢字漢字…"
     assert fitted("a\x1b[31mb", 200) == "a\\x1b[31mb"
+
+
+def test_sources_and_plants_are_drawn_with_their_products(tmp_path: Path) -> None:
+    layer = tmp_path / "layer.yaml"
+    sources = "[{name: ups-a, product: galaxy-vxl-500kw, capacity: 400 kW}]"
+    layer.write_text(f"sites: [{{name: lux1, power: {{sources: {sources}}}}}]\n")
+    loaded = load_plan(bundled("policies") / "fixtures" / "plant.yaml", layers=(layer,))
+    (site,) = loaded.plan.onprem
+    assert "ups, galaxy-vxl-500kw" in texts(draw_one_line(site))
+    assert "ups" in texts(draw_one_line(site))
+    plants = [
+        one.model_copy(update={"product": f"acme-{one.name}"}) for one in site.site.plant or ()
+    ]
+    named = replace(site, site=site.site.model_copy(update={"plant": tuple(plants)}))
+    found = texts(draw_cooling(named))
+    assert {"acme-chillers", "acme-dry-coolers"} <= set(found)
+    assert "acme-pumps" not in found

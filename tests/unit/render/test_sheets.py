@@ -33,12 +33,17 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str
 def test_elevations_hold_every_device(written: dict[str, list[dict[str, str]]]) -> None:
     (site,) = load_plan(FABRIC).plan.onprem
     rows = written["elevations"]
-    assert len(rows) == sum(len(site.devices_of(rack.rack_class)) for rack in site.racks)
+    racks = [row for row in rows if row["kind"] == "rack"]
+    assert [row["rack"] for row in racks] == [rack.rack for rack in site.racks]
+    assert {(row["product"], row["weight_kg"]) for row in racks} == {("rack-48u", "150")}
+    devices = sum(len(site.devices_of(rack.rack_class)) for rack in site.racks)
+    assert len(rows) == devices + len(racks)
     (first,) = [row for row in rows if row["name"] == "dgx-01"]
     assert {key: first[key] for key in ("rack", "lowest_unit", "highest_unit", "supplies")} == {
         "rack": "c01", "lowest_unit": "1", "highest_unit": "8", "supplies": "A:2 B:2 C:2",
     }  # fmt: skip
-    assert {row["note"] for row in rows if not row["lowest_unit"]} == {"beside the rails"}
+    beside = [row for row in rows if not row["lowest_unit"] and row["kind"] != "rack"]
+    assert {row["note"] for row in beside} == {"beside the rails"}
 
 
 def test_cables_have_rack_unit_port_and_label_at_both_ends(

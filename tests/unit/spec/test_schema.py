@@ -154,7 +154,8 @@ def test_the_schema_of_a_folder_accepts_its_files(folder):
     catalogue = load_catalogue()
     validator = Draft7Validator(schema_of(FOLDERS[folder]))
     ids = catalogue.ids(FOLDERS[folder])
-    assert ids
+    # No document gave one of these whole; test_plant_products.py has entries of them.
+    assert bool(ids) is (folder not in {"transformers", "chillers", "dry-coolers"})
     for entry_id in ids:
         data = load_tree(catalogue.source_of(FOLDERS[folder], entry_id)).data
         assert [e.message for e in validator.iter_errors(data)] == [], entry_id

@@ -72,3 +72,55 @@ def test_without_its_answers_a_template_says_what_is_missing(
         "--set contract=…  power that the utility has contracted, in kW" in capsys.readouterr().err
     )
     assert not folder.exists()
+
+
+def _nvl72(folder: Path, **answers: str | float) -> int:
+    """What ``init`` ends with for the answers of the test, with others in their place."""
+    template = find_template("onprem-gb200-nvl72")
+    given = {**example_answers(template), **answers}
+    said = [word for key, value in given.items() for word in ("--set", f"{key}={value}")]
+    return main(["init", str(folder), "--template", template.name, *said])
+
+
+def test_a_rise_at_which_a_connector_bears_too_little_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """60 × 115 kW / (1.02 × 3.95 × 17.1 K) = 100.2 L/min, and lqc-v2 bears 100 L/min."""
+    assert _nvl72(tmp_path / "a", coolant_rise=17.1) == 2
+    assert "'coolant_rise' is refused: at least 17.2 K" in capsys.readouterr().err
+    assert _nvl72(tmp_path / "b", coolant_rise=17.2) == 0
+    assert main(["check", str(tmp_path / "b" / "blueprint.yaml")]) == 0
+    assert "9 example" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_connector_of_the_team_bears_the_flow_of_ten_kelvin(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entry = tmp_path / "hardware" / "connectors" / "acme-200.yaml"
+    entry.parent.mkdir(parents=True)
+    entry.write_text(
+        """\
+kind: connector
+id: acme-200
+vendor: Acme
+name: Quick connector 200
+flow: {value: 200 L/min, source: sheet}
+max_fluid: {value: 60 °C, source: sheet}
+max_pressure: {value: 5 bar, source: sheet}
+sources:
+  sheet: {title: example of a data sheet, date: 2026-11-25, confidence: official}
+""",
+        encoding="utf-8",
+    )
+    (tmp_path / "rackwright.yaml").write_text("catalogue: [{path: hardware}]\n", encoding="utf-8")
+    asked: dict[str, str | float] = {
+        "connector": "acme-200",
+        "coolant_rise": 10,
+        "rack_flow": "172 L/min",
+    }
+    assert _nvl72(tmp_path, **asked) == 0
+    capsys.readouterr()
+    assert main(["check", str(tmp_path / "blueprint.yaml"), "--json"]) == 0
+    results = json.loads(capsys.readouterr().out)["results"]
+    (judged,) = [one for one in results if one["policy"] == "COOL-008" and one["unit"] == "L/min"]
+    assert (judged["outcome"], judged["limit"]) == ("pass", 200)

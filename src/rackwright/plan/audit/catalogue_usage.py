@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from rackwright.catalog.loader import NOUNS
 from rackwright.model.hardware import (
     AirHandler,
     Cdu,
@@ -18,7 +19,9 @@ from rackwright.model.hardware import (
 )
 from rackwright.model.names import hostlist_size
 from rackwright.plan.base import Path
+from rackwright.plan.cooling.products import COOLING, named_plants
 from rackwright.plan.expansion import Expansion, SitePlan
+from rackwright.plan.power.products import RATED, named_products
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,8 @@ def _named(planned: SitePlan) -> Iterator[tuple[type[Entry], str, Path]]:
             yield Switch, tier.type, (*path, "fabrics", f, "tiers", t, "type")
     for index, loop in enumerate(site.loops):
         yield Cdu, loop.cdu, (*path, "loops", index, "cdu")
+    yield from named_products(site, path)
+    yield from named_plants(site, path)
     for h, hall in enumerate(site.halls):
         if hall.air is not None:
             yield AirHandler, hall.air.type, (*path, "halls", h, "air", "type")
@@ -99,6 +104,16 @@ def _counted(planned: SitePlan) -> Iterator[tuple[str, str, int]]:
     for loop in site.loops:
         on = (racks.count for racks in planned.rack_classes if racks.loop == loop.name)
         yield "CDU", loop.cdu, loop.count * (sum(on) if loop.in_rack else 1)
+    for source in site.power.sources:
+        if source.product is not None:
+            yield (
+                NOUNS[RATED[source.kind]],
+                source.product,
+                source.modules.count if source.modules else 1,
+            )
+    for plant in site.plant or ():
+        if plant.product is not None:
+            yield NOUNS[COOLING[plant.kind]], plant.product, plant.count
     for hall in site.halls:
         if hall.air is not None:
             yield "air handler", hall.air.type, hall.air.count

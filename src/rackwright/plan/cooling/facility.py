@@ -205,6 +205,8 @@ def loop_rows(
                 capacity_n1_w=without_largest(cdu.capacity.value, loop.count),
                 cdu_flow_lpm=None if flow is None else flow * loop.count,
                 cdu_flow_n1_lpm=None if flow is None else without_largest(flow, loop.count),
+                cdu_head_kpa=fact_value(cdu.head),
+                cdu_shutoff_head_kpa=fact_value(cdu.shutoff_head),
                 pump_lost_lpm=_sum(((flow, loop.count - 1), (fact_value(cdu.flow_pump_lost), 1)))
                 if loop.in_rack
                 else None,

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rackwright.catalog.loader import Catalogue
 from rackwright.model.cooling import OUTDOORS, Machine, MechanicalPlant
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.base import Path
+from rackwright.plan.cooling.products import outdoor_ways
 from rackwright.plan.missing import Missing
 from rackwright.plan.power.consumers import air_handlers, cdus, units_of_plant
 from rackwright.plan.records.cooling import Bulb, OutdoorUnits, UncooledWater
 
 
-def outdoor_rows(site: OnPremSite, path: Path) -> tuple[OutdoorUnits, ...]:
+def outdoor_rows(site: OnPremSite, path: Path, catalogue: Catalogue) -> tuple[OutdoorUnits, ...]:
     """The record of each machine that rejects heat outdoors: by the wet bulb if it is a tower."""
     return tuple(
-        _row(site, path, name, where, machine) for name, where, machine in _machines(site, path)
+        _row(site, path, name, where, machine, catalogue)
+        for name, where, machine in _machines(site, path)
     )
 
 
@@ -32,13 +35,16 @@ def _machines(site: OnPremSite, path: Path) -> Iterator[tuple[str, Path, Machine
             yield units_of_plant(plant.name), (*path, "plant", index), plant
 
 
-def _row(site: OnPremSite, path: Path, name: str, where: Path, machine: Machine) -> OutdoorUnits:
+def _row(
+    site: OnPremSite, path: Path, name: str, where: Path, machine: Machine, catalogue: Catalogue
+) -> OutdoorUnits:
     tower = isinstance(machine, MechanicalPlant) and machine.kind == "cooling-tower"
     bulb: Bulb = "wet bulb" if tower else "dry bulb"
     missing = [*_undesigned(site, path, bulb)]
     if machine.outdoor_temperature is None:
         place = (*where, "outdoor_temperature")
-        missing.append(Missing(f"'outdoor_temperature' of the {name}", place))
+        ways = outdoor_ways(machine, catalogue) if isinstance(machine, MechanicalPlant) else ()
+        missing.append(Missing(f"'outdoor_temperature' of the {name}", place, *ways))
     return OutdoorUnits(
         machine=name,
         path=where,

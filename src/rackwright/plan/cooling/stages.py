@@ -9,7 +9,7 @@ draws: all electrical power of a machine ends as heat in what flows through it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -117,8 +117,10 @@ class HeatPaths:
         feeds: Iterable[FeedLoad],
         halls: Iterable[HallLoad],
         loops: Iterable[LoopLoad],
+        uncarried: Mapping[str, Missing],
     ) -> None:
-        """Of ``site`` at ``path``, with the records of what stands there."""
+        """Of ``site`` at ``path``, with the records of what stands there and what plants lack."""
+        self._uncarried = uncarried
         self._site, self._path = site, path
         self._halls = {row.hall: row for row in halls}
         self._loops = {row.loop: row for row in loops}
@@ -240,8 +242,7 @@ class HeatPaths:
     def _plant(self, plant: MechanicalPlant) -> Units:
         name = units_of_plant(plant.name)
         parts = self._machines[name]
-        lacks = Missing(f"'capacity' of the {name}", (*parts[0].path, "capacity"))
-        return Units(parts, plant.capacity, lacks)
+        return Units(parts, plant.capacity, self._uncarried.get(plant.name))
 
     def _chillers(self, water: str) -> Iterator[MechanicalPlant]:
         """Those whose condensers heat a circuit."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rackwright.model.intents import PowerIntent
@@ -9,7 +10,7 @@ from rackwright.plan.base import Path
 from rackwright.plan.derivation import rules
 from rackwright.plan.derivation.draft import Draft
 from rackwright.plan.derivation.reading import refused
-from rackwright.spec.tree import Item, to_data
+from rackwright.spec.tree import Item, KeyValue, to_data
 
 UTILITY = "utility"
 """Name of the utility whose capacity is written."""
@@ -74,19 +75,34 @@ def derive_sources(draft: Draft, site: Path, intent: PowerIntent, said: Item) ->
             parent = _name(kind, feed)
 
 
-def rack_feeds(intent: PowerIntent, said: Item) -> list[dict[str, Any]]:
-    """The feeds of a rack, as a rack group has them."""
+def rack_feeds(
+    intent: PowerIntent, said: Item, racks: Mapping[str, KeyValue]
+) -> list[dict[str, Any]]:
+    """The feeds of a rack, as a rack group has them.
+
+    Args:
+        intent: what is said of the power of the site.
+        said: the same as it is written.
+        racks: what is said of these racks, which holds against what the site says.
+    """
     last = intent.feed_path[-1].kind
-    ends = {key: to_data(said.value[key].item) for key in _ENDS if key in said.value}
+    ends = {key: to_data(item) for key, item in _ends(said, racks).items()}
     return [{"name": feed, "source": _name(last, feed), **ends} for feed in intent.feeds]
 
 
-def put_feeds(draft: Draft, group: Path, intent: PowerIntent, said: Item) -> None:
-    """Put the feeds of a rack group that names none."""
+def put_feeds(
+    draft: Draft,
+    group: Path,
+    intent: PowerIntent,
+    said: Item,
+    racks: Mapping[str, KeyValue] | None = None,
+) -> None:
+    """Put the feeds of a rack group that names none, as ``rack_feeds``."""
     around = draft.data(group)
     if not isinstance(around, dict) or "feeds" in around:
         return
-    made = rack_feeds(intent, said)
+    ends = _ends(said, racks or {})
+    made = rack_feeds(intent, said, racks or {})
     place = said.value["feeds"].item.location
     names = [one["name"] for one in made]
     indexes = draft.named((*group, "feeds"), names, rules.FEEDS, "the feeds of the site", place)
@@ -94,11 +110,19 @@ def put_feeds(draft: Draft, group: Path, intent: PowerIntent, said: Item) -> Non
         here = (*group, "feeds", indexes[one["name"]])
         why = f"feed {one['name']} ends in {one['source']}"
         draft.put((*here, "source"), one["source"], rules.FEEDS, why, place)
-        for key in _ENDS:
-            if key in one:
-                why = f"every feed of a rack has {'these' if key == 'conductors' else 'this'} {key}"
-                at = said.value[key].item.location
-                draft.put((*here, key), one[key], rules.FEEDS, why, at)
+        for key, item in ends.items():
+            why = f"every feed of a rack has {'these' if key == 'conductors' else 'this'} {key}"
+            draft.put((*here, key), one[key], rules.FEEDS, why, item.location)
+
+
+def _ends(said: Item, racks: Mapping[str, KeyValue]) -> dict[str, Item]:
+    """What each feed ends in: as the racks say, else as the site does; a ``null`` leaves it out."""
+    entries = {key: racks.get(key) or said.value.get(key) for key in _ENDS}
+    return {
+        key: entry.item
+        for key, entry in entries.items()
+        if entry is not None and entry.item.value is not None
+    }
 
 
 def _utility(draft: Draft, sources: Path, intent: PowerIntent) -> str | None:

@@ -20,7 +20,7 @@ from rackwright.plan.derivation.feeds import put_feeds, rack_feeds
 from rackwright.plan.derivation.reading import read, refused
 from rackwright.plan.derivation.room import RackRoom, Room
 from rackwright.plan.fabric.sizing import ceil_div
-from rackwright.spec.tree import Item, to_data
+from rackwright.spec.tree import Item, KeyValue, to_data
 
 RACK = "rack-48u"
 """The rack where no other is written: the one of the templates."""
@@ -35,6 +35,7 @@ _GROUP_KEYS = (
     "cable_allowance",
     "cable_weight",
     "shipping",
+    "shelves",
 )
 
 
@@ -63,10 +64,12 @@ class Kind:
     Attributes:
         fields: of the rack group, without the names of its racks and its feeds.
         places: where each field is written; the others follow from nothing.
+        words: all that is said of them.
     """
 
     fields: Mapping[str, Any]
     places: Mapping[str, Location]
+    words: Mapping[str, KeyValue]
     default: Location
 
 
@@ -111,7 +114,7 @@ class RackRules:
                 self._draft,
                 self._site,
                 hall or (*self._site, "halls", 0),
-                {**kind.fields, "feeds": rack_feeds(*self._power)},
+                {**kind.fields, "feeds": rack_feeds(*self._power, kind.words)},
                 self._catalogue,
             )
             if letter == "c":
@@ -267,7 +270,7 @@ class RackRules:
                 elif draft.mapping((*here, key), at):
                     for inner, part in value.items():
                         draft.put((*here, key, inner), part, rules.RACK_GROUPS, why, at)
-            put_feeds(draft, here, *self._power)
+            put_feeds(draft, here, *self._power, kind.words)
 
 
 def _kinds(said: Item) -> tuple[Kind, Kind]:
@@ -291,7 +294,7 @@ def _kinds(said: Item) -> tuple[Kind, Kind]:
             cooling["power_limit"] = to_data(layer["power_limit"].item)
             places["cooling"] = layer["power_limit"].item.location
         fields["cooling"] = cooling
-        found.append(Kind(fields, places, said.location))
+        found.append(Kind(fields, places, layer, said.location))
     return found[0], found[1]
 
 

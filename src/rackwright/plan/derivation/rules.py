@@ -57,7 +57,8 @@ RULES: Final[Mapping[str, str]] = {
     UTILITY: "A utility of the capacity that is written.",
     SOURCES: "Each feed has its own elements of `feed_path`, each fed by the one before it, the first by the "
     "utility.",
-    FEEDS: "A rack has each feed, from the last element of its path.",
+    FEEDS: "A rack has each feed, from the last element of its path, with the end that is said of these racks, "
+    "else of the site.",
     PER_RACK: "The most units that fit into a rack: its height, its `power_limit`, and its circuits after the "
     "loss of any feed or PDU. Where the racks are written, the units divided by them.",
     NODE_RACKS: "Nodes with the role `compute` or `storage` fill racks `c01`, `c02`, … in the order written, "

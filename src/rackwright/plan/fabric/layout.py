@@ -17,7 +17,7 @@ from rackwright.model.onprem import NodeGroup, OnPremSite
 from rackwright.plan.fabric.links import TierLink, tier_links
 from rackwright.plan.fabric.racks import RackSet, Stretch, evidently_top_of_rack, rack_sets
 from rackwright.plan.fabric.sizing import ceil_div, down_ports
-from rackwright.plan.hosts import numbered, switch_count, switch_stem
+from rackwright.plan.hosts import index_of, names_of, numbered, switch_count, switch_stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Hosts:
     @property
     def names(self) -> tuple[str, ...]:
         """The hosts' names, like ``dgx-01``."""
-        return numbered(self.group.name, self.count)
+        return names_of(self.group.name, self.count, self.group.host_names)
 
     @property
     def endpoints(self) -> int | None:
@@ -359,11 +359,9 @@ def connected(layout: Layout, link: TierLink) -> Iterator[tuple[int, range]]:
 def find_host(layout: Layout, name: str) -> tuple[int, int] | None:
     """The attachment and the index in its group of the host called ``name``."""
     for index, hosts in enumerate(layout.hosts):
-        prefix, _, digits = name.rpartition("-")
-        if prefix == hosts.group.name and digits.isdigit() and len(digits) == len(str(hosts.count)):
-            number = int(digits)
-            if 1 <= number <= hosts.count:
-                return index, number - 1
+        found = index_of(hosts.group.name, hosts.count, hosts.group.host_names, name)
+        if found is not None:
+            return index, found
     return None
 
 

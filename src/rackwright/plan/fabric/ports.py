@@ -11,6 +11,7 @@ from rackwright.model.fabric import Patch
 from rackwright.plan.fabric.layout import Layout, find_host, find_leaf, port_rate
 from rackwright.plan.fabric.racks import RackSet
 from rackwright.plan.fabric.sizing import ceil_div, down_ports, spines_for, spines_with_room
+from rackwright.plan.hosts import name_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,8 +369,8 @@ def _owner(layout: Layout, leaf: int, port: int, moved: set[tuple[str, int]]) ->
             continue
         interface = run.leaves.index(leaf) + offset % run.ports * len(run.leaves)
         if interface < (hosts.interfaces or 0):
-            number = run.first + offset // run.ports + 1
-            node = f"{hosts.group.name}-{number:0{len(str(hosts.count))}d}"
+            group, number = hosts.group, run.first + offset // run.ports
+            node = name_of(group.name, hosts.count, group.host_names, number)
             if (node, interface + 1) not in moved:
                 return f"interface {interface + 1} of {node}"
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rackwright.plan.hosts import listed
 from rackwright.plan.records.names import NamePlan, PlannedNetwork
 
 
@@ -12,12 +13,25 @@ def host_lines(names: NamePlan, networks: Sequence[PlannedNetwork]) -> Iterator[
 
     A name without its domain is among them where one site has it.
     """
-    several = _in_several_sites(names)
+    several, twice = _in_several_sites(names), _named_in_several_sites(names)
     for network in networks:
         shared = {one.of for one in network.ranges if one.of in several}
         for one in network.addresses():
-            short = "" if one.owner.rpartition("-")[0] in shared else f" {one.label}"
+            is_shared = one.owner in twice or one.owner.rpartition("-")[0] in shared
+            short = "" if is_shared else f" {one.label}"
             yield f"{one.address} {one.name}{short}"
+
+
+def _named_in_several_sites(names: NamePlan) -> set[str]:
+    """Names of hosts that are not called by their group, and that something in another site has."""
+    every = [(network.site, one) for network in names.networks for one in network.ranges]
+    own = {(site, one.names) for site, one in every if one.names is not None}
+    return {
+        name
+        for site, text in own
+        for name in listed(text)
+        if any(other != site and one.index_of(name) is not None for other, one in every)
+    }
 
 
 def _in_several_sites(names: NamePlan) -> set[str]:

@@ -20,7 +20,7 @@ from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion, SitePlan
 from rackwright.plan.fabric.layout import Layout
 from rackwright.plan.fabric.racks import Stretch
-from rackwright.plan.hosts import host_count, switch_stem
+from rackwright.plan.hosts import host_count, index_in, switch_stem
 from rackwright.plan.naming.by_rack import check_rack_subnets, rack_subnets
 from rackwright.plan.naming.problems import (
     IpNetwork,
@@ -97,12 +97,15 @@ class _Site:
     groups: Mapping[str, int] = field(init=False)
     switches: Mapping[str, int] = field(init=False)
     """Hosts of each node group, and switches of each tier, by what their names begin with."""
+    own_names: Mapping[str, str | None] = field(init=False)
+    """Names of the hosts of each node group that are not called by it."""
     taken: dict[tuple[str, str, int], str] = field(default_factory=dict)
     """The network in which a thing has its addresses with a suffix, by version of IP."""
 
     def __post_init__(self) -> None:
         site = self.planned.site
         self.groups = {group.name: host_count(group, self.catalogue) for group in site.node_groups}
+        self.own_names = {group.name: group.host_names for group in site.node_groups}
         self.switches = {
             switch_stem(planned.fabric, tier): switches
             for planned in self.planned.fabrics
@@ -235,6 +238,7 @@ class _Site:
             path=path,
             is_switches=is_switches,
             count=self.switches[of] if is_switches else self.groups[of],
+            names=None if is_switches else self.own_names[of],
             each=each,
             suffix=suffix,
             first=int(first),
@@ -285,7 +289,7 @@ class _Site:
                 continue
             servers[server.host] = (ip_address(server.address),)
             outside.append(server.host)
-            if any(called_so(server.host, of) for of in (*self.groups, *self.switches)):
+            if self._is_of_here(server.host):
                 message = f"'{server.host}' is a name of this site, whose address follows from it"
                 self._refuse((*path, "address"), message, "leave the address out, or rename it")
         return DnsZone(
@@ -294,6 +298,14 @@ class _Site:
             serial=self.declared.serial,
             servers=servers,
             outside=tuple(outside),
+        )
+
+    def _is_of_here(self, name: str) -> bool:
+        """Whether something in this site is, or might be, called so."""
+        own = [one for one in self.own_names.values() if one is not None]
+        stems = [of for of in self.groups if self.own_names[of] is None]
+        return any(called_so(name, of) for of in (*stems, *self.switches)) or any(
+            index_in(one, name) is not None for one in own
         )
 
     def _refuse(self, path: Path, message: str, hint: str | None) -> None:

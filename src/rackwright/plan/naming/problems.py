@@ -40,7 +40,11 @@ def called_so(name: str, stem: str) -> bool:
 def confused_names(planned: SitePlan) -> Iterator[PlanProblem]:
     """Groups and tiers whose hosts and switches would have names of others, or look like them."""
     site, path = planned.site, planned.path
-    named = [((*path, "node_groups", n), group.name) for n, group in enumerate(site.node_groups)]
+    named = [
+        ((*path, "node_groups", n), group.name)
+        for n, group in enumerate(site.node_groups)
+        if group.host_names is None
+    ]
     named += [
         ((*path, "fabrics", f, "tiers", t), switch_stem(fabric, tier))
         for f, fabric in enumerate(site.fabrics)

@@ -26,6 +26,7 @@ class Consumer:
         count: number of units.
         each: most power of one, in W; None when unknown.
         product: catalogue id, whose entry may say that power; None without one.
+        says_restart: whether that entry may say its restart as well.
         fed_by: the sources that may carry them, the first one first.
         start_step: step in which they are connected when generators start.
         restart: seconds from the return of power until they cool in full; None when unknown.
@@ -40,6 +41,7 @@ class Consumer:
     fed_by: tuple[str, ...]
     start_step: int
     restart: float | None
+    says_restart: bool
 
     @property
     def power(self) -> float | None:
@@ -61,7 +63,11 @@ class Consumer:
     @property
     def unstarted(self) -> Missing:
         """What would say how long it takes to cool again."""
-        return Missing(f"'restart' of the {self.machine}", (*self.path, "restart"))
+        missing = f"'restart' of the {self.machine}"
+        place = (*self.path, "restart")
+        if self.product is None or not self.says_restart:
+            return Missing(missing, place)
+        return Missing(missing, place, ProductField(self.product, "restart"))
 
     @property
     def unrated(self) -> Missing:
@@ -96,19 +102,28 @@ def _consumers(site: OnPremSite, path: Path, catalogue: Catalogue) -> Iterator[C
         yield from _split(loop, cdus(loop.name), (*path, "loops", index), each, loop.cdu)
     for index, plant in enumerate(site.plant or ()):
         where = (*path, "plant", index)
-        yield from _split(plant, units_of_plant(plant.name), where, plant.power, None)
+        name = units_of_plant(plant.name)
+        says = plant.kind == "chiller"
+        yield from _split(plant, name, where, plant.power, plant.product, says_restart=says)
 
 
 def _split(
-    machine: Machine, name: str, path: Path, each: float | None, product: str | None
+    machine: Machine,
+    name: str,
+    path: Path,
+    each: float | None,
+    product: str | None,
+    *,
+    says_restart: bool = False,
 ) -> Iterator[Consumer]:
     """The units of a machine by what feeds them."""
     parts = [(supply.count, supply.fed_by) for supply in machine.supplies]
     for count, fed_by in parts or [(machine.count, machine.fed_by)]:
         own = f"{name} on {' or '.join(fed_by)}" if parts else name
         yield Consumer(
-            own, name, path, count, each, product, fed_by, machine.start_step, machine.restart
-        )
+            own, name, path, count, each, product, fed_by,
+            machine.start_step, machine.restart, says_restart,
+        )  # fmt: skip
 
 
 def air_handlers(hall: str) -> str:

@@ -16,6 +16,7 @@ from rackwright.plan.missing import Missing
 from rackwright.plan.power.demand import Loads
 from rackwright.plan.power.draws import AS_CARRIED, Draws
 from rackwright.plan.power.electrical import Legs, circuit_capacity
+from rackwright.plan.power.products import unsaid_of
 from rackwright.plan.power.source_loss import Outages
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
@@ -30,7 +31,9 @@ def capacity_of(source: PowerSource, power: SitePower) -> float | None:
         return source.capacity
     if source.modules is not None:
         needed = source.modules.needed
-        return None if needed is None else needed * source.modules.capacity
+        if needed is None or source.modules.capacity is None:
+            return None
+        return needed * source.modules.capacity
     if source.circuit is None:
         return None
     circuit = source.circuit
@@ -96,6 +99,16 @@ class PowerTree:
     def place(self, name: str, *field: str) -> Path:
         """The place of a field of the source ``name`` in the blueprint."""
         return (*self.path, self._numbers[name], *field)
+
+    def unsaid(self, name: str, field: str, words: str | None = None) -> Missing:
+        """A number of the source ``name`` that neither the blueprint nor a product says.
+
+        Args:
+            name: the source.
+            field: of the source in the blueprint.
+            words: what is missing; absent, the field by its name.
+        """
+        return unsaid_of(self.sources[name], field, self.place(name, field), words)
 
     @cached_property
     def _numbers(self) -> Mapping[str, int]:

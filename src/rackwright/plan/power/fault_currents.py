@@ -115,7 +115,7 @@ def _at(tree: PowerTree, source: PowerSource, places: Mapping[str, _Place]) -> _
     if source.kind == "transformer":
         if source.rating is None or source.impedance is None or source.voltage is None:
             lacks = [f for f in ("rating", "impedance", "voltage") if getattr(source, f) is None]
-            words = [Missing(f"'{f}' of '{name}'", tree.place(name, f)) for f in lacks]
+            words = [tree.unsaid(name, field) for field in lacks]
             return _Place(missing=tuple(words))
         made = transformer_fault_current(source.rating, source.voltage, source.impedance)
         return _Place((_Fault(made),))

@@ -168,7 +168,7 @@ def _inefficient(tree: PowerTree) -> Iterator[tuple[str, Missing]]:
     """The sources that lose power and do not say how much."""
     for name, source in tree.sources.items():
         if source.kind in LOSSY and source.efficiency is None:
-            yield name, Missing(f"'efficiency' of '{name}'", tree.place(name, "efficiency"))
+            yield name, tree.unsaid(name, "efficiency")
 
 
 def losses_of(tree: PowerTree) -> Draws:

@@ -143,9 +143,7 @@ def _supplies(
 def _regulated(tree: PowerTree, source: PowerSource) -> _Supply:
     if source.voltage_tolerance is not None:
         return _Supply(tolerance=source.voltage_tolerance)
-    field = tree.place(source.name, "voltage_tolerance")
-    unsaid = Missing(f"'voltage_tolerance' of '{source.name}'", field)
-    return _Supply(tolerance=None, unsaid=(unsaid,))
+    return _Supply(tolerance=None, unsaid=(tree.unsaid(source.name, "voltage_tolerance"),))
 
 
 def _passed_on(

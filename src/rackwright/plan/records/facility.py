@@ -109,6 +109,8 @@ class LoopLoad:
         capacity_n1_w: the same with one of them lost, in W.
         cdu_flow_lpm: flow of all CDUs, in L/min.
         cdu_flow_n1_lpm: the same with one of them lost, in L/min.
+        cdu_head_kpa: pressure that one CDU gives at its flow, in kPa.
+        cdu_shutoff_head_kpa: the same at no flow, in kPa.
         pump_lost_lpm: flow of the CDUs of a rack less one pump, in L/min; None beside racks.
         approach_k: approach at which the capacity is used, in K.
         catalogue_approach_k: approach at which the capacity is published, in K.
@@ -138,6 +140,8 @@ class LoopLoad:
     capacity_n1_w: float
     cdu_flow_lpm: float | None
     cdu_flow_n1_lpm: float | None
+    cdu_head_kpa: float | None
+    cdu_shutoff_head_kpa: float | None
     pump_lost_lpm: float | None
     approach_k: float | None
     catalogue_approach_k: float | None

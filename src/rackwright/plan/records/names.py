@@ -8,6 +8,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import Literal
 
 from rackwright.plan.base import Path
+from rackwright.plan.hosts import index_of, name_of
 
 NetworkKind = Literal["management", "bmc", "fabric"]
 
@@ -48,6 +49,7 @@ class Range:
         count: number of hosts or switches.
         before: hosts of the group with a lower number, which have addresses in subnets of other racks.
         of_all: number of hosts of the group; None where all of them are here.
+        names: those of all hosts of the group as a host list, where they have names of their own.
         each: addresses of one of them; more than 1 where several interfaces are in the network.
         suffix: what labels have after the name of the owner, like ``-bmc``; empty for the address
             by which others reach it.
@@ -65,6 +67,7 @@ class Range:
     version: int
     before: int = 0
     of_all: int | None = None
+    names: str | None = None
 
     @property
     def last(self) -> int:
@@ -73,12 +76,7 @@ class Range:
 
     def owner(self, index: int) -> str:
         """Name of the thing with this index, counted from 0: ``dgx-01``."""
-        return f"{self.of}-{self.before + index + 1:0{self._digits}d}"
-
-    @property
-    def _digits(self) -> int:
-        """Digits of the numbers in the names, which are those of the last of the group."""
-        return len(str(self.of_all or self.count))
+        return name_of(self.of, self.of_all or self.count, self.names, self.before + index)
 
     def labels(self, index: int) -> Iterator[str]:
         """The label of each address of the thing with this index."""
@@ -99,11 +97,9 @@ class Range:
 
     def index_of(self, owner: str) -> int | None:
         """The index of the thing called ``owner``; None where it is none of these."""
-        stem, _, digits = owner.rpartition("-")
-        if stem != self.of or not digits.isdecimal() or len(digits) != self._digits:
-            return None
-        index = int(digits) - 1 - self.before
-        return index if 0 <= index < self.count else None
+        among = index_of(self.of, self.of_all or self.count, self.names, owner)
+        index = None if among is None else among - self.before
+        return index if index is not None and 0 <= index < self.count else None
 
     def find(self, address: str) -> int | None:
         """The index of the thing that has ``address``; None where none of these has it."""
@@ -205,9 +201,13 @@ class NamePlan:
 
     def address_of(self, site: str, owner: str, version: int = 4) -> str | None:
         """The address by which a host or switch is reached under its name; None without one."""
-        one = self.own(site, owner.rpartition("-")[0], version)
-        index = None if one is None else one.index_of(owner)
-        return None if one is None or index is None else str(one.address(index))
+        for network in self.networks:
+            for one in network.ranges if network.site == site else ():
+                if (one.suffix, one.version) == ("", version):
+                    index = one.index_of(owner)
+                    if index is not None:
+                        return str(one.address(index))
+        return None
 
     def address_in(self, sites: Iterable[str], owner: str) -> str | None:
         """The same of whichever of ``sites`` has a host of that name."""

@@ -9,7 +9,7 @@ from rackwright.model.fabric import Role
 from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
 from rackwright.model.onprem import NodeGroup
 from rackwright.plan.base import Path
-from rackwright.plan.hosts import numbered
+from rackwright.plan.hosts import names_of
 
 Technology = Literal["infiniband", "ethernet"]
 
@@ -41,7 +41,7 @@ class NodeGroupPlan:
     @property
     def host_names(self) -> tuple[str, ...]:
         """The hosts in the order in which racks are filled: ``dgx-01`` to ``dgx-32``."""
-        return numbered(self.group.name, self.hosts)
+        return names_of(self.group.name, self.hosts, self.group.host_names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from rackwright.model.scheduler import NodeSettings, Partition, Scheduler
 from rackwright.model.scheduler_settings import Reserve
 from rackwright.plan.base import Path
 from rackwright.plan.expansion import Expansion
-from rackwright.plan.hosts import numbered
+from rackwright.plan.hosts import names_of, numbered
 from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
@@ -72,6 +72,7 @@ class NodeSet:
         reserved_memory: MiB of ``memory`` that they do not get.
         detect: what slurmd asks for NVIDIA GPUs; None where it asks nothing.
         by_socket: the accelerators are spread evenly over the sockets, in their order.
+        own_names: those of its hosts as a host list, where they are not called by the group.
     """
 
     group: str
@@ -95,6 +96,7 @@ class NodeSet:
     reserved_memory: int = 0
     detect: str | None = None
     by_socket: bool = False
+    own_names: str | None = None
 
     @property
     def accelerators(self) -> int:
@@ -119,11 +121,13 @@ class NodeSet:
     @property
     def names(self) -> tuple[str, ...]:
         """Its hosts, in order."""
-        return numbered(self.group, self.count)
+        return names_of(self.group, self.count, self.own_names)
 
     @property
     def hostlist(self) -> str:
         """Its hosts, compact: ``dgx-[01-32]``."""
+        if self.own_names is not None:
+            return self.own_names.replace(" ", "")
         width = len(str(self.count))
         return f"{self.group}-{'1' if self.count == 1 else f'[{1:0{width}d}-{self.count}]'}"
 
@@ -226,6 +230,7 @@ def _bare_metal(plan: Expansion, scheduler: Scheduler) -> Iterator[NodeSet]:
                 known_gres=gres,
                 uneven=entry.accelerators is not None and gres is None,
                 shape=_shape(entry),
+                own_names=group.group.host_names,
             )
 
 
@@ -331,7 +336,7 @@ def _hosts(plan: Expansion, wanted: Collection[str] | None) -> Iterator[tuple[Se
 
     for planned in plan.onprem:
         for group in planned.groups:
-            if may_have(group.name):
+            if group.group.host_names is not None or may_have(group.name):
                 yield group.host_names, planned.name
     for cloud in plan.aws:
         for servers in cloud.servers:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rackwright.plan.listing import first_of
 from rackwright.plan.missing import Missing
 from rackwright.plan.model import SitePlan, Subject
+from rackwright.plan.plant_products import missing_rating
 from rackwright.plan.racks.contributors import contributors, unknowns
 from rackwright.plan.racks.feeds.power_shares import (
     circuit_contributors,
@@ -100,9 +101,7 @@ def missing_of_charging(site: SitePlan, batteries: Iterable[str]) -> tuple[str, 
     """
     tree = site.distribution
     found = [
-        Missing(f"'recharge' of '{name}'", tree.place(name, "recharge"))
-        for name in batteries
-        if tree.sources[name].recharge is None
+        tree.unsaid(name, "recharge") for name in batteries if tree.sources[name].recharge is None
     ]
     return first_of(found, "'recharge' of {} more UPSs")
 
@@ -111,12 +110,12 @@ def no_capacity(site: SitePlan, name: str) -> Missing:
     """What is missing of the capacity of a source.
 
     Returns:
-        The field of the source, or of its modules, that would say it in W.
+        The field of the source, of its modules or of its product, that would say it in W.
     """
     tree = site.distribution
     modules = tree.sources[name].modules
     if modules is None or modules.spare is not None:
-        return Missing(f"capacity of '{name}'", tree.place(name, "capacity"))
+        return missing_rating(site, name)
     words = f"'spare' of the modules of '{name}', 0 where every module is needed"
     return Missing(words, tree.place(name, "modules", "spare"))
 

@@ -131,6 +131,48 @@ def test_the_racks_of_the_network_differ_in_what_is_said_of_them_alone() -> None
     )
 
 
+def test_feeds_end_as_the_racks_say_and_else_as_the_site_does() -> None:
+    """A bus bar has power shelves and no PDU, and the racks of the switches beside it have one."""
+    racks = """{type: rack-mgx-48u, cooling: {mode: liquid, loop: plates}, shelves: {type: mgx-33kw, count: 8},
+      pdu: null, circuit: {voltage: 415 V, current: 300 A, phases: 3},
+      network: {type: rack-48u, cooling: {mode: air}, shelves: null, pdu: pdu-415v-60a-24c19,
+                circuit: {voltage: 415 V, current: 60 A, phases: 3}}}"""
+    power = POWER.replace("current: 800 A", "current: 2000 A")
+    loops = (
+        "loops: [{name: plates, cdu: cdu-spec-1mw, count: 2, fluid: pg25, temperature_rise: 18 K}]"
+    )
+    nvl72 = "[{name: nvl72, role: compute, type: gb200-nvl72, count: 4}]"
+    made = planned(a_short_site(nodes=nvl72, racks=racks, power=power, more=loops))
+    one, other = at(made, "halls.hall-1.rows.row-1.rack_groups")
+    assert (one["racks"], one["type"], one["shelves"]["count"]) == ("c[01-04]", "rack-mgx-48u", 8)
+    assert ["pdu" in feed for feed in one["feeds"]] == [False] * 3
+    assert {feed["circuit"]["current"] for feed in one["feeds"]} == {"300 A"}
+    assert (other["type"], "shelves" in other) == ("rack-48u", False)
+    assert {feed["pdu"] for feed in other["feeds"]} == {"pdu-415v-60a-24c19"}
+    assert {feed["circuit"]["current"] for feed in other["feeds"]} == {"60 A"}
+
+
+def test_what_the_circuits_of_a_rack_carry_is_that_of_its_own() -> None:
+    """Two circuits of 30 A carry 2 × 16.4 kW after the loss of the third: three DGX H200, and not four."""
+    small = "{power_limit: 45 kW, circuit: {voltage: 415 V, current: 30 A, phases: 3}}"
+    made = planned(a_short_site(racks=small))
+    assert at(made, "node_groups.dgx.per_rack") == 3
+    _, why = rule_of(made, "node_groups.dgx.per_rack")
+    assert why.endswith("with 4, 32 of 48 U, 40.8 of 45 kW, circuits do not")
+
+
+def test_the_end_of_a_feed_has_the_place_of_the_words_it_follows_from() -> None:
+    text = a_short_site(racks="{circuit: {voltage: 415 V, current: 61 A, phases: 3}}")
+    made = planned(text)
+    places = {
+        made.tree.describe(one.path).rpartition(".")[2]: one.location.line
+        for one in made.derivations
+        if "rack_groups.0.feeds.A." in made.tree.describe(one.path)
+    }
+    lines = [n for n, line in enumerate(text.splitlines(), 1) if "circuit:" in line]
+    assert (places["pdu"], places["circuit"]) == (lines[1], lines[2])
+
+
 def test_a_hall_is_made_where_none_is_written() -> None:
     made = planned("\n".join(one for one in a_short_site().splitlines() if "halls:" not in one))
     assert rule_of(made, "halls.hall-1.name") == ("racks.hall", "no hall is written")

@@ -1,0 +1,1 @@
+"""Blueprints of what already stands: sheets of elevations, exports of NetBox, a ``slurm.conf``."""

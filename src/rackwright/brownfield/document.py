@@ -1,0 +1,493 @@
+"""The blueprint of what stands, and the fields that no file tells."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from rackwright.brownfield.groups import DeviceBlock, blocks_of
+from rackwright.brownfield.halls import SITE, FoundRack, Halls, height_of, in_rows, racks_of
+from rackwright.brownfield.names import free_name, label_of, ordered_hostlist, stem_of
+from rackwright.brownfield.products import Products
+from rackwright.brownfield.records import (
+    Found,
+    FoundCluster,
+    FoundDevice,
+    Role,
+    SourceNotice,
+    refused,
+)
+from rackwright.brownfield.slurm import SlurmView, scheduler_of
+from rackwright.brownfield.switches import fabrics_of
+from rackwright.errors import SpecError, SpecErrors
+from rackwright.model.cluster import Blueprint
+from rackwright.model.cooling import RackCooling
+from rackwright.model.fabric import Fabric
+from rackwright.model.hardware import Entry, Node, Switch, fact_value
+from rackwright.model.intents import PowerIntent
+from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
+from rackwright.model.power import RackFeed, SitePower
+from rackwright.plan.hosts import numbered
+from rackwright.policy.policy_sets import RELEASED
+from rackwright.render.todo import Blank, ListItem
+
+_FEED_PATH = "[{kind: ups, capacity: 400 kW}, {kind: rpp, circuit: {voltage: 415 V, current: 800 A, phases: 3}}]"
+_CIRCUIT = "{voltage: 415 V, current: 60 A, phases: 3}"
+_SOURCES = "[{name: utility, kind: utility, capacity: 2 MW}, {name: ups-a, kind: ups, fed_by: [utility], capacity: 400 kW}]"
+_HALLS = (
+    "[{name: hall-1, rows: [{name: row-1, rack_groups: [{racks: 'c[01-16]', type: rack-48u, "
+    "cooling: {mode: air}}]}]}]"
+)
+_ACCELERATED: Role = "compute"
+_SAME = 0.01
+"""Units that two tops may differ by and be the same."""
+
+
+class NodeKey(NamedTuple):
+    """What the nodes of one group have in common."""
+
+    base: str
+    entry: str
+    role: str | None
+    slurm: Hashable
+    supplies: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class TakenOver:
+    """A blueprint of what stands.
+
+    Attributes:
+        data: the document, which is none before its blanks are filled in.
+        blanks: what nobody has told.
+        notices: what is told and not in it, or is called otherwise.
+    """
+
+    data: Mapping[str, Any]
+    blanks: tuple[Blank, ...]
+    notices: tuple[SourceNotice, ...]
+
+
+def make_blueprint(
+    found: Sequence[Found], products: Products, *, only: str | None = None
+) -> TakenOver:
+    """The blueprint of what files say.
+
+    Args:
+        found: what each of them says.
+        products: the catalogue, by the names of the files.
+        only: the site to take over, by its name in the files; absent, all.
+
+    Raises:
+        SpecErrors: a product is not known, or what stands cannot be told.
+    """
+    return _Maker(products, only).make(found)
+
+
+@dataclass
+class _Maker:
+    """What is made, while it is."""
+
+    products: Products
+    only: str | None
+    notices: list[SourceNotice] = field(default_factory=list)
+    blanks: list[Blank] = field(default_factory=list)
+
+    def make(self, found: Sequence[Found]) -> TakenOver:
+        """The blueprint.
+
+        Raises:
+            SpecErrors: nothing stands anywhere, or what stands cannot be told.
+        """  # noqa: DOC501 - refused() makes the SpecErrors
+        self.notices += [notice for one in found for notice in one.notices]
+        slurm = _only_cluster([one.slurm for one in found if one.slurm is not None])
+        devices = [device for one in found for device in one.devices]
+        racks = racks_of(self._known(devices), self.notices)
+        if not racks and slurm is None:
+            raise refused(
+                "no file says what stands in any rack", None, "--from takes several files"
+            )
+        view = SlurmView(slurm)
+        _refuse_twins(racks)
+        by_site: dict[str, list[FoundRack]] = {}
+        for rack in racks:
+            by_site.setdefault(rack.site, []).append(rack)
+        cluster = None if slurm is None or slurm.name is None else label_of(slurm.name)
+        if not by_site:
+            by_site[cluster or SITE] = []
+        name = cluster
+        if name is None:
+            self.blanks.append(Blank((), Blueprint, "name"))
+        standing = {name for rack in racks for device, _ in rack.devices for name in device.names}
+        sites = []
+        if racks and len(by_site) > 1 and (absent := view.absent(standing)):
+            count = sum(map(len, absent.values()))
+            text = (
+                f"{count:,} nodes of Slurm's that stand in no rack are put into '{racks[0].site}'"
+            )
+            self.notices.append(SourceNotice(text))
+        if not racks:
+            text = "no file says where the nodes stand: the site is called after the cluster"
+            self.notices.append(SourceNotice(text))
+        for index, (site, these) in enumerate(by_site.items()):
+            sites.append(self._site(site, these, view, standing if index == 0 else None))
+        data: dict[str, Any] = {"apiVersion": "rackwright/v1"}
+        data |= {} if name is None else {"name": name}
+        data |= {"derive": "1", "policy_set": RELEASED, "sites": sites}
+        if slurm is not None:
+            scheduler, blanks = scheduler_of(view, slurm, name, self.notices)
+            data["scheduler"] = scheduler
+            self.blanks += blanks
+        return TakenOver(data, tuple(self.blanks), tuple(self.notices))
+
+    def _known(self, devices: Sequence[FoundDevice]) -> list[tuple[FoundDevice, Entry]]:
+        """The devices with their products.
+
+        Raises:
+            SpecErrors: products that are not known, each at the first place.
+        """  # noqa: DOC501 - refused() makes the SpecErrors
+        known: list[tuple[FoundDevice, Entry]] = []
+        errors: dict[str, SpecError] = {}
+        left: dict[str, int] = {}
+        elsewhere = 0
+        for device in devices:
+            if (
+                self.only is not None
+                and device.place is not None
+                and device.place.site != self.only
+            ):
+                elsewhere += 1
+                continue
+            if self.products.is_left_out(device):
+                left[device.product[-1]] = left.get(device.product[-1], 0) + 1
+                continue
+            if device.product[-1] in errors:
+                continue
+            entry = self.products.find(device)
+            if isinstance(entry, SpecError):
+                errors[device.product[-1]] = entry
+            elif (problem := _problem(device, entry)) is not None:
+                errors[str(device.at)] = problem
+            else:
+                known.append((device, entry))
+                self.notices += _height(device, entry)
+        if errors:
+            raise SpecErrors(list(errors.values()))
+        if self.only is not None and not known:
+            raise refused(f"no device is in the site '{self.only}'", None,
+                          "write the name as the file has it")  # fmt: skip
+        if elsewhere:
+            self.notices.append(SourceNotice(f"{elsewhere:,} devices of other sites are left out"))
+        for product, count in left.items():
+            self.notices.append(
+                SourceNotice(f"{count:,} devices '{product}' are left out, as you said")
+            )
+        return known
+
+    def _site(
+        self, name: str, racks: Sequence[FoundRack], view: SlurmView, standing: set[str] | None
+    ) -> dict[str, Any]:
+        """One site; with ``standing``, also the nodes of Slurm that are not among those."""
+        here: tuple[str | ListItem, ...] = ("sites", ListItem("name", name))
+        halls = in_rows(racks, self.notices)
+        ordered = [rack for rows in halls.values() for these in rows.values() for rack in these]
+        feeds = self._feeds(ordered)
+        power = self._power(here, ordered, feeds)
+        site: dict[str, Any] = {
+            "name": name,
+            "provider": "onprem",
+            **({"power": power} if power else {}),
+        }
+        if halls:
+            site["halls"] = self._halls(here, halls, same_feeds=feeds is not None)
+        else:
+            self.blanks.append(Blank(here, OnPremSite, "halls", _HALLS))
+        groups = self._node_groups(here, ordered, view, standing)
+        site["node_groups"] = groups
+        fabrics, unnamed = fabrics_of(ordered, self.products.catalogue, self.notices)
+        for fabric in unnamed:
+            self.blanks.append(Blank((*here, "fabrics", ListItem("name", fabric)), Fabric, "role"))
+        return site | ({"fabrics": fabrics} if fabrics else {})
+
+    @staticmethod
+    def _feeds(racks: Sequence[FoundRack]) -> tuple[str, ...] | None:
+        """The feeds that all racks have; empty where nobody says them, None where they differ.
+
+        Racks of which nothing is said have those of the others.
+        """
+        said = {rack.feeds for rack in racks if rack.feeds}
+        several = any(count > 1 for rack in racks for (feed, _), count in rack.pdus.items() if feed)
+        kinds = {entry for rack in racks for feed, entry in rack.pdus if feed}
+        if len(said) > 1 or several or len(kinds) > 1:
+            return None
+        return next(iter(said), ())
+
+    def _power(
+        self,
+        here: tuple[str | ListItem, ...],
+        racks: Sequence[FoundRack],
+        feeds: tuple[str, ...] | None,
+    ) -> dict[str, Any]:
+        """What files say of the power of a site; the rest is blank."""
+        power = (*here, "power")
+        self.blanks += [
+            Blank(power, SitePower, "continuous_derate"),
+            Blank(power, SitePower, "power_factor"),
+        ]
+        if feeds is None:
+            self.blanks.append(Blank(power, SitePower, "sources", _SOURCES))
+            return {}
+        said: dict[str, Any] = {}
+        if feeds:
+            said["feeds"] = list(feeds)
+        else:
+            self.blanks.append(Blank(power, PowerIntent, "feeds", "[A, B]"))
+        self.blanks += [
+            Blank(power, PowerIntent, "utility"),
+            Blank(power, PowerIntent, "feed_path", _FEED_PATH),
+        ]
+        pdus = {entry for rack in racks for _, entry in rack.pdus}
+        if len(pdus) == 1:
+            said["pdu"] = pdus.pop()
+        else:
+            self.blanks.append(Blank(power, PowerIntent, "pdu", "pdu-415v-60a-24c19"))
+            if pdus:
+                text = f"PDUs of several products hang in racks, of feeds that nobody names: {', '.join(sorted(pdus))}"
+                self.notices.append(SourceNotice(text))
+        self.blanks.append(Blank(power, PowerIntent, "circuit", _CIRCUIT))
+        return said
+
+    def _halls(
+        self, here: tuple[str | ListItem, ...], halls: Halls, *, same_feeds: bool
+    ) -> list[dict[str, Any]]:
+        made = []
+        for hall, rows in halls.items():
+            made_rows = []
+            for row, racks in rows.items():
+                path = (
+                    *here,
+                    "halls",
+                    ListItem("name", hall),
+                    "rows",
+                    ListItem("name", row),
+                    "rack_groups",
+                )
+                groups = [
+                    self._rack_group(path, these, same_feeds=same_feeds) for these in _alike(racks)
+                ]
+                made_rows.append({"name": row, "rack_groups": groups})
+            made.append({"name": hall, "rows": made_rows})
+        return made
+
+    def _rack_group(
+        self, path: tuple[str | ListItem, ...], racks: Sequence[FoundRack], *, same_feeds: bool
+    ) -> dict[str, Any]:
+        first = racks[0]
+        names = ordered_hostlist([rack.name for rack in racks])
+        said: dict[str, Any] = {} if first.type is None else {"type": first.type}
+        if len(first.shelves) == 1:
+            ((entry, count),) = first.shelves.items()
+            said["shelves"] = {"type": entry, "count": count}
+        elif first.shelves:
+            text = f"power shelves of several products in '{names}': {', '.join(first.shelves)}"
+            self.notices.append(SourceNotice(text, first.first.at))
+        item = ListItem("racks", names, said)
+        group: dict[str, Any] = {"racks": names, **said}
+        if first.type is None:
+            self.blanks.append(Blank((*path, item), RackGroup, "type", "rack-48u"))
+        if not same_feeds:
+            group["feeds"] = self._rack_feeds((*path, item, "feeds"), first)
+        self.blanks.append(Blank((*path, item, "cooling"), RackCooling, "mode"))
+        return group
+
+    def _rack_feeds(
+        self, path: tuple[str | ListItem, ...], rack: FoundRack
+    ) -> list[dict[str, Any]]:
+        """The feeds of racks whose feeds are not those of all; nobody says what each begins at."""
+        made = []
+        for feed in rack.feeds:
+            own = [(entry, count) for (name, entry), count in rack.pdus.items() if name == feed]
+            said: dict[str, Any] = {"pdu": own[0][0], "pdus": own[0][1]} if own else {}
+            if len(own) > 1:
+                text = f"feed {feed} of '{rack.name}' ends in PDUs of several products: the first is written"
+                self.notices.append(SourceNotice(text, rack.first.at))
+            made.append({"name": feed, **said})
+            item = ListItem("name", feed, said)
+            self.blanks.append(Blank((*path, item), RackFeed, "source", "ups-a"))
+            self.blanks.append(Blank((*path, item), RackFeed, "circuit", _CIRCUIT))
+        return made
+
+    def _node_groups(
+        self,
+        here: tuple[str | ListItem, ...],
+        racks: Sequence[FoundRack],
+        view: SlurmView,
+        standing: set[str] | None,
+    ) -> list[dict[str, Any]]:
+        """Node groups of the nodes in racks, and of those that Slurm knows and no rack has."""
+        keys: dict[int, NodeKey] = {}
+        for rack in racks:
+            for device, entry in rack.devices:
+                if isinstance(entry, Node):
+                    base = _base(device, entry)
+                    role = _role(device, entry, base, view)
+                    slurm = view.key_of(device.names)
+                    keys[id(device)] = NodeKey(base, entry.id, role, slurm, _uneven(device))
+        taken: set[str] = set()
+        made: list[dict[str, Any]] = []
+        for key, blocks in blocks_of(racks, keys).items():
+            for block in blocks:
+                group = _group(free_name(key.base, taken), block, dict(key.supplies))
+                made.append(group)
+                self._placed(here, group, key.role)
+                view.told(block.names, group["name"])
+                if not block.names:
+                    text = f"nobody says what the {block.count:,} hosts of '{group['name']}' are called"
+                    self.notices.append(SourceNotice(text, next(iter(block.devices)).at))
+        if standing is not None:
+            made += self._unplaced(here, view, standing, taken)
+        return made
+
+    def _placed(
+        self, here: tuple[str | ListItem, ...], group: dict[str, Any], role: str | None
+    ) -> None:
+        if role is None:
+            path = (*here, "node_groups", ListItem("name", group["name"]))
+            self.blanks.append(Blank(path, NodeGroup, "role"))
+        else:
+            group["role"] = role
+
+    def _unplaced(
+        self, here: tuple[str | ListItem, ...], view: SlurmView, standing: set[str], taken: set[str]
+    ) -> list[dict[str, Any]]:
+        made = []
+        for (stem, _), names in view.absent(standing).items():
+            name = free_name(label_of(stem) or "node", taken)
+            group: dict[str, Any] = {"name": name, "role": "compute", "count": len(names)}
+            if names != numbered(name, len(names)):
+                group["host_names"] = ordered_hostlist(names)
+            made.append(group)
+            view.told(names, name)
+            path = (*here, "node_groups", ListItem("name", name))
+            fitting = view.products_like(names, self.products.catalogue)
+            self.blanks += [
+                Blank(path, NodeGroup, "type", " | ".join(fitting[:4]) or "a catalogue id"),
+                Blank(path, NodeGroup, "racks", "c[01-16]"),
+                Blank(path, NodeGroup, "per_rack", "a number"),
+            ]
+        return made
+
+
+def _only_cluster(clusters: Sequence[FoundCluster]) -> FoundCluster | None:
+    """The cluster, if there is one.
+
+    Raises:
+        SpecErrors: there are two.
+    """  # noqa: DOC501 - refused() makes the SpecErrors
+    if len(clusters) > 1:
+        message = "this is a second 'slurm.conf', and a blueprint has one cluster"
+        raise refused(message, clusters[1].at, "take each cluster over by itself")
+    return clusters[0] if clusters else None
+
+
+def _problem(device: FoundDevice, entry: Entry) -> SpecError | None:
+    """Why nothing can be told of a device whose product is known."""
+    what = device.names[0] if device.names else device.product[-1]
+    if not isinstance(entry, (Node, Switch)):
+        return None
+    if device.low is None:
+        message = f"'{what}' has no unit in its rack"
+        hint = f"write its lowest unit, or leave all of its kind out: --leave-out '{device.product[-1]}'"
+        return SpecError(message, hint=hint, location=device.at)
+    wanted = entry.hosts if isinstance(entry, Node) else entry.switches
+    if device.names and len(device.names) != wanted:
+        noun = "hosts" if isinstance(entry, Node) else "switches"
+        message = f"'{what}' names {len(device.names)} {noun}; one '{entry.id}' has {wanted}"
+        hint = "name the first and the last, like 'node-01 … node-18'"
+        return SpecError(message, hint=hint, location=device.at)
+    return None
+
+
+def _height(device: FoundDevice, entry: Entry) -> Iterator[SourceNotice]:
+    """What to say of a device that takes other units than its product does."""
+    known = fact_value(getattr(entry, "height", None)) is not None
+    if device.low is None or device.high is None or not known:
+        return
+    top = device.low + max(height_of(entry), 1) - 1
+    if abs(top - device.high) > _SAME:
+        text = (
+            f"U{device.low:g} to U{device.high:g} in the file; '{entry.id}' is {height_of(entry):g} U high, "
+            f"and takes U{device.low:g} to U{top:g}"
+        )
+        yield SourceNotice(text, device.at)
+
+
+def _refuse_twins(racks: Sequence[FoundRack]) -> None:
+    """Refuse a name that two hosts or switches have.
+
+    Raises:
+        SpecErrors: two have one.
+    """  # noqa: DOC501 - refused() makes the SpecErrors
+    seen: dict[tuple[str, str], FoundDevice] = {}
+    for rack in racks:
+        for device, _ in rack.devices:
+            for name in device.names:
+                other = seen.setdefault((rack.site, name), device)
+                if other is not device:
+                    message = f"'{name}' stands at {other.at} already"
+                    raise refused(message, device.at, "each host has a name of its own")
+
+
+def _base(device: FoundDevice, entry: Entry) -> str:
+    """What a node group is called: its group in our own sheets, else the name of its hosts without numbers."""
+    group = label_of(device.group) if device.group else None
+    if device.kind is not None and group is not None:
+        return group
+    if device.names and (stem := stem_of(device.names[0])) != device.names[0]:
+        return label_of(stem) or group or entry.id
+    return group or label_of(entry.id) or "node"
+
+
+def _role(device: FoundDevice, entry: Node, base: str, view: SlurmView) -> str | None:
+    """What a node is for, where somebody says it or its product does; None where nobody does."""
+    if device.role is not None:
+        return device.role
+    if view.has(device.names) or entry.accelerators is not None:
+        return _ACCELERATED
+    if view.controls(device.names):
+        return "head"
+    return base if base in {"compute", "login", "head", "storage", "management"} else None
+
+
+def _uneven(device: FoundDevice) -> tuple[tuple[str, int], ...]:
+    """Supplies on each feed, where they are not spread as they are without a word."""
+    counts = device.supplies.values()
+    if not counts or max(counts) - min(counts) <= 1:
+        return ()
+    return tuple(sorted(device.supplies.items()))
+
+
+def _group(name: str, block: DeviceBlock, supplies: Mapping[str, int]) -> dict[str, Any]:
+    group: dict[str, Any] = {
+        "name": name,
+        "type": block.entry.id,
+        "count": block.count,
+        "racks": ordered_hostlist(block.racks),
+        "per_rack": block.per_rack,
+        "start_unit": f"{block.low:g} U",
+    }
+    if block.names and block.names != numbered(name, len(block.names)):
+        group["host_names"] = ordered_hostlist(block.names)
+    return group | ({"psus_per_feed": dict(supplies)} if supplies else {})
+
+
+def _alike(racks: Sequence[FoundRack]) -> list[list[FoundRack]]:
+    """Racks of a row cut where they are no longer alike."""
+    made: list[list[FoundRack]] = []
+    for rack in racks:
+        if made and made[-1][0].alike == rack.alike:
+            made[-1].append(rack)
+        else:
+            made.append([rack])
+    return made

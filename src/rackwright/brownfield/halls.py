@@ -1,0 +1,237 @@
+"""Halls, rows and racks in which devices stand, and the names that a blueprint gives them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rackwright.brownfield.names import label_of
+from rackwright.brownfield.records import FoundDevice, SourceNotice, refused
+from rackwright.errors import SpecError, SpecErrors
+from rackwright.model.hardware import Entry, Node, Pdu, PowerShelf, RackType, fact_value
+
+SITE, HALL, ROW = "site-1", "hall-1", "row-1"
+"""Names where sources have none."""
+_DIGITS = re.compile(r"(\d+)")
+
+Known = tuple[FoundDevice, Entry]
+"""A device with its product."""
+
+
+@dataclass
+class FoundRack:
+    """A rack with what stands in it.
+
+    Attributes:
+        position: in its row; None where nobody says it.
+        devices: nodes and switches.
+        type: product of the rack itself; None where nobody says it.
+        pdus: product and number of PDUs of each feed; the feed is empty where nobody says it.
+        shelves: product and number of power shelves.
+    """
+
+    name: str
+    site: str
+    hall: str
+    row: str
+    first: FoundDevice
+    position: int | None = None
+    devices: list[Known] = field(default_factory=list)
+    type: str | None = None
+    pdus: dict[tuple[str, str], int] = field(default_factory=dict)
+    shelves: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def feeds(self) -> tuple[str, ...]:
+        """The feeds that somebody has named, sorted."""
+        named = {feed for feed, _ in self.pdus if feed}
+        named.update(feed for device, _ in self.devices for feed in device.supplies)
+        return tuple(sorted(named))
+
+    @property
+    def alike(self) -> tuple[object, ...]:
+        """What racks of one group have in common."""
+        nodes = [entry for _, entry in self.devices if isinstance(entry, Node)]
+        media = frozenset(node.medium for node in nodes)
+        return (
+            any(node.accelerators is not None for node in nodes),
+            media,
+            self.type,
+            self.feeds,
+            tuple(sorted(self.pdus.items())),
+            tuple(sorted(self.shelves.items())),
+        )
+
+
+Halls = Mapping[str, Mapping[str, Sequence[FoundRack]]]
+"""Racks by hall and row, in their order."""
+
+
+class _Labels:
+    """Names of sources made names of a blueprint, each by one of the two."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._made: dict[tuple[str, str], str] = {}
+        self._changed: dict[str, str] = {}
+
+    def of(self, scope: str, text: str, default: str, device: FoundDevice) -> str:
+        """The name for ``text`` among those of a scope.
+
+        Raises:
+            SpecErrors: two names would become one, or nothing is left of this one.
+        """  # noqa: DOC501 - refused() makes the SpecErrors
+        if not text:
+            return default
+        label = label_of(text)
+        if label is None:
+            message = f"'{text}' cannot be the name of a {self._what}"
+            raise refused(message, device.at, "write one with letters or digits")
+        former = self._made.setdefault((scope, label), text)
+        if former != text:
+            message = f"the {self._what}s '{former}' and '{text}' would both be called '{label}'"
+            raise refused(message, device.at, "rename one of the two in the file")
+        if label != text:
+            self._changed.setdefault(text, label)
+        return label
+
+    def notices(self) -> list[SourceNotice]:
+        """The names that were changed."""
+        if not self._changed:
+            return []
+        first = next(iter(self._changed.items()))
+        more = len(self._changed) - 1
+        rest = f", and {more:,} more in the same way" if more else ""
+        return [SourceNotice(f"the {self._what} '{first[0]}' is called '{first[1]}'{rest}")]
+
+
+def racks_of(known: Sequence[Known], notices: list[SourceNotice]) -> list[FoundRack]:
+    """The racks, in the order in which they are named.
+
+    Args:
+        known: devices in racks.
+        notices: what is called otherwise is added.
+
+    Raises:
+        SpecErrors: a rack is in two places, two devices are in one unit, or a name cannot be used.
+    """
+    sites, halls, rows, names = (_Labels(what) for what in ("site", "hall", "row", "rack"))
+    found: dict[tuple[str, str], FoundRack] = {}
+    errors: list[SpecError] = []
+    for device, entry in known:
+        try:
+            _put(device, entry, found, (sites, halls, rows, names))
+        except SpecErrors as error:
+            errors += error.errors
+    for rack in found.values():
+        try:
+            _refuse_overlaps(rack)
+        except SpecErrors as error:
+            errors += error.errors
+    if errors:
+        raise SpecErrors(errors)
+    for labels in (sites, halls, rows, names):
+        notices += labels.notices()
+    places = [device.place for device, _ in known if device.place is not None]
+    for what, default, unnamed in (
+        ("site", SITE, any(not place.site for place in places)),
+        ("hall", HALL, any(not place.hall for place in places)),
+        ("row", ROW, any(not place.row for place in places)),
+    ):
+        if unnamed:
+            notices.append(SourceNotice(f"where no file names a {what}, it is called '{default}'"))
+    return list(found.values())
+
+
+def _put(
+    device: FoundDevice,
+    entry: Entry,
+    found: dict[tuple[str, str], FoundRack],
+    labels: tuple[_Labels, _Labels, _Labels, _Labels],
+) -> None:
+    place = device.place
+    assert place is not None  # noqa: S101 - only what is in a rack is put into one
+    sites, halls, rows, names = labels
+    site = sites.of("", place.site, SITE, device)
+    hall = halls.of(site, place.hall, HALL, device)
+    row = rows.of(f"{site}/{hall}", place.row, ROW, device)
+    name = names.of(site, place.rack, "", device)
+    rack = found.setdefault((site, name), FoundRack(name, site, hall, row, device, place.position))
+    if (rack.hall, rack.row, rack.position) != (hall, row, place.position):
+        other = rack.first
+        message = (
+            f"the rack '{name}' is in {hall}, {row}, place {place.position or '?'} here, and in {rack.hall}, "
+            f"{rack.row}, place {rack.position or '?'} at {other.at}"
+        )
+        raise refused(message, device.at, "racks of one site have different names: rename one")
+    if isinstance(entry, RackType):
+        rack.type = entry.id
+    elif isinstance(entry, Pdu):
+        key = (device.group if len(device.group) <= 2 else "", entry.id)
+        rack.pdus[key] = rack.pdus.get(key, 0) + 1
+    elif isinstance(entry, PowerShelf):
+        rack.shelves[entry.id] = rack.shelves.get(entry.id, 0) + 1
+    else:
+        rack.devices.append((device, entry))
+
+
+def _refuse_overlaps(rack: FoundRack) -> None:
+    """Refuse two devices in one unit.
+
+    Raises:
+        SpecErrors: there are two.
+    """  # noqa: DOC501 - refused() makes the SpecErrors
+    standing = sorted(
+        ((device.low, height_of(entry), device) for device, entry in rack.devices if device.low),
+        key=lambda one: one[0],
+    )
+    top, below = 0.0, None
+    for low, height, device in standing:
+        if below is not None and low < top:
+            message = (
+                f"U{low:g} of the rack '{rack.name}' is taken: '{below.product[-1]}' stands there up to "
+                f"U{top - 1:g} ({below.at})"
+            )
+            raise refused(message, device.at, "correct the unit of one, or its product")
+        top, below = low + height, device
+
+
+def height_of(entry: Entry) -> float:
+    """Rack units of a product; 1 where nobody publishes its height."""
+    height = fact_value(getattr(entry, "height", None))
+    return 1.0 if height is None else float(height)
+
+
+def in_rows(racks: Iterable[FoundRack], notices: list[SourceNotice]) -> Halls:
+    """Racks of a site in the order in which they stand.
+
+    Args:
+        racks: of one site.
+        notices: a row in which nobody says the order is added.
+    """
+    found: dict[str, dict[str, list[FoundRack]]] = {}
+    for rack in racks:
+        found.setdefault(rack.hall, {}).setdefault(rack.row, []).append(rack)
+    guessed = []
+    for hall, rows in found.items():
+        for row, these in rows.items():
+            if any(rack.position is None for rack in these):
+                guessed.append(f"{hall}/{row}")
+                these.sort(key=lambda rack: natural(rack.name))
+            else:
+                these.sort(key=lambda rack: rack.position or 0)
+    if guessed:
+        shown = ", ".join(guessed[:5]) + (", …" if len(guessed) > 5 else "")
+        text = (
+            f"nobody says in which order racks stand, so they are in that of their names: {shown}"
+        )
+        notices.append(SourceNotice(text))
+    return found
+
+
+def natural(name: str) -> tuple[tuple[str, int], ...]:
+    """A key that sorts ``c2`` before ``c10``."""
+    parts = _DIGITS.split(name)
+    numbers = [int(part) if part else 0 for part in parts[1::2]]
+    return tuple(zip(parts[::2], [*numbers, -1], strict=True))

@@ -1,0 +1,77 @@
+"""Names as sources write them, and as a blueprint takes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from rackwright.model.names import LABEL
+
+_OTHERS = re.compile(r"[^a-z0-9]+")
+_NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
+_STEM = re.compile(r"[-_.]*\d+$")
+
+
+def label_of(text: str) -> str | None:
+    """A name as a blueprint takes it: small letters, digits and dashes; None where nothing is left."""
+    made = _OTHERS.sub("-", text.lower()).strip("-")[:63].rstrip("-")
+    return made or None
+
+
+def host_of(text: str) -> str | None:
+    """The name of a host without its domain, in small letters; None where it is no name of a host."""
+    name = text.strip().partition(".")[0].lower()
+    return name if re.fullmatch(LABEL, name) else None
+
+
+def stem_of(name: str) -> str:
+    """What hosts with numbers are called together: ``dgx`` for ``dgx-01``."""
+    return _STEM.sub("", name) or name
+
+
+def free_name(base: str, taken: set[str]) -> str:
+    """``base``, or with a number where something is called so already; it is taken from then on."""
+    name, number = base, 2
+    while name in taken:
+        name, number = f"{base[:55]}-set{number}", number + 1
+    taken.add(name)
+    return name
+
+
+def ordered_hostlist(names: Sequence[str]) -> str:
+    """A short host list that stands for ``names`` in their order, which ``compress_hostlist`` sorts."""
+    return ",".join(_parts(names))
+
+
+def _parts(names: Sequence[str]) -> Iterator[str]:
+    stem, runs = "", list[tuple[str, str]]()
+    for name in names:
+        match = _NUMBERED.fullmatch(name)
+        if match is None or len(match[2]) > 9:
+            yield from _bracketed(stem, runs)
+            runs = []
+            yield name
+            continue
+        if match[1] != stem:
+            yield from _bracketed(stem, runs)
+            stem, runs = match[1], []
+        digits = match[2]
+        if runs and _follows(runs[-1][1], digits):
+            runs[-1] = (runs[-1][0], digits)
+        else:
+            runs.append((digits, digits))
+    yield from _bracketed(stem, runs)
+
+
+def _follows(before: str, digits: str) -> bool:
+    return len(before) == len(digits) and int(digits) == int(before) + 1
+
+
+def _bracketed(stem: str, runs: Sequence[tuple[str, str]]) -> Iterator[str]:
+    if not runs:
+        return
+    if len(runs) == 1 and runs[0][0] == runs[0][1]:
+        yield f"{stem}{runs[0][0]}"
+        return
+    texts = (first if first == last else f"{first}-{last}" for first, last in runs)
+    yield f"{stem}[{','.join(texts)}]"

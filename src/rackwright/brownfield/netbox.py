@@ -1,0 +1,188 @@
+"""Devices as NetBox exports them: the CSV of its list of devices, and the JSON of its REST API.
+
+The list is exported with the heads that its columns have on the page ("Role", "Type"), older releases and
+templates for import have the names of the fields (``device_role``, ``rack_name``); both are read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from rackwright.brownfield.columns import columns_by_meaning, devices_of, unit
+from rackwright.brownfield.names import host_of, label_of
+from rackwright.brownfield.records import (
+    Found,
+    FoundDevice,
+    FoundPlace,
+    Role,
+    SourceNotice,
+    refused,
+)
+from rackwright.errors import Location
+from rackwright.spec.sheet_reader import CsvSheet
+from rackwright.spec.tree import Item
+from rackwright.spec.yaml_reader import read_text
+
+MEANINGS: Mapping[str, tuple[str, ...]] = {
+    "name": ("name",),
+    "status": ("status",),
+    "site": ("site",),
+    "location": ("location", "rack group"),
+    "rack": ("rack", "rack name"),
+    "low": ("position",),
+    "role": ("role", "device role"),
+    "vendor": ("manufacturer",),
+    "product": ("type", "device type", "model", "model name"),
+}
+"""What heads of columns may be, by what is read from them."""
+NEEDED = ("name", "status", "vendor", "product")
+"""What tells such an export from another sheet."""
+
+NOT_THERE = ("planned", "inventory", "decommissioning")
+"""States of devices that stand in no rack yet, or no longer."""
+_ROLES = frozenset(get_args(Role))
+
+
+def is_netbox(sheet: CsvSheet) -> bool:
+    """Whether a sheet has the columns of an export of devices."""
+    known = columns_by_meaning(sheet.columns, MEANINGS)
+    return all(name in known for name in NEEDED)
+
+
+def read_netbox_sheet(sheet: CsvSheet) -> Found:
+    """What the CSV of a list of devices says.
+
+    Raises:
+        SpecErrors: it has no column for racks or positions, or rows that are no devices.
+    """  # noqa: DOC501 - refused() makes the SpecErrors
+    columns = columns_by_meaning(sheet.columns, MEANINGS)
+    at = sheet.rows[0][0] if sheet.rows else None
+    for meaning, shown in (("rack", "Rack"), ("low", "Position")):
+        if meaning not in columns:
+            hint = "choose it under 'Configure table' of NetBox's list of devices, and export again"
+            raise refused(f"the export has no column '{shown}'", at, hint)
+    return _devices(
+        (at, {meaning: cells[name] for meaning, name in columns.items() if name in cells})
+        for at, cells in sheet.rows
+    )
+
+
+def read_netbox_json(text: str, path: Path) -> Found:
+    """What the JSON of ``/api/dcim/devices/`` says.
+
+    Raises:
+        SpecErrors: it is something else, or not all of it.
+    """  # noqa: DOC501 - refused() makes the SpecErrors
+    root = read_text(text, str(path))
+    listed = _field(root, "results") if isinstance(root.value, dict) else root
+    if listed is None or not isinstance(listed.value, list):
+        raise refused(
+            "this is no list of devices", root.location, "write what '/api/dcim/devices/' answers"
+        )
+    following = _field(root, "next") if isinstance(root.value, dict) else None
+    if following is not None and following.value is not None:
+        count = _field(root, "count")
+        of = f" of {count.value}" if count is not None else ""
+        raise refused(
+            f"these are {len(listed.value):,}{of} devices: a page of several",
+            following.location,
+            "ask for all of them: '/api/dcim/devices/?limit=0'",
+        )
+    for item in listed.value:
+        if not isinstance(item.value, dict):
+            raise refused("this is no device", item.location, "write what the API answers")
+    return _devices((item.location, _of_json(item)) for item in listed.value)
+
+
+def _of_json(item: Item) -> dict[str, str]:
+    """The same of an object that a row of a sheet has."""
+    role = _field(item, "role") or _field(item, "device_role")
+    product = _field(item, "device_type")
+    wanted = {
+        "name": _field(item, "name"),
+        "status": _field(item, "status", "value"),
+        "site": _field(item, "site", "name"),
+        "location": _field(item, "location", "name"),
+        "rack": _field(item, "rack", "name"),
+        "low": _field(item, "position"),
+        "role": None if role is None else _field(role, "name"),
+        "vendor": None if product is None else _field(product, "manufacturer", "name"),
+        "product": None if product is None else _field(product, "model"),
+        "slug": None if product is None else _field(product, "slug"),
+    }
+    return {
+        meaning: f"{found.value:g}" if isinstance(found.value, float) else str(found.value)
+        for meaning, found in wanted.items()
+        if found is not None and found.value not in {None, ""}
+    }
+
+
+def _field(item: Item, *keys: str) -> Item | None:
+    """What stands behind keys of nested objects; None where one is not there."""
+    for key in keys:
+        value: Any = item.value
+        if not isinstance(value, dict) or key not in value:
+            return None
+        item = value[key].item
+    return item
+
+
+def _devices(rows: Iterator[tuple[Location, Mapping[str, str]]]) -> Found:
+    """The devices of rows.
+
+    Raises:
+        SpecErrors: rows that are no devices, each with its line.
+    """
+    racked: list[tuple[Location, Mapping[str, str]]] = []
+    notices: list[SourceNotice] = []
+    absent: Counter[str] = Counter()
+    homeless: list[tuple[Location, str]] = []
+    for at, row in rows:
+        status = row.get("status", "").lower()
+        if status in NOT_THERE:
+            absent[status] += 1
+            continue
+        if "rack" not in row:
+            homeless.append((at, row.get("name", row.get("product", "?"))))
+            continue
+        racked.append((at, row))
+    devices = devices_of(racked, _device)
+    for status, count in absent.items():
+        notices.append(
+            SourceNotice(f"{count:,} devices are left out, since their status is '{status}'")
+        )
+    if homeless:
+        first, name = homeless[0]
+        more = f" and {len(homeless) - 1:,} more" if len(homeless) > 1 else ""
+        notices.append(
+            SourceNotice(f"left out, since they stand in no rack: '{name}'{more}", first)
+        )
+    return Found(devices, notices=tuple(notices))
+
+
+def _device(row: Mapping[str, str], at: Location) -> FoundDevice:
+    """The device in a row.
+
+    Raises:
+        SpecErrors: it is none.
+    """  # noqa: DOC501 - refused() makes the SpecErrors
+    if "product" not in row:
+        raise refused("this device has no type", at, "export the column 'Type' as well")
+    vendor, product, role = row.get("vendor", ""), row["product"], row.get("role", "")
+    named = [row["slug"]] if "slug" in row else []
+    named += [f"{vendor} {product}".strip(), product]
+    words = _ROLES & set((label_of(role) or "").split("-"))
+    name = host_of(row["name"]) if "name" in row else None
+    return FoundDevice(
+        at=at,
+        kind=None,
+        product=tuple(dict.fromkeys(named)),
+        names=() if name is None else (name,),
+        place=FoundPlace(row.get("site", ""), row.get("location", ""), "", row["rack"]),
+        low=unit(row["low"], at, "position in a rack") if "low" in row else None,
+        role=next(iter(words)) if len(words) == 1 else None,
+        group=role,
+    )

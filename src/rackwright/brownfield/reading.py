@@ -1,0 +1,40 @@
+"""Files of what stands, each read as what it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rackwright.brownfield.elevations import is_elevations, read_elevations
+from rackwright.brownfield.netbox import is_netbox, read_netbox_json, read_netbox_sheet
+from rackwright.brownfield.records import Found, refused
+from rackwright.brownfield.slurm_conf import is_slurm_conf, read_slurm_conf
+from rackwright.errors import Location
+from rackwright.spec.sheet_reader import read_text_file, sheet_of
+
+
+def read_standing(path: Path) -> Found:
+    """What a file says of what stands.
+
+    Raises:
+        SpecErrors: it cannot be read, is none of the kinds that are known, or is wrong.
+    """  # noqa: DOC501 - refused() makes the SpecErrors
+    text = read_text_file(path)
+    start = Location(str(path), 1, 1)
+    if not text.strip():
+        raise refused("the file is empty", start)
+    if text.lstrip()[0] in "[{":
+        return read_netbox_json(text, path)
+    if is_slurm_conf(text) and path.suffix.lower() != ".csv":
+        return read_slurm_conf(text, path, read_text_file)
+    sheet = sheet_of(text, path)
+    if is_netbox(sheet):
+        return read_netbox_sheet(sheet)
+    if is_elevations(sheet):
+        return read_elevations(sheet)
+    has = ", ".join(f"'{column}'" for column in sheet.columns[:20])
+    raise refused(
+        f"this is no sheet of elevations, no export of NetBox and no slurm.conf; its columns are {has}",
+        start,
+        "a sheet of elevations has the columns 'rack', 'lowest_unit' and 'product'; one of NetBox 'Name', "
+        "'Status', 'Manufacturer', 'Type', 'Rack' and 'Position'",
+    )

@@ -1,0 +1,164 @@
+"""NetBox's list of devices, as it exports it and as its REST API answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brownfield_support import take_over
+from rackwright.errors import SpecErrors
+
+# The columns are those of the page, in the order of a table that shows position and face as well.
+EXPORT = """\
+Name,Status,Tenant,Site,Location,Rack,Role,Manufacturer,Type,IP Address,Position,Face
+DGX-01.example.com,Active,,DC 1,Hall A,A-01,GPU compute,NVIDIA,DGX H100,10.0.0.1/24,1.0,Front
+dgx-02,Active,,DC 1,Hall A,A-01,GPU compute,NVIDIA,DGX H100,10.0.0.2/24,11.0,Front
+dgx-03,Failed,,DC 1,Hall A,A-02,GPU compute,NVIDIA,DGX H100,,1.0,Front
+dgx-04,Active,,DC 1,Hall A,A-02,GPU compute,NVIDIA,DGX H100,,11.0,Front
+dgx-05,Planned,,DC 1,Hall A,A-03,GPU compute,NVIDIA,DGX H100,,1.0,Front
+dgx-06,Inventory,,DC 1,,,GPU compute,NVIDIA,DGX H100,,,
+ib-leaf1,Active,,DC 1,Hall A,A-01,Leaf,NVIDIA,QM9700,,40.0,Rear
+ib-leaf2,Active,,DC 1,Hall A,A-01,Leaf,NVIDIA,QM9700,,42.0,Rear
+pdu-a,Active,,DC 1,Hall A,A-01,PDU,APC,AP8886,,,
+spare,Active,,DC 1,,,GPU compute,NVIDIA,DGX H100,,,
+gw,Active,,Branch,,R1,Router,Acme,X-9,,1.0,Front
+"""
+
+
+def test_an_export_is_taken_over_with_every_unit_and_name(tmp_path: Path) -> None:
+    made = take_over(tmp_path, {"netbox_devices.csv": EXPORT}, only="DC 1")
+    (site,) = made.data["sites"]
+    assert site["name"] == "dc-1"
+    (hall,) = site["halls"]
+    assert hall["name"] == "hall-a"
+    racks = [group["racks"] for row in hall["rows"] for group in row["rack_groups"]]
+    assert racks == ["a-01", "a-02"]
+    shown = [
+        (one["name"], one["count"], one["racks"], one["start_unit"], one["host_names"], one["role"])
+        for one in site["node_groups"]
+    ]
+    # There is a gap of two units between the two of a rack: they are two groups.
+    assert shown == [
+        ("dgx", 2, "a-[01-02]", "1 U", "dgx-[01,03]", "compute"),
+        ("dgx-set2", 2, "a-[01-02]", "11 U", "dgx-[02,04]", "compute"),
+    ]
+    (fabric,) = site["fabrics"]
+    assert fabric["name"] == "infiniband"
+    units = [(one["name"], one["count"], one["start_unit"]) for one in fabric["tiers"]]
+    assert units == [("ib-leaf", 1, "40 U"), ("ib-leaf-set2", 1, "42 U")]
+    assert site["power"]["pdu"] == "apc-ap8886"
+    asked = {blank.name for blank in made.blanks}
+    assert asked == {"name", "continuous_derate", "power_factor", "feeds", "utility", "feed_path",
+                     "circuit", "type", "mode", "role"}  # fmt: skip
+
+
+def test_nothing_is_left_out_in_silence(tmp_path: Path) -> None:
+    made = take_over(tmp_path, {"netbox_devices.csv": EXPORT}, only="DC 1")
+    told = "\n".join(map(str, made.notices))
+    for words in (
+        "1 devices are left out, since their status is 'planned'",
+        "1 devices are left out, since their status is 'inventory'",
+        "netbox_devices.csv:11:1: left out, since they stand in no rack: 'spare'",
+        "1 devices of other sites are left out",
+        "the site 'DC 1' is called 'dc-1'",
+        "the rack 'A-01' is called 'a-01', and 1 more in the same way",
+        "nobody says in which order racks stand",
+        "the switches ib-leaf1 are called infiniband-ib-leaf-1 in the plan",
+    ):
+        assert words in told, (words, told)
+
+
+def test_a_product_that_is_not_known_is_told_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(SpecErrors) as caught:
+        take_over(tmp_path, {"netbox_devices.csv": EXPORT})
+    (error,) = caught.value.errors
+    assert error.summary == "'X-9' is no product of the catalogue"
+    assert error.location is not None
+    assert error.location.line == 12
+    assert "rackwright catalogue import" in (error.hint or "")
+    made = take_over(tmp_path, {"netbox_devices.csv": EXPORT}, left_out=["x-9"])
+    assert "1 devices 'X-9' are left out, as you said" in {one.text for one in made.notices}
+    made = take_over(tmp_path, {"netbox_devices.csv": EXPORT}, products={"X-9": "sn2201"})
+    assert [site["name"] for site in made.data["sites"]] == ["dc-1", "branch"]
+
+
+def test_a_product_that_may_be_several_is_asked_for(tmp_path: Path) -> None:
+    text = EXPORT.replace("DGX H100", "PowerEdge XE9680")
+    with pytest.raises(SpecErrors) as caught:
+        take_over(tmp_path, {"netbox_devices.csv": text.replace("NVIDIA", "Dell")}, only="DC 1")
+    summaries = [error.summary for error in caught.value.errors]
+    assert any("'PowerEdge XE9680'" in one for one in summaries)
+    said = {"PowerEdge XE9680": "dell-xe9680-h200"}
+    made = take_over(tmp_path, {"netbox_devices.csv": text}, only="DC 1", products=said)
+    assert {one["type"] for one in made.data["sites"][0]["node_groups"]} == {"dell-xe9680-h200"}
+
+
+def _object(name: str, rack: str | None, position: float | None, **more: Any) -> dict[str, Any]:
+    def one(text: str) -> dict[str, Any]:
+        return {"id": 1, "display": text, "name": text, "slug": text.lower().replace(" ", "-")}
+
+    return {
+        "id": 7,
+        "name": name,
+        "device_type": {
+            "id": 3, "manufacturer": one("NVIDIA"), "model": "DGX H100", "slug": "nvidia-dgx-h100",
+        },
+        "role": one("Server"),
+        "site": one("DC 1"),
+        "location": None,
+        "rack": None if rack is None else one(rack),
+        "position": position,
+        "face": {"value": "front", "label": "Front"},
+        "status": {"value": "active", "label": "Active"},
+        **more,
+    }  # fmt: skip
+
+
+def test_an_answer_of_the_api_says_the_same(tmp_path: Path) -> None:
+    devices = [_object("dgx-1", "r1", 1.0), _object("dgx-2", "r1", 9), _object("dgx-3", None, None)]
+    answer = {"count": 3, "next": None, "previous": None, "results": devices}
+    for text in (json.dumps(answer), json.dumps(devices, indent=2)):
+        made = take_over(tmp_path, {"devices.json": text})
+        (group,) = made.data["sites"][0]["node_groups"]
+        assert (group["name"], group["count"], group["per_rack"]) == ("dgx", 2, 2)
+        assert "host_names" not in group
+        assert any("stand in no rack: 'dgx-3'" in one.text for one in made.notices)
+
+
+def test_a_page_of_several_is_refused(tmp_path: Path) -> None:
+    answer = {
+        "count": 312,
+        "next": "https://netbox/api/?offset=1",
+        "results": [_object("a", "r", 1)],
+    }
+    with pytest.raises(SpecErrors, match="1 of 312 devices: a page of several"):
+        take_over(tmp_path, {"devices.json": json.dumps(answer)})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words", "line"),
+    [
+        (",Position,", ",Pos,", "the export has no column 'Position'", 2),
+        ("1.0,Front\ndgx-02", "0.0,Front\ndgx-02", "'0.0' is no position in a rack", 2),
+        ("1.0,Front\ndgx-02", ",Front\ndgx-02", "has no unit in its rack", 2),
+        (",11.0,Front\ndgx-03", ",8.0,Front\ndgx-03", "U8 of the rack 'a-01' is taken", 3),
+        ("dgx-02,", "dgx-01,", "'dgx-01' stands at", 3),
+        ("Hall A,A-02,GPU compute,NVIDIA,DGX H100,,11.0", "Hall B,A-02,GPU compute,NVIDIA,DGX H100,,11.0",
+         "the rack 'a-02' is in hall-b", 5),
+        ("A-02,GPU compute,NVIDIA,DGX H100,,11.0", "A 02,GPU compute,NVIDIA,DGX H100,,11.0",
+         "would both be called 'a-02'", 5),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_at_its_line(
+    old: str, new: str, words: str, line: int, tmp_path: Path
+) -> None:
+    assert old in EXPORT
+    with pytest.raises(SpecErrors) as caught:
+        take_over(tmp_path, {"netbox_devices.csv": EXPORT.replace(old, new, 1)}, only="DC 1")
+    (error,) = caught.value.errors
+    assert words in error.summary
+    assert error.location is not None
+    assert error.location.line == line

@@ -1,0 +1,191 @@
+"""A ``slurm.conf`` as people write it, and as we do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from brownfield_support import elevations_of, take_over
+from rackwright.brownfield.reading import read_standing
+from rackwright.brownfield.records import FoundCluster
+from rackwright.brownfield.slurm_conf import expand_nodes
+from rackwright.errors import SpecErrors
+from rackwright.plan.load import load_plan
+from rackwright.render.slurm import render_slurm
+from rackwright.resources import bundled
+
+FIXTURE = bundled("policies") / "fixtures" / "slurm.yaml"
+STANDING = """\
+# Site: Nantes
+ClusterName=Atlas
+SlurmctldHost=ctl1(10.0.0.1)
+slurmctldhost=ctl2.example.com
+TopologyPlugin=topology/tree
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=db
+SchedulerType=sched/backfill   # the default
+NodeName=DEFAULT Sockets=2 CoresPerSocket=56 ThreadsPerCore=2 \\
+    RealMemory=2051000 State=UNKNOWN
+NodeName=gpu[001-004],gpu006 Gres=gpu:H100:8(S:0-1) Feature=ib,nvme Weight=10
+NodeName=gpu005 Gres=gpu:h100:8,shard:64 RealMemory=1000000 TmpDisk=100
+nodename=big[1-2]x[01-02] CPUs=96
+PartitionName=DEFAULT MaxTime=2-00:00:00
+PartitionName=train Nodes=gpu[001-006] Default=YES PriorityTier=10 AllowGroups=ml
+PartitionName=All Nodes=ALL State=drain MaxNodes=UNLIMITED
+"""
+
+
+def cluster(folder: Path, text: str) -> FoundCluster:
+    path = folder / "slurm.conf"
+    path.write_text(text, "utf-8")
+    found = read_standing(path).slurm
+    assert found is not None
+    return found
+
+
+def test_lines_are_read_as_slurm_reads_them(tmp_path: Path) -> None:
+    found = cluster(tmp_path, STANDING)
+    assert (found.name, found.topology, found.database) == ("Atlas", "tree", "db")
+    assert found.controllers == (("ctl1", "10.0.0.1"), ("ctl2.example.com", None))
+    first, fifth, big = found.nodes
+    assert first.names == ("gpu001", "gpu002", "gpu003", "gpu004", "gpu006")
+    assert (first.cpus, first.memory, first.gres, first.weight) == (
+        224,
+        2_051_000,
+        "gpu:h100:8",
+        10,
+    )
+    assert first.features == ("ib", "nvme")
+    assert (first.at.line, fifth.at.line) == (11, 12)
+    assert (fifth.cpus, fifth.memory, fifth.gres) == (224, 1_000_000, "gpu:h100:8")
+    assert big.names == ("big1x01", "big1x02", "big2x01", "big2x02")
+    assert big.cpus == 96
+    train, every = found.partitions
+    assert train.fields == {"default": True, "max_time": "2-00:00:00", "priority_tier": 10}
+    assert len(every.nodes) == 10
+    assert every.fields == {"max_time": "2-00:00:00", "state": "DRAIN"}
+
+
+def test_what_is_not_taken_over_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "slurm.conf"
+    path.write_text(STANDING, "utf-8")
+    told = [(one.at.line if one.at else 0, one.text) for one in read_standing(path).notices]
+    assert (12, "the GRES 'shard:64' is not taken over") in told
+    assert (12, "tmpdisk of 1 nodes: not taken over") in told
+    assert (15, "allowgroups of the partition 'train': not taken over") in told
+    assert any(line == 8 and text.endswith("writes: schedulertype") for line, text in told)
+
+
+def test_nodes_that_stand_in_no_sheet_are_groups_without_racks(tmp_path: Path) -> None:
+    made = take_over(tmp_path, {"slurm.conf": STANDING})
+    assert made.data["name"] == "atlas"
+    (site,) = made.data["sites"]
+    assert [(one["name"], one["count"], one["host_names"]) for one in site["node_groups"]] == [
+        ("gpu", 5, "gpu[001-004,006]"),
+        ("gpu-set2", 1, "gpu005"),
+        ("big1x", 2, "big1x[01-02]"),
+        ("big2x", 2, "big2x[01-02]"),
+    ]
+    scheduler = made.data["scheduler"]
+    assert scheduler["controllers"] == [
+        {"host": "ctl1", "address": "10.0.0.1"},
+        {"host": "ctl2", "address": "ctl2.example.com"},
+    ]
+    assert scheduler["accounting"] == {"host": "db", "address": "db"}
+    assert [one["groups"] for one in scheduler["partitions"]] == [
+        ["gpu", "gpu-set2"],
+        ["gpu", "gpu-set2", "big1x", "big2x"],
+    ]
+    assert scheduler["nodes"][0] == {
+        "groups": ["gpu"], "cpus": 224, "memory": "2051000 MiB", "gres": "gpu:h100:8",
+        "features": ["ib", "nvme"], "weight": 10,
+    }  # fmt: skip
+    asked = {(blank.name, blank.sample) for blank in made.blanks}
+    assert {"version", "halls", "type", "racks", "per_rack"} <= {name for name, _ in asked}
+    (types,) = {sample for name, sample in asked if name == "type" and "h100" in sample}
+    assert "dgx-h100" in types.split(" | ")
+    assert "the partition 'All' is called 'all'" in {notice.text for notice in made.notices}
+
+
+def test_our_own_file_gives_the_node_groups_that_it_is_of(tmp_path: Path) -> None:
+    plan = load_plan(FIXTURE).plan
+    files = {"slurm.conf": render_slurm(plan)["slurm.conf"]}
+    scheduler, slurm = take_over(tmp_path, files).data["scheduler"], plan.slurm
+    assert slurm is not None
+    groups = {nodes.group: nodes for nodes in slurm.nodes}
+    made = take_over(tmp_path, files)
+    found = {one["name"]: one for site in made.data["sites"] for one in site["node_groups"]}
+    assert {name: one["count"] for name, one in found.items()} == {
+        name: nodes.count for name, nodes in groups.items()
+    }
+    assert not any("host_names" in one for one in found.values())
+    assert {one["name"]: one["groups"] for one in scheduler["partitions"]} == {
+        one.partition.name: [nodes.group for nodes in one.sets] for one in slurm.partitions
+    }
+    said = {group: one for one in scheduler["nodes"] for group in one["groups"]}
+    for name, nodes in groups.items():
+        assert (said[name]["cpus"], said[name]["memory"]) == (nodes.cpus, f"{nodes.memory} MiB")
+        assert said[name].get("gres") == (None if nodes.gres is None else str(nodes.gres))
+
+
+def test_slurm_and_a_sheet_of_the_same_hosts_are_one_blueprint(tmp_path: Path) -> None:
+    plan = load_plan(FIXTURE).plan
+    conf = render_slurm(plan)["slurm.conf"]
+    made = take_over(tmp_path, {"elevations.csv": elevations_of(plan), "slurm.conf": conf})
+    (site,) = made.data["sites"]
+    for group in site["node_groups"]:
+        assert "racks" in group
+    assert not {"racks", "per_rack", "name"} & {blank.name for blank in made.blanks}
+    compute = [one["name"] for one in site["node_groups"] if one["role"] == "compute"]
+    assert {name for one in made.data["scheduler"]["partitions"] for name in one["groups"]} == set(
+        compute
+    )
+
+
+def test_files_that_are_included_are_read_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "nodes.conf").write_text("NodeName=n[1-2] CPUs=4\n", "utf-8")
+    text = "ClusterName=a\nInclude nodes.conf\nPartitionName=p Nodes=ALL\n"
+    found = cluster(tmp_path, text)
+    assert (found.nodes[0].names, Path(found.nodes[0].at.file).name) == (("n1", "n2"), "nodes.conf")
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "line"),
+    [
+        ("NodeName=Node[1-2] CPUs=4", "the node 'Node1' cannot be a host of a blueprint", 2),
+        ("NodeName=n[2-1]", "the range '2-1' runs backwards", 2),
+        ("NodeName=n[1-999999999]", "of more than 100,000 nodes", 2),
+        ("NodeName=n[1-400]x[1-400]", "stands for more than 100,000 nodes", 2),
+        ("NodeName=n[1-2", "is no list of nodes", 2),
+        ("NodeName=n[1,1]", "names a node twice", 2),
+        ("NodeName=n1\nNodeName=n1\nPartitionName=p Nodes=ALL", "is described at", 3),
+        ("NodeName=n1 CPUs=two", "'cpus' is 'two', which is no whole number", 2),
+        ("NodeName=n1\nPartitionName=p Nodes=n2", "which is in no 'NodeName'", 3),
+        ("NodeName=n1", "the cluster has no partition with nodes", 1),
+        ("NodeName=n1\nPartitionName=7 Nodes=ALL", "cannot be one of a blueprint", 3),
+        ("what is this", "this line is not 'Key=Value …'", 2),
+        ("Include /etc/passwd", "is included, which is not beside this file", 2),
+        ("Include ../secret", "is included, which is not beside this file", 2),
+        ("Include slurm.conf", "more than 20 files are included", 2),
+        ("Include gone.conf", "cannot be read: no such file", 0),
+    ],
+)
+def test_what_cannot_be_told_is_refused_at_its_line(
+    text: str, words: str, line: int, tmp_path: Path
+) -> None:
+    with pytest.raises(SpecErrors) as caught:
+        take_over(tmp_path, {"slurm.conf": f"ClusterName=a\n{text}\n"})
+    (error,) = caught.value.errors
+    assert words in error.summary
+    assert (error.location.line if error.location else 0) == line
+
+
+def test_two_clusters_are_no_blueprint(tmp_path: Path) -> None:
+    conf = "ClusterName=a\nNodeName=n1\nPartitionName=p Nodes=ALL\n"
+    with pytest.raises(SpecErrors, match=r"second 'slurm\.conf'"):
+        take_over(tmp_path, {"slurm.conf": conf, "other.conf": conf.replace("n1", "n2")})
+
+
+def test_lists_of_nodes_keep_their_order_and_width() -> None:
+    assert expand_nodes("b[9-11],a[08,10]-ib") == ("b9", "b10", "b11", "a08-ib", "a10-ib")
