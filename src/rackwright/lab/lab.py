@@ -106,7 +106,7 @@ class Lab:
         """The words of an ssh command to ``host``, without what it shall run."""
         return [
             *("ssh", *self._trust, "-i", str(self.key), "-o", "BatchMode=yes"),
-            *("-o", "ConnectTimeout=10", f"root@{host.address.ip}"),
+            *("-o", "ConnectTimeout=3", f"root@{host.address.ip}"),
         ]
 
     def connection(self, host: LabHost) -> dict[str, str]:

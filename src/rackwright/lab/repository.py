@@ -40,7 +40,7 @@ DEBIAN = (
     "logrotate", "make", "mariadb-server", "mdadm", "munge", "nfs-common", "nfs-ganesha", "nfs-ganesha-vfs",
     "nfs-kernel-server", "nvme-cli", "opensm", "parallel", "perftest", "pigz", "prometheus",
     "prometheus-alertmanager", "prometheus-node-exporter", "python3-pymysql", "python3-yaml",
-    "quota", "rdma-core", "rsync", "slapd", "slurm-client", "slurm-wlm-basic-plugins", "slurmctld", "slurmd",
+    "rdma-core", "rsync", "slapd", "slurm-client", "slurm-wlm-basic-plugins", "slurmctld", "slurmd",
     "slurmdbd", "squashfs-tools", "sssd-ldap", "xfsprogs",
 )  # fmt: skip
 """What the roles install, apart from stand-ins; dependencies come along."""

@@ -85,6 +85,7 @@ def test_the_limits_of_root_on_ext4_are_left() -> None:
     [
         (ON, mounted(), None, ""),
         (ON, mounted(), ["rw", "usrquota"], ""),
+        (ON, mounted(options="rw,usrjquota=aquota.user"), ["usrjquota=aquota.user"], ""),
         (ON, mounted("xfs", options="rw,usrquota"), ["uquota"], ""),
         (0, mounted("btrfs"), None, "quotas are for ext4 and xfs"),
         (
@@ -218,6 +219,13 @@ def test_lustre_is_asked_for_limits_and_for_its_default() -> None:
         OSError, match="'lfs setquota -u 9 --default /mnt/lustre' ends with 1: no quota"
     ):
         lustre.set(9, (0, 0))
+
+
+def test_lustre_that_tells_something_else_has_no_unlimited_accounts() -> None:
+    told = "/mnt/lustre: quotas are not enabled.\n"
+    said = "'lfs quota' of '/mnt/lustre' tells no limits of its default: .*quotas are not enabled"
+    with pytest.raises(OSError, match=said):
+        Lustre("/mnt/lustre", lambda words: (0, told)).known([2001])
 
 
 def test_lustre_has_no_copies_of_its_default() -> None:

@@ -62,21 +62,30 @@ def lustre_variables(plan: Plan, names: Names) -> LustreVariables:
         if system.lustre is not None:
             bill = plan.software[system.site].bill
             _System(sites[system.site], bill, system.lustre, names, made).describe()
-            _add_quota(sites[system.site], system.lustre, plan.users, names, made)
+            _add_quotas(sites[system.site], system.lustre, plan.users, names, made)
     return made
 
 
-def _add_quota(
+def _add_quotas(
     site: SitePlan,
     system: ParallelFileSystem,
     users: Users | None,
     names: Names,
     made: LustreVariables,
 ) -> None:
-    """Have the servers of a file system hold limits, and one client, which has the tools, set them."""
-    if system.quota is None or users is None:
-        return
+    """Have the servers of a file system hold limits, and one client, which has the tools, set them.
+
+    That client is told of a file system without a quota as well: it takes away what it set before.
+    """
     hosts = {group.name: group.host_names for group in site.groups}
+    for clients in (system.clients or ())[:1]:
+        entry: dict[str, Any] = {"path": system.mount}
+        if system.quota is not None and users is not None:
+            entry["quota"] = quota_of_some(system.quota, users)
+        first = names[site.name, hosts[clients.group][0]]
+        made.quotas.setdefault(first, []).append(entry)
+    if system.quota is None:
+        return
     management = system.management
     wanted = {
         "fsname": system.name,
@@ -86,10 +95,6 @@ def _add_quota(
         if part is not None:
             listed = made.servers[site.name, part.servers].setdefault("lustre_server_quotas", [])
             listed += [wanted] if wanted not in listed else []
-    for clients in (system.clients or ())[:1]:
-        first = names[site.name, hosts[clients.group][0]]
-        quota = {"path": system.mount, "quota": quota_of_some(system.quota, users)}
-        made.quotas.setdefault(first, []).append(quota)
 
 
 class _System:

@@ -22,6 +22,13 @@ from rackwright.lab.mock_packages.lustre_hosts import (
     write_disk,
 )
 
+PARTS = {
+    "mdt": {"quota_slave_dt": "ost", "quota_slave_md": "mdt"},
+    "ost": {"quota_slave": "ost"},
+}
+"""Of each kind of target, its parts that limit somebody and the setting of each: space is one of object
+targets. Real ones of a version tell them in one way, either as the MDT here or as the OST."""
+
 
 def quotas(change: dict[str, Any]) -> dict[str, Any]:
     """What the MGS here keeps of the quotas of a file system, after a change to it."""
@@ -51,13 +58,14 @@ def show_enabled(pattern: str) -> int:
     """``lctl get_param osd-*.FSNAME-*.quota_slave*.enabled``: whose limits hold on the targets here."""
     found = []
     for name, device in sorted(mounted().items()):
-        parameter = f"osd-ldiskfs.{name}.quota_slave.enabled"
-        if name != "MGS" and fnmatch.fnmatchcase(parameter, pattern):
-            target = read_disk(device)
-            kept = ask_quotas(":".join(target["mgsnodes"]), fsname=target["fsname"])
-            found.append(
-                f"{parameter}={(kept or {'enabled': {}})['enabled'].get(target['kind'], 'none')}"
-            )
+        if name == "MGS":
+            continue
+        target = read_disk(device)
+        kept = ask_quotas(":".join(target["mgsnodes"]), fsname=target["fsname"]) or {"enabled": {}}
+        for part, kind in PARTS[target["kind"]].items():
+            parameter = f"osd-ldiskfs.{name}.{part}.enabled"
+            if fnmatch.fnmatchcase(parameter, pattern):
+                found.append(f"{parameter}={kept['enabled'].get(kind, 'none')}")
     if not found:
         text = f"error: get_param: param_path '{pattern}': No such file or directory"
         return fail(text, 2)

@@ -1,4 +1,4 @@
-"""Quotas that cannot be: for accounts that are not there, or for nobody."""
+"""Quotas that cannot be: for accounts that are not there, for nobody, or set by nobody."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ from rackwright.spec.suggest import did_you_mean
 
 
 def find_quota_problems(blueprint: Blueprint) -> Iterator[PlanProblem]:
-    """Quotas of the blueprint that would hold for nobody; a limit that nobody has is no limit."""
+    """Quotas of the blueprint that would hold for nobody, or that nobody can set."""
     users = blueprint.users
     known = [account.name for account in users.accounts] if users is not None else []
-    for path, quota in _quotas(blueprint):
+    for path, quota, system in _quotas(blueprint):
+        if isinstance(system, ParallelFileSystem) and not system.clients:
+            message = f"nobody can set the quota: '{system.name}' has no 'clients'"
+            hint = "name a node group that mounts it in 'clients', or leave out 'quota'"
+            yield PlanProblem(path, message, hint)
         if users is None or (not known and users.directory is None):
             message = "the quota limits nobody: the blueprint has no accounts"
             hint = "write them in 'users.accounts', or leave out 'quota'"
@@ -30,11 +34,13 @@ def find_quota_problems(blueprint: Blueprint) -> Iterator[PlanProblem]:
                 yield PlanProblem(where, message, did_you_mean(account.name, known))
 
 
-def _quotas(blueprint: Blueprint) -> Iterator[tuple[Path, Quota]]:
+def _quotas(
+    blueprint: Blueprint,
+) -> Iterator[tuple[Path, Quota, NfsShare | ParallelFileSystem]]:
     for number, site in enumerate(blueprint.sites):
         if isinstance(site, OnPremSite):
             shares: tuple[NfsShare | ParallelFileSystem, ...] = site.nfs
             for kind, listed in (("nfs", shares), ("file_systems", site.file_systems)):
                 for index, one in enumerate(listed):
                     if one.quota is not None:
-                        yield ("sites", number, kind, index, "quota"), one.quota
+                        yield ("sites", number, kind, index, "quota"), one.quota, one

@@ -90,6 +90,8 @@ def test_each_server_has_its_targets_and_those_of_its_partner(inventory: dict[st
 
 def test_clients_mount_what_they_are_to_see(inventory: dict[str, Any]) -> None:
     dgx = variables(inventory, "dgx-01")
+    assert dgx.pop("lustre_client_quotas") == [{"path": "/scratch"}], "it sets none"
+    assert "lustre_client_quotas" not in variables(inventory, "dgx-02")
     assert {key: value for key, value in dgx.items() if key.startswith("lustre_")} == {
         "lustre_client_version": "2.15.5",
         "lustre_client_kernel": "6.8.0-60-generic",

@@ -63,8 +63,10 @@ def test_an_account_with_a_limit_of_its_own_is_one_of_the_accounts() -> None:
     assert "alice" in found.hint
 
 
-def test_a_quota_of_lustre_needs_accounts_as_well() -> None:
+def test_a_quota_of_lustre_needs_accounts_and_a_client_that_sets_it() -> None:
     system = {"name": "scratch", "kind": "lustre", "mount": "/scratch", "quota": {"files": 5}}
     blueprint = Blueprint.model_validate(a_blueprint(a_site(file_systems=[system])))
-    (found,) = find_quota_problems(blueprint)
-    assert found.path == ("sites", 0, "file_systems", 0, "quota")
+    nobody_sets, nobody_has = find_quota_problems(blueprint)
+    assert nobody_sets.path == nobody_has.path == ("sites", 0, "file_systems", 0, "quota")
+    assert nobody_sets.message == "nobody can set the quota: 'scratch' has no 'clients'"
+    assert "limits nobody" in nobody_has.message

@@ -93,7 +93,7 @@ def entries(source: str) -> Dict[int, Entry]:
         try:
             words = NEXT.unpack(call(GET_NEXT, source, uid, NEXT.size))
         except OSError as error:
-            if error.errno in (errno.ENOENT, errno.ESRCH):
+            if error.errno == errno.ENOENT:
                 break
             raise
         hard, soft = (words[0], words[3]), (words[1], words[4])
@@ -108,15 +108,35 @@ def set_limits(source: str, uid: int, limits: Pair) -> None:
     call(SET, source, uid, NEXT.size, filled)
 
 
+def ask(words: List[str], run: Run) -> str:
+    """What a command prints.
+
+    Raises:
+        OSError: it fails.
+    """
+    rc, told = run(words)
+    if rc != 0:
+        raise OSError("'%s' ends with %d: %s" % (" ".join(words), rc, told.strip()))
+    return told
+
+
 def find_mount(path: str, run: Run) -> Mounted:
-    """The file system that ``path`` is on, or would be."""
+    """The file system that ``path`` is on, or would be.
+
+    Raises:
+        OSError: ``findmnt`` fails.
+    """
     while not os.path.exists(path):
         path = os.path.dirname(path)
     columns = "TARGET,SOURCE,FSTYPE,OPTIONS,MAJ:MIN"
-    _, told = run(["findmnt", "--json", "--output", columns, "--target", path])
+    told = ask(["findmnt", "--json", "--output", columns, "--target", path], run)
     one = json.loads(told)["filesystems"][0]
     source = one["source"].partition("[")[0]
     return Mounted(one["target"], source, one["fstype"], one["options"].split(","), one["maj:min"])
+
+
+def _have_quotas(options: List[str]) -> bool:
+    return any(option.partition("=")[0] in OPTIONS for option in options)
 
 
 def obstacle(path: str, mounted: Mounted, flags: int, fstab: Optional[List[str]]) -> str:
@@ -137,7 +157,7 @@ def obstacle(path: str, mounted: Mounted, flags: int, fstab: Optional[List[str]]
             words += ["tune2fs -O quota %s" % mounted.source]
         words += [write, "mount %s" % mounted.folder]
         return "%s, which has no quotas; while nobody uses it: %s" % (where, "; ".join(words))
-    lasting = set(OPTIONS) & set(mounted.options)
+    lasting = _have_quotas(mounted.options)
     if not flags & ENFORCED or not lasting:
         words = [write]
         if not lasting and mounted.kind == "ext4":
@@ -146,7 +166,7 @@ def obstacle(path: str, mounted: Mounted, flags: int, fstab: Optional[List[str]]
             words += ["quotaon --user %s" % mounted.folder]
         what = "are off" if not flags & ENFORCED else "are off after the next boot"
         return "%s, whose quotas are counted and %s: %s" % (where, what, "; ".join(words))
-    if fstab is not None and not set(OPTIONS) & set(fstab):
+    if fstab is not None and not _have_quotas(fstab):
         return "%s, whose quotas are off after the next boot: %s" % (where, write)
     return ""
 
@@ -192,7 +212,7 @@ class Lustre:
         found = {}
         for uid in {0, *uids}:
             words = ["lfs", "quota", "-q"] + (["-u", str(uid)] if uid else ["-U"])
-            found[uid] = self._entry(self._ask([*words, self.folder]), uid)
+            found[uid] = self._entry(ask([*words, self.folder], self._run), uid)
         return found
 
     def set(self, uid: int, limits: Pair) -> None:
@@ -206,26 +226,28 @@ class Lustre:
             words += ["--default"]
         else:
             words += ["-b", "0", "-B", str(limits[0]), "-i", "0", "-I", str(limits[1])]
-        self._ask([*words, self.folder])
-
-    def _ask(self, words: List[str]) -> str:
-        rc, told = self._run(words)
-        if rc != 0:
-            raise OSError("'%s' ends with %d: %s" % (" ".join(words), rc, told.strip()))
-        return told
+        ask([*words, self.folder], self._run)
 
     def _entry(self, told: str, uid: int) -> Entry:
         """What a line of ``lfs quota -q`` says: the folder, space and its limits, files and theirs.
 
         The line of the default has no space and no files that are held. An asterisk marks a limit
         that is reached, brackets a number that a target did not confirm.
+
+        Raises:
+            OSError: it says something else.
         """
         words = [word.strip("*[]") for word in told.split()[1:]]
-        if not uid:
-            soft, hard, _, files_soft, files_hard = (int(word) for word in words[:5])
-            return Entry((hard, files_hard), (soft, files_soft), (0, 0))
-        held, soft, hard = (int(word) for word in words[:3])
-        files, files_soft, files_hard = (int(word) for word in words[4:7])
+        try:
+            if not uid:
+                soft, hard, files_soft, files_hard = (int(words[place]) for place in (0, 1, 3, 4))
+                return Entry((hard, files_hard), (soft, files_soft), (0, 0))
+            held, soft, hard = (int(word) for word in words[:3])
+            files, files_soft, files_hard = (int(words[place]) for place in (4, 5, 6))
+        except (IndexError, ValueError):
+            whose = "uid %d" % uid if uid else "its default"
+            what = "'lfs quota' of '%s' tells no limits of %s: %s"
+            raise OSError(what % (self.folder, whose, told.strip())) from None
         if "is using default block quota" in told:
             soft, hard = 0, 0
         if "is using default file quota" in told:

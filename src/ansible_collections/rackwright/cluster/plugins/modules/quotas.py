@@ -3,7 +3,6 @@
 # For any Python from 3.6 on, since it runs on the hosts.
 import json
 import os
-import subprocess
 import tempfile
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
@@ -148,8 +147,7 @@ def beyond(wanted: Dict[int, Pair], known: Dict[int, Entry], names: Dict[int, st
     return [
         "%s holds %d KiB in %d files" % ((told(uid, limits, names), *known[uid].held))
         for uid, limits in sorted(wanted.items())
-        if uid in known
-        and any(0 < most < held for most, held in zip(limits, known[uid].held, strict=False))
+        if uid in known and any(0 < limits[part] < known[uid].held[part] for part in (0, 1))
     ]
 
 
@@ -159,26 +157,49 @@ class Host:
     def __init__(self, module: AnsibleModule) -> None:
         self._module = module
         self._path = module.params["record"]
+        self._lustre = bool(module.params["lustre"])
+        self._look = bool(module.params["look"])
         self.record: Dict[str, Any] = {}
-        if os.path.exists(self._path):
-            with open(self._path) as file:
-                self.record = json.load(file)
         self.problems: List[str] = []
         self.wrong: List[str] = []
         self.before: List[str] = []
         self.after: List[str] = []
 
-    def _run(self, words: List[str]) -> Tuple[int, str]:
-        done = subprocess.run(
-            words,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            universal_newlines=True,
-            check=False,
-        )
-        return done.returncode, done.stdout
+    def _read(self) -> Dict[str, Any]:
+        """What was set before, by folder.
 
-    def find(self) -> List[Tuple[Kind, Dict[str, Any]]]:
+        Raises:
+            OSError: it cannot be read.
+        """
+        if not os.path.exists(self._path):
+            return {}
+        with open(self._path) as file:
+            try:
+                record: Dict[str, Any] = json.load(file)
+            except ValueError as error:
+                what = "'%s', which keeps the limits that were set, is no JSON (%s); move it away"
+                raise OSError(what % (self._path, error)) from None
+        return record
+
+    def _run(self, words: List[str]) -> Tuple[int, str]:
+        rc, out, said = self._module.run_command(words)
+        return rc, out if rc == 0 else said or out
+
+    def go(self) -> None:
+        """Set the limits of every file system, or look at them; of none where one cannot have them.
+
+        Raises:
+            OSError: the kernel or Lustre refuses.
+        """
+        self.record = self._read()
+        found = self._find()
+        if self.problems:
+            return
+        for system, quota in found:
+            self._settle(system, quota)
+        self._forget([system.folder for system, _ in found])
+
+    def _find(self) -> List[Tuple[Kind, Dict[str, Any]]]:
         """The file systems, each with its quota; those that cannot have one are ``problems``."""
         found: Dict[str, Tuple[Kind, Dict[str, Any]]] = {}
         for one in self._module.params["folders"]:
@@ -216,7 +237,7 @@ class Host:
             )
         return why
 
-    def settle(self, system: Kind, quota: Optional[Dict[str, Any]]) -> None:
+    def _settle(self, system: Kind, quota: Optional[Dict[str, Any]]) -> None:
         """Set the limits of one file system, and take away those of ours that are not wanted."""
         former = self.record.get(system.folder, {})
         accounts = quota["accounts"] if quota else []
@@ -243,7 +264,7 @@ class Host:
                 "in '%s' have limits that somebody else changed; they stay" % system.folder,
                 [told(uid, known[uid].hard, names) for uid in kept],
             )
-        if self._module.check_mode or self._module.params["look"]:
+        if self._module.check_mode or self._look:
             return
         now = {str(uid): limits for uid, limits in wanted.items()}
         # First of all: what a run sets that ends half-way is taken away by a later one.
@@ -253,11 +274,9 @@ class Host:
             system.set(change.uid, change.after)
         self._keep(system.folder, {"accounts": now, "default": default} if quota else None)
 
-    @property
-    def _lustre(self) -> bool:
-        return bool(self._module.params["lustre"])
-
     def _warn(self, what: str, which: List[str]) -> None:
+        if self._look:
+            return  # whoever sets the limits says it
         more = ", and %d more" % (len(which) - SHOWN) if len(which) > SHOWN else ""
         named = "; ".join(which[:SHOWN]) + more
         self._module.warn("%d accounts %s: %s" % (len(which), what, named))
@@ -279,18 +298,16 @@ class Host:
             json.dump(record, file, sort_keys=True)
         os.replace(file.name, self._path)
 
-    def forget(self, done: List[str]) -> None:
+    def _forget(self, done: List[str]) -> None:
         """Take away limits of file systems that have no quota any more."""
         for folder in sorted(set(self.record) - set(done)):
             mounted = find_mount(folder, self._run)
             there = mounted.folder == folder
             if there and (self._lustre or (mounted.kind in KINDS and state(mounted.source))):
-                self.settle(self._open(mounted), None)
-            else:
-                self._module.warn(
-                    "the limits that were set in '%s' are left: it is not mounted with quotas"
-                    % folder
-                )
+                self._settle(self._open(mounted), None)
+            elif not self._look:
+                what = "the limits that were set in '%s' are left: it is not mounted with quotas"
+                self._module.warn(what % folder)
 
 
 def pair(given: Dict[str, Any], unit: int) -> Pair:
@@ -308,12 +325,11 @@ def main() -> None:
     }
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True)
     host = Host(module)
-    found = host.find()
-    if not host.problems:
-        for system, quota in found:
-            host.settle(system, quota)
-        host.forget([system.folder for system, _ in found])
-    elif not module.params["look"]:
+    try:
+        host.go()
+    except OSError as error:
+        module.fail_json(msg="limits of accounts cannot be read or set: %s" % error)
+    if host.problems and not module.params["look"]:
         module.fail_json(msg="; ".join(host.problems))
     before, after = (
         "".join(line + "\n" for line in sorted(side)) for side in (host.before, host.after)
