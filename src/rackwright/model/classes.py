@@ -512,7 +512,7 @@ _STORAGE: Mapping[type[Model], Fields] = {
     storage.NfsShare: Fields(
         "name server export mount clients networks address read_only", parts="quota"
     ),
-    quotas.Quota: Fields("space files", parts="accounts"),
+    quotas.FileSystemQuota: Fields("space files", parts="accounts"),
     quotas.AccountQuota: Fields("name space files"),
 }
 

@@ -20,7 +20,7 @@ FileCount = Annotated[int, Field(gt=0, le=10**15)]
 """Files and directories."""
 
 
-class Limits(NamedTuple):
+class QuotaLimits(NamedTuple):
     """What an account may have at the most; None is no limit."""
 
     space_kib: int | None
@@ -43,7 +43,7 @@ class AccountQuota(Model):
         return self
 
 
-class Quota(Model):
+class FileSystemQuota(Model):
     """What each account may have in a file system: hard limits, past which nothing is written."""
 
     space: Gibibytes | None = None
@@ -54,25 +54,25 @@ class Quota(Model):
     """Accounts with limits of their own."""
 
     @model_validator(mode="after")
-    def _limits(self) -> Quota:
+    def _limits(self) -> FileSystemQuota:
         _refuse_no_limit(self.space, self.files, "the quota")
         refuse_twins("quota of account", (account.name for account in self.accounts))
         return self
 
-    def limits(self, names: Iterable[str]) -> dict[str, Limits]:
+    def limits(self, names: Iterable[str]) -> dict[str, QuotaLimits]:
         """What each of the accounts ``names`` may have."""
         own = {account.name: account for account in self.accounts}
         return {name: self._with(own.get(name)) for name in names}
 
     @property
-    def default(self) -> Limits:
+    def default(self) -> QuotaLimits:
         """What an account that is not named may have."""
         return self._with(None)
 
-    def _with(self, own: AccountQuota | None) -> Limits:
+    def _with(self, own: AccountQuota | None) -> QuotaLimits:
         space = own.space if own is not None and own.space is not None else self.space
         files = own.files if own is not None and own.files is not None else self.files
-        return Limits(None if space is None else round(space * KIB_PER_GIB), files)
+        return QuotaLimits(None if space is None else round(space * KIB_PER_GIB), files)
 
 
 def _refuse_no_limit(space: float | None, files: int | None, what: str) -> None:

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.names import Name, refuse_twins
-from rackwright.model.quotas import Quota
+from rackwright.model.quotas import FileSystemQuota
 from rackwright.model.units import Gibibytes, MegabytesPerSecond, Seconds
 
 _NETWORK = r"(tcp|o2ib)([1-9]\d{0,2}|0)?"
@@ -239,7 +239,7 @@ class ParallelFileSystem(Model):
     """How far locks of ``flock`` reach: the whole file system, one client, or nowhere. Absent, as
     the client's version does by itself."""
     workload: Workload | None = None
-    quota: Quota | None = None
+    quota: FileSystemQuota | None = None
     """What each account may have; absent, as much as there is."""
 
     @model_validator(mode="after")
@@ -270,7 +270,7 @@ class NfsShare(Model):
     """Name or address by which clients reach the server; absent, the name of the host."""
     read_only: bool = False
     """Clients cannot write to it."""
-    quota: Quota | None = None
+    quota: FileSystemQuota | None = None
     """What each account may have in the file system of the server that ``export`` is on."""
 
     @model_validator(mode="after")

@@ -7,24 +7,24 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from rackwright.model.quotas import Limits, Quota
+from rackwright.model.quotas import FileSystemQuota, QuotaLimits
 
 
 def test_an_account_has_its_own_limit_or_that_of_everybody() -> None:
-    quota = Quota.model_validate(
+    quota = FileSystemQuota.model_validate(
         {
             "space": "2 TB",
             "files": 1_000_000,
             "accounts": [{"name": "alice", "space": "5 TiB"}, {"name": "bob", "files": 7}],
         }
     )
-    assert quota.default == Limits(1_953_125_000, 1_000_000)
+    assert quota.default == QuotaLimits(1_953_125_000, 1_000_000)
     assert quota.limits(["alice", "bob", "carol"]) == {
-        "alice": Limits(5 << 30, 1_000_000),
-        "bob": Limits(1_953_125_000, 7),
+        "alice": QuotaLimits(5 << 30, 1_000_000),
+        "bob": QuotaLimits(1_953_125_000, 7),
         "carol": quota.default,
     }
-    assert Quota.model_validate({"files": 5}).default == Limits(None, 5)
+    assert FileSystemQuota.model_validate({"files": 5}).default == QuotaLimits(None, 5)
 
 
 @pytest.mark.parametrize(
@@ -44,5 +44,5 @@ def test_an_account_has_its_own_limit_or_that_of_everybody() -> None:
 )
 def test_a_quota_that_limits_nothing_is_refused(written: dict[str, Any], said: str) -> None:
     with pytest.raises(ValidationError) as refused:
-        Quota.model_validate(written)
+        FileSystemQuota.model_validate(written)
     assert said in str(refused.value)

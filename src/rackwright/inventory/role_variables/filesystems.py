@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rackwright.inventory.role_variables.quotas import quota_of_some
+from rackwright.inventory.role_variables.users import quota_of_some
 from rackwright.model.hardware import fact_value
 from rackwright.model.software import KernelModules, SoftwareBill
 from rackwright.model.storage import (

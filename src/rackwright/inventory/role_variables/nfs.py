@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rackwright.inventory.role_variables.quotas import quota_of_all
+from rackwright.inventory.role_variables.users import quota_of_all
 from rackwright.plan.model import Plan
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rackwright.model.cluster import Blueprint
 from rackwright.model.onprem import OnPremSite
-from rackwright.model.quotas import Quota
+from rackwright.model.quotas import FileSystemQuota
 from rackwright.model.storage import NfsShare, ParallelFileSystem
 from rackwright.plan.base import Path
 from rackwright.plan.problems import PlanProblem
@@ -36,7 +36,7 @@ def find_quota_problems(blueprint: Blueprint) -> Iterator[PlanProblem]:
 
 def _quotas(
     blueprint: Blueprint,
-) -> Iterator[tuple[Path, Quota, NfsShare | ParallelFileSystem]]:
+) -> Iterator[tuple[Path, FileSystemQuota, NfsShare | ParallelFileSystem]]:
     for number, site in enumerate(blueprint.sites):
         if isinstance(site, OnPremSite):
             shares: tuple[NfsShare | ParallelFileSystem, ...] = site.nfs
