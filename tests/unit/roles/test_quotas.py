@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -167,6 +168,14 @@ def test_who_holds_more_than_is_allowed_is_told() -> None:
         "alice (2001): 2048 KiB, any files holds 4096 KiB in 7 files",
         "bob (2003): any space, 5 files holds 9 KiB in 6 files",
     ]
+
+
+def test_what_was_set_is_not_guessed_where_the_record_is_broken(tmp_path: Any) -> None:
+    record = tmp_path / "quotas.json"
+    record.write_text("{")
+    module: Any = SimpleNamespace(params={"record": str(record), "lustre": False, "look": True})
+    with pytest.raises(OSError, match=r"quotas\.json', which keeps .* is no JSON .*move it away"):
+        quotas.Host(module).go()
 
 
 def test_a_file_system_that_has_no_quotas_says_so() -> None:

@@ -9,8 +9,10 @@ Only the standard library, for the Python of a lab host, where it lies under the
 from __future__ import annotations
 
 import argparse
+import fcntl
 import fnmatch
 import re
+from pathlib import Path
 from typing import Any
 
 from rackwright.lab.mock_packages.lustre_hosts import (
@@ -22,6 +24,7 @@ from rackwright.lab.mock_packages.lustre_hosts import (
     write_disk,
 )
 
+LOCK = Path("/run/lustre-stand-in.lock")
 PARTS = {
     "mdt": {"quota_slave_dt": "ost", "quota_slave_md": "mdt"},
     "ost": {"quota_slave": "ost"},
@@ -35,13 +38,16 @@ def quotas(change: dict[str, Any]) -> dict[str, Any]:
     device = mounted().get("MGS")
     if device is None:
         return {}
-    every = read_disk(device, "quotas") or {}
-    kept: dict[str, Any] = every.setdefault(change["fsname"], {"enabled": {}, "limits": {}})
-    for key in ("enabled", "limits"):
-        kept[key].update(change.get(key, {}))
-    if len(change) > 1:
-        write_disk(device, every, "quotas")
-    return kept
+    with LOCK.open("w") as lock:
+        # Several servers ask at once, and a change is read, made and written.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        every = read_disk(device, "quotas") or {}
+        kept: dict[str, Any] = every.setdefault(change["fsname"], {"enabled": {}, "limits": {}})
+        for key in ("enabled", "limits"):
+            kept[key].update(change.get(key, {}))
+        if len(change) > 1:
+            write_disk(device, every, "quotas")
+        return kept
 
 
 def ask_quotas(nids: str, **change: Any) -> dict[str, Any] | None:
