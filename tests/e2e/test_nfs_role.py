@@ -79,9 +79,19 @@ def test_a_directory_is_exported_and_mounted(machines: Machines) -> None:
     )
     assert (again.code, again.changed) == (0, 0), again.output
 
+    a_quota_is_refused_where_the_file_system_has_none(machines)
     only_the_client_sees_it_and_by_version_4_only(machines)
     the_client_mounts_it(machines)
     verify_finds_what_is_not_exported(machines)
+
+
+def a_quota_is_refused_where_the_file_system_has_none(machines: Machines) -> None:
+    quota = {"files": 5, "accounts": [{"name": "alice", "uid": 2001, "files": 5}]}
+    limited = {**SERVED, "nfs_server_exports": [{**EXPORT, "quota": quota}]}
+    played = machines.play_roles("nfs_server", hosts={"server": limited})
+    said = "(tmpfs, tmpfs); quotas are for ext4 and xfs"
+    assert said in played.failure("server"), played.output
+    assert played.changed == 0
 
 
 def only_the_client_sees_it_and_by_version_4_only(machines: Machines) -> None:

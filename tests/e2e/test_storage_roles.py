@@ -250,6 +250,78 @@ def test_a_file_system_is_made_once_and_survives_its_servers(lustre: FileSystem)
     assert not re.search(r"^(---|\+\+\+) ", foreseen.output, re.MULTILINE)
 
 
+def test_limits_hold_on_every_target_and_are_set_by_one_client(lustre: FileSystem) -> None:
+    """With a stand-in of ``lctl`` and ``lfs``: what is asked of them, and what is concluded."""
+    holding = {"lustre_server_quotas": [{"fsname": "scratch", "mgs": list(SERVERS)}]}
+    asked = "lctl get_param 'osd-*.scratch-*.quota_slave*.enabled'"
+    of_each = {
+        "oss-1": ("MDT0000.quota_slave_dt", "MDT0000.quota_slave_md", "OST0000.quota_slave"),
+        "oss-2": ("OST0001.quota_slave",),
+    }
+
+    def enabled(files: str, space: str) -> dict[str, str]:
+        form = "osd-ldiskfs.scratch-{}.enabled={}"
+        return {
+            host: "\n".join(form.format(one, files if "md" in one else space) for one in parts)
+            for host, parts in of_each.items()
+        }
+
+    def seen() -> dict[str, str]:
+        return {host: lustre.on(host, asked) for host in of_each}
+
+    lustre.on("oss-1", "lctl conf_param scratch.quota.mdt=g")
+    assert seen() == enabled("g", "none")
+    wrong = lustre.serve("--tags", "verify", lustre_server_quota_seconds=2, **holding)
+    assert "do not hold on scratch-MDT0000, scratch-OST0000 of oss-1" in wrong.failure("oss-1")
+    assert "scratch-OST0001.quota_slave.enabled=none" in wrong.failure("oss-2"), wrong.output
+    foreseen = lustre.serve("--check", "--diff", "--tags", "run", **holding)
+    assert (foreseen.code, seen()) == (0, enabled("g", "none")), foreseen.output
+    assert "would have limits of users hold on every mdt of scratch" in foreseen.output
+    made = lustre.serve("--tags", "run,verify", **holding)
+    assert made.code == 0, made.output
+    assert seen() == enabled("ug", "u"), "groups had limits before"
+    again = lustre.serve("--tags", "run,verify", **holding)
+    assert (again.code, again.changed) == (0, 0), again.output
+    silent = '#!/bin/sh\\ncase "$*" in *enabled) exit 2;; esac\\nexec /opt/real/lctl "$@"\\n'
+    lustre.on("oss-2", "mkdir /opt/real && mv /usr/sbin/lctl /opt/real/")
+    lustre.on("oss-2", f"printf '{silent}' > /usr/sbin/lctl && chmod 755 /usr/sbin/lctl")
+    unknown = lustre.serve("--tags", "verify", lustre_server_quota_seconds=2, **holding)
+    lustre.on("oss-2", "mv /opt/real/lctl /usr/sbin/")
+    said = "do not hold on scratch-OST0001 of oss-2; Lustre says: nothing"
+    assert said in unknown.failure("oss-2"), unknown.output
+
+    accounts = [{"name": "bob", "uid": 2002, "space_kib": 4096, "files": 7}]
+    quota = {"space_kib": 2048, "files": 100, "accounts": accounts}
+    wanted = {"lustre_client_quotas": [{"path": "/scratch", "quota": quota}]}
+    tell = "lfs quota -q -U /scratch; lfs quota -q -u 2001 /scratch; lfs quota -q -u 2002 /scratch"
+    before = lustre.on(CLIENT, tell)
+    foreseen = lustre.use("--check", "--diff", "--tags", "run", **wanted)
+    assert "+whoever is not named (0): 2048 KiB, 100 files" in foreseen.output, foreseen.output
+    assert "+bob (2002): 4096 KiB, 7 files" in foreseen.output
+    assert lustre.on(CLIENT, tell) == before
+    made = lustre.use("--tags", "run,verify", **wanted)
+    assert made.code == 0, made.output
+    default, unnamed, bob = (
+        lustre.on(CLIENT, f"{one} | head -1").split() for one in tell.split("; ")
+    )
+    assert (default[2], default[5]) == (unnamed[3], unnamed[7]) == ("2048", "100")
+    assert (bob[3], bob[7]) == ("4096", "7")
+    again = lustre.use("--tags", "run,verify", **wanted)
+    assert (again.code, again.changed) == (0, 0), again.output
+    lustre.on(CLIENT, "lfs setquota -u 2002 -b 0 -B 9 -i 0 -I 9 /scratch")
+    wrong = lustre.use("--tags", "verify", **wanted)
+    assert "bob (2002): 9 KiB, 9 files in '/scratch', not 4096 KiB" in wrong.failure(CLIENT)
+    kept = lustre.on(CLIENT, tell)
+    other = lustre.use("--tags", "run,verify")
+    assert (other.code, other.changed, lustre.on(CLIENT, tell)) == (0, 0, kept), other.output
+    none = {"lustre_client_quotas": [{"path": "/scratch"}]}
+    gone = lustre.use("--tags", "run,verify", **none)
+    assert gone.code == 0, gone.output
+    assert "have limits that somebody else changed; they stay" in gone.words
+    lustre.on(CLIENT, "lfs setquota -u 2002 --default /scratch")
+    assert lustre.on(CLIENT, tell) == before
+
+
 def test_a_file_system_is_mounted_by_the_name_of_its_server(lustre: FileSystem) -> None:
     """As FSx for Lustre is: a name, the interface of the default route, targets not counted."""
     name = "fs-0123456789abcdef0.fsx.test"

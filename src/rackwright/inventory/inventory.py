@@ -410,6 +410,9 @@ def _add_storage(
     for name, targets in lustre.targets.items():
         if name in hostvars:
             hostvars[name]["lustre_server_targets"] = targets
+    for name, quotas in lustre.quotas.items():
+        if name in hostvars:
+            hostvars[name]["lustre_client_quotas"] = quotas
 
 
 def host_variables(inventory: Inventory, host: str) -> dict[str, Any] | None:

@@ -24,6 +24,7 @@ from rackwright.model import (
     onprem,
     operations,
     power,
+    quotas,
     reliability,
     scheduler,
     scheduler_settings,
@@ -492,7 +493,7 @@ _NETWORK: Mapping[type[Model], Fields] = {
 _STORAGE: Mapping[type[Model], Fields] = {
     storage.ParallelFileSystem: Fields(
         "name kind mount locks",
-        parts="networks management metadata objects clients",
+        parts="networks management metadata objects clients quota",
         statements="workload",
     ),
     storage.LnetNetwork: Fields("name fabric subnet interfaces"),
@@ -510,7 +511,11 @@ _STORAGE: Mapping[type[Model], Fields] = {
             ("size", "parameters", "bytes_per_parameter", "write_time"), other(Absent.UNKNOWN)
         )
     ),
-    storage.NfsShare: Fields("name server export mount clients networks address read_only"),
+    storage.NfsShare: Fields(
+        "name server export mount clients networks address read_only", parts="quota"
+    ),
+    quotas.FileSystemQuota: Fields("space files", parts="accounts"),
+    quotas.AccountQuota: Fields("name space files"),
 }
 
 CLASSES: Mapping[type[Model], Fields] = {**_CLUSTER, **_AWS, **_PLANT, **_NETWORK, **_STORAGE}

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from rackwright.model.base import Model
 from rackwright.model.names import Name, refuse_twins
+from rackwright.model.quotas import FileSystemQuota
 from rackwright.model.units import Gibibytes, MegabytesPerSecond, Seconds
 
 _NETWORK = r"(tcp|o2ib)([1-9]\d{0,2}|0)?"
@@ -238,6 +239,8 @@ class ParallelFileSystem(Model):
     """How far locks of ``flock`` reach: the whole file system, one client, or nowhere. Absent, as
     the client's version does by itself."""
     workload: Workload | None = None
+    quota: FileSystemQuota | None = None
+    """What each account may have; absent, as much as there is."""
 
     @model_validator(mode="after")
     def _networks_differ(self) -> ParallelFileSystem:
@@ -267,9 +270,13 @@ class NfsShare(Model):
     """Name or address by which clients reach the server; absent, the name of the host."""
     read_only: bool = False
     """Clients cannot write to it."""
+    quota: FileSystemQuota | None = None
+    """What each account may have in the file system of the server that ``export`` is on."""
 
     @model_validator(mode="after")
     def _no_client_of_itself(self) -> NfsShare:
+        if self.read_only and self.quota is not None:
+            raise ValueError(f"'{self.name}' is 'read_only': its clients write nothing to limit")
         if self.server in self.clients:
             raise ValueError(f"'{self.server}' both exports and mounts '{self.name}'")
         if wide := [net for net in self.networks if IPv4Network(net).prefixlen == 0]:

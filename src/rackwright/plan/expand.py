@@ -79,6 +79,7 @@ from rackwright.plan.reliability.failures import check_reliability
 from rackwright.plan.reliability.interconnect import check_interconnects
 from rackwright.plan.slurm.nodes import check_daemons
 from rackwright.plan.storage.filesystem import check_file_systems
+from rackwright.plan.storage.quotas import find_quota_problems
 from rackwright.spec.suggest import did_you_mean
 
 
@@ -91,6 +92,7 @@ def expand(blueprint: Blueprint, catalogue: Catalogue) -> Plan:
     catalogue, problems = with_facts(blueprint, catalogue)
     problems += find_cost_problems(blueprint, catalogue)
     problems += find_operation_problems(blueprint)
+    problems += find_quota_problems(blueprint)
     onprem: list[SitePlan] = []
     aws: list[AwsSitePlan] = []
     for index, site in enumerate(blueprint.sites):

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rackwright.inventory.role_variables.users import quota_of_some
 from rackwright.model.hardware import fact_value
 from rackwright.model.software import KernelModules, SoftwareBill
 from rackwright.model.storage import (
@@ -21,6 +22,7 @@ from rackwright.model.storage import (
     lnet_name,
     split_nids,
 )
+from rackwright.model.users import Users
 from rackwright.plan.model import Plan, SitePlan
 from rackwright.plan.software.versions import upstream
 from rackwright.plan.storage.filesystem import mount_source
@@ -40,11 +42,13 @@ class LustreVariables:
         servers: of groups of servers, by site and node group.
         targets: of each server, by its name in the inventory.
         clients: of groups of clients, by site and node group.
+        quotas: of the client that sets the quotas of a file system, by its name in the inventory.
     """
 
     servers: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     targets: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     clients: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    quotas: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
 
 def lustre_variables(plan: Plan, names: Names) -> LustreVariables:
@@ -58,7 +62,39 @@ def lustre_variables(plan: Plan, names: Names) -> LustreVariables:
         if system.lustre is not None:
             bill = plan.software[system.site].bill
             _System(sites[system.site], bill, system.lustre, names, made).describe()
+            _add_quotas(sites[system.site], system.lustre, plan.users, names, made)
     return made
+
+
+def _add_quotas(
+    site: SitePlan,
+    system: ParallelFileSystem,
+    users: Users | None,
+    names: Names,
+    made: LustreVariables,
+) -> None:
+    """Have the servers of a file system hold limits, and one client, which has the tools, set them.
+
+    That client is told of a file system without a quota as well: it takes away what it set before.
+    """
+    hosts = {group.name: group.host_names for group in site.groups}
+    for clients in (system.clients or ())[:1]:
+        entry: dict[str, Any] = {"path": system.mount}
+        if system.quota is not None and users is not None:
+            entry["quota"] = quota_of_some(system.quota, users)
+        first = names[site.name, hosts[clients.group][0]]
+        made.quotas.setdefault(first, []).append(entry)
+    if system.quota is None:
+        return
+    management = system.management
+    wanted = {
+        "fsname": system.name,
+        "mgs": [names[site.name, host] for host in hosts[management.servers]] if management else [],
+    }
+    for part in (system.metadata, system.objects):
+        if part is not None:
+            listed = made.servers[site.name, part.servers].setdefault("lustre_server_quotas", [])
+            listed += [wanted] if wanted not in listed else []
 
 
 class _System:

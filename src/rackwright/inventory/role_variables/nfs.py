@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rackwright.inventory.role_variables.users import quota_of_all
 from rackwright.plan.model import Plan
 
 
@@ -14,11 +15,13 @@ def nfs_servers(plan: Plan) -> dict[tuple[str, str], dict[str, Any]]:
         for share in planned.nfs:
             host = planned.groups_by_name[share.server].host_names[0]
             entry = found.setdefault((planned.name, host), {"nfs_server_exports": []})
-            exported = {
+            exported: dict[str, Any] = {
                 "path": share.export,
                 "networks": list(share.networks),
                 "writable": not share.read_only,
             }
+            if share.quota is not None and plan.users is not None:
+                exported["quota"] = quota_of_all(share.quota, plan.users)
             entry["nfs_server_exports"].append(exported)
     return found
 

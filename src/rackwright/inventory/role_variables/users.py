@@ -1,11 +1,16 @@
-"""Accounts, shares and logins, as variables of the roles ``users``, ``sssd`` and ``ssh_server``."""
+"""Accounts, shares and logins, as variables of the roles ``users``, ``sssd`` and ``ssh_server``.
+
+Quotas of accounts as well, for the roles of file systems.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from rackwright.model.quotas import FileSystemQuota, QuotaLimits
 from rackwright.model.scheduler import Accounting
-from rackwright.model.users import Account, Directory
+from rackwright.model.users import Account, Directory, Users
 from rackwright.plan.model import Plan
 
 
@@ -43,6 +48,17 @@ def share_variables(cluster: str, accounting: Accounting) -> dict[str, Any]:
     }
 
 
+def quota_of_all(quota: FileSystemQuota, users: Users) -> dict[str, Any]:
+    """Limits of every account, for file systems that may know no limit of whoever is not named."""
+    return _quota(quota, users, users.accounts)
+
+
+def quota_of_some(quota: FileSystemQuota, users: Users) -> dict[str, Any]:
+    """The limit of everybody and those of accounts with others, for Lustre, which has both."""
+    own = {account.name for account in quota.accounts}
+    return _quota(quota, users, (one for one in users.accounts if one.name in own))
+
+
 def _directory(directory: Directory) -> dict[str, Any]:
     """The directory, without the defaults of the role; sshd asks it for keys as well."""
     made: dict[str, Any] = {
@@ -64,3 +80,20 @@ def _directory(directory: Directory) -> dict[str, Any]:
 def _account(account: Account) -> dict[str, Any]:
     """What differs from the defaults of the role, so that a long list stays short."""
     return account.model_dump(mode="json", exclude_defaults=True)
+
+
+def _quota(quota: FileSystemQuota, users: Users, accounts: Iterable[Account]) -> dict[str, Any]:
+    named = tuple(accounts)
+    limits = quota.limits(account.name for account in named)
+    return {
+        **_limits(quota.default),
+        "others": users.directory is not None,
+        "accounts": [
+            {"name": account.name, "uid": account.uid, **_limits(limits[account.name])}
+            for account in named
+        ],
+    }
+
+
+def _limits(limits: QuotaLimits) -> dict[str, int]:
+    return {name: value for name, value in limits._asdict().items() if value is not None}

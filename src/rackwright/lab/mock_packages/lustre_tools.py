@@ -9,7 +9,6 @@ client is an empty tmpfs. Only the standard library, for the Python of a lab hos
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import re
@@ -17,60 +16,26 @@ import socket
 import socketserver
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
-PORT = 988
-"""Where LNet accepts connections."""
-NETS = Path("/run/lustre-stand-in.json")
-TIMEOUT_S = 2.0
+from rackwright.lab.mock_packages.lustre_hosts import (
+    NETS,
+    PORT,
+    ask,
+    fail,
+    mounted,
+    mounted_source,
+    nets,
+    own_nids,
+    read_disk,
+    run,
+    title,
+    write_disk,
+)
+from rackwright.lab.mock_packages.lustre_quotas import enable, lfs_quota, quotas, show_enabled
+
 SERVICES = {"mgs": "mgs", "mdt": "mdt", "ost": "obdfilter"}
-
-
-def run(*words: str) -> str:
-    """What a command prints.
-
-    Raises:
-        OSError: it fails.
-    """
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise OSError(f"{words[0]}: {done.stderr.strip()}")
-    return done.stdout
-
-
-def fail(text: str, code: int) -> int:
-    """The exit code, after saying why."""
-    print(text, file=sys.stderr)
-    return code
-
-
-# What stands on a device.
-
-
-def read_disk(device: str, name: str = "mountdata") -> Any:
-    """What was written to a device under ``name``, None where it is no target of Lustre."""
-    words = ("debugfs", "-R", f"cat CONFIGS/{name}", device)
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    return json.loads(done.stdout) if done.stdout.startswith(("{", "[")) else None
-
-
-def write_disk(device: str, data: Any, name: str = "mountdata") -> None:
-    """Write ``data`` to a formatted device."""
-    with tempfile.NamedTemporaryFile("w") as file:
-        file.write(json.dumps(data))
-        file.flush()
-        for request in ("mkdir CONFIGS", f"rm CONFIGS/{name}", f"write {file.name} CONFIGS/{name}"):
-            run("debugfs", "-w", "-R", request, device)
-
-
-def title(target: dict[str, Any], sign: str | None = None) -> str:
-    """The name of a target; ``:`` in it as long as it has not been mounted, ``-`` later."""
-    if target["kind"] == "mgs":
-        return "MGS"
-    sign = sign or (":" if target["first_time"] else "-")
-    return f"{target['fsname']}{sign}{target['kind'].upper()}{target['index']:04x}"
 
 
 def describe(target: dict[str, Any], heading: str) -> str:
@@ -172,31 +137,6 @@ def tunefs(words: list[str]) -> int:
 # LNet.
 
 
-def nets() -> dict[str, dict[str, str]]:
-    """For each network the NID by interface; empty where LNet is down."""
-    return json.loads(NETS.read_text()) if NETS.exists() else {}
-
-
-def own_nids() -> list[str]:
-    """The NIDs of this host."""
-    return [nid for of_net in nets().values() for nid in of_net.values()]
-
-
-def ask(nid: str, **question: Any) -> Any:
-    """What the host of a NID answers, None where it does not."""
-    address, _, net = nid.partition("@")
-    if net not in nets():
-        return None
-    with (
-        contextlib.suppress(OSError, ValueError),
-        socket.create_connection((address, PORT), TIMEOUT_S) as link,
-    ):
-        link.settimeout(TIMEOUT_S * 5)
-        link.sendall(json.dumps({"nid": nid, **question}).encode() + b"\n")
-        return json.loads(link.makefile().readline())
-    return None
-
-
 class Acceptor(socketserver.StreamRequestHandler):
     """Answers other hosts."""
 
@@ -209,6 +149,8 @@ class Acceptor(socketserver.StreamRequestHandler):
                 answer["registered"] = register(question["register"])
             if "list" in question:
                 answer["list"] = registry(mounted().get("MGS"))
+            if "quotas" in question:
+                answer["quotas"] = quotas(question["quotas"])
             self.wfile.write(json.dumps(answer).encode() + b"\n")
 
 
@@ -273,19 +215,6 @@ def lnetctl(words: list[str]) -> int:
     return fail(f"lnetctl: unknown command {words}", 22)
 
 
-# What is mounted.
-
-
-def mounted() -> dict[str, str]:
-    """The device of each target that is mounted here, by the name of the target."""
-    found = {}
-    for line in Path("/proc/self/mounts").read_text().splitlines():
-        source, _, kind = line.split()[:3]
-        if kind == "tmpfs" and source.startswith("/dev/") and (target := read_disk(source)):
-            found[title(target)] = source
-    return found
-
-
 def lctl(words: list[str]) -> int:
     """``lctl`` with what roles need of it."""
     if words == ["dl"]:
@@ -300,6 +229,10 @@ def lctl(words: list[str]) -> int:
     if words == ["get_param", "-n", "health_check"]:
         print("healthy")
         return 0
+    if words[:1] == ["get_param"] and len(words) == 2:
+        return show_enabled(words[1])
+    if words[:1] == ["conf_param"] and len(words) == 2:
+        return enable(words[1])
     return fail(f"error: {words[0]}: unknown to the stand-in", 2)
 
 
@@ -387,14 +320,15 @@ def targets_of(nids: str, fsname: str) -> dict[str, Any] | None:
 
 
 def lfs(words: list[str]) -> int:
-    """``lfs df FOLDER``."""
+    """``lfs df FOLDER``, and quotas."""
+    if words[:1] in (["quota"], ["setquota"]):
+        return lfs_quota(words[0], words[1:])
     if words[:1] != ["df"] or len(words) != 2:
         return fail(f"lfs: unknown to the stand-in: {words}", 22)
-    lines = [line.split()[:2] for line in Path("/proc/self/mounts").read_text().splitlines()]
-    sources = [source for source, folder in lines if folder == words[1] and ":/" in source]
-    if not sources:
+    source = mounted_source(words[1])
+    if source is None:
         return fail(f"lfs df: error: {words[1]} is not mounted lustre: Invalid argument", 22)
-    nids, _, fsname = sources[0].rpartition(":/")
+    nids, fsname = source
     print(f"{'UUID':<20} {'1K-blocks':>11} {'Used':>11} {'Available':>11} Use% Mounted on")
     for name, entry in sorted((targets_of(nids, fsname) or {}).items()):
         there = [ask(nid) for node in entry["nodes"] for nid in node.split(",")]

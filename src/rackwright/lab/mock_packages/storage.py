@@ -30,7 +30,15 @@ ExecStop=/usr/sbin/lnetctl lnet unconfigure
 [Install]
 WantedBy=multi-user.target
 """
+_SHARED = ("lustre_hosts", "lustre_quotas")
 _CLIENT = {
+    # By the name under which the programs import them.
+    **{
+        f"usr/lib/python3/dist-packages/rackwright/lab/mock_packages/{name}.py": (
+            Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+        )
+        for name in _SHARED
+    },
     **{f"usr/sbin/{name}": _TOOLS for name in ("lnetctl", "lctl", "mount.lustre")},
     "usr/bin/lfs": _TOOLS,
     "lib/systemd/system/lnet.service": _SERVICE,

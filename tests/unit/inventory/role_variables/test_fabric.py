@@ -122,6 +122,45 @@ def test_shares_are_exported_by_one_host_and_mounted_by_others(tmp_path: Path) -
     ]
 
 
+USERS: dict[str, Any] = {
+    "groups": [{"name": "research", "gid": 20000}],
+    "accounts": [
+        {"name": "alice", "uid": 20001, "group": "research"},
+        {"name": "bob", "uid": 20002, "group": "research"},
+    ],
+}
+DIRECTORY: dict[str, Any] = {
+    "uris": ["ldaps://ldap.example.com"],
+    "base": "dc=example,dc=com",
+    "ca": "/etc/ca.pem",
+    "allowed_groups": ["science"],
+}
+
+
+@pytest.mark.parametrize("users", [USERS, {**USERS, "directory": DIRECTORY}])
+def test_a_server_is_told_the_limits_of_each_account(tmp_path: Path, users: dict[str, Any]) -> None:
+    quota = {"space": "2 TB", "accounts": [{"name": "bob", "files": 5}]}
+    site = {"name": "sjc1", "nfs": [{**SHARE, "quota": quota}]}
+    made = an_inventory(tmp_path, json.dumps({"users": users, "sites": [site]}))
+    server = host_variables(made, "ufm-1")
+    assert server is not None
+    (exported,) = server["nfs_server_exports"]
+    assert exported["quota"] == {
+        "space_kib": 1_953_125_000,
+        "others": "directory" in users,
+        "accounts": [
+            {"name": "alice", "uid": 20001, "space_kib": 1_953_125_000},
+            {"name": "bob", "uid": 20002, "space_kib": 1_953_125_000, "files": 5},
+        ],
+    }
+
+
+def test_nothing_is_limited_on_what_nobody_writes_to(tmp_path: Path) -> None:
+    share = {**SHARE, "read_only": True, "quota": {"space": "2 TB"}}
+    with pytest.raises(RackwrightError, match="'home' is 'read_only': its clients write nothing"):
+        an_inventory(tmp_path, json.dumps({"sites": [{"name": "sjc1", "nfs": [share]}]}))
+
+
 SHARE: dict[str, Any] = {
     "name": "home",
     "server": "ufm",

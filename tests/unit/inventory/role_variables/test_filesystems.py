@@ -90,6 +90,8 @@ def test_each_server_has_its_targets_and_those_of_its_partner(inventory: dict[st
 
 def test_clients_mount_what_they_are_to_see(inventory: dict[str, Any]) -> None:
     dgx = variables(inventory, "dgx-01")
+    assert dgx.pop("lustre_client_quotas") == [{"path": "/scratch"}], "it sets none"
+    assert "lustre_client_quotas" not in variables(inventory, "dgx-02")
     assert {key: value for key, value in dgx.items() if key.startswith("lustre_")} == {
         "lustre_client_version": "2.15.5",
         "lustre_client_kernel": "6.8.0-60-generic",
@@ -175,3 +177,46 @@ def test_devices_are_written_as_ranges() -> None:
     for wrong in ("/dev/mapper/a[2-1]", "/dev/mapper/a[0-65536]"):
         with pytest.raises(ValueError, match="runs backwards or is too long"):
             expand_devices([wrong])
+
+
+QUOTA = """\
+users:
+  groups: [{name: research, gid: 20000}]
+  accounts: [{name: alice, uid: 20001, group: research}, {name: bob, uid: 20002, group: research}]
+sites:
+  - name: sjc1
+    file_systems:
+      - name: scratch
+        quota: {space: 10 TiB, accounts: [{name: bob, files: 7}]}
+"""
+
+
+def test_one_client_sets_the_quotas_that_all_servers_have_hold(tmp_path: Path) -> None:
+    layers = (tmp_path / "layer.yaml", tmp_path / "quota.yaml")
+    for path, text in zip(layers, (LAYER, QUOTA), strict=True):
+        path.write_text(text)
+    made = build_inventory(load_plan(FIXTURES / "storage.yaml", layers).plan)
+    setting = {
+        host: variables["lustre_client_quotas"]
+        for host, variables in made["_meta"]["hostvars"].items()
+        if "lustre_client_quotas" in variables
+    }
+    space = 10 << 30
+    assert list(setting.values()) == [
+        [
+            {
+                "path": "/scratch",
+                "quota": {
+                    "space_kib": space,
+                    "others": False,
+                    "accounts": [{"name": "bob", "uid": 20002, "space_kib": space, "files": 7}],
+                },
+            }
+        ]
+    ]
+    (host,) = setting
+    assert "lustre_client_mounts" in variables(made, host)
+    for server in ("mds-1", "oss-1", "oss-4"):
+        assert variables(made, server)["lustre_server_quotas"] == [
+            {"fsname": "scratch", "mgs": ["mds-1", "mds-2"]}
+        ]
