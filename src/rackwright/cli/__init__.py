@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from rackwright import __version__
+from rackwright.cli.telling import be_quiet
 from rackwright.errors import RackwrightError, SpecErrors, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.extras import missing_extra
@@ -65,8 +66,20 @@ VERBS: dict[str, tuple[str, str]] = {
     "lab": ("rackwright.cli.lab", "boot bare machines on this one, to try things on"),
     "tools": ("rackwright.cli.tools", "install the programs that Rackwright drives"),
     "doctor": ("rackwright.cli.doctor", "say what is missing and how to mend it"),
+    "completion": (
+        "rackwright.cli.completion",
+        "print what bash, zsh or tcsh completes commands by",
+    ),
 }
 """Module and summary of each verb."""
+
+OPTIONS = {
+    "--help": "show this text; 'rackwright COMMAND --help' shows a command's",
+    "--version": "show the version",
+    "--quiet": "say nothing of progress and of what to do next; 'check' prints what blocks alone",
+    "--debug": "show a traceback when something fails",
+}
+"""What stands before any command; the last two may stand behind one as well."""
 
 ONE_TREE = frozenset({"check", "cost"})
 """Verbs that make one tree, print it and end: of millions of objects, 3,000 are in circles."""
@@ -106,7 +119,8 @@ def _main(arguments: Sequence[str]) -> int:
     # would take a third of the time of what reads a large blueprint.
     gc.set_threshold(1_000_000, 20, 100)
     debug = "--debug" in arguments
-    words = [word for word in arguments if word != "--debug"]
+    be_quiet(quiet="--quiet" in arguments)
+    words = [word for word in arguments if word not in {"--debug", "--quiet"}]
     try:
         code = _run(words)
         sys.stdout.flush()
@@ -210,14 +224,13 @@ def _no_search_for_circles() -> Iterator[None]:
 def _overview() -> str:
     width = max(map(len, VERBS))
     verbs = "\n".join(f"  {verb:<{width}}  {summary}" for verb, (_, summary) in VERBS.items())
+    width = max(map(len, OPTIONS))
+    options = "\n".join(f"  {option:<{width}}  {summary}" for option, summary in OPTIONS.items())
     return (
         "usage: rackwright COMMAND [ARGUMENT ...]\n\n"
         "Infrastructure as code for GPU clusters, gated by physical budgets.\n\n"
         f"commands:\n{verbs}\n\n"
-        "options:\n"
-        "  --help     show this text; 'rackwright COMMAND --help' shows a command's\n"
-        "  --version  show the version\n"
-        "  --debug    show a traceback when something fails\n\n"
+        f"options:\n{options}\n\n"
         "examples:\n"
         "  rackwright init demo --template hybrid-h100\n"
         "  rackwright check demo/blueprint.yaml\n"

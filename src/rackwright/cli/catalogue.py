@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.telling import tell
 from rackwright.errors import SpecError, SpecErrors, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text, visible
@@ -285,10 +286,8 @@ def _next(folder: Path) -> None:
     from rackwright.team.place import real
 
     if real(folder) not in _catalogue().folders:
-        sys.stderr.write(
-            f"next: list the folder in rackwright.yaml: catalogue: [{{path: {folder}}}]\n"
-        )
-    sys.stderr.write(f"next: rackwright catalogue test {folder}\n")
+        tell(f"next: list the folder in rackwright.yaml: catalogue: [{{path: {folder}}}]\n")
+    tell(f"next: rackwright catalogue test {folder}\n")
 
 
 def _today() -> date:

@@ -12,6 +12,7 @@ from rackwright.cli.arguments import add_blueprint, add_packs
 from rackwright.cli.exceptions import add_files, add_judging, choice_of, files_of
 from rackwright.cli.outputs import parse_output, read_delta, write_failure, write_report
 from rackwright.cli.packs import add_isolated, current_id, refuse_outside
+from rackwright.cli.telling import is_quiet
 from rackwright.cli.todo import add_todo, refuse_existing, write_todo
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.exit_codes import ExitCode
@@ -83,6 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
     form = "json" if arguments.json else arguments.format
     if form != "text" and arguments.verbose:
         raise UsageError(f"--verbose has no effect on {form}, only on text")
+    if arguments.verbose and is_quiet():
+        raise UsageError("--quiet and --verbose contradict each other")
     refuse_existing(arguments.todo)
     choice = choice_of(arguments)
     outputs = [parse_output(text, form) for text in arguments.output]
@@ -117,6 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
         delta=read_delta(arguments.delta) if arguments.delta else None,
         verbose=arguments.verbose,
         show_waived=arguments.show_waived,
+        quiet=is_quiet(),
         colour=wants_colour(arguments.color, sys.stdout, os.environ),
         page=lambda: _page(arguments, gate, loaded, report),
     )

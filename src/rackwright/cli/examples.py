@@ -134,6 +134,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "tools": ("tools install",),
     "tools install": ("tools install receptor",),
     "doctor": ("doctor --json",),
+    "completion": ("completion bash", "completion zsh"),
 }
 """The words behind ``rackwright``, by the words of the command."""
 _HEAD = "examples:\n"

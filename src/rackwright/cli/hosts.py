@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rackwright.cli.telling import is_quiet, tell_progress
 from rackwright.errors import UsageError
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def connections(lab_name: str | None) -> Mapping[str, Mapping[str, Any]]:
 
 
 def say(line: str) -> None:
-    """Show a line of progress."""
+    """Show a line about what is done, or is not."""
     sys.stderr.write(f"  {line}\n")
     sys.stderr.flush()
 
@@ -92,8 +93,8 @@ def watcher(
     from rackwright.ansible_runs.state import Live
     from rackwright.receptor.workers import members
 
-    if as_json:
-        return nullcontext(Lines(say))
+    if as_json or is_quiet():
+        return nullcontext(Lines(tell_progress))
     groups = members(inventory)
     live = Live(hosts_to_finish(groups, limit), lambda pattern: hosts_of(pattern, groups))
     return Watch(live, screen_for(sys.stderr, os.environ))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.init_from import add_from, run_from
+from rackwright.cli.telling import tell
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -106,7 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(path)
     folder = shlex.quote(str(arguments.folder))
     blueprint = shlex.quote(str(arguments.folder / BLUEPRINT))
-    sys.stderr.write(
+    tell(
         f"next: rackwright check {blueprint}\n"
         f"      rackwright expand {blueprint}   what each value follows from\n"
         "      rackwright ci --help   to judge every change of it\n"

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.telling import tell
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -146,8 +147,6 @@ def _write(made: TakenOver, blueprint: Path, todo: Path, sources: list[Path]) ->
         sys.stderr.write(f"({hidden:,} more notices stand in {visible(str(blueprint))})\n")
     if made.blanks:
         fields = layer.fields
-        sys.stderr.write(
-            f"next: fill in the {fields} fields of {visible(str(todo))}\n      {check}\n"
-        )
+        tell(f"next: fill in the {fields} fields of {visible(str(todo))}\n      {check}\n")
     else:
-        sys.stderr.write(f"next: rackwright check {shlex.quote(str(blueprint))}\n")
+        tell(f"next: rackwright check {shlex.quote(str(blueprint))}\n")

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.telling import tell_progress
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text
@@ -68,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
             started = time.monotonic()
             chosen = arguments.blueprint
             wanted = _wanted(arguments.hosts) if chosen is None else _hosts_of(chosen)
-            made = up(lab, wanted, _say, suite=arguments.debian)
+            made = up(lab, wanted, tell_progress, suite=arguments.debian)
             print(f"{len(made)} hosts are up after {time.monotonic() - started:.1f} s")
         case "down":
             removed = down(lab)
@@ -153,8 +154,3 @@ def _relay(command: list[str]) -> int:
             sys.stdout.write(line)
         errors.join()
     return process.returncode
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(f"  {line}\n")
-    sys.stderr.flush()

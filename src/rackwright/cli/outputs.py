@@ -77,6 +77,7 @@ def write_report(
     delta: str | None = None,
     verbose: bool = False,
     show_waived: bool = False,
+    quiet: bool = False,
     colour: bool = False,
     page: Callable[[], str] | None = None,
 ) -> None:
@@ -96,6 +97,7 @@ def write_report(
         link=run_link(os.environ),
         verbose=verbose,
         show_waived=show_waived,
+        quiet=quiet,
         colour=colour,
     )
     if forms & DOCUMENTED:
@@ -108,7 +110,7 @@ def write_report(
         if output.form == PAGE and page is not None:
             text = page()
         else:
-            text = _render(report, output.form, replace(context, colour=False))
+            text = _render(report, output.form, replace(context, colour=False, quiet=False))
         if output.path:
             write_file(output.path, text)
         else:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rackwright.cli.arguments import add_packs
 from rackwright.cli.packs import add_isolated, current_id, packs_here
+from rackwright.cli.telling import tell
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text
@@ -172,7 +173,7 @@ def _new(arguments: argparse.Namespace) -> int:
 
     for path in new_policy(arguments.pack, arguments.place, arguments.title):
         sys.stdout.write(f"wrote {path}\n")
-    sys.stderr.write(f"next: rackwright policy test {arguments.pack}\n")
+    tell(f"next: rackwright policy test {arguments.pack}\n")
     return ExitCode.CLEAN
 
 

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.cli.hosts import check_hosts, connections, controllers, say
+from rackwright.cli.hosts import check_hosts, connections, controllers
+from rackwright.cli.telling import tell_progress
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -65,7 +66,7 @@ def show_hosts(arguments: argparse.Namespace, plan: Plan) -> int:
     with exclusive(place.folder / "lock", what=f"the configuration of '{plan.name}'"):
         prepare(plan, place, connections(arguments.lab))
         executor = AnsibleExecutor(
-            place, controllers(plan), expected, arguments.forks, inventories, say
+            place, controllers(plan), expected, arguments.forks, inventories, tell_progress
         )
         seen = executor.update(nodes, [])
         answers = collect(
@@ -74,7 +75,7 @@ def show_hosts(arguments: argparse.Namespace, plan: Plan) -> int:
             limit=arguments.limit,
             forks=arguments.forks,
             inventories=inventories,
-            say=say,
+            say=tell_progress,
         )
     asked = [host for name, host in expected.items() if name in answers.tally.hosts]
     acceptance = compare(asked, answers.facts, answers.unreachable)

@@ -14,6 +14,7 @@ from rackwright.cli.arguments import add_aws_site, add_blueprint
 from rackwright.cli.hosts import add_hosts
 from rackwright.cli.policy_gate import add_gate, gate_of, refused_by
 from rackwright.cli.site_status import show_hosts, shows_hosts
+from rackwright.cli.telling import tell_progress
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -93,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         outcomes = engine.status(site, target)
     elif verb == "down":
         nodes.release_servers(nodes.fleet_in(loaded.plan, site.name), target)
-        outcomes = engine.down(site, target, say=_say)
+        outcomes = engine.down(site, target, say=tell_progress)
     elif verb == "up":
         _refuse_surplus(loaded, site, target)
         outcomes = _up(arguments, loaded, site, target)
@@ -101,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
         outcomes = engine.preview(
             site,
             target,
-            say=_say,
+            say=tell_progress,
             plans=_absolute(arguments.save_plan),
             refresh=arguments.refresh,
         )
@@ -144,7 +145,7 @@ def _up(
     from rackwright.provision import engine, nodes
 
     try:
-        return engine.up(site, target, say=_say, plans=_absolute(arguments.plan))
+        return engine.up(site, target, say=tell_progress, plans=_absolute(arguments.plan))
     except ExternalToolError:
         # Where AWS cannot be asked either, the engine's own words are all there is.
         with suppress(ExternalToolError):
@@ -213,7 +214,9 @@ def _name(verb: str, loaded: LoadedPlan, site: Site, target: Target) -> Bound:
     from rackwright.provision import nodes
 
     fleet = nodes.fleet_in(loaded.plan, site.name)
-    found = nodes.bind(fleet, target, say=_say) if verb == "up" else nodes.read(fleet, target)
+    found = (
+        nodes.bind(fleet, target, say=tell_progress) if verb == "up" else nodes.read(fleet, target)
+    )
     for line in (line for one in found.namings for line in one.complaints()):
         _say(line)
     return found
@@ -241,7 +244,9 @@ def _foresee(loaded: LoadedPlan, site: Site, target: Target, *, strict: bool) ->
     if would.surplus:
         _say(f"hosts: 'up' will refuse to end nodes: {'; '.join(map(str, would.surplus))}")
     if would.named or would.records:
-        _say(f"hosts: {would.named:,} instances to name, {would.records:,} records to change")
+        tell_progress(
+            f"hosts: {would.named:,} instances to name, {would.records:,} records to change"
+        )
     return bool(would.named or would.records or would.surplus)
 
 

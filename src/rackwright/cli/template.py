@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.telling import tell
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text, visible
 
@@ -46,7 +47,7 @@ def _new(arguments: argparse.Namespace) -> int:
     for path in write_template(arguments.folder, arguments.blueprint):
         print(path)
     folder = str(arguments.folder)
-    sys.stderr.write(
+    tell(
         f"next: rackwright template test {visible(folder if '/' in folder else f'./{folder}')}\n"
         "      put questions of your own into copier.yml, and {{ their names }} into blueprint.yaml.j2\n"
     )

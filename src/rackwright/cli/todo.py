@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rackwright.cli.telling import tell
 from rackwright.errors import UsageError
 
 if TYPE_CHECKING:
@@ -72,4 +73,4 @@ def write_todo(
     except OSError as error:
         raise UsageError(f"'{path}' cannot be written: {error.strerror}") from None
     rest = f", {todo.elsewhere} to be said elsewhere" if todo.elsewhere else ""
-    sys.stderr.write(f"wrote {path}: {todo.fields} fields to fill in{rest}\n")
+    tell(f"wrote {path}: {todo.fields} fields to fill in{rest}\n")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
+from rackwright.cli.telling import tell
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -62,4 +62,4 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    tell(f"{line}\n")

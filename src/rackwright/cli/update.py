@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rackwright.cli.init import add_answers, answers_of
+from rackwright.cli.telling import tell
 from rackwright.errors import RackwrightError, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text, visible
@@ -84,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"{update.conflicts} conflict{several}: decide between '<<<<<<<' and '>>>>>>>' in each "
             "file that is named above\n"
         )
-    sys.stderr.write(f"next: rackwright check {blueprint}\n      commit what changed\n")
+    tell(f"next: rackwright check {blueprint}\n      commit what changed\n")
     return int(ExitCode.CONFLICT if update.conflicts else ExitCode.CLEAN)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_blueprint
 from rackwright.cli.hosts import add_hosts, check_hosts, connections, say
+from rackwright.cli.telling import tell_progress
 from rackwright.errors import RackwrightError, UsageError
 
 if TYPE_CHECKING:
@@ -72,10 +73,15 @@ def run(arguments: argparse.Namespace) -> int:
             limit=arguments.limit,
             forks=arguments.forks,
             inventories=inventories,
-            say=say,
+            say=tell_progress,
         )
         together = measure(
-            place, measured, answers, forks=arguments.forks, inventories=inventories, say=say
+            place,
+            measured,
+            answers,
+            forks=arguments.forks,
+            inventories=inventories,
+            say=tell_progress,
         )
         asked = [host for host in expected if host.name in answers.tally.hosts]
         judged = asked if arguments.limit is not None else expected

@@ -23,6 +23,7 @@ class Context:
         link: address of the CI run, where the whole report is kept.
         verbose: show what passes as well.
         show_waived: show what is waived as well.
+        quiet: show what blocks alone, on a terminal.
         colour: use the colours of a terminal.
     """
 
@@ -32,6 +33,7 @@ class Context:
     link: str | None = None
     verbose: bool = False
     show_waived: bool = False
+    quiet: bool = False
     colour: bool = False
 
 
@@ -73,6 +75,7 @@ def renderer(form: str) -> Renderer:
                 report,
                 verbose=context.verbose,
                 show_waived=context.show_waived,
+                quiet=context.quiet,
                 colour=context.colour,
             ),
         )

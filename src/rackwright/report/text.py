@@ -49,6 +49,7 @@ def render_text(
     *,
     verbose: bool = False,
     show_waived: bool = False,
+    quiet: bool = False,
     colour: bool = False,
     width: int = 100,
 ) -> str:
@@ -58,9 +59,12 @@ def render_text(
         report: what is shown.
         verbose: show what passes and what is waived as well.
         show_waived: show what is waived as well.
+        quiet: show what blocks alone, and nothing where nothing does.
         colour: use the colours of a terminal.
         width: columns of the terminal.
     """
+    if quiet:
+        return _what_blocks(report, colour=colour)
     wanted = {*FOUND, Outcome.WAIVED} if show_waived else set(FOUND)
     shown = [r for r in report.results if verbose or (r.outcome in wanted and not in_preview(r))]
     blocks = [_block(same, colour=colour) for same in alike(shown)]
@@ -70,6 +74,17 @@ def render_text(
         lines = [f"{lowered_line(rule)}{_place(rule.location)}" for rule in report.lowered]
         blocks.append("\n  ".join([LOWERED, *lines]))
     if report.hygiene and (report.hygiene.sources or report.hygiene.notices):
+        blocks.append(render_hygiene(report.hygiene, report.count(Outcome.WAIVED)))
+    return "\n\n".join([*blocks, summary(report)]) + "\n"
+
+
+def _what_blocks(report: Report, *, colour: bool) -> str:
+    if report.exit_code is ExitCode.CLEAN:
+        return ""
+    blocks = [
+        _block(same, colour=colour) for same in alike([r for r in report.results if r.blocks])
+    ]
+    if report.exit_code is ExitCode.WAIVER and report.hygiene:
         blocks.append(render_hygiene(report.hygiene, report.count(Outcome.WAIVED)))
     return "\n\n".join([*blocks, summary(report)]) + "\n"
 
