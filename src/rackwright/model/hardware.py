@@ -20,7 +20,6 @@ from rackwright.model.units import (
     CubicFeetPerMinute,
     Gibibytes,
     GigabitsPerSecond,
-    Kelvin,
     Kilograms,
     Kilopascals,
     LitresPerMinute,
@@ -379,43 +378,6 @@ class RackType(Entry):
         return self
 
 
-class Cdu(Entry):
-    """A coolant distribution unit."""
-
-    kind: Literal["cdu"]
-    capacity: Fact[Annotated[Watts, SOME]]
-    approach: Fact[Kelvin] | None = None
-    """Supply minus facility-water temperature at which ``capacity`` holds."""
-    flow: Fact[Annotated[LitresPerMinute, SOME]] | None = None
-    head: Fact[Kilopascals] | None = None
-    """Pressure that its pumps give to the loop outside of it, at ``flow``."""
-    shutoff_head: Fact[Kilopascals] | None = None
-    """The same at no flow."""
-    power: Fact[Watts] | None = None
-    in_rack: bool = False
-    """It is mounted in the rack that it cools; what follows is of such a one."""
-    height: Fact[RackUnits] | None = None
-    weight: Fact[Kilograms] | None = None
-    """With its coolant."""
-    flow_pump_lost: Fact[LitresPerMinute] | None = None
-    """Flow while one of its pumps is lost; 0 where it has a single one."""
-    airflow: Fact[CubicFeetPerMinute] | None = None
-    power_supplies: PowerSupplies | None = None
-    voltage_min: Fact[Volts] | None = None
-    voltage_max: Fact[Volts] | None = None
-
-
-class AirHandler(Entry):
-    """A CRAH, CRAC or fan-wall unit."""
-
-    kind: Literal["air-handler"]
-    capacity: Fact[Annotated[Watts, SOME]]
-    """Sensible cooling at ``return_temperature``."""
-    return_temperature: Fact[Celsius] | None = None
-    airflow: Fact[Annotated[CubicFeetPerMinute, SOME]] | None = None
-    power: Fact[Watts] | None = None
-
-
 class Cable(Entry):
     """A cable, or a transceiver with its fibre."""
 
@@ -442,36 +404,6 @@ class Connector(Entry):
     flow: Fact[LitresPerMinute] | None = None
     max_fluid: Fact[Celsius] | None = None
     max_pressure: Fact[Kilopascals] | None = None
-
-
-class NetworkCard(Model):
-    """One network card of a cloud instance."""
-
-    index: Annotated[int, Field(ge=0)]
-    interfaces: Count
-    """Most network interfaces on it."""
-    efa: bool
-    """It takes an EFA interface."""
-
-
-class Instance(Entry):
-    """A cloud instance type."""
-
-    kind: Literal["instance"]
-    provider: Literal["aws"]
-    instance_type: str
-    accelerators: Accelerators | None = None
-    hosts: Literal[1] = 1
-    vcpus: Fact[int] | None = None
-    memory: Fact[Gibibytes] | None = None
-    efa_interfaces: Fact[int] | None = None
-    """Most EFA interfaces."""
-    cards: Fact[tuple[NetworkCard, ...]] | None = None
-    bandwidth: Fact[GigabitsPerSecond] | None = None
-    local_storage: Fact[Gibibytes] | None = None
-    quota: str | None = None
-    """Service quota that counts its vCPUs, like ``L-417A185B`` (running on-demand P)."""
-    architecture: Literal["x86_64", "arm64"] | None = None
 
 
 def fact_value(fact: Fact[T] | None) -> T | None:

@@ -6,13 +6,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from rackwright.model.hardware import SOME, Entry, Fact
+from rackwright.model.hardware import SOME, Entry, Fact, PowerSupplies
 from rackwright.model.units import (
     Amperes,
     Celsius,
+    CubicFeetPerMinute,
+    Kelvin,
+    Kilograms,
+    Kilopascals,
     LitresPerMinute,
     Metres,
     Percent,
+    RackUnits,
     Seconds,
     VoltAmperes,
     Volts,
@@ -75,6 +80,43 @@ class Generator(Entry):
     """Fuel that it burns at its rating."""
     voltage_tolerance: Fact[Annotated[Percent, Field(le=50)]] | None = None
     """Most deviation of the voltage at its output from the nominal one, up or down, in steady state."""
+
+
+class Cdu(Entry):
+    """A coolant distribution unit."""
+
+    kind: Literal["cdu"]
+    capacity: Fact[Annotated[Watts, SOME]]
+    approach: Fact[Kelvin] | None = None
+    """Supply minus facility-water temperature at which ``capacity`` holds."""
+    flow: Fact[Annotated[LitresPerMinute, SOME]] | None = None
+    head: Fact[Kilopascals] | None = None
+    """Pressure that its pumps give to the loop outside of it, at ``flow``."""
+    shutoff_head: Fact[Kilopascals] | None = None
+    """The same at no flow."""
+    power: Fact[Watts] | None = None
+    in_rack: bool = False
+    """It is mounted in the rack that it cools; what follows is of such a one."""
+    height: Fact[RackUnits] | None = None
+    weight: Fact[Kilograms] | None = None
+    """With its coolant."""
+    flow_pump_lost: Fact[LitresPerMinute] | None = None
+    """Flow while one of its pumps is lost; 0 where it has a single one."""
+    airflow: Fact[CubicFeetPerMinute] | None = None
+    power_supplies: PowerSupplies | None = None
+    voltage_min: Fact[Volts] | None = None
+    voltage_max: Fact[Volts] | None = None
+
+
+class AirHandler(Entry):
+    """A CRAH, CRAC or fan-wall unit."""
+
+    kind: Literal["air-handler"]
+    capacity: Fact[Annotated[Watts, SOME]]
+    """Sensible cooling at ``return_temperature``."""
+    return_temperature: Fact[Celsius] | None = None
+    airflow: Fact[Annotated[CubicFeetPerMinute, SOME]] | None = None
+    power: Fact[Watts] | None = None
 
 
 class Chiller(Entry):
