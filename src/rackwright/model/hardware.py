@@ -255,9 +255,9 @@ class Device(Entry):
     """Air that it draws; unknown, it follows from its heat and the ``temperature_rise`` of the hall's air."""
     airflow_direction: Airflow | None = None
     inlet_min: Fact[Celsius] | None = None
-    """Coldest air that may enter it."""
+    """Coldest air at its intake in which its maker lets it run."""
     inlet_max: Fact[Celsius] | None = None
-    """Warmest air that may enter it."""
+    """Warmest air at its intake in which its maker lets it run."""
     liquid: LiquidCooling | None = None
     power_supplies: PowerSupplies | None = None
     voltage_min: Fact[Volts] | None = None
