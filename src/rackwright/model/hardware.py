@@ -441,8 +441,7 @@ class Cable(Entry):
     part: str
     """Part number to order it by."""
     medium: Literal["dac", "acc", "aoc", "mmf", "smf"]
-    """Copper, passive (``dac``) or active (``acc``); an active optical cable; or a transceiver for multi-mode or
-    single-mode fibre."""
+    """Passive or active copper, an active optical cable, or a transceiver for multi- or single-mode fibre."""
     technology: tuple[Literal["infiniband", "ethernet"], ...]
     """What it is made for."""
     rate: Fact[Annotated[GigabitsPerSecond, _LEAST]] | None = None

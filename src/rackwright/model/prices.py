@@ -132,7 +132,7 @@ class PriceList(Model):
     currency: Literal["USD"]
     """Of all its prices; amounts in other currencies are refused, not converted."""
     unit: str
-    """What one price buys, as its ``offer`` has it: ``instance-hour``, ``GiB-month``, ``hour``, ``kWh`` or ``unit``."""
+    """What one price buys; each ``offer`` has one, like ``instance-hour``, ``GiB-month`` or ``kWh``."""
     prices: dict[str, Fact[Annotated[Decimal, Field(ge=0)]]]
     """By item: an instance type, a kind of storage, a customer class, a catalogue id."""
     sources: dict[str, Source]

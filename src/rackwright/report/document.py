@@ -26,12 +26,12 @@ Day = Annotated[str, Field(json_schema_extra={"format": "date"})]
 
 
 _OUTCOMES = {
-    Outcome.PASS: "Rules that are kept.",
-    Outcome.FAIL: "Rules that are violated.",
+    Outcome.PASS: "Results that keep their rule.",
+    Outcome.FAIL: "Results that violate their rule, and that nothing waives.",
     Outcome.UNKNOWN: "Results that rest on a number which nobody has given; they never pass.",
-    Outcome.NOT_APPLICABLE: "Rules that the blueprint has nothing for.",
-    Outcome.WAIVED: "Failures that a waiver covers.",
-    Outcome.ERROR: "Rules that ended in an error of their own.",
+    Outcome.NOT_APPLICABLE: "Results of rules that find nothing to judge.",
+    Outcome.WAIVED: "Results that a waiver covers.",
+    Outcome.ERROR: "Results of rules that ended in an error of their own.",
 }
 _KINDS = {
     NoticeKind.EXPIRING: "Waivers that end soon.",
