@@ -6,7 +6,8 @@ import datetime as dt
 from typing import Any
 
 from rackwright.model.aws import AwsSite
-from rackwright.model.hardware import Confidence, Instance
+from rackwright.model.hardware import Confidence
+from rackwright.model.instances import Instance
 from rackwright.plan.aws.site import AwsSitePlan, plan_aws_site
 
 SOURCE = {

@@ -41,13 +41,13 @@ if TYPE_CHECKING:
         Connector,
         Device,
         Entry,
-        Instance,
         Node,
         Pdu,
         PowerShelf,
         RackType,
         Switch,
     )
+    from rackwright.model.instances import Instance
     from rackwright.model.onprem import Floor, RackGroup
     from rackwright.model.operations import FirmwareBaseline, FirmwareComponent
     from rackwright.model.power import RackShelves, SourceKind
@@ -156,8 +156,9 @@ _PLACES = {
     "rackwright.model.cooling": "AirClass",
     "rackwright.model.fabric": "Cables Fabric Role Segment",
     "rackwright.model.hardware": (
-        "Cable Confidence Connector Device Entry Instance Node Pdu PowerShelf RackType Switch"
+        "Cable Confidence Connector Device Entry Node Pdu PowerShelf RackType Switch"
     ),
+    "rackwright.model.instances": "Instance",
     "rackwright.model.onprem": "Floor RackGroup",
     "rackwright.model.operations": "FirmwareBaseline FirmwareComponent",
     "rackwright.model.power": "RackShelves SourceKind",

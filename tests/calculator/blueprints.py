@@ -25,16 +25,9 @@ from calculator.things import (
 )
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.cluster import Blueprint
-from rackwright.model.hardware import (
-    AirHandler,
-    Cdu,
-    Entry,
-    Node,
-    PowerShelf,
-    RackType,
-    Switch,
-)
+from rackwright.model.hardware import Entry, Node, PowerShelf, RackType, Switch
 from rackwright.model.hardware import Pdu as PduEntry
+from rackwright.model.plant import AirHandler, Cdu
 
 SOURCES = {"made": {"title": "A number of a test", "date": "2026-01-01", "confidence": "official"}}
 

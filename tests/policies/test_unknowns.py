@@ -13,7 +13,8 @@ from omissions import configured, field_of, paths, plan_of, without
 from rackwright.catalog.loader import FOLDERS, load_catalogue
 from rackwright.model.base import Model
 from rackwright.model.cluster import Blueprint
-from rackwright.model.hardware import Fact, Instance
+from rackwright.model.hardware import Fact
+from rackwright.model.instances import Instance
 from rackwright.model.product_classes import PROSE
 from rackwright.plan.audit.catalogue_usage import used_entries
 from rackwright.plan.facts import knows

@@ -17,19 +17,17 @@ from rackwright.catalog.files import LIKE_YAML, NO_LINK, at_top, own_files
 from rackwright.errors import Location, RackwrightError, SpecError, SpecErrors
 from rackwright.model.hardware import (
     ID,
-    AirHandler,
     Cable,
-    Cdu,
     Connector,
     Entry,
-    Instance,
     Node,
     Pdu,
     PowerShelf,
     RackType,
     Switch,
 )
-from rackwright.model.plant import Chiller, DryCooler, Generator, Transformer, Ups
+from rackwright.model.instances import Instance
+from rackwright.model.plant import AirHandler, Cdu, Chiller, DryCooler, Generator, Transformer, Ups
 from rackwright.resources import bundled
 from rackwright.spec.loader import load, load_tree, validate
 from rackwright.spec.suggest import did_you_mean

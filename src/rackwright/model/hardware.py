@@ -20,7 +20,6 @@ from rackwright.model.units import (
     CubicFeetPerMinute,
     Gibibytes,
     GigabitsPerSecond,
-    Kelvin,
     Kilograms,
     Kilopascals,
     LitresPerMinute,
@@ -76,9 +75,11 @@ class Fact(Model, Generic[T]):
     """A number with its source."""
 
     value: T
+    """What the source says: a number with its unit, a count or a word."""
     source: str
     """Key of the entry's ``sources``."""
     note: Prose | None = None
+    """What has to be known with it: a condition, or how it was worked out."""
 
 
 class Airflow(StrEnum):
@@ -104,10 +105,15 @@ class Accelerators(Model):
     """The accelerators of one node."""
 
     count: Count
+    """Of one unit of the product, all its hosts together."""
     model: str
+    """What its vendor calls the accelerator, like ``H100 SXM``."""
     vendor: Literal["nvidia", "amd", "aws", "intel"]
+    """Who makes the accelerator; AWS's are Neuron devices to Slurm, all others GPUs."""
     tdp: Fact[Watts] | None = None
+    """Thermal design power of one accelerator: no cap of the node's power saves more for each."""
     memory: Fact[Gibibytes] | None = None
+    """Memory of one accelerator."""
     domain: Fact[int] | None = None
     """Most that one NVLink domain of the product joins, 72 in an NVL72; with fewer it is a partial one."""
     gres: str
@@ -120,6 +126,7 @@ class PowerSupplies(Model):
     """The power supplies of one device and how many it needs."""
 
     count: Count
+    """All of the device, spare ones as well."""
     rating: Fact[Watts] | None = None
     """Output of one supply."""
     efficiency: Fact[Annotated[Percent, Field(gt=0, le=100)]] | None = None
@@ -127,6 +134,7 @@ class PowerSupplies(Model):
     input_current: Fact[Amperes] | None = None
     """Most input current of one supply, as on its plate."""
     inlet: Literal["C14", "C20", "C22", "GG45", "busbar", "hardwired"]
+    """What feeds one supply: a cord into an IEC 60320 inlet or a GG45, a busbar, or fixed wires."""
     full_performance: Fact[int] | None = None
     """Supplies that must live for full performance."""
     degraded: Fact[int] | None = None
@@ -141,6 +149,7 @@ class LiquidCooling(Model):
     heat: Fact[Watts] | None = None
     """Heat that goes into the liquid at ``max_power``."""
     flow: Fact[LitresPerMinute] | None = None
+    """Flow of coolant that its maker asks for; more is planned where its heat needs more."""
     pressure_drop: Fact[Kilopascals] | None = None
     """Between the ends of its hoses at ``flow``, connectors and manifolds of its own included."""
     max_supply: Fact[Celsius] | None = None
@@ -152,6 +161,7 @@ class LiquidCooling(Model):
     connector: Fact[Annotated[str, Field(pattern=ID)]] | str | None = None
     """Catalogue id of the quick connector; entries written before it had a source give it alone."""
     max_pressure: Fact[Kilopascals] | None = None
+    """Highest pressure of the coolant that it stands."""
     cdu_in_rack: bool = False
     """The product brings its own coolant distribution unit."""
 
@@ -160,10 +170,15 @@ class NetworkPort(Model):
     """A group of equal network ports of a node."""
 
     role: Literal["compute", "storage", "management"]
+    """What the vendor means them for: traffic of accelerators, storage, or management."""
     count: Count
+    """Of one unit of the product, all its hosts together."""
     rate: Fact[Annotated[GigabitsPerSecond, _LEAST]]
+    """Of one port, in each direction."""
     technology: Literal["infiniband", "ethernet"]
+    """What they speak as the product is sold."""
     cage: str | None = None
+    """Form factor of what is plugged in, like ``OSFP``, ``QSFP112`` or ``RJ45``."""
     names: tuple[str, ...] = ()
     """Device names in accelerator order, where the vendor documents them."""
     cages: tuple[str, ...] = ()
@@ -181,10 +196,15 @@ class Entry(Model):
     """What every catalogue entry has."""
 
     id: Annotated[str, Field(pattern=ID)]
+    """What blueprints and price lists call the product; the name of its file, without ``.yaml``."""
     vendor: str
+    """Who makes or sells it."""
     name: str
+    """What its vendor calls it."""
     description: Prose | None = None
+    """What it is, for people who choose."""
     sources: dict[str, Source]
+    """Documents that its numbers are read in, by a key that the numbers cite."""
     notes: tuple[Prose, ...] = ()
     """Contradictions in the sources, and what was decided."""
 
@@ -217,8 +237,11 @@ class Device(Entry):
     """Something that is mounted in a rack."""
 
     height: Fact[RackUnits] | None = None
+    """Rack units that it takes."""
     depth: Fact[Metres] | None = None
+    """From front to rear, without cables and their bends."""
     weight: Fact[Kilograms] | None = None
+    """Of one unit as it is mounted; its coolant is a number of the racks (``coolant_weight``)."""
     max_power: Fact[Watts] | None = None
     """Nameplate input power: what policies use."""
     typical_power: Fact[Watts] | None = None
@@ -229,19 +252,25 @@ class Device(Entry):
     """Published heat output; the larger of this and ``max_power`` is used for cooling."""
     medium: HeatMedium = HeatMedium.AIR
     airflow: Fact[CubicFeetPerMinute] | None = None
+    """Air that it draws; unknown, it follows from its heat and the ``temperature_rise`` of the hall's air."""
     airflow_direction: Airflow | None = None
     inlet_min: Fact[Celsius] | None = None
+    """Coldest air at its intake in which its maker lets it run."""
     inlet_max: Fact[Celsius] | None = None
+    """Warmest air at its intake in which its maker lets it run."""
     liquid: LiquidCooling | None = None
     power_supplies: PowerSupplies | None = None
     voltage_min: Fact[Volts] | None = None
+    """Lowest voltage at its power inlets."""
     voltage_max: Fact[Volts] | None = None
+    """Highest voltage at its power inlets."""
 
 
 class LocalDrives(Model):
     """Equal NVMe drives of one host that are there for data, not those of its operating system."""
 
     count: Fact[int] | None = None
+    """Of one host."""
     size: Fact[Gibibytes] | None = None
     """Of one drive."""
 
@@ -250,6 +279,7 @@ class Node(Device):
     """A server, or a rack-scale system that is installed as one."""
 
     kind: Literal["node"]
+    """Says what the entry is of; its file lies in the folder ``nodes``."""
     hosts: Count = 1
     """Operating systems in one unit: 18 for an NVL72, 1 for a server."""
     cpus: Fact[int] | None = None
@@ -257,6 +287,7 @@ class Node(Device):
     sockets: Fact[int] | None = None
     """Processors of one host."""
     threads_per_core: Fact[int] | None = None
+    """Hardware threads of one core: with ``cpus`` and ``sockets`` they give the cores."""
     host_memory: Fact[Gibibytes] | None = None
     """Memory of one host, that of accelerators not counted."""
     accelerators: Accelerators | None = None
@@ -273,14 +304,18 @@ class Uplinks(Model):
     """Equal ports of a switch that run at another rate than its radix."""
 
     count: Count
+    """Of one switch."""
     rate: Fact[Annotated[GigabitsPerSecond, _LEAST]]
+    """Of one port, in each direction."""
 
 
 class Switch(Device):
     """A network switch."""
 
     kind: Literal["switch"]
+    """Says what the entry is of; its file lies in the folder ``switches``."""
     technology: Literal["infiniband", "ethernet"]
+    """What it switches."""
     radix: Count
     """Logical ports of one switch."""
     switches: Count = 1
@@ -290,7 +325,9 @@ class Switch(Device):
     uplinks: Uplinks | None = None
     """Ports beside those of the radix."""
     cages: Fact[int] | None = None
+    """Cages in its face, each of which takes one cable or transceiver."""
     ports_per_cage: Count = 1
+    """Logical ports of one cage: 2 where it takes a twin-port transceiver."""
 
 
 class Outlets(Model):
@@ -299,43 +336,55 @@ class Outlets(Model):
     type: Literal["C13", "C19", "C39", "GG45"]
     """A C39 takes the plugs of a C13 and of a C19."""
     count: Count
+    """Of this type on one PDU."""
     rating: Fact[Annotated[Amperes, SOME]]
+    """Rated current of one outlet."""
 
 
 class Pdu(Entry):
     """A rack power distribution unit."""
 
     kind: Literal["pdu"]
+    """Says what the entry is of; its file lies in the folder ``pdus``."""
     voltage: Fact[Annotated[Volts, SOME]]
     """Line to line for three phases."""
     current: Fact[Annotated[Amperes, SOME]]
     """Rating of the input plug and breaker, per line."""
     phases: Literal[1, 3]
+    """Of its input."""
     wiring: Literal["wye", "delta"]
     """How outlets see the lines: line to neutral (wye) or line to line (delta)."""
     outlets: tuple[Outlets, ...] | None = None
     """None where they are unknown."""
     branch_count: Fact[int] | None = None
+    """Branch circuits inside it, each behind a breaker; outlets are dealt over them in turn."""
     branch_rating: Fact[Amperes] | None = None
+    """Of the breaker of one branch circuit."""
     short_circuit_rating: Fact[Amperes] | None = None
     """Largest fault current at its inlet that it and its breakers stand."""
     height: Fact[RackUnits] | None = None
     """Zero for a vertical unit."""
     weight: Fact[Kilograms] | None = None
+    """Of one PDU; it counts as content of the rack."""
 
 
 class PowerShelf(Entry):
     """An ORv3 or MGX power shelf that feeds a busbar."""
 
     kind: Literal["power-shelf"]
+    """Says what the entry is of; its file lies in the folder ``power-shelves``."""
     rating: Fact[Annotated[Watts, SOME]]
+    """Output with all its supplies."""
     supplies: Count
+    """Power supplies in one shelf."""
     rating_n_plus_1: Fact[Annotated[Watts, SOME]] | None = None
     """Usable power with one supply lost."""
     backup: Fact[Seconds] | None = None
     """Battery backup at full load."""
     height: Fact[RackUnits] | None = None
+    """Rack units that it takes."""
     weight: Fact[Kilograms] | None = None
+    """With its supplies."""
 
 
 class Immersion(Model):
@@ -351,10 +400,15 @@ class RackType(Entry):
     """An empty rack."""
 
     kind: Literal["rack"]
+    """Says what the entry is of; its file lies in the folder ``racks``."""
     height: Fact[Annotated[RackUnits, SOME]]
+    """Rack units that it offers; of a tank, the units that lie beside each other."""
     width: Fact[Annotated[Metres, _LEAST]]
+    """Outside, across the row."""
     depth: Fact[Annotated[Metres, _LEAST]]
+    """Outside, from front to rear: what is in it and the cables behind must fit."""
     weight: Fact[Kilograms] | None = None
+    """Without devices and PDUs and, of a tank, without its fluid."""
     static_rating: Fact[Kilograms] | None = None
     """Content it may carry when it stands still."""
     gross_rating: Fact[Kilograms] | None = None
@@ -379,54 +433,23 @@ class RackType(Entry):
         return self
 
 
-class Cdu(Entry):
-    """A coolant distribution unit."""
-
-    kind: Literal["cdu"]
-    capacity: Fact[Annotated[Watts, SOME]]
-    approach: Fact[Kelvin] | None = None
-    """Supply minus facility-water temperature at which ``capacity`` holds."""
-    flow: Fact[Annotated[LitresPerMinute, SOME]] | None = None
-    head: Fact[Kilopascals] | None = None
-    """Pressure that its pumps give to the loop outside of it, at ``flow``."""
-    shutoff_head: Fact[Kilopascals] | None = None
-    """The same at no flow."""
-    power: Fact[Watts] | None = None
-    in_rack: bool = False
-    """It is mounted in the rack that it cools; what follows is of such a one."""
-    height: Fact[RackUnits] | None = None
-    weight: Fact[Kilograms] | None = None
-    """With its coolant."""
-    flow_pump_lost: Fact[LitresPerMinute] | None = None
-    """Flow while one of its pumps is lost; 0 where it has a single one."""
-    airflow: Fact[CubicFeetPerMinute] | None = None
-    power_supplies: PowerSupplies | None = None
-    voltage_min: Fact[Volts] | None = None
-    voltage_max: Fact[Volts] | None = None
-
-
-class AirHandler(Entry):
-    """A CRAH, CRAC or fan-wall unit."""
-
-    kind: Literal["air-handler"]
-    capacity: Fact[Annotated[Watts, SOME]]
-    """Sensible cooling at ``return_temperature``."""
-    return_temperature: Fact[Celsius] | None = None
-    airflow: Fact[Annotated[CubicFeetPerMinute, SOME]] | None = None
-    power: Fact[Watts] | None = None
-
-
 class Cable(Entry):
     """A cable, or a transceiver with its fibre."""
 
     kind: Literal["cable"]
+    """Says what the entry is of; its file lies in the folder ``cables``."""
     part: str
+    """Part number to order it by."""
     medium: Literal["dac", "acc", "aoc", "mmf", "smf"]
+    """Passive or active copper, an active optical cable, or a transceiver for multi- or single-mode fibre."""
     technology: tuple[Literal["infiniband", "ethernet"], ...]
+    """What it is made for."""
     rate: Fact[Annotated[GigabitsPerSecond, _LEAST]] | None = None
+    """Of the whole cable or transceiver: 800 Gbps where it joins two ports of 400 Gbps at either end."""
     reach: Fact[Metres]
     """On OM4 where the fibre is multi-mode."""
     reach_om3: Fact[Metres] | None = None
+    """Reach on OM3, of a transceiver for multi-mode fibre."""
     diameter: Fact[Annotated[Metres, Field(ge=0.0005)]] | None = None
     """Of the cable; a transceiver has none."""
     bend_space: Fact[Metres] | None = None
@@ -439,39 +462,13 @@ class Connector(Entry):
     """A liquid quick connector."""
 
     kind: Literal["connector"]
+    """Says what the entry is of; its file lies in the folder ``connectors``."""
     flow: Fact[LitresPerMinute] | None = None
+    """Most flow of coolant through it."""
     max_fluid: Fact[Celsius] | None = None
+    """Warmest coolant that it stands."""
     max_pressure: Fact[Kilopascals] | None = None
-
-
-class NetworkCard(Model):
-    """One network card of a cloud instance."""
-
-    index: Annotated[int, Field(ge=0)]
-    interfaces: Count
-    """Most network interfaces on it."""
-    efa: bool
-    """It takes an EFA interface."""
-
-
-class Instance(Entry):
-    """A cloud instance type."""
-
-    kind: Literal["instance"]
-    provider: Literal["aws"]
-    instance_type: str
-    accelerators: Accelerators | None = None
-    hosts: Literal[1] = 1
-    vcpus: Fact[int] | None = None
-    memory: Fact[Gibibytes] | None = None
-    efa_interfaces: Fact[int] | None = None
-    """Most EFA interfaces."""
-    cards: Fact[tuple[NetworkCard, ...]] | None = None
-    bandwidth: Fact[GigabitsPerSecond] | None = None
-    local_storage: Fact[Gibibytes] | None = None
-    quota: str | None = None
-    """Service quota that counts its vCPUs, like ``L-417A185B`` (running on-demand P)."""
-    architecture: Literal["x86_64", "arm64"] | None = None
+    """Highest pressure of the coolant that it stands."""
 
 
 def fact_value(fact: Fact[T] | None) -> T | None:

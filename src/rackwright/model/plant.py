@@ -6,13 +6,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from rackwright.model.hardware import SOME, Entry, Fact
+from rackwright.model.hardware import SOME, Entry, Fact, PowerSupplies
 from rackwright.model.units import (
     Amperes,
     Celsius,
+    CubicFeetPerMinute,
+    Kelvin,
+    Kilograms,
+    Kilopascals,
     LitresPerMinute,
     Metres,
     Percent,
+    RackUnits,
     Seconds,
     VoltAmperes,
     Volts,
@@ -24,6 +29,7 @@ class Ups(Entry):
     """A UPS, or one of several that share their load, with its batteries."""
 
     kind: Literal["ups"]
+    """Says what the entry is of; its file lies in the folder ``ups``."""
     rating: Fact[Annotated[Watts, SOME]]
     """Power that it carries without limit of time at a site no higher than ``max_altitude``."""
     max_altitude: Fact[Metres] | None = None
@@ -46,6 +52,7 @@ class Transformer(Entry):
     """A transformer of three phases."""
 
     kind: Literal["transformer"]
+    """Says what the entry is of; its file lies in the folder ``transformers``."""
     rating: Fact[Annotated[VoltAmperes, SOME]]
     """Rated power, to which its ``impedance`` refers, at a site no higher than ``max_altitude``."""
     max_altitude: Fact[Metres] | None = None
@@ -62,6 +69,7 @@ class Generator(Entry):
     """A generator set."""
 
     kind: Literal["generator"]
+    """Says what the entry is of; its file lies in the folder ``generators``."""
     rating: Fact[Annotated[Watts, SOME]]
     """Electrical power that it gives to a constant load without limit of time: continuous or data center
     power of ISO 8528-1, at a site no higher and no hotter than the limits that follow. No standby power."""
@@ -77,10 +85,60 @@ class Generator(Entry):
     """Most deviation of the voltage at its output from the nominal one, up or down, in steady state."""
 
 
+class Cdu(Entry):
+    """A coolant distribution unit."""
+
+    kind: Literal["cdu"]
+    """Says what the entry is of; its file lies in the folder ``cdus``."""
+    capacity: Fact[Annotated[Watts, SOME]]
+    """Heat that it takes from its loop, at its ``approach``."""
+    approach: Fact[Kelvin] | None = None
+    """Supply minus facility-water temperature at which ``capacity`` holds."""
+    flow: Fact[Annotated[LitresPerMinute, SOME]] | None = None
+    """Rated flow of its pumps to the loop."""
+    head: Fact[Kilopascals] | None = None
+    """Pressure that its pumps give to the loop outside of it, at ``flow``."""
+    shutoff_head: Fact[Kilopascals] | None = None
+    """The same at no flow."""
+    power: Fact[Watts] | None = None
+    """Electrical power that it draws at most; of one in a rack all of it counts as heat in the air."""
+    in_rack: bool = False
+    """It is mounted in the rack that it cools; what follows is of such a one."""
+    height: Fact[RackUnits] | None = None
+    """Rack units that it takes."""
+    weight: Fact[Kilograms] | None = None
+    """With its coolant."""
+    flow_pump_lost: Fact[LitresPerMinute] | None = None
+    """Flow while one of its pumps is lost; 0 where it has a single one."""
+    airflow: Fact[CubicFeetPerMinute] | None = None
+    """Air that it draws; unknown, it follows from its power and the ``temperature_rise`` of the hall's air."""
+    power_supplies: PowerSupplies | None = None
+    voltage_min: Fact[Volts] | None = None
+    """Lowest voltage at its power inlets."""
+    voltage_max: Fact[Volts] | None = None
+    """Highest voltage at its power inlets."""
+
+
+class AirHandler(Entry):
+    """A CRAH, CRAC or fan-wall unit."""
+
+    kind: Literal["air-handler"]
+    """Says what the entry is of; its file lies in the folder ``air-handlers``."""
+    capacity: Fact[Annotated[Watts, SOME]]
+    """Sensible cooling at ``return_temperature``."""
+    return_temperature: Fact[Celsius] | None = None
+    """Of the air that comes back to it."""
+    airflow: Fact[Annotated[CubicFeetPerMinute, SOME]] | None = None
+    """Air that it supplies."""
+    power: Fact[Watts] | None = None
+    """Electrical power that it draws at most."""
+
+
 class Chiller(Entry):
     """A chiller, cooled by the air outside or by the water of another circuit."""
 
     kind: Literal["chiller"]
+    """Says what the entry is of; its file lies in the folder ``chillers``."""
     capacity: Fact[Annotated[Watts, SOME]]
     """Heat that it takes from the water, at the temperatures that follow and at sea level."""
     supply_temperature: Fact[Celsius] | None = None
@@ -99,6 +157,7 @@ class DryCooler(Entry):
     """A dry cooler: a coil with fans that gives the heat of water to the air outside."""
 
     kind: Literal["dry-cooler"]
+    """Says what the entry is of; its file lies in the folder ``dry-coolers``."""
     capacity: Fact[Annotated[Watts, SOME]]
     """Heat that it takes from what flows through it, at the temperatures that follow and at sea level."""
     supply_temperature: Fact[Celsius] | None = None

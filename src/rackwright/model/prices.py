@@ -125,15 +125,20 @@ class PriceList(Model):
     """Prices of one offer in one region."""
 
     id: Annotated[str, Field(pattern=ID)]
+    """What the list is called: the name of its file, without ``.yaml``."""
     offer: Offer
     region: Annotated[str, Field(min_length=1)]
     """AWS region; country and state like ``US-OH`` for energy; ``world`` for hardware."""
     currency: Literal["USD"]
+    """Of all its prices; amounts in other currencies are refused, not converted."""
     unit: str
+    """What one price buys; each ``offer`` has one, like ``instance-hour``, ``GiB-month`` or ``kWh``."""
     prices: dict[str, Fact[Annotated[Decimal, Field(ge=0)]]]
     """By item: an instance type, a kind of storage, a customer class, a catalogue id."""
     sources: dict[str, Source]
+    """Documents that its prices are read in, by a key that the prices cite."""
     notes: tuple[Prose, ...] = ()
+    """Contradictions in the sources, and what was decided."""
 
     @model_validator(mode="after")
     def _sources_match_prices(self) -> PriceList:

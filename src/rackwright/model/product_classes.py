@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rackwright.model import hardware, plant
+from rackwright.model import hardware, instances, plant
 from rackwright.model.base import Model
 from rackwright.model.milder import Absent, Milder, higher, lower, other
 
@@ -102,7 +102,7 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
         "consumption": _LESS,
         "voltage_tolerance": _LESS,
     },
-    hardware.Cdu: {
+    plant.Cdu: {
         "capacity": _MORE,
         "flow": _MORE_OR_NONE,
         "head": _MORE,
@@ -115,7 +115,7 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
         **_either("approach", "in_rack", "power_supplies"),
         **_SIZE,
     },
-    hardware.AirHandler: {
+    plant.AirHandler: {
         "capacity": _MORE,
         "airflow": _MORE_OR_NONE,
         "power": _LESS_OR_NONE,
@@ -143,7 +143,7 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
         **_either("part", "medium", "technology", "rate", "joined_ports"),
     },
     hardware.Connector: dict.fromkeys(("flow", "max_fluid", "max_pressure"), _MORE_OR_NONE),
-    hardware.Instance: _either(
+    instances.Instance: _either(
         "provider", "instance_type", "accelerators", "hosts", "vcpus", "memory", "efa_interfaces",
         "cards", "bandwidth", "local_storage", "quota", "architecture",
     ),

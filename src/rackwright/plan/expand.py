@@ -10,7 +10,8 @@ from typing import Any
 from rackwright.catalog.loader import Catalogue, UnknownEntryError
 from rackwright.model.aws import AwsSite
 from rackwright.model.cluster import Blueprint
-from rackwright.model.hardware import Instance, Node
+from rackwright.model.hardware import Node
+from rackwright.model.instances import Instance
 from rackwright.model.onprem import NodeGroup, OnPremSite
 from rackwright.plan.aws.site import AwsPlanError, AwsSitePlan, plan_aws_site
 from rackwright.plan.base import Path
@@ -190,15 +191,8 @@ def _check_entries(
     catalogue: Catalogue,
 ) -> list[PlanProblem]:
     """Products that are not in the catalogue."""
-    from rackwright.model.hardware import (
-        AirHandler,
-        Cable,
-        Cdu,
-        Pdu,
-        PowerShelf,
-        RackType,
-        Switch,
-    )
+    from rackwright.model.hardware import Cable, Pdu, PowerShelf, RackType, Switch
+    from rackwright.model.plant import AirHandler, Cdu
 
     wanted: list[tuple[Any, str, Path]] = []
     for load in loads:

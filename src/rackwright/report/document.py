@@ -6,6 +6,7 @@ schema.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -24,20 +25,50 @@ Count = Annotated[int, Field(ge=0)]
 Day = Annotated[str, Field(json_schema_extra={"format": "date"})]
 
 
-def of_each(words: type[StrEnum]) -> Any:
-    """The schema of a mapping with a count for each of ``words``."""
-    number = {"type": "integer", "minimum": 0}
+_OUTCOMES = {
+    Outcome.PASS: "Results that keep their rule.",
+    Outcome.FAIL: "Results that violate their rule, and that nothing waives.",
+    Outcome.UNKNOWN: "Results that rest on a number which nobody has given; they never pass.",
+    Outcome.NOT_APPLICABLE: "Results of rules that find nothing to judge.",
+    Outcome.WAIVED: "Results that a waiver covers.",
+    Outcome.ERROR: "Results of rules that ended in an error of their own.",
+}
+_KINDS = {
+    NoticeKind.EXPIRING: "Waivers that end soon.",
+    NoticeKind.EXPIRED: "Waivers that have ended.",
+    NoticeKind.UNUSED: "Waivers that match nothing.",
+    NoticeKind.OVER_BOUND: "Waivers whose bound is exceeded, or whose limit is another one now.",
+    NoticeKind.NO_LIMIT: "Waivers with a bound that do not say against which limit.",
+    NoticeKind.TOO_LONG: "Waivers that end later than the severity of their rule admits.",
+    NoticeKind.REFUSED: "Waivers of what cannot be waived.",
+    NoticeKind.PROPOSED: "What the change adds to waivers, baseline, claims or products.",
+    NoticeKind.SELF_APPROVED: "Waivers and entries of the baseline that the change loosens.",
+    NoticeKind.LOWERED: "What the change would have judged more mildly; the base decides.",
+    NoticeKind.STATED: "Numbers of products that the blueprint states.",
+    NoticeKind.EXAMPLE: "The same, where their source says that they are examples.",
+    NoticeKind.RENAMED: "Mentions of a rule by an id that it had before.",
+    NoticeKind.REGRESSED: "Failures that are worse than the baseline records.",
+    NoticeKind.IMPROVED: "Failures that are milder than the baseline records.",
+    NoticeKind.ABSENT: "Failures of the baseline that are gone.",
+}
+
+
+def _of_each(texts: Mapping[StrEnum, str]) -> Any:
+    """The schema of a mapping with a count for each word of ``texts``, which describe what is counted."""
     return WithJsonSchema(
         {
             "type": "object",
-            "properties": {word.value: number for word in words},
-            "required": sorted(word.value for word in words),
+            "properties": {
+                word.value: {"type": "integer", "minimum": 0, "description": text}
+                for word, text in texts.items()
+            },
+            "required": sorted(word.value for word in texts),
         }
     )
 
 
-OutcomeCounts = Annotated[dict[str, int], of_each(Outcome)]
-KindCounts = Annotated[dict[str, int], of_each(NoticeKind)]
+OutcomeCounts = Annotated[dict[str, int], _of_each(_OUTCOMES)]
+KindCounts = Annotated[dict[str, int], _of_each(_KINDS)]
 
 
 @with_config(DESCRIBED)
@@ -47,7 +78,9 @@ class LocationDocument(TypedDict):
     file: str
     """As it was named on the command line; like 'REVISION:path' in a revision."""
     line: Annotated[int, Field(ge=1)]
+    """Line of the key or value that is meant."""
     column: Annotated[int, Field(ge=1)]
+    """Column of its first character."""
 
 
 @with_config(DESCRIBED)
@@ -198,6 +231,7 @@ class ReportDocument(TypedDict):
     """What 'rackwright check --json' writes."""
 
     schema: Literal["rackwright.check/v2"]
+    """The form of the document; it changes when keys go or change their meaning, not when some are added."""
     blueprint: str
     """Name of the blueprint."""
     exit_code: Count

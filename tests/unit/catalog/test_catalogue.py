@@ -13,7 +13,6 @@ from rackwright.model.hardware import (
     Cable,
     Confidence,
     Fact,
-    Instance,
     Node,
     Pdu,
     PowerShelf,
@@ -21,6 +20,7 @@ from rackwright.model.hardware import (
     Switch,
     fact_value,
 )
+from rackwright.model.instances import Instance
 from rackwright.resources import bundled
 
 FILES = sorted((bundled("inventory") / "catalog").rglob("*.yaml"))

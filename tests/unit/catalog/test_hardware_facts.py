@@ -10,14 +10,11 @@ import pytest
 from known import known
 from rackwright.catalog.loader import load_catalogue
 from rackwright.model.hardware import (
-    AirHandler,
     Cable,
-    Cdu,
     Confidence,
     Connector,
     Device,
     Entry,
-    Instance,
     Node,
     Pdu,
     PowerShelf,
@@ -25,6 +22,8 @@ from rackwright.model.hardware import (
     Switch,
     fact_value,
 )
+from rackwright.model.instances import Instance
+from rackwright.model.plant import AirHandler, Cdu
 
 CATALOGUE = load_catalogue()
 ENTRIES = tuple(CATALOGUE.load_all())

@@ -11,7 +11,8 @@ import pytest
 from rackwright.catalog.loader import load_catalogue
 from rackwright.catalog.prices import builtin_prices, load_prices
 from rackwright.errors import SpecError, SpecErrors
-from rackwright.model.hardware import Confidence, Instance
+from rackwright.model.hardware import Confidence
+from rackwright.model.instances import Instance
 from rackwright.model.prices import Offer, each
 
 LIST = """\

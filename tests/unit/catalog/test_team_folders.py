@@ -8,7 +8,8 @@ import pytest
 
 from rackwright.catalog.loader import FOLDERS, UnknownEntryError, load_catalogue
 from rackwright.errors import SpecErrors
-from rackwright.model.hardware import Instance, Node, Switch
+from rackwright.model.hardware import Node, Switch
+from rackwright.model.instances import Instance
 
 NODE = """\
 kind: node

@@ -19,6 +19,8 @@ from rackwright.catalog.loader import FOLDERS, load_catalogue
 from rackwright.cli import main
 from rackwright.model.cluster import Blueprint
 from rackwright.plan.derivation.schema import with_short_form
+from rackwright.policy.api import Outcome
+from rackwright.policy.exception_report import NoticeKind
 from rackwright.render.blueprints import find_template, list_templates, write_blueprint
 from rackwright.spec.loader import load_tree
 from rackwright.spec.schema import export_schema
@@ -105,18 +107,39 @@ def test_hover_texts_are_markdown():
     assert "``" not in shelf["markdownDescription"]
 
 
-@pytest.mark.parametrize("kind", ["blueprint", "team", "wanted", "waivers", "baseline", "workers"])
-def test_every_field_of_a_file_is_described(kind: str, tmp_path: Path) -> None:
-    ended = run_here(tmp_path, "schema", "export", "--kind", kind)
-    schema = json.loads(ended.out)
-    models = {kind: schema, **schema["definitions"]}
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """Every schema that ``schema export`` writes, by its kind."""
+    folder = tmp_path_factory.mktemp("exported")
+    assert run_here(folder, "schema", "export", "--output", "schemas").code == 0
+    return {
+        path.name.removesuffix(".schema.json"): json.loads(path.read_text("utf-8"))
+        for path in sorted(folder.glob("schemas/*"))
+    }
+
+
+def test_every_property_of_every_schema_is_described(exported: dict[str, dict[str, Any]]) -> None:
+    assert {"blueprint", "team", "prices", "report", "catalog-nodes"} <= exported.keys()
     silent = [
-        f"{name}.{key}"
-        for name, model in models.items()
-        for key, field in model.get("properties", {}).items()
-        if not field.get("markdownDescription")
+        f"{kind}: {name}.{key}"
+        for kind, schema in exported.items()
+        for name, model in {**schema["definitions"], "": {**schema, "definitions": {}}}.items()
+        for mapping in every_mapping(model)
+        for key, field in mapping.get("properties", {}).items()
+        # A bare word only says which model holds, and that describes it.
+        if not field.get("markdownDescription") and field.keys() not in ({"const"}, {"enum"})
     ]
     assert silent == []
+
+
+def test_the_counts_of_a_report_are_those_of_every_word(
+    exported: dict[str, dict[str, Any]],
+) -> None:
+    report = exported["report"]
+    kinds = report["definitions"]["HygieneDocument"]["properties"]["counts"]
+    for counts, words in ((report["properties"]["counts"], Outcome), (kinds, NoticeKind)):
+        assert counts["properties"].keys() == {word.value for word in words}
+        assert counts["required"] == sorted(words)
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

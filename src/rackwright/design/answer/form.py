@@ -34,6 +34,7 @@ class DesignedRacksDocument(TypedDict):
     units: Count
     """Units of the product in each."""
     hall: str
+    """The hall in which they stand."""
     rows: list[str]
     """Rows of their class of positions."""
 
@@ -43,8 +44,11 @@ class BlockingDocument(TypedDict):
     """A finding that no layout passes."""
 
     policy: str
+    """Id of the policy, like 'PWR-001'."""
     subject: str
+    """What was judged, by names."""
     message: str
+    """One sentence with the numbers."""
     fix: str
     """Empty where nothing is suggested; fields by their names in the document of the design."""
     location: str | None
@@ -58,10 +62,13 @@ class DesignOfProductDocument(TypedDict):
     facility: str
     """Empty for the one that is given; for an alternative, what it is or the name of its layer."""
     product: str
+    """Catalogue id of the node that it places."""
     objective: Objective
+    """What the search looked for the most or the least of."""
     ending: Ending
     """How the search ended."""
     accelerators: Count
+    """Accelerators of the layout; 0 without one."""
     units: Count
     """Units of the product."""
     value: int | None
@@ -87,9 +94,11 @@ class BindingDocument(TypedDict):
     """A budget that more accelerators would break."""
 
     what: str
+    """The budget, or all budgets of its kind, in words."""
     unit: str
     """Of the numbers; empty for rack positions."""
     load: float
+    """What the layout puts on it; of several, on the fullest."""
     limit: float
     """Less the reserve."""
     more: float
@@ -105,9 +114,11 @@ class DesignResultDocument(TypedDict):
     """The design of a facility, beside those with other products and of alternatives."""
 
     schema: Literal["rackwright.design/v1"]
+    """The form of the document; it changes when keys go or change their meaning, not when some are added."""
     name: str
     """Name of the cluster."""
     exit_code: Count
+    """The verdict, as 'rackwright explain exit-codes' lists them."""
     best: DesignOfProductDocument
     """The design that the blueprint is of."""
     designs: list[DesignOfProductDocument]

@@ -39,21 +39,29 @@ class BudgetDocument(TypedDict):
     """A measure of the two revisions; null where it is unknown or not there."""
 
     policy: str
+    """Id of the policy, like 'PWR-001'."""
     subject: str
+    """What was judged, by names."""
     what: str
     """What is measured."""
     unit: str
     """Canonical unit of all numbers."""
     before: float | None
+    """What is measured in the base."""
     after: float | None
+    """What is measured in the head."""
     limit_before: float | None
+    """Its limit in the base."""
     limit: float | None
+    """Its limit in the head."""
     headroom_before: float | None
+    """What was left to the limit in the base; negative when it was broken."""
     headroom: float | None
     """What is left to the limit; negative when it is broken."""
     outcome: Outcome | None
     """Of the head; null where the subject is gone."""
     blocks: bool
+    """In the head it stops a deployment."""
     known: bool
     """The baseline allows it."""
 
@@ -65,16 +73,23 @@ class ComparedResultDocument(TypedDict):
     outcome: Outcome
     enforcement: Enforcement
     blocks: bool
+    """It stops a deployment."""
     baseline_state: BaselineState | None
     message: str
+    """One sentence with the numbers."""
     value: float | None
+    """What is measured; null when it is unknown or no number."""
     limit: float | None
+    """Its limit; null when it is unknown or no number."""
     unit: str
     """Canonical unit of both."""
     fix: str | None
+    """A remedy of a failure, or the fields that would make an unknown known."""
     missing: list[str]
+    """What would have to be known."""
     location: LocationDocument | None
     fingerprint: str
+    """The same for the same rule and subject in any version."""
 
 
 @with_config(DESCRIBED)
@@ -82,9 +97,12 @@ class FindingDocument(TypedDict):
     """What a policy says about one subject in both revisions."""
 
     policy: str
+    """Id of the policy, like 'PWR-001'."""
     title: str
+    """What the policy demands."""
     severity: Severity
     subject: str
+    """What was judged, by names."""
     before: ComparedResultDocument | None
     after: ComparedResultDocument | None
 
@@ -94,8 +112,11 @@ class KnownDocument(TypedDict):
     """A finding of both revisions."""
 
     policy: str
+    """Id of the policy, like 'PWR-001'."""
     subject: str
+    """What was judged, by names."""
     blocks: bool
+    """In the head it stops a deployment."""
 
 
 @with_config(DESCRIBED)
@@ -117,7 +138,9 @@ class CostDocument(TypedDict):
     """What a site costs."""
 
     per_hour: float
+    """Cost of an hour, in the currency of the change."""
     per_year: float
+    """Cost of a year, in the same."""
     complete: bool
     """False: a price is missing, and it costs at least so much."""
 
@@ -127,7 +150,9 @@ class CostChangeDocument(TypedDict):
     """What a site cost and costs."""
 
     site: str
+    """Name of the site."""
     currency: Literal["USD"]
+    """Of all its amounts."""
     before: CostDocument | None
     after: CostDocument | None
 
@@ -137,10 +162,15 @@ class ProductDocument(TypedDict):
     """Units of a product."""
 
     site: str
+    """Name of the site."""
     kind: str
+    """Kind of product, in words."""
     product: str
+    """Catalogue id, or instance type."""
     before: Count
+    """Units in the base."""
     after: Count
+    """Units in the head."""
 
 
 @with_config(DESCRIBED)
@@ -148,12 +178,17 @@ class HostsDocument(TypedDict):
     """Hosts of a node group."""
 
     site: str
+    """Name of the site."""
     group: str
+    """Name of the node group."""
     before: Count
+    """Hosts in the base."""
     after: Count
+    """Hosts in the head."""
     added: str
     """A host list; empty on AWS, where names come with instances."""
     removed: str
+    """The same of hosts that are gone."""
 
 
 @with_config(DESCRIBED)
@@ -161,6 +196,7 @@ class FileDocument(TypedDict):
     """A generated file that differs."""
 
     name: str
+    """Path of the file among those that are generated."""
     added: Count
     """Lines."""
     removed: Count
@@ -176,10 +212,14 @@ class UpdateDocument(TypedDict):
     path: str
     """The field, list items by name."""
     kind: Literal["added", "removed", "changed"]
+    """What became of the field."""
     before: AnyValue
+    """Its value in the base, as the model holds it; null where it is absent."""
     after: AnyValue
+    """Its value in the head, the same."""
     action: Action
     reason: str
+    """Why it takes that action."""
     location: LocationDocument | None
 
 
@@ -188,7 +228,9 @@ class ComparisonDocument(TypedDict):
     """What 'rackwright diff --json' writes."""
 
     schema: Literal["rackwright.diff/v1"]
+    """The form of the document; it changes when keys go or change their meaning, not when some are added."""
     blueprint: str
+    """Name of the blueprint."""
     base: SideDocument
     head: SideDocument
     exit_code: Count
@@ -213,3 +255,4 @@ class ComparisonDocument(TypedDict):
     updates: list[UpdateDocument]
     """Changed fields, the gravest first."""
     layers_not_in_base: list[str]
+    """Files of layers that the base does not have."""

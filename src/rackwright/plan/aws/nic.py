@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rackwright.errors import RackwrightError
-from rackwright.model.hardware import Instance, NetworkCard, fact_value
+from rackwright.model.hardware import fact_value
+from rackwright.model.instances import Instance, NetworkCard
 
 InterfaceKind = Literal["interface", "efa", "efa-only"]
 

@@ -17,7 +17,8 @@ from rackwright.model.aws import (
     Limits,
     LustreFileSystem,
 )
-from rackwright.model.hardware import Instance, fact_value
+from rackwright.model.hardware import fact_value
+from rackwright.model.instances import Instance
 from rackwright.plan.aws import launch_template, nic
 from rackwright.plan.aws.access import InstanceRole, instance_policy, instance_roles
 from rackwright.plan.aws.fsx import bucket_names

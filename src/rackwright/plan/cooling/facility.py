@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 from rackwright.catalog.loader import Catalogue
-from rackwright.model.hardware import AirHandler, Cdu, fact_value
+from rackwright.model.hardware import fact_value
 from rackwright.model.onprem import OnPremSite
+from rackwright.model.plant import AirHandler, Cdu
 from rackwright.plan.base import Path
 from rackwright.plan.cooling.hydraulics import drop_at, head_at
 from rackwright.plan.cooling.thermal import (

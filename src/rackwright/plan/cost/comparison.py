@@ -12,7 +12,8 @@ from decimal import Decimal
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.cost import Costs
-from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
+from rackwright.model.hardware import Accelerators, Node, fact_value
+from rackwright.model.instances import Instance
 from rackwright.model.prices import Offer, Prices
 from rackwright.plan.base import Path
 from rackwright.plan.cost import money

@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable, Mapping
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.aws import AwsSite
 from rackwright.model.cluster import Blueprint
-from rackwright.model.hardware import Cable, Connector, Instance
+from rackwright.model.hardware import Cable, Connector
+from rackwright.model.instances import Instance
 from rackwright.plan.problems import PlanProblem
 from rackwright.spec.suggest import did_you_mean
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.cooling import Machine
-from rackwright.model.hardware import AirHandler, Cdu, fact_value
+from rackwright.model.hardware import fact_value
 from rackwright.model.onprem import OnPremSite
+from rackwright.model.plant import AirHandler, Cdu
 from rackwright.plan.base import Path
 from rackwright.plan.missing import Missing, ProductField
 from rackwright.plan.problems import PlanProblem

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from rackwright.catalog.loader import Catalogue
 from rackwright.model.cooling import CoolingLoop, RackCooling
-from rackwright.model.hardware import Cdu, RackType, fact_value
+from rackwright.model.hardware import RackType, fact_value
+from rackwright.model.plant import Cdu
 from rackwright.plan.base import Path
 from rackwright.plan.cooling.thermal import airflow_for
 from rackwright.plan.racks.devices import PlacedDevice

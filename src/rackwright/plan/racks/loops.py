@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rackwright.catalog.loader import Catalogue
-from rackwright.model.hardware import Cdu, RackType
+from rackwright.model.hardware import RackType
 from rackwright.model.onprem import OnPremSite
+from rackwright.model.plant import Cdu
 from rackwright.plan.base import Path
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.racks.placement import PlacedGroup

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rackwright.model.fabric import Role
-from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
+from rackwright.model.hardware import Accelerators, Node, fact_value
+from rackwright.model.instances import Instance
 from rackwright.model.onprem import NodeGroup
 from rackwright.plan.base import Path
 from rackwright.plan.hosts import names_of

@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rackwright.errors import RackwrightError
-from rackwright.model.hardware import Accelerators, Instance, Node, fact_value
+from rackwright.model.hardware import Accelerators, Node, fact_value
+from rackwright.model.instances import Instance
 from rackwright.model.scheduler import NodeSettings, Partition, Scheduler
 from rackwright.model.scheduler_settings import Reserve
 from rackwright.plan.base import Path

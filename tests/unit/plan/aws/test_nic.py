@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aws_factories import an_instance, cards
-from rackwright.model.hardware import Instance
+from rackwright.model.instances import Instance
 from rackwright.plan.aws.nic import (
     LayoutError,
     Nic,

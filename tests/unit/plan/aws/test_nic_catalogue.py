@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from rackwright.model.hardware import Instance, fact_value
+from rackwright.model.hardware import fact_value
+from rackwright.model.instances import Instance
 from rackwright.plan.aws.nic import NoEfaError, efa_count, nic_layout
 from rackwright.resources import bundled
 

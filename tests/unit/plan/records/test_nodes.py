@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from factories import CATALOGUE, a_site_plan, some_nodes
-from rackwright.model.hardware import Instance, Node
+from rackwright.model.hardware import Node
+from rackwright.model.instances import Instance
 from rackwright.plan.records.nodes import HostPorts, RatePorts, describe_host
 
 PORT = {"count": 4, "rate": {"value": "400 Gbps", "source": "x"}, "technology": "infiniband"}
