@@ -29,7 +29,7 @@ from rackwright.model.hardware import (
     RackType,
     Switch,
 )
-from rackwright.model.plant import Chiller, DryCooler, Generator, Transformer, Ups
+from rackwright.model.plant import Chiller, DryCooler, Generator, RearDoor, Transformer, Ups
 from rackwright.resources import bundled
 from rackwright.spec.loader import load, load_tree, validate
 from rackwright.spec.suggest import did_you_mean
@@ -53,6 +53,7 @@ FOLDERS: Mapping[str, type[Entry]] = {
     "air-handlers": AirHandler,
     "chillers": Chiller,
     "dry-coolers": DryCooler,
+    "rear-doors": RearDoor,
     "cables": Cable,
     "connectors": Connector,
     "instances": Instance,
@@ -66,7 +67,8 @@ Key = tuple[type[Entry], str]
 """A kind of product, and the id of one."""
 
 NOUNS: Mapping[type[Entry], str] = {Node: "node", Switch: "switch", Pdu: "PDU", PowerShelf: "power shelf", RackType: "rack",
-          Ups: "UPS", Transformer: "transformer", Generator: "generator", Cdu: "CDU", AirHandler: "air handler", Chiller: "chiller", DryCooler: "dry cooler", Cable: "cable", Connector: "connector",
+          Ups: "UPS", Transformer: "transformer", Generator: "generator", Cdu: "CDU", AirHandler: "air handler", Chiller: "chiller", DryCooler: "dry cooler",
+          RearDoor: "rear door", Cable: "cable", Connector: "connector",
           Instance: "instance type"}  # fmt: skip
 """What people call each kind."""
 
