@@ -18,10 +18,12 @@ from rackwright.model.hardware import (
     Switch,
 )
 from rackwright.model.names import hostlist_size
+from rackwright.model.plant import RearDoor
 from rackwright.plan.base import Path
 from rackwright.plan.cooling.products import COOLING, named_plants
 from rackwright.plan.expansion import Expansion, SitePlan
 from rackwright.plan.power.products import RATED, named_products
+from rackwright.plan.racks.doors import named_doors
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ def _named(planned: SitePlan) -> Iterator[tuple[type[Entry], str, Path]]:
             for g, racks in enumerate(row.rack_groups):
                 here = (*path, "halls", h, "rows", r, "rack_groups", g)
                 yield RackType, racks.type, (*here, "type")
+                yield from named_doors(((racks.cooling, here),))
                 if racks.shelves is not None:
                     yield PowerShelf, racks.shelves.type, (*here, "shelves", "type")
                 for i, feed in enumerate(racks.feeds):
@@ -120,6 +123,8 @@ def _counted(planned: SitePlan) -> Iterator[tuple[str, str, int]]:
         for racks in (racks for row in hall.rows for racks in row.rack_groups):
             count = hostlist_size(racks.racks)
             yield "rack", racks.type, count
+            if racks.cooling.rear_door is not None:
+                yield NOUNS[RearDoor], racks.cooling.rear_door, count
             if racks.shelves is not None:
                 yield "power shelf", racks.shelves.type, count * racks.shelves.count
             for feed in racks.feeds:
