@@ -21,9 +21,9 @@ from rackwright.model.names import hostlist_size
 from rackwright.model.plant import RearDoor
 from rackwright.plan.base import Path
 from rackwright.plan.cooling.products import COOLING, named_plants
+from rackwright.plan.cooling.rear_door import named_doors
 from rackwright.plan.expansion import Expansion, SitePlan
 from rackwright.plan.power.products import RATED, named_products
-from rackwright.plan.racks.doors import named_doors
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def _named(planned: SitePlan) -> Iterator[tuple[type[Entry], str, Path]]:
             for g, racks in enumerate(row.rack_groups):
                 here = (*path, "halls", h, "rows", r, "rack_groups", g)
                 yield RackType, racks.type, (*here, "type")
-                yield from named_doors(((racks.cooling, here),))
+                yield from named_doors(((racks, here),))
                 if racks.shelves is not None:
                     yield PowerShelf, racks.shelves.type, (*here, "shelves", "type")
                 for i, feed in enumerate(racks.feeds):

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from rackwright.plan.base import Contributor, Path, Subject
+from rackwright.plan.cooling.rear_door import ways_of
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.missing import Missing, of_product
-from rackwright.plan.racks.doors import ways_of
 from rackwright.plan.records.racks import RackClass, RackDevice
 
 Quantity = Literal[

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from rackwright.model.cooling import CoolingLoop, RackCooling
 from rackwright.model.onprem import Hall, OnPremSite
 from rackwright.plan.cooling.hydraulics import drop_at
-from rackwright.plan.cooling.rear_door import exhaust, heat_taken
+from rackwright.plan.cooling.rear_door import Door, exhaust, heat_taken
 from rackwright.plan.cooling.thermal import coolant_flow, volumetric_heat
 from rackwright.plan.racks.devices import PlacedDevice, total
-from rackwright.plan.racks.doors import Door
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from rackwright.model.cooling import CoolingLoop
 from rackwright.model.hardware import Cdu, RackType, fact_value
 from rackwright.model.onprem import OnPremSite
 from rackwright.plan.base import Path
+from rackwright.plan.cooling.rear_door import Door
 from rackwright.plan.cooling.thermal import airflow_for
 from rackwright.plan.racks.devices import PlacedDevice
-from rackwright.plan.racks.doors import Door
 from rackwright.plan.racks.fixtures import passive
 from rackwright.plan.racks.placement import PlacedGroup
 

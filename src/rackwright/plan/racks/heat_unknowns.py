@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator
 
 from rackwright.model.onprem import Hall, RackGroup
 from rackwright.plan.base import Path
+from rackwright.plan.cooling.rear_door import door_of, ways_of
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.missing import Missing, each_once, of_product
 from rackwright.plan.racks.contributors import unknowns
-from rackwright.plan.racks.doors import door_of, ways_of
 from rackwright.plan.records.cooling import CoolingStage, RideThrough
 from rackwright.plan.records.facility import LoopLoad
 from rackwright.plan.records.racks import RackClass

@@ -13,13 +13,13 @@ from rackwright.model.names import compress_hostlist
 from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
 from rackwright.model.power import RackFeed
 from rackwright.plan.base import Path
+from rackwright.plan.cooling.rear_door import Door, door_of
 from rackwright.plan.power.demand import FeedWatts
 from rackwright.plan.power.electrical import circuit_capacity, imbalance, outlet_voltage
 from rackwright.plan.racks import mechanical
 from rackwright.plan.racks.coolant import coolant_of
 from rackwright.plan.racks.cooling_fixtures import cooling_fixtures
 from rackwright.plan.racks.devices import PlacedDevice, describe_device, place_devices, total
-from rackwright.plan.racks.doors import Door, door_of
 from rackwright.plan.racks.feeds import outlets
 from rackwright.plan.racks.feeds.shelves import shelves_on_feeds
 from rackwright.plan.racks.feeds.wiring import (
