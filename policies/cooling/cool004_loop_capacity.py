@@ -17,7 +17,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.cooling import missing_of_loop, rise_within
+from rackwright.policy.helpers.cooling import LoopDoor, doors_on, missing_of_loop, rise_within
 from rackwright.policy.helpers.missing import of_product
 from rackwright.policy.helpers.racks import contributors, excess, is_over
 from rackwright.policy.helpers.remediation import add_units, either, format_quantity, place_fewer
@@ -51,11 +51,9 @@ def _classes(site: SitePlan, row: LoopLoad) -> list[int]:
     return [r.rack_class for r in site.rack_classes if r.loop == row.loop]
 
 
-def _doors(site: SitePlan, row: LoopLoad) -> Iterator[Contributor]:
-    """What the rear doors on a loop take from the air."""
-    for racks in site.rack_classes:
-        if racks.door_loop == row.loop and racks.air_into_loop_w:
-            yield Contributor("rear door", racks.count, racks.air_into_loop_w)
+def _doors(site: SitePlan, row: LoopLoad) -> Iterator[LoopDoor]:
+    """The rear doors on a loop."""
+    return doors_on(row.loop, site.rack_classes, site.devices)
 
 
 def _heat(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
@@ -64,7 +62,7 @@ def _heat(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
     value, limit = row.heat_w, row.capacity_n1_w
     over = excess(value, limit)
     shares = contributors(site, "heat_liquid_w", _classes(site, row), per_rack=False)
-    shares += tuple(_doors(site, row))
+    shares += tuple(Contributor(d.entry, d.doors, d.heat_w) for d in _doors(site, row))
     fix = None
     if over:
         more = add_units(over, row.capacity_w, row.cdus, row.cdu)
@@ -121,9 +119,13 @@ def _flows(site: SitePlan, row: LoopLoad) -> Iterator[Contributor]:
     for product in site.loop_products:
         if product.loop == row.loop and product.flow_lpm:
             yield Contributor(product.entry, product.devices, product.flow_lpm)
-    for racks in site.rack_classes:
-        if racks.door_loop == row.loop and racks.door_flow_lpm:
-            yield Contributor("rear door", racks.count, racks.door_flow_lpm)
+    for door in _doors(site, row):
+        if door.flow_lpm:
+            yield Contributor(door.entry, door.doors, door.flow_lpm)
+
+
+def _rise_within(site: SitePlan, row: LoopLoad, limit: float) -> float | None:
+    return rise_within(row, site.loop_products, _doors(site, row), limit)
 
 
 def _flow(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
@@ -134,7 +136,7 @@ def _flow(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
     fix = None
     if over:
         more = add_units(over, row.cdu_flow_lpm, row.cdus, row.cdu)
-        enough = None if limit is None else rise_within(row, site.loop_products, limit)
+        enough = None if limit is None else _rise_within(site, row, limit)
         fix = either(more, "raise 'temperature_rise'" if enough else None)
     missing = missing_of_loop(site, row)
     if limit is None:
@@ -156,7 +158,7 @@ def _pipes(site: SitePlan, row: LoopLoad, at: Subject) -> Measure:
     over = excess(value, limit)
     rise = None
     if over and limit is not None:
-        rise = rise_within(row, site.loop_products, limit)
+        rise = _rise_within(site, row, limit)
     missing = missing_of_loop(site, row)
     if limit is None:
         place = (*row.path, "flow_limit")

@@ -18,7 +18,7 @@ from rackwright.api import (
     Subject,
     rule,
 )
-from rackwright.policy.helpers.cooling import missing_of_loop
+from rackwright.policy.helpers.cooling import missing_of_door_drop, missing_of_loop
 from rackwright.policy.helpers.missing import of_product
 from rackwright.policy.helpers.racks import is_over
 from rackwright.policy.helpers.remediation import format_quantity
@@ -86,10 +86,8 @@ def _racks(site: SitePlan, loop: str) -> Iterator[str]:
         if racks.loop == loop and racks.device_drop_kpa is None:
             for device in site.devices_of(racks.rack_class):
                 found |= dict.fromkeys(_device(device))
-        if racks.door_loop == loop and racks.door_drop_kpa is None:
-            place = (*racks.path, "cooling", "rear_door_pressure_drop")
-            words = f"'rear_door_pressure_drop' of racks {racks.hostlist}"
-            found[Missing(words, place)] = None
+        if racks.door_loop == loop:
+            found |= dict.fromkeys(missing_of_door_drop(site, racks))
     yield from found
 
 

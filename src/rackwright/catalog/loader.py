@@ -27,7 +27,16 @@ from rackwright.model.hardware import (
     Switch,
 )
 from rackwright.model.instances import Instance
-from rackwright.model.plant import AirHandler, Cdu, Chiller, DryCooler, Generator, Transformer, Ups
+from rackwright.model.plant import (
+    AirHandler,
+    Cdu,
+    Chiller,
+    DryCooler,
+    Generator,
+    RearDoor,
+    Transformer,
+    Ups,
+)
 from rackwright.resources import bundled
 from rackwright.spec.loader import load, load_tree, validate
 from rackwright.spec.suggest import did_you_mean
@@ -51,6 +60,7 @@ FOLDERS: Mapping[str, type[Entry]] = {
     "air-handlers": AirHandler,
     "chillers": Chiller,
     "dry-coolers": DryCooler,
+    "rear-doors": RearDoor,
     "cables": Cable,
     "connectors": Connector,
     "instances": Instance,
@@ -64,7 +74,8 @@ Key = tuple[type[Entry], str]
 """A kind of product, and the id of one."""
 
 NOUNS: Mapping[type[Entry], str] = {Node: "node", Switch: "switch", Pdu: "PDU", PowerShelf: "power shelf", RackType: "rack",
-          Ups: "UPS", Transformer: "transformer", Generator: "generator", Cdu: "CDU", AirHandler: "air handler", Chiller: "chiller", DryCooler: "dry cooler", Cable: "cable", Connector: "connector",
+          Ups: "UPS", Transformer: "transformer", Generator: "generator", Cdu: "CDU", AirHandler: "air handler", Chiller: "chiller", DryCooler: "dry cooler",
+          RearDoor: "rear door", Cable: "cable", Connector: "connector",
           Instance: "instance type"}  # fmt: skip
 """What people call each kind."""
 

@@ -247,7 +247,7 @@ _ONPREM = (
     *_rules(f"{_RACKS}/", _DRAIN, "the racks lose this feed meanwhile",
             "feeds/** shelves/**"),
     *_rules(f"{_RACKS}/cooling/", _DRAIN, "the racks are cooled in another way",
-            "mode loop rear_door_loop rear_door_capacity rear_door_difference rear_door_weight "
+            "mode loop rear_door rear_door_loop rear_door_capacity rear_door_difference rear_door_weight "
             "manifolds/**"),
     *_rules(f"{_RACKS}/", _IN_PLACE, _JUDGED,
             "cooling/power_limit cooling/lift_allowance cooling/leak_detection cooling/isolation blanking aisle_depth "

@@ -386,10 +386,12 @@ _PLANT: Mapping[type[Model], Fields] = {
         identity=("racks",),
     ),
     cooling.RackCooling: Fields(
-        "mode loop rear_door_loop rear_door_capacity rear_door_difference rear_door_weight "
-        "rear_door_pressure_drop",
+        "mode loop rear_door rear_door_loop rear_door_capacity rear_door_difference",
         parts="manifolds",
         claims={
+            # Where the racks do not say these, the product of their door may.
+            "rear_door_weight": lower(Absent.ELSEWHERE),
+            "rear_door_pressure_drop": lower(Absent.ELSEWHERE),
             "lift_allowance": lower(),
             "coolant_weight": lower(),
             "power_limit": higher(),

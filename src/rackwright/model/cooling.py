@@ -224,6 +224,8 @@ class RackCooling(Model):
     """Loop of the cold plates; of the door where there is nothing but a door."""
     rear_door_loop: Name | None = None
     """Loop of the door of a ``liquid-rear-door``; that of the cold plates may be too warm for it."""
+    rear_door: str | None = None
+    """Catalogue id of the door. What is written beside it holds in the place of the product's number."""
     rear_door_capacity: Watts | None = None
     """Heat that the door takes from the air, at ``rear_door_difference``."""
     rear_door_difference: Annotated[Kelvin, Field(gt=0)] | None = None
@@ -251,6 +253,8 @@ class RackCooling(Model):
             raise ValueError("cooling mode 'liquid-rear-door' needs a 'rear_door_loop'")
         if self.mode != "liquid-rear-door" and self.rear_door_loop is not None:
             raise ValueError("'rear_door_loop' is of the cooling mode 'liquid-rear-door' only")
+        if self.rear_door is not None and self.door_loop is None:
+            raise ValueError(f"cooling mode '{self.mode}' has no 'rear_door'")
         if self.lift_allowance is not None and self.mode != "immersion":
             raise ValueError("'lift_allowance' is of the cooling mode 'immersion' only")
         if self.coolant_weight is not None and not self.has_cold_plates:

@@ -1,4 +1,4 @@
-"""Catalogue entries of what powers and cools a site: UPSs to dry coolers."""
+"""Catalogue entries of what powers and cools a site: UPSs to rear doors."""
 
 from __future__ import annotations
 
@@ -166,3 +166,19 @@ class DryCooler(Entry):
     """Hottest air outside in which it has its capacity."""
     power: Fact[Watts] | None = None
     """Electrical power of its fans at full speed."""
+
+
+class RearDoor(Entry):
+    """A rear door of a rack: a heat exchanger that takes heat from the air behind it into water."""
+
+    kind: Literal["rear-door"]
+    capacity: Fact[Annotated[Watts, SOME]] | None = None
+    """Heat that it takes from the air at ``difference`` and ``flow``."""
+    difference: Fact[Annotated[Kelvin, SOME]] | None = None
+    """Air that reaches it minus water that reaches it, at which it has its capacity."""
+    flow: Fact[Annotated[LitresPerMinute, Field(gt=0)]] | None = None
+    """Water that its maker asks for, at which it has its capacity and its pressure drop."""
+    pressure_drop: Fact[Kilopascals] | None = None
+    """Between the ends of its hoses at ``flow``."""
+    weight: Fact[Kilograms] | None = None
+    """Of the door with its water."""

@@ -135,6 +135,14 @@ PRODUCT_CLASSES: Mapping[type[Model], Mapping[str, Milder]] = {
         "outdoor_temperature": _MORE,
         "power": _LESS_OR_NONE,
     },
+    plant.RearDoor: {
+        "capacity": _MORE,
+        "difference": _LESS,
+        "pressure_drop": _LESS,
+        "weight": _LESS,
+        # More flow is more to carry, and less of the pressure drop that is stated at it.
+        "flow": _EITHER,
+    },
     hardware.Cable: {
         "reach": _MORE,
         "reach_om3": _MORE_OR_NONE,

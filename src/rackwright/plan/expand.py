@@ -32,6 +32,7 @@ from rackwright.plan.cooling.products import (
     uncarried,
     with_plant_products,
 )
+from rackwright.plan.cooling.rear_door import check_doors, named_doors
 from rackwright.plan.cooling.ride_through import ride_through_rows
 from rackwright.plan.cooling.stages import HeatPaths, check_water
 from rackwright.plan.cost.references import find_cost_problems
@@ -179,6 +180,7 @@ def _check(
         problems += check_ratings(site, path, catalogue)
         problems += check_consumers(consumers_of(site, path, catalogue), sources)
         problems += check_loops(site, path, groups, catalogue)
+        problems += check_doors([(placed.group, placed.path) for placed in groups], catalogue)
         problems += check_host_names(site, path, catalogue)
     return problems + unknown
 
@@ -219,6 +221,7 @@ def _check_entries(
             ends = (("cable", link.cable), ("upper_cable", link.upper_cable))
             wanted += [(Cable, part, (*where, end)) for end, part in ends if part]
     wanted += [*named_products(site, path), *named_plants(site, path)]
+    wanted += named_doors((placed.group, placed.path) for placed in groups)
     problems = []
     for kind, entry_id, where in wanted:
         try:

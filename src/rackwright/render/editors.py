@@ -30,6 +30,7 @@ PRODUCTS: Final[Mapping[str, Mapping[str, Iterable[str]]]] = {
     "NodeGroup": {"type": ["nodes"]},
     "PowerSource": {"product": ["ups", "transformers", "generators"]},
     "ProductFact": {"product": FOLDERS},
+    "RackCooling": {"rear_door": ["rear-doors"]},
     "RackFeed": {"pdu": ["pdus"]},
     "RackGroup": {"type": ["racks"]},
     "RackIntent": {"type": ["racks"], "pdu": ["pdus"]},

@@ -56,6 +56,10 @@ def test_official_numbers_are_claimed_only_for_documents_that_were_read():
             "Schneider Electric, Galaxy VL UPS for IEC, Technical Specifications, Specifications for "
             "200 kW UPS"
         ),
+        (
+            "IBM Knowledge Center, POWER8, Heat exchanger specifications, operating specifications for "
+            "19-inch EIA-rail heat exchanger"
+        ),
         "NVIDIA DGX B200 User Guide, introduction",
         "NVIDIA DGX SuperPOD reference architecture, DGX H100, RA-11333-001 V11, appendix A",
         "NVIDIA Enterprise Reference Architecture, NVL72 AI Factory, components",

@@ -58,15 +58,23 @@ DRY_COOLER: Numbers = {
     "outdoor_temperature": ("25 °C", "30 °C", "35 °C"),
     "power": ("15 kW", "10 kW", "5 kW"),
 }
+REAR_DOOR: Numbers = {
+    "capacity": ("20 kW", "30 kW", "40 kW"),
+    "difference": ("25 K", "20 K", "15 K"),
+    "flow": ("70 L/min", "60 L/min", "50 L/min"),
+    "pressure_drop": ("60 kPa", "50 kPa", "40 kPa"),
+    "weight": ("180 kg", "150 kg", "120 kg"),
+}
 PLANT: Mapping[str, Numbers] = {
     "ups": UPS,
     "transformers": TRANSFORMER,
     "generators": GENERATOR,
     "chillers": CHILLER,
     "dry-coolers": DRY_COOLER,
+    "rear-doors": REAR_DOOR,
 }
 KIND = {folder: folder if folder == "ups" else folder[:-1] for folder in PLANT}
-EITHER = {("transformers", "rating"), ("transformers", "voltage")}
+EITHER = {("transformers", "rating"), ("transformers", "voltage"), ("rear-doors", "flow")}
 """Where more is milder to one rule and stricter to another, so that the base's holds whenever it changes."""
 ELSEWHERE = {
     ("ups", "efficiency"), ("transformers", "losses"), ("chillers", "power"), ("dry-coolers", "power"),

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from rackwright.catalog.loader import NOUNS
 from rackwright.model.hardware import Entry, Node, Pdu, PowerShelf, RackType, Switch
 from rackwright.model.names import hostlist_size
-from rackwright.model.plant import AirHandler, Cdu
+from rackwright.model.plant import AirHandler, Cdu, RearDoor
 from rackwright.plan.base import Path
 from rackwright.plan.cooling.products import COOLING, named_plants
+from rackwright.plan.cooling.rear_door import named_doors
 from rackwright.plan.expansion import Expansion, SitePlan
 from rackwright.plan.power.products import RATED, named_products
 
@@ -65,6 +66,7 @@ def _named(planned: SitePlan) -> Iterator[tuple[type[Entry], str, Path]]:
             for g, racks in enumerate(row.rack_groups):
                 here = (*path, "halls", h, "rows", r, "rack_groups", g)
                 yield RackType, racks.type, (*here, "type")
+                yield from named_doors(((racks, here),))
                 if racks.shelves is not None:
                     yield PowerShelf, racks.shelves.type, (*here, "shelves", "type")
                 for i, feed in enumerate(racks.feeds):
@@ -112,6 +114,8 @@ def _counted(planned: SitePlan) -> Iterator[tuple[str, str, int]]:
         for racks in (racks for row in hall.rows for racks in row.rack_groups):
             count = hostlist_size(racks.racks)
             yield "rack", racks.type, count
+            if racks.cooling.rear_door is not None:
+                yield NOUNS[RearDoor], racks.cooling.rear_door, count
             if racks.shelves is not None:
                 yield "power shelf", racks.shelves.type, count * racks.shelves.count
             for feed in racks.feeds:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from rackwright.model.cooling import CoolingLoop
 from rackwright.plan.cooling.thermal import coolant_flow, volumetric_heat
@@ -54,21 +55,66 @@ def _of(
         )
 
 
-def rise_within(row: LoopLoad, products: Iterable[LoopProduct], limit: float) -> float | None:
+@dataclass(frozen=True, slots=True)
+class LoopDoor:
+    """Equal rear doors on a loop.
+
+    Attributes:
+        entry: catalogue id of the product; ``rear door`` where the blueprint names none.
+        doors: how many.
+        heat_w: heat that one takes from the air, in W.
+        asked_lpm: water that its maker asks for, in L/min.
+        flow_lpm: water that one needs, in L/min.
+    """
+
+    entry: str
+    doors: int
+    heat_w: float
+    asked_lpm: float | None
+    flow_lpm: float | None
+
+
+def doors_on(
+    loop: str, classes: Iterable[RackClass], devices: Iterable[RackDevice]
+) -> Iterator[LoopDoor]:
+    """The rear doors on a loop that take heat, of each class of racks.
+
+    Args:
+        loop: its name.
+        classes: the racks of the site.
+        devices: what stands in one rack of each class.
+    """
+    behind = {racks.rack_class: racks for racks in classes if racks.door_loop == loop}
+    for device in devices if behind else ():
+        racks = behind.get(device.rack_class)
+        if racks is not None and device.kind == "door" and racks.air_into_loop_w:
+            heat, flow = racks.air_into_loop_w, racks.door_flow_lpm
+            yield LoopDoor(device.entry, racks.count, heat, device.flow_lpm, flow)
+
+
+def rise_within(
+    row: LoopLoad, products: Iterable[LoopProduct], doors: Iterable[LoopDoor], limit: float
+) -> float | None:
     """Rise in K at which a loop needs ``limit`` L/min at most; None where no rise does, or unknown.
 
     The flow of heat falls in proportion as the rise grows, that which makers ask for does not.
+
+    Args:
+        row: the loop.
+        products: what the loops of its site cool.
+        doors: the rear doors on it.
+        limit: in L/min.
     """
     if row.flow_lpm is None or limit <= 0:
         return None
     rise = row.rise_k * row.flow_lpm / limit
-    by_rise = row.flow_lpm
+    on = [
+        *((one.devices, one.heat_w, one.asked_lpm) for one in products if one.loop == row.loop),
+        *((door.doors, door.heat_w, door.asked_lpm) for door in doors),
+    ]
     flow = 0.0
-    for product in products:
-        if product.loop != row.loop or product.flow_lpm is None or product.heat_w is None:
-            continue
-        by_rise -= product.devices * product.flow_lpm
-        needed = coolant_flow(product.heat_w, rise, row.heat_capacity) or 0.0
-        flow += product.devices * max(needed, product.asked_lpm or 0.0)
-    flow += by_rise * row.rise_k / rise  # of rear doors
+    for count, heat, asked in on:
+        if heat:
+            needed = coolant_flow(heat, rise, row.heat_capacity) or 0.0
+            flow += count * max(needed, asked or 0.0)
     return rise if flow <= limit * (1 + 1e-9) else None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
-from rackwright.plan.base import Contributor, Subject
+from rackwright.plan.base import Contributor, Path, Subject
+from rackwright.plan.cooling.rear_door import ways_of
 from rackwright.plan.expansion import SitePlan
 from rackwright.plan.missing import Missing, of_product
 from rackwright.plan.records.racks import RackClass, RackDevice
@@ -92,7 +93,7 @@ def unknowns(
 ) -> tuple[str, ...]:
     """What products lack for a quantity, like ``dgx-h100: published weight``.
 
-    A rear door and manifolds are no products: what they lack is the site's to say.
+    Of a rear door the site may say what its product lacks; manifolds are no products.
     """
     lacking = [
         device
@@ -122,23 +123,31 @@ def unknowns(
         (device.rack_class, _of_site(device)) for device in lacking if device.kind in _OF_SITES
     }
     unsaid = sorted(
-        (name, racks.hostlist, (*racks.path, "cooling", *name.split(".")))
+        (name, racks.hostlist, racks.path)
         for number, name in fields
         for racks in (classes_by_number[number],)
     )
     return (
         *(of_product(entry, name, NAMES[name]) for entry, name in products),
-        *(Missing(f"'{name}' of racks {names}", place) for name, names, place in unsaid),
+        *(_unsaid(site, name, names, where) for name, names, where in unsaid),
     )
 
 
+def _unsaid(site: SitePlan, name: str, racks: str, where: Path) -> Missing:
+    """What the site may say of the doors or manifolds of racks, by the field of their cooling."""
+    door = site.rack_group(where).cooling.rear_door if name == _DOOR_WEIGHT else None
+    place = (*where, "cooling", *name.split("."))
+    return Missing(f"'{name}' of racks {racks}", place, *ways_of(door, "weight"))
+
+
 _OF_SITES = frozenset({"door", "manifold"})
+_DOOR_WEIGHT = "rear_door_weight"
 
 
 def _of_site(device: RackDevice) -> str:
     """The field of a rack's cooling by which what a door or manifold lacks would be known."""
     if device.kind == "door":
-        return "rear_door_weight"
+        return _DOOR_WEIGHT
     return "manifolds" if device.height_u is None else "manifolds.weight"
 
 

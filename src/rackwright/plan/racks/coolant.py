@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rackwright.model.cooling import CoolingLoop, RackCooling
 from rackwright.model.onprem import Hall, OnPremSite
 from rackwright.plan.cooling.hydraulics import drop_at
-from rackwright.plan.cooling.rear_door import exhaust, heat_taken
+from rackwright.plan.cooling.rear_door import Door, exhaust, heat_taken
 from rackwright.plan.cooling.thermal import coolant_flow, volumetric_heat
 from rackwright.plan.racks.devices import PlacedDevice, total
 
@@ -37,6 +37,7 @@ def coolant_of(
     devices: Iterable[PlacedDevice],
     heat_air: float | None,
     cooling: RackCooling,
+    door: Door | None,
     hall: Hall,
     site: OnPremSite,
 ) -> Coolant:
@@ -46,27 +47,29 @@ def coolant_of(
         devices: what stands in it.
         heat_air: heat in W that they give to the air.
         cooling: how it is cooled.
+        door: its rear door; None without one.
         hall: where it stands.
         site: the site, whose loops it is on.
     """
     loops = {loop.name: loop for loop in site.loops}
     loop, of_door = loops.get(cooling.loop or ""), loops.get(cooling.door_loop or "")
     door_heat: float | None = 0.0
-    if cooling.door_loop is not None:
+    if door is not None:
         door_heat = heat_taken(
             heat_air,
-            cooling.rear_door_capacity,
-            rated=cooling.rear_door_difference,
+            door.capacity,
+            rated=door.difference,
             air=exhaust(hall.air),
             water=of_door.supply_temperature if of_door else None,
         )
     placed = tuple(devices)
+    door_flow = _door_flow(door_heat, door, of_door)
     return Coolant(
         door_heat,
         _device_flow(placed, loop),
-        _door_flow(door_heat, of_door),
+        door_flow,
         0.0 if cooling.mode == "immersion" else _device_drop(placed, loop),
-        0.0 if door_heat == 0 else cooling.rear_door_pressure_drop,
+        0.0 if door is None or door_heat == 0 else _door_drop(door, door_flow),
     )
 
 
@@ -99,10 +102,16 @@ def _device_drop(devices: Iterable[PlacedDevice], loop: CoolingLoop | None) -> f
     return largest
 
 
-def _door_flow(heat: float | None, loop: CoolingLoop | None) -> float | None:
-    if loop is None or heat is None:
-        return 0.0 if loop is None else None
-    return _flow(heat, loop)
+def _door_flow(heat: float | None, door: Door | None, loop: CoolingLoop | None) -> float | None:
+    """What the maker of the door asks for, or what its heat needs; the larger of both."""
+    if door is None or loop is None or heat == 0:
+        return 0.0
+    needed = None if heat is None else _flow(heat, loop)
+    return None if needed is None else max(needed, door.flow or 0.0)
+
+
+def _door_drop(door: Door, flow: float | None) -> float | None:
+    return drop_at(flow, door.rated_drop, door.flow) if door.drop is None else door.drop
 
 
 def _flow(heat: float, loop: CoolingLoop) -> float | None:

@@ -3,52 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rackwright.catalog.loader import Catalogue
-from rackwright.model.cooling import CoolingLoop, RackCooling
+from rackwright.model.cooling import CoolingLoop
 from rackwright.model.hardware import RackType, fact_value
+from rackwright.model.onprem import OnPremSite
 from rackwright.model.plant import Cdu
 from rackwright.plan.base import Path
+from rackwright.plan.cooling.rear_door import Door
 from rackwright.plan.cooling.thermal import airflow_for
 from rackwright.plan.racks.devices import PlacedDevice
 from rackwright.plan.racks.fixtures import passive
+from rackwright.plan.racks.placement import PlacedGroup
 
 
 def cooling_fixtures(
-    cooling: RackCooling,
-    loop: CoolingLoop | None,
-    loop_path: Path,
-    path: Path,
+    placed: PlacedGroup,
+    door: Door | None,
+    site: OnPremSite,
     catalogue: Catalogue,
     rise: float | None,
 ) -> Iterator[PlacedDevice]:
     """The fixtures of a rack that cool it.
 
     Args:
-        cooling: how it is cooled.
-        loop: the loop that it is on; None where it is on none.
-        loop_path: place of that loop in the blueprint.
-        path: place of the racks in the blueprint.
+        placed: the racks.
+        door: their rear door; None without one.
+        site: their site, whose loops they are on.
         catalogue: the products.
         rise: rise in K of the air across devices whose maker publishes no airflow; None if unknown.
     """
-    own = loop if loop is not None and loop.in_rack else None
-    if own is not None:
-        made = _cdu(catalogue.get(Cdu, own.cdu), own, loop_path, rise)
-        yield from [made] * own.count
+    cooling, path = placed.group.cooling, placed.path
+    for number, loop in enumerate(site.loops):
+        if loop.name == cooling.loop and loop.in_rack:
+            # A site is at "sites", n.
+            made = _cdu(catalogue.get(Cdu, loop.cdu), loop, (*path[:2], "loops", number), rise)
+            yield from [made] * loop.count
+            if cooling.has_cold_plates and cooling.manifolds is None:
+                # What stands in the rack is told, and nobody told of these.
+                yield passive("manifold", "manifold", "manifolds", path, None, None)
     manifolds = cooling.manifolds
     if manifolds is not None:
         one = passive("manifold", "manifold", "manifolds", path, manifolds.height, manifolds.weight)
         yield from [one] * manifolds.count
-    elif own is not None and cooling.has_cold_plates:
-        # What stands in the rack is told, and nobody told of these.
-        yield passive("manifold", "manifold", "manifolds", path, None, None)
-    if cooling.door_loop is not None:
-        weight = cooling.rear_door_weight
-        yield passive("door", "rear door", "rear door", path, 0.0, weight)
+    if door is not None:
+        made = passive("door", door.product or "rear door", "rear door", path, 0.0, door.weight)
+        yield replace(made, flow=door.flow, pressure_drop=door.rated_drop)
+    yield from _fluid_of(catalogue.get(RackType, placed.group.type), path)
 
 
-def fluid_of(rack: RackType, path: Path) -> Iterator[PlacedDevice]:
+def _fluid_of(rack: RackType, path: Path) -> Iterator[PlacedDevice]:
     """The fluid of a tank, all of it: what devices displace is not taken off."""
     if rack.immersion is not None:
         weight = fact_value(rack.immersion.fluid_weight)

@@ -6,11 +6,13 @@ from collections.abc import Collection, Iterator
 
 from rackwright.model.onprem import Hall, RackGroup
 from rackwright.plan.base import Path
+from rackwright.plan.cooling.rear_door import door_of, ways_of
 from rackwright.plan.expansion import SitePlan
-from rackwright.plan.missing import Missing, each_once
+from rackwright.plan.missing import Missing, each_once, of_product
 from rackwright.plan.racks.contributors import unknowns
 from rackwright.plan.records.cooling import CoolingStage, RideThrough
 from rackwright.plan.records.facility import LoopLoad
+from rackwright.plan.records.racks import RackClass
 
 
 def missing_of_doors(site: SitePlan, classes: Collection[int]) -> tuple[str, ...]:
@@ -20,6 +22,26 @@ def missing_of_doors(site: SitePlan, classes: Collection[int]) -> tuple[str, ...
         if row.rack_class in classes and row.door_loop is not None:
             found |= dict.fromkeys(_missing(site, row.path))
     return tuple(found)
+
+
+def missing_of_door_drop(site: SitePlan, racks: RackClass) -> Iterator[Missing]:
+    """What nobody says of the pressure drop of the door of racks: the site, or its product.
+
+    What decides its flow is not told here.
+    """
+    group = site.rack_group(racks.path)
+    door = door_of(group.cooling, site.catalogue)
+    if door is None or racks.door_drop_kpa is not None:
+        return
+    numbers = {"pressure_drop": door.rated_drop, "flow": door.flow}
+    lacking = [name for name, number in numbers.items() if number is None]
+    if door.product is None or len(lacking) == 1:
+        place = (*racks.path, "cooling", "rear_door_pressure_drop")
+        words = f"'rear_door_pressure_drop' of racks {racks.hostlist}"
+        yield Missing(words, place, *ways_of(door.product, lacking[0]))
+        return
+    for name in lacking:
+        yield of_product(door.product, name, f"published {name.replace('_', ' ')}")
 
 
 def missing_of_loop(site: SitePlan, row: LoopLoad) -> tuple[str, ...]:
@@ -64,9 +86,13 @@ def _place(site: SitePlan, where: Path) -> tuple[Hall, RackGroup]:
 def _missing(site: SitePlan, where: Path) -> Iterator[Missing]:
     hall, group = _place(site, where)
     cooling, air = group.cooling, (*where[:-4], "air")
-    for name in ("rear_door_capacity", "rear_door_difference"):
-        if getattr(cooling, name) is None:
-            yield Missing(f"'{name}' of racks {group.racks}", (*where, "cooling", name))
+    door = door_of(cooling, site.catalogue)
+    for name in ("capacity", "difference"):
+        if door is not None and getattr(door, name) is None:
+            field = f"rear_door_{name}"
+            place = (*where, "cooling", field)
+            words = f"'{field}' of racks {group.racks}"
+            yield Missing(words, place, *ways_of(door.product, name))
     if hall.air is None:
         yield Missing(f"'air' of the hall '{hall.name}'", air)
     elif hall.air.temperature_rise is None:

@@ -13,11 +13,12 @@ from rackwright.model.names import compress_hostlist
 from rackwright.model.onprem import NodeGroup, OnPremSite, RackGroup
 from rackwright.model.power import RackFeed
 from rackwright.plan.base import Path
+from rackwright.plan.cooling.rear_door import Door, door_of
 from rackwright.plan.power.demand import FeedWatts
 from rackwright.plan.power.electrical import circuit_capacity, imbalance, outlet_voltage
 from rackwright.plan.racks import mechanical
 from rackwright.plan.racks.coolant import coolant_of
-from rackwright.plan.racks.cooling_fixtures import cooling_fixtures, fluid_of
+from rackwright.plan.racks.cooling_fixtures import cooling_fixtures
 from rackwright.plan.racks.devices import PlacedDevice, describe_device, place_devices, total
 from rackwright.plan.racks.feeds import outlets
 from rackwright.plan.racks.feeds.shelves import shelves_on_feeds
@@ -61,6 +62,7 @@ class Rack:
     circuits: tuple[WiredCircuit, ...]
     plugs: tuple[Plug, ...]
     normal: tuple[CircuitDraw, ...]
+    door: Door | None
     losses: tuple[tuple[str, LostKind, frozenset[int]], ...]
     _draws: dict[frozenset[int], Sequence[CircuitDraw]] = field(
         default_factory=dict, repr=False, compare=False
@@ -121,7 +123,8 @@ def build_rack(
         (switches if load.is_switch else nodes).extend([(device, load.group.start_unit)] * count)
     whole = any(_is_whole_rack(loads[index], catalogue) for index, _ in cls.content)
     furniture = fixtures(group, pdus, catalogue, cls.group.path, shelves_included=whole)
-    furniture += _cooling_fixtures(cls, site, catalogue, rise)
+    door = door_of(group.cooling, catalogue)
+    furniture += cooling_fixtures(cls.group, door, site, catalogue, rise)
     placed = place_devices(nodes, switches, furniture, rack_type.height.value)
     feeds = [feed.name for feed in group.feeds]
     devices = wire(
@@ -137,20 +140,9 @@ def build_rack(
         circuits=tuple(circuits),
         plugs=tuple(plugs),
         normal=tuple(circuit_loads(devices, circuits, plugs)),
+        door=door,
         losses=tuple(_losses(group.feeds, circuits)),
     )
-
-
-def _cooling_fixtures(
-    cls: AssignedRacks, site: OnPremSite, catalogue: Catalogue, rise: float | None
-) -> Sequence[PlacedDevice]:
-    cooling, path = cls.group.group.cooling, cls.group.path
-    numbers = {loop.name: number for number, loop in enumerate(site.loops)}
-    number = numbers.get(cooling.loop or "")
-    loop = None if number is None else site.loops[number]
-    where = (*path[:2], "loops", number or 0)  # a site is at "sites", n
-    found = cooling_fixtures(cooling, loop, where, path, catalogue, rise)
-    return (*found, *fluid_of(catalogue.get(RackType, cls.group.group.type), path))
 
 
 def _describe(
@@ -240,7 +232,7 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
     content = total(device.weight for device in devices)
     heat_air = total(device.heat_air for device in devices)
     hall = site.halls[cls.group.hall]
-    coolant = coolant_of(devices, heat_air, cooling, hall, site)
+    coolant = coolant_of(devices, heat_air, cooling, rack.door, hall, site)
     captured = coolant.door_heat
     liquid = cooling.coolant_weight if cooling.has_cold_plates else 0.0
     counts_manifolds = cooling.manifolds is not None or not cooling.has_cold_plates
@@ -296,7 +288,7 @@ def class_row(rack: Rack, cls: AssignedRacks, site: OnPremSite, number: int) -> 
         service_height_m=_service_height(rack),
         cable_allowance_m=group.cable_allowance,
         power_limit_w=cooling.power_limit,
-        rear_door_capacity_w=cooling.rear_door_capacity,
+        rear_door_capacity_w=None if rack.door is None else rack.door.capacity,
         leak_detection=cooling.leak_detection,
         isolation=cooling.isolation,
         blanking=group.blanking,
