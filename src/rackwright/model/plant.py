@@ -172,7 +172,7 @@ class RearDoor(Entry):
     """A rear door of a rack: a heat exchanger that takes heat from the air behind it into water."""
 
     kind: Literal["rear-door"]
-    """Says what the entry is of; its file lies in the folder ``dry-coolers``."""
+    """Says what the entry is of; its file lies in the folder ``rear-doors``."""
     capacity: Fact[Annotated[Watts, SOME]] | None = None
     """Heat that it takes from the air at ``difference`` and ``flow``."""
     difference: Fact[Annotated[Kelvin, SOME]] | None = None
