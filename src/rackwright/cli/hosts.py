@@ -73,12 +73,6 @@ def connections(lab_name: str | None) -> Mapping[str, Mapping[str, Any]]:
     return {host.name: lab.connection(host) for host in hosts}
 
 
-def say(line: str) -> None:
-    """Show a line about what is done, or is not."""
-    sys.stderr.write(f"  {line}\n")
-    sys.stderr.flush()
-
-
 def watcher(
     inventory: Inventory, limit: str | None = None, *, as_json: bool = False
 ) -> AbstractContextManager[Watcher]:

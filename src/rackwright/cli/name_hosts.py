@@ -41,8 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: the blueprint has no AWS site, it is not clear which is meant, or ``--topology``
             is given and there is no scheduler.
     """
-    from rackwright.cli.hosts import say
     from rackwright.cli.stack import choose_site
+    from rackwright.cli.telling import say
     from rackwright.plan.load import load_plan
     from rackwright.provision import nodes
     from rackwright.provision.targets import open_target

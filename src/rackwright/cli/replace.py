@@ -7,9 +7,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_aws_site, add_blueprint
-from rackwright.cli.hosts import say
 from rackwright.cli.policy_gate import add_gate, gate_of, refused_by
 from rackwright.cli.replacement import Choice, add_replacement, check_replacement, replace_nodes
+from rackwright.cli.telling import say
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rackwright.cli.hosts import add_reach, check_hosts, connections, controllers, say
+from rackwright.cli.hosts import add_reach, check_hosts, connections, controllers
+from rackwright.cli.telling import say
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text

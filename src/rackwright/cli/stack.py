@@ -14,7 +14,7 @@ from rackwright.cli.arguments import add_aws_site, add_blueprint
 from rackwright.cli.hosts import add_hosts
 from rackwright.cli.policy_gate import add_gate, gate_of, refused_by
 from rackwright.cli.site_status import show_hosts, shows_hosts
-from rackwright.cli.telling import tell_progress
+from rackwright.cli.telling import say, tell_progress
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.exit_codes import ExitCode
 
@@ -150,7 +150,7 @@ def _up(
         # Where AWS cannot be asked either, the engine's own words are all there is.
         with suppress(ExternalToolError):
             for line in nodes.launch_failures(nodes.fleet_in(loaded.plan, site.name), target):
-                _say(line)
+                say(line)
         raise
 
 
@@ -218,7 +218,7 @@ def _name(verb: str, loaded: LoadedPlan, site: Site, target: Target) -> Bound:
         nodes.bind(fleet, target, say=tell_progress) if verb == "up" else nodes.read(fleet, target)
     )
     for line in (line for one in found.namings for line in one.complaints()):
-        _say(line)
+        say(line)
     return found
 
 
@@ -239,10 +239,10 @@ def _foresee(loaded: LoadedPlan, site: Site, target: Target, *, strict: bool) ->
     except ExternalToolError as error:
         if strict:
             raise
-        _say(f"hosts: names cannot be foreseen: {error.summary}")
+        say(f"hosts: names cannot be foreseen: {error.summary}")
         return False
     if would.surplus:
-        _say(f"hosts: 'up' will refuse to end nodes: {'; '.join(map(str, would.surplus))}")
+        say(f"hosts: 'up' will refuse to end nodes: {'; '.join(map(str, would.surplus))}")
     if would.named or would.records:
         tell_progress(
             f"hosts: {would.named:,} instances to name, {would.records:,} records to change"
@@ -294,11 +294,6 @@ def confirm(verb: str, site: Site, target: str) -> None:
     sys.stderr.flush()
     if sys.stdin.readline().strip() != site.name:
         raise UsageError("not confirmed; nothing was changed")
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(f"  {line}\n")
-    sys.stderr.flush()
 
 
 def _render(verb: str, site: Site, outcomes: Sequence[StackOutcome], endpoint: str | None) -> str:

@@ -1,6 +1,6 @@
 """What is said beside an answer: how far a run is, and what to do next. ``--quiet`` leaves it out.
 
-Answers, warnings and errors do not go through here: they are said in any case.
+Answers, warnings and errors are said in any case.
 """
 
 from __future__ import annotations
@@ -25,6 +25,12 @@ def tell(text: str) -> None:
     if not is_quiet():
         sys.stderr.write(text)
         sys.stderr.flush()
+
+
+def say(line: str) -> None:
+    """Write a line about what is done, or is not, to stderr at once, in any case."""
+    sys.stderr.write(f"  {line}\n")
+    sys.stderr.flush()
 
 
 def tell_progress(line: str) -> None:

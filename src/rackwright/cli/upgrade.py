@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from rackwright.cli.arguments import add_blueprint
 from rackwright.cli.configure import VERSIONS
-from rackwright.cli.hosts import add_reach, check_hosts, connections, controllers, say
+from rackwright.cli.hosts import add_reach, check_hosts, connections, controllers
 from rackwright.cli.policy_gate import add_gate, gate_of, refused_by
+from rackwright.cli.telling import say
 from rackwright.cli.waves import DOMAINS, begin, give_up, go_on, limit_of, pace_of, run_waves
 from rackwright.errors import UsageError
 from rackwright.exit_codes import ExitCode

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rackwright.cli.arguments import add_blueprint
-from rackwright.cli.hosts import add_hosts, check_hosts, connections, say
-from rackwright.cli.telling import tell_progress
+from rackwright.cli.hosts import add_hosts, check_hosts, connections
+from rackwright.cli.telling import say, tell_progress
 from rackwright.errors import RackwrightError, UsageError
 
 if TYPE_CHECKING:

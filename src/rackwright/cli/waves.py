@@ -6,7 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from rackwright.cli.hosts import connections, controllers, say
+from rackwright.cli.hosts import connections, controllers
+from rackwright.cli.telling import say
 from rackwright.errors import ExternalToolError, UsageError
 from rackwright.exit_codes import ExitCode
 from rackwright.harmless import json_text
