@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from bench.test_check import LIMIT_MIB, LIMIT_S, cluster, measure
+from design_halls import COSTS as HALL_COSTS
 
 pytestmark = pytest.mark.bench
 
@@ -19,22 +20,7 @@ SITES = 6
 LIMIT_SITES_S = 10.0
 GPUS_PER_RACK = 32
 RUNS = 3
-COSTS = {
-    "budget_per_year": "50_000_000_000 USD/year",
-    "as_of": "2026-11-21",
-    "owned": {
-        "energy": "0.07 USD/kWh",
-        "utilisation": "80 %",
-        "amortisation_years": 4,
-        "opex": "5 %",
-    },
-    "capex": {
-        "dgx-h100": "300_000 USD",
-        "rack-48u": "2_000 USD",
-        "pdu-415v-60a-24c19": "3_000 USD",
-        "crah-spec-100kw": "40_000 USD",
-    },
-}
+COSTS = {**HALL_COSTS, "budget_per_year": "50_000_000_000 USD/year"}
 
 
 class Plain(yaml.SafeDumper):

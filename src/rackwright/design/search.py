@@ -71,6 +71,11 @@ class Design:
         return self.ending in {"optimal", "bounded"}
 
     @property
+    def refused(self) -> tuple[Result, ...]:
+        """What refuses the layout that was judged last."""
+        return self.verdict.refused if self.verdict else ()
+
+    @property
     def accelerators(self) -> int:
         """Accelerators of the layout; 0 without one."""
         counts = zip(self.survey.options, self.racks, strict=False)
@@ -163,8 +168,7 @@ def _search(judge: Judge, start: Design, most_cuts: int) -> Design:
         answer = solve(problem)
         now = replace(now, problem=problem, bound=answer.bound)
         if answer.status == "infeasible":
-            refused = now.verdict.refused if now.verdict else ()
-            return replace(now, ending="short", bound=None, results=refused)
+            return replace(now, ending="short", bound=None, results=now.refused)
         if answer.status == "undecided":
             return _given_up(judge, now, last)
         now, verdict = _judged(judge, now, answer.racks)
@@ -206,14 +210,12 @@ def _shortest(judge: Judge, start: Design, most_cuts: int) -> Design:
             proven = replace(best, ending="optimal", bound=best.value)
             return replace(proven if holds else _unproven(best), judged=now.judged)
         if done:
-            refused = now.verdict.refused if now.verdict else ()
-            return replace(now, ending="short", results=refused)
+            return replace(now, ending="short", results=now.refused)
         if answer.status == "undecided" or now.judged >= most_cuts:
-            refused = now.verdict.refused if now.verdict else ()
-            left = replace(best, bound=now.bound) if best else None
-            left = left if left is None or holds else _unproven(left)
-            undecided = replace(now, ending="undecided", results=refused)
-            return undecided if left is None else replace(left, judged=now.judged)
+            if best is None:
+                return replace(now, ending="undecided", results=now.refused)
+            left = replace(best, bound=now.bound, judged=now.judged)
+            return left if holds else _unproven(left)
         now, verdict = _judged(judge, now, answer.racks)
         if now.results:
             return now
@@ -259,8 +261,7 @@ def _ended(now: Design, racks: tuple[int, ...], verdict: LayoutVerdict) -> Desig
 
 def _given_up(judge: Judge, now: Design, last: tuple[int, ...] | None) -> Design:
     """The best bound, with a layout that passes with fewer racks than the last one, if any number will do."""
-    refused = now.verdict.refused if now.verdict else ()
-    best = replace(now, ending="undecided", results=refused)
+    best = replace(now, ending="undecided", results=now.refused)
     if last is None or (now.problem and now.problem.units is not None):
         return best
     low, high, judged = 0, sum(last), now.judged
