@@ -23,9 +23,6 @@ from rackwright.api import (
     rule,
 )
 
-TERMINATION = dt.timedelta(minutes=30)
-"""Time before the end of a capacity block at which its instances are ended."""
-
 
 @rule(
     "AWS-011",
@@ -61,17 +58,16 @@ class CapacityWindows(Policy):
             return Finding(at, ok=None, message=message, missing=(missing,), what=what)
         if ends == "never":
             return Finding(at, ok=True, message=f"'{capacity.id}' has no end", what=what)
-        block = isinstance(capacity, CapacityBlock)
         message = f"'{capacity.id}' ends on {ends:%Y-%m-%d %H:%M} UTC"
-        if block:
-            message += f", and its instances are ended from {ends - TERMINATION:%H:%M} UTC on"
+        if isinstance(capacity, CapacityBlock):
+            message += f", and its instances are ended from {capacity.terminates:%H:%M} UTC on"
         if today is None:
             missing = Missing("the day that the blueprint is judged for", (*at.path, "ends"))
             return Finding(at, ok=None, message=message, missing=(missing,), what=what)
         ok = (ends.date() - today).days >= self.least_days
         fix = (
             "name the block that follows, or remove the node group"
-            if block
+            if isinstance(capacity, CapacityBlock)
             else "extend the reservation and record its end, or name another one"
         )
         return Finding(at, ok=ok, message=message, fix=None if ok else fix, what=what)

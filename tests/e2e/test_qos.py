@@ -5,158 +5,28 @@ At the end its database and its state are lost, and brought back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+import datetime as dt
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from lab_snapshots import ByRoles, configured_machines
-from lab_support import LAB_MARKS, Machines, Played, Refused
-from rackwright.lab.lab import HostSpec
+from lab_snapshots import configured_machines
+from lab_support import LAB_MARKS, Played, Refused
 from rackwright.lab.system import wait_for
-from rackwright.render.slurm import HEADER
+from small_cluster import (
+    ASSOCIATIONS,
+    CLUSTER,
+    EVERY,
+    HEAD,
+    LATER,
+    QOS_NAMES,
+    SLURM,
+    URGENT,
+    Machine,
+)
 
 pytestmark = LAB_MARKS
-HEAD = f"{HEADER} 'small'; change it there.\n"
-SLURM = f"""\
-{HEAD}ClusterName=small
-SlurmctldHost=gpu-1
-SlurmUser=slurm
-AuthType=auth/munge
-StateSaveLocation=/var/spool/slurmctld
-SlurmdSpoolDir=/var/spool/slurmd
-SlurmctldPidFile=/run/slurm/slurmctld.pid
-SlurmdPidFile=/run/slurm/slurmd.pid
-SlurmctldLogFile=/var/log/slurm/slurmctld.log
-SlurmdLogFile=/var/log/slurm/slurmd.log
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_Core_Memory
-PriorityType=priority/multifactor
-PriorityWeightFairshare=10000
-PriorityDecayHalfLife=1-0
-PriorityCalcPeriod=1
-PreemptType=preempt/qos
-PreemptMode=CANCEL
-ReturnToService=2
-SlurmdParameters=config_overrides
-GresTypes=gpu
-AccountingStorageType=accounting_storage/slurmdbd
-AccountingStorageHost=gpu-1
-AccountingStorageEnforce=associations,limits,qos,safe
-AccountingStorageTRES=gres/gpu
-NodeName=gpu-1 CPUs=4 RealMemory=500 Gres=gpu:h100:2
-PartitionName=all Nodes=gpu-1 Default=YES
-PartitionName=spare Nodes=gpu-1 QOS=scavenger
-PartitionName=shares Nodes=gpu-1 DefMemPerGPU=250 DefCpuPerGPU=2
-"""
-GRES = f"{HEAD}NodeName=gpu-1 Name=gpu Type=h100 File=/dev/nvidia[0-1]\n"
-LATER = "PartitionName=later Nodes=gpu-1 QOS=later\n"
-URGENT = {
-    "name": "urgent",
-    "priority": 1000,
-    "preempts": ["scavenger"],
-    "max_gpus_per_user": 1,
-    "grace_s": 90061,
-}
-SCAVENGER = {
-    "name": "scavenger",
-    "preempt_mode": "requeue",
-    "max_wall_minutes": 2940,
-    "max_nodes_per_user": 8,
-}
-ASSOCIATIONS = {"role": "users", "tasks_from": "slurm"}
-QOS_NAMES = {"role": "slurm_controller", "tasks_from": "qos_names"}
-EVERY = ("slurm_config", "slurm_controller", ASSOCIATIONS)
-
-
-@dataclass
-class Machine:
-    """The only host of a lab: controller, database, and where jobs run."""
-
-    machines: Machines
-    folder: Path
-    qos: list[Mapping[str, Any]] = field(default_factory=lambda: [URGENT, SCAVENGER])
-
-    @property
-    def variables(self) -> dict[str, Any]:
-        ada = {"name": "ada", "uid": 20001, "group": "research", "slurm_account": "research"}
-        return {
-            "munge_key_file": str(self.folder / "munge.key"),
-            "slurm_config_source": str(self.folder / "slurm"),
-            "slurm_controller_state_folder": "/var/spool/slurmctld",
-            "slurm_controller_cluster": "small",
-            "slurm_controller_qos": self.qos,
-            "slurm_database_host": "gpu-1",
-            "slurm_compute_accelerators": 2,
-            "users_groups": [{"name": "research", "gid": 20000}],
-            "users_accounts": [ada],
-        }
-
-    def play(self, *roles: Any, arguments: Any = (), expect: int = 0, **changed: Any) -> Played:
-        wanted = [role if isinstance(role, dict) else {"role": role} for role in roles]
-        played = self.machines.play(
-            # A list of roles knows no other entries of a role than its first.
-            [{"hosts": "all", "tasks": [{"ansible.builtin.import_role": one} for one in wanted]}],
-            *arguments,
-            variables={**self.variables, **changed},
-        )
-        assert played.code == expect, played.output
-        return played
-
-    def on(self, command: str) -> str:
-        return self.machines.on("gpu-1", command, timeout_s=90)
-
-    def processes(self) -> list[str]:
-        """The process ids of slurmctld and slurmd."""
-        return self.on("systemctl show --property MainPID --value slurmctld slurmd").split()
-
-    def qos_there(self) -> list[str]:
-        fields = "Name,Priority,Preempt,PreemptMode,GraceTime,MaxWall,MaxTRESPU"
-        return sorted(self.on(f"sacctmgr -nP show qos format={fields}").split())
-
-    def send(self, qos: str, seconds: int) -> str:
-        """The number of a job of ada that wants the whole machine."""
-        wrap = f'--wrap "sleep {seconds}"'
-        options = f"--qos={qos} --cpus-per-task=4 --requeue --output=/dev/null"
-        return self.on(f"su ada -c 'cd /tmp; sbatch --parsable {options} {wrap}'")
-
-    def state(self, job: str) -> str:
-        """What slurmctld says of a job, and how often it was started anew."""
-        said = self.on(f"scontrol --oneliner show job {job}")
-        words = dict(word.split("=", 1) for word in said.split() if "=" in word)
-        return f"{words['JobState']} {words['Restarts']}"
-
-
-def first_run(machines: Machines) -> None:
-    """From a bare host to a cluster whose partition names a QOS."""
-    folder = machines.folder
-    (folder / "slurm").mkdir()
-    (folder / "slurm/slurm.conf").write_text(SLURM)
-    (folder / "slurm/gres.conf").write_text(GRES)
-    (folder / "slurm/topology.conf").write_text(f"{HEAD}SwitchName=leaf Nodes=gpu-1\n")
-    key = folder / "munge.key"
-    key.write_bytes(b"k" * 128)
-    key.chmod(0o600)
-    made = Machine(machines, folder)
-    made.on("apt-get update -q")
-    assert made.play(QOS_NAMES).changed == 0, "there is no slurmdbd yet"
-    made.play("slurm_config", "munge", "slurm_database")
-    made.play("slurm_controller", "slurm_compute", "users", ASSOCIATIONS)
-
-
-CLUSTER = ByRoles(
-    name="small",
-    network="10.213.93.0/24",
-    hosts=(HostSpec("gpu-1", 2),),
-    controller="gpu-1",
-    files=("munge.key", "slurm"),
-    source=Path(__file__),
-    play=first_run,
-)
 
 
 @pytest.fixture(scope="module")
@@ -220,6 +90,62 @@ def test_jobs_of_one_gpu_share_a_node_that_the_first_would_have_whole(machine: M
     why = f"squeue --noheader --jobs={second} --format=%r"
     assert wait_for(lambda: machine.on(why) == "Resources", 60, 1), machine.on(why)
     machine.on(f"scancel {' '.join(whole)}")
+
+
+def test_no_job_starts_that_would_outlive_a_capacity_block(machine: Machine) -> None:
+    def reserved(minutes: int, **more: Any) -> dict[str, Any]:
+        start = f"{dt.datetime.now(dt.UTC) + dt.timedelta(minutes=minutes):%Y-%m-%dT%H:%M:00Z}"
+        return {"name": "rackwright-cr-0123456789abcdef0", "nodes": "gpu-1", "start": start, **more}
+
+    def play(wanted: list[dict[str, Any]], *arguments: str) -> Played:
+        given = {"slurm_controller_reservations": wanted}
+        return machine.play("slurm_controller", arguments=arguments, **given)
+
+    def told() -> str:
+        return machine.on("scontrol --oneliner show reservation || true")
+
+    def send(minutes: int) -> str:
+        options = f"--parsable --time={minutes} --output=/dev/null --wrap 'sleep 45'"
+        return machine.on(f'su ada -c "cd /tmp; sbatch {options}"')
+
+    machine.on(
+        "scontrol create ReservationName=team Users=root StartTime=now+90days Duration=1 Nodes=ALL"
+    )
+    running = send(600)
+    assert wait_for(lambda: machine.state(running) == "RUNNING 0", 60, 1), machine.state(running)
+    block = [reserved(60)]
+    foreseen = play(block, "--check", "--diff")
+    assert foreseen.changed == 1
+    assert "rackwright-cr-0123456789abcdef0" not in told()
+    made = play(block)
+    assert made.changed == 1
+    assert (
+        f"may do so beyond the start of the reservation '{block[0]['name']}': {running}"
+        in " ".join(made.output.split())
+    )
+    assert play(block).changed == 0
+    assert play(block, "--check", "--diff").changed == 0
+    machine.on(f"scancel {running}")
+    long, short = send(600), send(1)
+    assert wait_for(lambda: machine.state(short).startswith("COMPLETED"), 120, 1), machine.state(
+        short
+    )
+    assert machine.state(long) == "PENDING 0", "it could still run when the block ends"
+    # The block was extended by a day; later it has ended, which cannot be moved but made again.
+    extended = [reserved(60 + 1440)]
+    assert play(extended).changed == 1
+    assert wait_for(lambda: machine.state(long) == "RUNNING 0", 90, 1), machine.state(long)
+    machine.on(f"scancel {long}")
+    ended = [reserved(-60)]
+    assert play(ended).changed == 1
+    assert "State=ACTIVE" in told()
+    assert play(ended).changed == 0
+    assert play(extended).changed == 1
+    assert play([]).changed == 1
+    left = told()
+    assert "ReservationName=team" in left
+    assert "rackwright-" not in left
+    machine.on("scontrol delete ReservationName=team")
 
 
 def test_a_controller_that_starts_with_its_slurmdbd_is_registered(machine: Machine) -> None:
@@ -333,6 +259,15 @@ REFUSED: Refused = {
         "slurm_controller",
         {"slurm_controller_qos": [{**URGENT, "preempts": ["gone"]}]},
         "the QOS 'urgent' of the cluster 'small' cannot be",
+    ),
+    "a-reservation-in-no-time": (
+        "slurm_controller",
+        {
+            "slurm_controller_reservations": [
+                {"name": "rackwright-x", "nodes": "gpu-1", "start": "tomorrow"}
+            ]
+        },
+        "the reservation 'rackwright-x' cannot be",
     ),
     "no-limit": (
         "slurm_controller",

@@ -27,6 +27,7 @@ from rackwright.inventory.role_variables.slurm_qos import (
     qos_variables,
     standby_controllers,
 )
+from rackwright.inventory.role_variables.slurm_reservations import reservation_variables
 from rackwright.inventory.role_variables.slurm_served import (
     WITH_FILES,
     hosts_with_files,
@@ -78,7 +79,7 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
         groups.vars(title, **variables)
     _add_slurm(groups, plan, named, site)
     if (first := first_controller(plan, named)) is not None:
-        hostvars[first] |= qos_variables(plan)
+        hostvars[first] |= qos_variables(plan) | reservation_variables(plan)
     for name in standby_controllers(plan, named):
         hostvars[name]["slurm_config_standby"] = True
     for name in hosts_with_files(plan, named):

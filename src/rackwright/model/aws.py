@@ -73,6 +73,11 @@ class CapacityBlock(Model):
     ends: Moment
     """When AWS takes the instances back; termination starts 30 minutes before."""
 
+    @property
+    def terminates(self) -> dt.datetime:
+        """When AWS begins to end its instances (Amazon EC2 User Guide, "Capacity Blocks for ML")."""
+        return self.ends - dt.timedelta(minutes=30)
+
     @model_validator(mode="after")
     def _ends_after_its_start(self) -> CapacityBlock:
         if self.starts is not None and self.starts >= self.ends:

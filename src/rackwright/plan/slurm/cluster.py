@@ -9,6 +9,7 @@ from rackwright.model.scheduler import Scheduler
 from rackwright.plan.expansion import Expansion
 from rackwright.plan.problems import PlanProblem
 from rackwright.plan.slurm.checks import Cabling, cabling
+from rackwright.plan.slurm.departures import Departure, departures
 from rackwright.plan.slurm.nodes import (
     NodeSet,
     PartitionSets,
@@ -63,6 +64,11 @@ class SlurmCluster:
     def topologies(self) -> tuple[PlannedTopology, ...]:
         """Every topology that its partitions use, its own first."""
         return self._topologies[0]
+
+    @property
+    def departures(self) -> tuple[Departure, ...]:
+        """Its nodes that AWS takes back at a moment that is known."""
+        return departures(self.plan, self.nodes)
 
     @cached_property
     def problems(self) -> tuple[PlanProblem, ...]:
