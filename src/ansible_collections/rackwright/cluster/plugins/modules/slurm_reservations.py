@@ -216,12 +216,11 @@ def main() -> None:
     }
     module = AnsibleModule(argument_spec=spec, supports_check_mode=True)
     try:
-        done = settle(module, Controller(module))
+        module.exit_json(**settle(module, Controller(module)))
     except KeyError as error:
         module.fail_json(msg="a reservation has no %s" % error)
     except (OSError, ValueError) as error:
         module.fail_json(msg="reservations of Slurm cannot be settled: %s" % error)
-    module.exit_json(**done)
 
 
 if __name__ == "__main__":
