@@ -218,3 +218,22 @@ def test_a_killed_engine_is_told() -> None:
     assert "goes on where it stopped" in str(told.hint)
     silent = automation.CommandError(Result("\n code: 1\n stdout: \n stderr: \n"))
     assert "code: 1" in tool_error("aws-network", site, "up", silent).summary
+
+
+def test_a_lack_of_capacity_is_told_with_what_was_tried_and_what_to_do() -> None:
+    """In the words of AWS and of its provider, between others."""
+    automation = pytest.importorskip("pulumi.automation")
+    from rackwright.provision.engine import Site, tool_error
+
+    tried = (
+        "error: 1 error occurred: creating urn:…: waiting for Auto Scaling Group (c-s-train) capacity "
+        "satisfied: timeout while waiting for state to become 'ok': Failed: We currently do not have "
+        "sufficient p5.48xlarge capacity in the Availability Zone you requested (us-east-1a)."
+    )
+    text = f"code: 255\nstdout: Updating\n  {tried}\nerror: update failed\nstderr: \n"
+    site = Site(Path("b.yaml"), (), "c", "s", "us-east-1")
+    told = tool_error("aws-cluster", site, "up", automation.CommandError(text))
+    assert "sufficient p5.48xlarge capacity in the Availability Zone" in told.summary
+    assert "update failed" not in told.summary
+    assert "another zone or another type" in str(told.hint)
+    assert "'rackwright up' goes on where it stopped" in str(told.hint)

@@ -16,6 +16,7 @@ from rackwright.files import write_changed
 from rackwright.harmless import json_text
 from rackwright.locks import exclusive
 from rackwright.provision.backends import PASSPHRASE
+from rackwright.provision.capacity import CAPACITY_ADVICE, lacks_capacity
 from rackwright.provision.progress import StackProgress
 from rackwright.provision.stack_locks import (
     clear_dead_locks,
@@ -345,20 +346,25 @@ def _plain(outputs: Mapping[str, automation.OutputValue]) -> dict[str, Any]:
 def tool_error(
     kind: str, site: Site, action: str, error: automation.CommandError
 ) -> ExternalToolError:
-    """What the engine said last, or that something killed it."""
+    """What the engine said last, that AWS has no capacity, or that something killed the engine."""
     from pulumi import automation
 
     if isinstance(error, automation.ConcurrentUpdateError):
         return locked(f"{kind}/{site.stack}", named_locks(str(error)))
     told = [line.strip() for line in str(error).splitlines()]
     lines = [line for line in told if "error:" in line.lower()]
-    if killed := next((m for line in told if (m := _KILLED.fullmatch(line))), None):
+    hint = f"mend the cause and run 'rackwright {action}' again; it goes on where it stopped"
+    # Of several errors the one that names type and zone; the others often follow from it.
+    if lacking := next((line for line in reversed(told) if lacks_capacity(line)), None):
+        detail = lacking
+        hint = f"{CAPACITY_ADVICE}; 'rackwright {action}' goes on where it stopped"
+    elif killed := next((m for line in told if (m := _KILLED.fullmatch(line))), None):
         detail = f"something killed the engine (signal {killed.group(1)})"
     else:
         detail = next(iter([*reversed(lines), *filter(_says_something, reversed(told))]), "no word")
     return ExternalToolError(
         f"'{action}' of stack '{kind}/{site.stack}' failed: {detail}",
-        hint=f"mend the cause and run 'rackwright {action}' again; it goes on where it stopped",
+        hint=hint,
     )
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from rackwright.errors import ExternalToolError
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.aws.access import parameter_path
+from rackwright.provision.capacity import CAPACITY_ADVICE, lacks_capacity
 from rackwright.provision.naming import GROUP_TAG, HOST_TAG, NodeInstance, TemplateVersion
 from rackwright.provision.outdated import ScalingGroup
 from rackwright.provision.targets import Target
@@ -282,12 +283,9 @@ class FleetCalls:
 def _with_advice(told: str) -> str:
     """The message of a failed activity, with what to do where capacity is lacking."""
     text = told.strip().rstrip(".")
-    if "InsufficientInstanceCapacity" not in text and "sufficient" not in text:
+    if not lacks_capacity(text):
         return text
-    return (
-        f"{text}; the group asks again by itself: wait, or give the node group a 'capacity' that is "
-        "reserved, another zone or another type"
-    )
+    return f"{text}; the group asks again by itself: {CAPACITY_ADVICE}"
 
 
 def _scaling_group(described: Mapping[str, Any]) -> ScalingGroup:
