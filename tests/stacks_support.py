@@ -28,6 +28,8 @@ class Registered:
     protect: bool = False
     retain_on_delete: bool = False
     aliases: tuple[str, ...] = ()
+    timeouts: tuple[str, str, str] = ("", "", "")
+    """For its creation, update and deletion."""
 
 
 @dataclass
@@ -131,6 +133,7 @@ class RecordingMonitor(mocks.MockMonitor):
         from pulumi.runtime import rpc
 
         if request.type != "pulumi:pulumi:Stack":
+            waits = request.customTimeouts
             self._recording.resources.append(
                 Registered(
                     type=request.type,
@@ -141,6 +144,7 @@ class RecordingMonitor(mocks.MockMonitor):
                     protect=request.protect,
                     retain_on_delete=request.retainOnDelete,
                     aliases=tuple(alias.spec.name or alias.urn for alias in request.aliases),
+                    timeouts=(waits.create, waits.update, waits.delete),
                 )
             )
         return super().RegisterResource(request)

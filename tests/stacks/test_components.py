@@ -50,6 +50,18 @@ def a_repository(number: int = 0, **changes: Any) -> dict[str, Any]:
     return {"bucket": "atlas-data", "prefix": f"set{number}", "path": f"/data{number}"} | changes
 
 
+def test_what_is_slow_is_waited_for(declare: Record) -> None:
+    repository = {"data_repositories": [a_repository()]}
+    plan = a_plan(file_systems=[a_file_system(**repository)], node_groups=[a_group()])
+    slow = {
+        made.type.rsplit(":", 1)[-1]
+        for kind in ("aws-network", "aws-storage", "aws-cluster")
+        for made in declare(kind, plan).resources
+        if made.timeouts == ("2h", "2h", "2h")
+    }
+    assert slow == {"LustreFileSystem", "DataRepositoryAssociation", "Group"}
+
+
 def test_the_root_component_carries_the_blueprint(declare: Record) -> None:
     root = declare("aws-network", a_plan()).one("Cluster")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pulumi
 import pulumi_aws as aws
 
-from rackwright.components.tags import SiteArgs, child_options
+from rackwright.components.tags import SLOW, SiteArgs, child_options
 from rackwright.plan.aws.launch_template import Wiring
 from rackwright.plan.aws.site import GroupPlan
 
@@ -75,7 +75,7 @@ class NodeGroup(pulumi.ComponentResource):
                 {"key": key, "value": value, "propagate_at_launch": True}
                 for key, value in sorted({**tags, "Name": name}.items())
             ],
-            opts=child_options(self, args, name),
+            opts=child_options(self, args, name, custom_timeouts=SLOW),
         )
         self.group_name = fleet.name
         self.template_id = template.id

@@ -12,7 +12,7 @@ import pulumi
 import pulumi_aws as aws
 
 from rackwright.components.efa import declare_rules, security_group
-from rackwright.components.tags import SiteArgs, child_options
+from rackwright.components.tags import SLOW, SiteArgs, child_options
 from rackwright.model.aws import DataRepository, LustreFileSystem
 from rackwright.plan.aws.access import tls_only_policy
 from rackwright.plan.aws.fsx import (
@@ -138,7 +138,7 @@ class Storage(pulumi.ComponentResource):
             security_group_ids=group_ids,
             kms_key_id=key,
             tags=self._args.tags(name),
-            opts=self._retained(name, depends_on=rules),
+            opts=self._retained(name, depends_on=rules, custom_timeouts=SLOW),
         )
 
     def _association(
@@ -158,7 +158,9 @@ class Storage(pulumi.ComponentResource):
             ),
             **association_args(repository),
             tags=self._args.tags(name),
-            opts=self._retained(name, depends_on=[] if bucket is None else [bucket]),
+            opts=self._retained(
+                name, depends_on=[] if bucket is None else [bucket], custom_timeouts=SLOW
+            ),
         )
 
     def _bucket(self, named: str) -> aws.s3.Bucket:
