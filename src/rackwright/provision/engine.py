@@ -15,8 +15,8 @@ from rackwright.errors import ExternalToolError, UsageError
 from rackwright.files import write_changed
 from rackwright.harmless import json_text
 from rackwright.locks import exclusive
+from rackwright.provision.aws.capacity import CAPACITY_ADVICE, lacks_capacity
 from rackwright.provision.backends import PASSPHRASE
-from rackwright.provision.capacity import CAPACITY_ADVICE, lacks_capacity
 from rackwright.provision.progress import StackProgress
 from rackwright.provision.stack_locks import (
     clear_dead_locks,

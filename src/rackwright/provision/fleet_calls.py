@@ -17,7 +17,7 @@ from typing import Any
 from rackwright.errors import ExternalToolError
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.aws.access import parameter_path
-from rackwright.provision.capacity import CAPACITY_ADVICE, lacks_capacity
+from rackwright.provision.aws.capacity import CAPACITY_ADVICE, lacks_capacity
 from rackwright.provision.naming import GROUP_TAG, HOST_TAG, NodeInstance, TemplateVersion
 from rackwright.provision.outdated import ScalingGroup
 from rackwright.provision.targets import Target
