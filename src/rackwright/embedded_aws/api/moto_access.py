@@ -1,8 +1,9 @@
 """What instances may do: calls with credentials of a role are judged by the role's policies, as IAM does.
 
 The commands of a team act as the owner of the account, whom nobody refuses anything. Credentials of a role are
-those with a session token, as an instance finds them in its metadata. moto judges either all calls or none, and
-of most services without the resource that is asked for.
+those with a session token, as an instance finds them in its metadata. moto judges either all calls or none, knows
+no conditions and no boundaries, and of most services not the resource: whatever is not Parameter Store's is judged
+as if all resources were asked for.
 """
 
 from __future__ import annotations
