@@ -1,4 +1,4 @@
-// Reads {account, principal, policies, boundaries, asked} as JSON and writes what IAM would answer.
+// Reads {account, principal, policies, asked} as JSON and writes what IAM would answer.
 //
 // 'asked' is a list of [action, resource], answered in its order by "Allowed", "ImplicitlyDenied",
 // "ExplicitlyDenied", or what is wrong with the question. Absent, every action of AWS is asked for on any
@@ -17,7 +17,6 @@ async function answer(question, action, resource) {
         contextVariables: {},
       },
       identityPolicies: question.policies.map((policy, index) => ({ name: `policy ${index}`, policy })),
-      permissionBoundaryPolicies: question.boundaries?.map((policy) => ({ name: "boundary", policy })),
       serviceControlPolicies: [],
       resourceControlPolicies: [],
     },
