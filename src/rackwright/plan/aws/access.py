@@ -23,9 +23,29 @@ def instance_roles(site: AwsSite) -> Iterator[InstanceRole]:
     yield "node"
 
 
+STACK_PARAMETERS = ("network", "storage", "cluster")
+"""Parameters that the stacks write, one each, with their outputs: ids and addresses, nothing secret."""
+
+
 def parameter_path(cluster: str, site: str) -> str:
     """The path below which the site's SSM parameters lie."""
     return f"/rackwright/{cluster}/{site}"
+
+
+def readable_parameters(cluster: str, site: str, role: InstanceRole) -> tuple[str, ...]:
+    """Names of the parameters that instances of a role may read, as IAM matches them.
+
+    Whoever may read a path by ``GetParametersByPath`` gets all that lies below it, so a compute node is
+    granted the outputs of the stacks by name and not the path that they share with the head's own.
+    Users have shells on login nodes, which read nothing.
+    """
+    path = parameter_path(cluster, site)
+    if role == "head":
+        return (path, f"{path}/*")
+    if role == "node":
+        own = f"{path}/{role}"
+        return (*(f"{path}/{name}" for name in STACK_PARAMETERS), own, f"{own}/*")
+    return ()
 
 
 def assume_role_policy() -> dict[str, Any]:
@@ -46,10 +66,10 @@ def assume_role_policy() -> dict[str, Any]:
 def instance_policy(
     cluster: str, site: AwsSite, account: str, role: InstanceRole
 ) -> dict[str, Any]:
-    """What an instance may do: be reached by Session Manager, and read its own cluster's parameters.
+    """What an instance may do: be reached by Session Manager, and read parameters of its own role and cluster.
 
-    Users have shells on login nodes, which read nothing. AWS's own policy for Session Manager
-    (``AmazonSSMManagedInstanceCore``) would let every job read every parameter of the account.
+    AWS's own policy for Session Manager (``AmazonSSMManagedInstanceCore``) would let it read every parameter
+    of the account. Nothing ships logs, so nothing is granted for them.
     """
     statements = [
         {
@@ -65,15 +85,14 @@ def instance_policy(
             "Resource": "*",
         }
     ]
-    if role != "login":
+    if readable := readable_parameters(cluster, site.name, role):
         start = f"arn:{partition(site.region)}:ssm:{site.region}:{account}:parameter"
-        path = start + parameter_path(cluster, site.name)
         statements.append(
             {
                 "Sid": "ReadOwnParameters",
                 "Effect": "Allow",
                 "Action": ["ssm:GetParameter", "ssm:GetParameters", "ssm:GetParametersByPath"],
-                "Resource": [path, f"{path}/*"],
+                "Resource": [start + name for name in readable],
             }
         )
     return _document(*statements)
