@@ -28,6 +28,7 @@ class Registered:
     protect: bool = False
     retain_on_delete: bool = False
     aliases: tuple[str, ...] = ()
+    ignore_changes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -141,6 +142,7 @@ class RecordingMonitor(mocks.MockMonitor):
                     protect=request.protect,
                     retain_on_delete=request.retainOnDelete,
                     aliases=tuple(alias.spec.name or alias.urn for alias in request.aliases),
+                    ignore_changes=tuple(request.ignoreChanges),
                 )
             )
         return super().RegisterResource(request)
