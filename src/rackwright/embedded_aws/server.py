@@ -48,6 +48,8 @@ def serve(folder: Path, idle_s: float = IDLE_S) -> None:
     from werkzeug.serving import make_server
 
     from rackwright.embedded_aws.api import (
+        dlm,
+        moto_ebs,
         moto_ec2,
         moto_fsx,
         moto_iam,
@@ -59,8 +61,17 @@ def serve(folder: Path, idle_s: float = IDLE_S) -> None:
     from rackwright.embedded_aws.gateway import Gateway, StateFile
     from rackwright.embedded_aws.provider.provider import serve_provider
 
-    additions = (moto_ec2, moto_fsx, moto_iam, moto_instances, moto_network, moto_route53, moto_ssm)
-    for addition in additions:
+    for addition in (
+        dlm,
+        moto_ebs,
+        moto_ec2,
+        moto_fsx,
+        moto_iam,
+        moto_instances,
+        moto_network,
+        moto_route53,
+        moto_ssm,
+    ):
         addition.install()
     guard = threading.RLock()
     state = StateFile(folder / STATE, guard)
