@@ -123,10 +123,12 @@ EVERY = ("slurm_config", "munge", "slurm_database", "slurm_controller")
 def heads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heads]:
     folder = tmp_path_factory.mktemp("data")
     wanted = [HostSpec(HEAD), HostSpec(NEXT)]
-    with some_machines(folder, "data", "10.213.77.0/24", wanted) as machines:
-        with some_disks(machines) as disks:
-            prepare(machines, folder)
-            yield Heads(machines, disks, disks.add(named(1), "400M", [HEAD]))
+    with (
+        some_machines(folder, "data", "10.213.77.0/24", wanted) as machines,
+        some_disks(machines) as disks,
+    ):
+        prepare(machines, folder)
+        yield Heads(machines, disks, disks.add(named(1), "400M", [HEAD]))
 
 
 def prepare(machines: Machines, folder: Path) -> None:

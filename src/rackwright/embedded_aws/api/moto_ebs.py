@@ -27,11 +27,7 @@ def install() -> None:
     first_init = Snapshot.__init__
 
     def attach_volume(
-        self: Any,
-        volume_id: str,
-        instance_id: str,
-        device_path: str,
-        delete_on_termination: bool = False,
+        self: Any, volume_id: str, instance_id: str, device_path: str, *more: Any, **named: Any
     ) -> Any:
         volume, instance = self.get_volume(volume_id), self.get_instance(instance_id)
         _check_attachment(volume, instance, device_path)
@@ -40,7 +36,7 @@ def install() -> None:
             raise EC2ClientError(
                 "IncorrectState", f"Instance '{instance_id}' is not 'running' or 'stopped'."
             )
-        return first_attach(self, volume_id, instance_id, device_path, delete_on_termination)
+        return first_attach(self, volume_id, instance_id, device_path, *more, **named)
 
     def detach_volume(self: Any, volume_id: str, instance_id: str, device_path: str) -> Any:
         volume = self.get_volume(volume_id)

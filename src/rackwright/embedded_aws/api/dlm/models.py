@@ -55,7 +55,7 @@ class LifecycleBackend(BaseBackend):
             JsonRESTError: there is none.
         """
         if identity not in self.policies:
-            raise _Error("ResourceNotFoundException", f"The policy {identity} does not exist", 404)
+            raise _error("ResourceNotFoundException", f"The policy {identity} does not exist", 404)
         return self.policies[identity]
 
     def update(self, identity: str, document: Mapping[str, Any]) -> None:
@@ -89,14 +89,14 @@ class LifecycleBackend(BaseBackend):
         return self.get(arn.rsplit("/", 1)[-1])
 
 
-class _Error(JsonRESTError):
-    def __init__(self, kind: str, message: str, code: int = 400) -> None:
-        self.code = code
-        super().__init__(kind, message)
+def _error(kind: str, message: str, code: int) -> JsonRESTError:
+    made = JsonRESTError(kind, message)
+    made.code = code
+    return made
 
 
-def _refuse(message: str) -> _Error:
-    return _Error("InvalidRequestException", message)
+def _refuse(message: str) -> JsonRESTError:
+    return _error("InvalidRequestException", message, 400)
 
 
 def _check(document: Mapping[str, Any]) -> None:
@@ -110,7 +110,7 @@ def _check(document: Mapping[str, Any]) -> None:
     details = document["PolicyDetails"]
     if not details.get("ResourceTypes") or not details.get("TargetTags"):
         raise _refuse("A policy needs ResourceTypes and TargetTags")
-    if not 1 <= len(details.get("Schedules") or ()) <= 4:  # noqa: PLR2004 - API reference
+    if not 1 <= len(details.get("Schedules") or ()) <= 4:
         raise _refuse("A policy has 1 to 4 Schedules")
     for schedule in details["Schedules"]:
         _check_schedule(schedule)
