@@ -29,7 +29,7 @@ class LifecycleBackend(BaseBackend):
         """The id of a new policy.
 
         Raises:
-            JsonRESTError: the service would not take it.
+            LifecycleError: the service would not take it.
         """
         _check(document)
         identity = f"policy-{secrets.token_hex(8)}0"
@@ -52,17 +52,18 @@ class LifecycleBackend(BaseBackend):
         """A policy by its id.
 
         Raises:
-            JsonRESTError: there is none.
+            LifecycleError: there is none.
         """
         if identity not in self.policies:
-            raise _error("ResourceNotFoundException", f"The policy {identity} does not exist", 404)
+            message = f"The policy {identity} does not exist"
+            raise LifecycleError("ResourceNotFoundException", message, 404)
         return self.policies[identity]
 
     def update(self, identity: str, document: Mapping[str, Any]) -> None:
         """Change what ``document`` says of a policy.
 
         Raises:
-            JsonRESTError: there is none, or the service would not take it.
+            LifecycleError: there is none, or the service would not take it.
         """
         held = self.get(identity)
         names = ("Description", "State", "ExecutionRoleArn", "PolicyDetails")
@@ -75,7 +76,7 @@ class LifecycleBackend(BaseBackend):
         """Take a policy away; the snapshots that it made stay.
 
         Raises:
-            JsonRESTError: there is none.
+            LifecycleError: there is none.
         """
         self.get(identity)
         del self.policies[identity]
@@ -84,19 +85,21 @@ class LifecycleBackend(BaseBackend):
         """A policy by its ARN.
 
         Raises:
-            JsonRESTError: there is none.
+            LifecycleError: there is none.
         """
         return self.get(arn.rsplit("/", 1)[-1])
 
 
-def _error(kind: str, message: str, code: int) -> JsonRESTError:
-    made = JsonRESTError(kind, message)
-    made.code = code
-    return made
+class LifecycleError(JsonRESTError):
+    """What the service answers to what it does not take."""
+
+    def __init__(self, kind: str, message: str, code: int = 400) -> None:
+        super().__init__(kind, message)
+        self.code = code
 
 
-def _refuse(message: str) -> JsonRESTError:
-    return _error("InvalidRequestException", message, 400)
+def _refuse(message: str) -> LifecycleError:
+    return LifecycleError("InvalidRequestException", message)
 
 
 def _check(document: Mapping[str, Any]) -> None:
