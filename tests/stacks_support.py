@@ -30,6 +30,7 @@ class Registered:
     aliases: tuple[str, ...] = ()
     timeouts: tuple[str, str, str] = ("", "", "")
     """For its creation, update and deletion."""
+    ignore_changes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -145,6 +146,7 @@ class RecordingMonitor(mocks.MockMonitor):
                     retain_on_delete=request.retainOnDelete,
                     aliases=tuple(alias.spec.name or alias.urn for alias in request.aliases),
                     timeouts=(waits.create, waits.update, waits.delete),
+                    ignore_changes=tuple(request.ignoreChanges),
                 )
             )
         return super().RegisterResource(request)

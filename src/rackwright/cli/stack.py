@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rackwright.cli.arguments import add_aws_site, add_blueprint
 from rackwright.cli.hosts import add_hosts
 from rackwright.cli.policy_gate import add_gate, gate_of, refused_by
+from rackwright.cli.replaced_heads import add_replaced_heads, prepare_heads, tell_replaced
 from rackwright.cli.site_status import show_hosts, shows_hosts
 from rackwright.cli.telling import say, tell_progress
 from rackwright.errors import ExternalToolError, UsageError
@@ -57,6 +58,7 @@ def configure(parser: argparse.ArgumentParser, verb: str) -> None:
             "--plan", type=Path, metavar="FOLDER", help="do what this plan says and nothing else"
         )
         add_replacement(parser)
+        add_replaced_heads(parser)
     if verb in _DESTRUCTIVE:
         parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.set_defaults(verb=verb)
@@ -106,6 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
             plans=_absolute(arguments.save_plan),
             refresh=arguments.refresh,
         )
+        tell_replaced(loaded, site, outcomes)
         if arguments.save_plan:
             saved_plans.seal(arguments.save_plan, stack=site.stack, blueprint=blueprint)
     if verb == "up" or (verb == "status" and any(o.kind == "aws-cluster" for o in outcomes)):
@@ -144,8 +147,10 @@ def _up(
     """
     from rackwright.provision import engine, nodes
 
+    restored = prepare_heads(arguments, loaded, site, target)
+    plans = _absolute(arguments.plan)
     try:
-        return engine.up(site, target, say=tell_progress, plans=_absolute(arguments.plan))
+        return engine.up(site, target, say=tell_progress, plans=plans, unprotected=restored)
     except ExternalToolError:
         # Where AWS cannot be asked either, the engine's own words are all there is.
         with suppress(ExternalToolError):

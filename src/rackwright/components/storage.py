@@ -1,4 +1,4 @@
-"""FSx for Lustre file systems and the buckets linked into them.
+"""FSx for Lustre file systems, the buckets linked into them, and the data volumes of head nodes.
 
 What holds data is protected from deletion and, even when the protection is lifted, retained.
 """
@@ -11,8 +11,9 @@ from collections.abc import Sequence
 import pulumi
 import pulumi_aws as aws
 
+from rackwright.components.data_volumes import DataVolumes
 from rackwright.components.efa import declare_rules, security_group
-from rackwright.components.tags import SLOW, SiteArgs, child_options
+from rackwright.components.tags import SLOW, SiteArgs, retained_options
 from rackwright.model.aws import DataRepository, LustreFileSystem
 from rackwright.plan.aws.access import tls_only_policy
 from rackwright.plan.aws.fsx import (
@@ -30,6 +31,8 @@ class Storage(pulumi.ComponentResource):
     """By name."""
     buckets: dict[str, pulumi.Output[str]]
     """Names of the buckets made here, by name."""
+    data_volumes: dict[str, pulumi.Output[str]]
+    """Ids of the data volumes of head nodes, by host name."""
 
     def __init__(
         self,
@@ -67,11 +70,18 @@ class Storage(pulumi.ComponentResource):
                 self.file_systems[system.name] = declared
                 for repository in system.data_repositories:
                     self._association(system, declared, repository, made.get(repository.bucket))
+        self.data_volumes = {}
+        if site.data_volume is not None:
+            options = pulumi.ResourceOptions(parent=self)
+            self.data_volumes = DataVolumes(
+                args, site.data_volume, protect=protect, opts=options
+            ).ids
         self.register_outputs(self.outputs())
 
     def outputs(self) -> dict[str, pulumi.Input[object]]:
         """What the cluster's stack and the configuration step need."""
-        return {"file_systems": self.mounts(), "buckets": self.buckets}
+        volumes = {"data_volumes": self.data_volumes} if self.data_volumes else {}
+        return {"file_systems": self.mounts(), "buckets": self.buckets, **volumes}
 
     def mounts(self) -> dict[str, dict[str, pulumi.Input[object]]]:
         """How to mount each file system, by name."""
@@ -88,15 +98,7 @@ class Storage(pulumi.ComponentResource):
         }
 
     def _retained(self, name: str, **more: object) -> pulumi.ResourceOptions:
-        return child_options(
-            self,
-            self._args,
-            name,
-            protect=self._protect,
-            retain_on_delete=True,
-            delete_before_replace=False,
-            **more,
-        )
+        return retained_options(self, self._args, name, protect=self._protect, **more)
 
     def _key(self) -> pulumi.Output[str]:
         name = self._args.name("storage")

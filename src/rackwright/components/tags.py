@@ -63,3 +63,18 @@ def child_options(
     former = FORMER_NAMES.get(name.removeprefix(f"{args.prefix}-"), ())
     aliases = [pulumi.Alias(name=args.name(old)) for old in former]
     return pulumi.ResourceOptions(parent=parent, aliases=aliases or None, **more)
+
+
+def retained_options(
+    parent: pulumi.Resource, args: SiteArgs, name: str, *, protect: bool, **more: Any
+) -> pulumi.ResourceOptions:
+    """The options of a child of ``parent`` that holds data: it stays in the account whatever happens to the stack."""
+    return child_options(
+        parent,
+        args,
+        name,
+        protect=protect,
+        retain_on_delete=True,
+        delete_before_replace=False,
+        **more,
+    )

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, unquote_plus
 _READS = ("Describe", "Get", "List", "Head", "Lookup", "Search", "Query", "Scan")
 _CREDENTIAL = re.compile(r"Credential=[^/]+/\d+/([\w-]+)/([\w-]+)/")
 _ACTION = re.compile(rb"(?:^|&)Action=([^&]+)")
-_REST = {"s3": "s3", "route53": "route53", "s3control": "s3control", "efs": "efs"}
+_REST = {"s3": "s3", "route53": "route53", "s3control": "s3control", "efs": "efs", "dlm": "dlm"}
 
 _COPIES = frozenset({"CopyObject", "UploadPartCopy"})
 

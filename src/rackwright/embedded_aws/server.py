@@ -48,7 +48,9 @@ def serve(folder: Path, idle_s: float = IDLE_S) -> None:
     from werkzeug.serving import make_server
 
     from rackwright.embedded_aws.api import (
+        dlm,
         moto_access,
+        moto_ebs,
         moto_ec2,
         moto_fsx,
         moto_iam,
@@ -61,7 +63,9 @@ def serve(folder: Path, idle_s: float = IDLE_S) -> None:
     from rackwright.embedded_aws.provider.provider import serve_provider
 
     additions = (
+        dlm,
         moto_access,
+        moto_ebs,
         moto_ec2,
         moto_fsx,
         moto_iam,

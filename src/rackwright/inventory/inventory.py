@@ -15,6 +15,7 @@ from typing import Any
 from rackwright.errors import RackwrightError
 from rackwright.inventory.role_variables.base import base_variables, name_variables, own_address
 from rackwright.inventory.role_variables.containers import container_variables, mpi_variables
+from rackwright.inventory.role_variables.data_volume import data_volume_variables
 from rackwright.inventory.role_variables.fabric import rdma_ports, subnet_managers
 from rackwright.inventory.role_variables.filesystems import lustre_variables, scratch_variables
 from rackwright.inventory.role_variables.health import health_variables
@@ -103,6 +104,9 @@ def build_inventory(plan: Plan, site: str | None = None) -> Inventory:
     _add_servers(groups, plan, named, hostvars)
     _add_storage(groups, plan, site, hostvars)
     _add_instances(groups, plan, named)
+    for name, variables in data_volume_variables(plan, named).items():
+        groups.put(groups.name("data", "volumes"), name)
+        hostvars[name] |= variables
     for where in {host.site for host in hosts}:
         groups.vars(groups.name("site", where), **container_variables(plan, where))
         groups.vars(groups.name("site", where), **name_variables(plan, where))

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
@@ -67,6 +67,7 @@ class StackOutcome:
         details: changed properties of each updated resource.
         outputs: the stack's outputs, secrets replaced.
         retained: resources left on purpose.
+        replaced: type by the name of each resource that another one takes the place of.
     """
 
     kind: StackKind
@@ -75,14 +76,20 @@ class StackOutcome:
     details: Mapping[str, tuple[str, ...]]
     outputs: Mapping[str, Any]
     retained: tuple[str, ...] = ()
+    replaced: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class _Options:
-    """How the engine is called."""
+    """How the engine is called.
+
+    Attributes:
+        unprotected: names of resources that may be replaced although they are protected.
+    """
 
     plans: Path | None = None
     refresh: bool = False
+    unprotected: frozenset[str] = frozenset()
 
     def plan_of(self, kind: StackKind) -> str | None:
         """The file of a stack's plan."""
@@ -101,6 +108,7 @@ def preview(
     say: Callable[[str], None],
     plans: Path | None = None,
     refresh: bool = False,
+    kinds: Iterable[StackKind] = ORDER,
 ) -> list[StackOutcome]:
     """What ``up`` would do, stack by stack; nothing is changed.
 
@@ -110,19 +118,31 @@ def preview(
         say: takes lines about the progress.
         plans: folder that the plan of each stack is saved in.
         refresh: compare with what is really there, not with what is recorded.
+        kinds: the stacks that are looked at.
     """
     options = _Options(plans, refresh)
-    return [_run(site, kind, target, "preview", say, options) for kind in ORDER]
+    return [_run(site, kind, target, "preview", say, options) for kind in kinds]
 
 
 def up(
-    site: Site, target: Target, *, say: Callable[[str], None], plans: Path | None = None
+    site: Site,
+    target: Target,
+    *,
+    say: Callable[[str], None],
+    plans: Path | None = None,
+    unprotected: Iterable[str] = (),
 ) -> list[StackOutcome]:
     """Create or change every stack of the site; the order is network, storage, cluster.
 
-    With ``plans``, a step that is not in the saved plan of its stack is refused.
+    Args:
+        site: the site.
+        target: where it is provisioned.
+        say: takes lines about the progress.
+        plans: folder of saved plans; a step that is not in the plan of its stack is refused.
+        unprotected: names of resources that may be replaced although they are protected.
     """
-    return _change(site, ORDER, target, "up", say, _Options(plans))
+    options = _Options(plans, unprotected=frozenset(unprotected))
+    return _change(site, ORDER, target, "up", say, options)
 
 
 def down(site: Site, target: Target, *, say: Callable[[str], None]) -> list[StackOutcome]:
@@ -199,6 +219,8 @@ def _run_engine(
 ) -> StackOutcome:
     if action != "preview":
         _settle(stack, kind, say)
+    if action == "up" and options.unprotected:
+        _unprotect(stack, options.unprotected)
     if action == "up" and options.plans:
         _load_encryption(stack, options.plans / f"{kind}.settings.json")
     quiet: Callable[[str], None] = lambda _line: None  # noqa: E731
@@ -230,7 +252,13 @@ def _run_engine(
         if not left:
             stack.workspace.remove_stack(stack.name)
     return StackOutcome(
-        kind, dict(progress.changes), progress.unchanged, progress.details, outputs, retained
+        kind,
+        dict(progress.changes),
+        progress.unchanged,
+        progress.details,
+        outputs,
+        retained,
+        progress.replaced,
     )
 
 
@@ -327,6 +355,19 @@ def _settle(stack: automation.Stack, kind: str, say: Callable[[str], None]) -> N
     stack.import_stack(deployment)
 
 
+def _unprotect(stack: automation.Stack, names: frozenset[str]) -> None:
+    """Lift the protection of some resources in the record; the program protects them again."""
+    deployment = stack.export_stack()
+    content = dict(deployment.deployment or {})
+    resources = [
+        {**one, "protect": False} if one["urn"].rsplit("::", 1)[-1] in names else one
+        for one in content.get("resources") or []
+    ]
+    if resources != content.get("resources"):
+        deployment.deployment = {**content, "resources": resources}
+        stack.import_stack(deployment)
+
+
 def _resources(stack: automation.Stack) -> Sequence[Mapping[str, Any]]:
     return (stack.export_stack().deployment or {}).get("resources") or []
 
@@ -401,6 +442,7 @@ def render_json(
                     "details": {name: list(diff) for name, diff in o.details.items()},
                     "outputs": dict(o.outputs),
                     "retained": list(o.retained),
+                    "replaced": sorted(o.replaced),
                 }
                 for o in outcomes
             ],

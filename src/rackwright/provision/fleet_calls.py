@@ -9,7 +9,7 @@ Reading takes ``autoscaling:DescribeAutoScalingGroups``, ``ec2:DescribeInstances
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from rackwright.errors import ExternalToolError
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.aws.access import parameter_path
+from rackwright.plan.aws.names import site_prefix
 from rackwright.provision.capacity import CAPACITY_ADVICE, lacks_capacity
 from rackwright.provision.naming import GROUP_TAG, HOST_TAG, NodeInstance, TemplateVersion
 from rackwright.provision.outdated import ScalingGroup
@@ -33,6 +34,8 @@ RECORDS_PER_PAGE = 300
 """Items that one answer holds, or one call names: the most that the API gives."""
 CHANGES_PER_BATCH = 400
 """Records changed by one call. Route 53 takes 1,000, and an ``UPSERT`` counts as two of them."""
+SNAPSHOT_WAITS = 240
+"""Times that a snapshot is looked at, 15 s apart: an hour."""
 _ALIVE = ["pending", "running", "stopping", "stopped"]
 _LEAVING = ("Terminat", "Detach")
 _TEMPLATE_ID, _TEMPLATE_VERSION = "aws:ec2launchtemplate:id", "aws:ec2launchtemplate:version"
@@ -188,26 +191,74 @@ class FleetCalls:
         told: Mapping[str, Any] = json.loads(value)
         return told
 
-    def release_servers(self) -> list[str]:
-        """Lift the protection from termination of head nodes; their instances."""
+    def servers(self, hosts: Collection[str]) -> dict[str, str]:
+        """The living instance of each of these head nodes that has one."""
+        prefix = site_prefix(self.fleet.cluster, self.fleet.site)
+        name_of = {f"{prefix}-{host}": host for host in hosts}
+        return {
+            name_of[tags["Name"]]: str(one["InstanceId"])
+            for one in self._heads()
+            if (tags := _tags(one)).get("Name") in name_of
+        }
+
+    def _heads(self) -> Iterator[Mapping[str, Any]]:
         filters = [
             *self._own(),
             {"Name": "tag:rackwright:role", "Values": ["head"]},
             {"Name": "instance-state-name", "Values": _ALIVE},
         ]
-        pages = self._pages("ec2", "describe_instances", INSTANCES_PER_PAGE, Filters=filters)
-        found = [
-            one["InstanceId"]
-            for page in pages
-            for reservation in page["Reservations"]
-            for one in reservation["Instances"]
-        ]
+        for page in self._pages("ec2", "describe_instances", INSTANCES_PER_PAGE, Filters=filters):
+            for reservation in page["Reservations"]:
+                yield from reservation["Instances"]
+
+    def release_servers(self) -> list[str]:
+        """Lift the protection from termination of head nodes; their instances."""
+        found = [str(one["InstanceId"]) for one in self._heads()]
         for one in found:
-            with _refusals("ec2:ModifyInstanceAttribute"):
-                self._client("ec2").modify_instance_attribute(
-                    InstanceId=one, DisableApiTermination={"Value": False}
-                )
+            self.release(one)
         return found
+
+    def release(self, instance: str) -> None:
+        """Lift the protection from termination of an instance."""
+        with _refusals("ec2:ModifyInstanceAttribute"):
+            self._client("ec2").modify_instance_attribute(
+                InstanceId=instance, DisableApiTermination={"Value": False}
+            )
+
+    def snapshot(self, instance: str, description: str) -> list[str]:
+        """Snapshots of all volumes of an instance at one moment, which are not complete yet; their ids."""
+        tags = {
+            "rackwright:cluster": self.fleet.cluster,
+            "rackwright:site": self.fleet.site,
+            "Name": description,
+        }
+        listed = [{"Key": key, "Value": value} for key, value in tags.items()]
+        with _refusals("ec2:CreateSnapshots"):
+            made = self._client("ec2").create_snapshots(
+                InstanceSpecification={"InstanceId": instance},
+                Description=description,
+                TagSpecifications=[{"ResourceType": "snapshot", "Tags": listed}],
+            )
+        return [str(one["SnapshotId"]) for one in made["Snapshots"]]
+
+    def wait_for_snapshots(self, ids: Sequence[str]) -> None:
+        """Wait until snapshots are complete.
+
+        Raises:
+            ExternalToolError: they are not, in the time that AWS's own waiter takes.
+        """
+        from botocore.exceptions import WaiterError
+
+        waiter = self._client("ec2").get_waiter("snapshot_completed")
+        patience = {"Delay": 15, "MaxAttempts": SNAPSHOT_WAITS}
+        with _refusals("ec2:DescribeSnapshots"):
+            try:
+                waiter.wait(SnapshotIds=list(ids), WaiterConfig=patience)
+            except WaiterError as error:
+                raise ExternalToolError(
+                    f"the snapshots {', '.join(ids)} are not complete: {error}",
+                    hint="run the same command again once they are",
+                ) from None
 
     def topology(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """The network nodes above each of these instances of which EC2 tells them."""

@@ -24,6 +24,7 @@ _VERBS = {
     "delete-replaced": "deleted the replaced",
 }
 _QUIET = frozenset({"same", "read", "discard", "read-discard", "read-replacement"})
+_REPLACING = frozenset({"replace", "create-replacement", "delete-replaced"})
 _LOOKING = frozenset({"refresh"})
 """Steps that only read what is there; what follows from it has a step of its own."""
 _SEVERITIES = frozenset({"error", "warning"})
@@ -38,6 +39,7 @@ class StackProgress:
         changes: number of steps by operation, ``same`` left out; resources of the cloud only.
         unchanged: number of resources that stay as they are.
         details: changed properties by resource name, for a preview.
+        replaced: type by the name of each resource that another one takes the place of.
     """
 
     label: str
@@ -45,6 +47,7 @@ class StackProgress:
     dry_run: bool = False
     changes: Counter[str] = field(default_factory=Counter)
     details: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    replaced: dict[str, str] = field(default_factory=dict)
     unchanged: int = 0
     errors: list[str] = field(default_factory=list)
     _started: dict[str, float] = field(default_factory=dict)
@@ -104,6 +107,8 @@ class StackProgress:
 
     def _count(self, meta: StepEventMetadata, operation: str) -> None:
         self.changes[operation] += 1
+        if operation in _REPLACING:
+            self.replaced[_name(meta.urn)] = _type(meta.type)
         changed = tuple(sorted(meta.detailed_diff or ())) or tuple(meta.diffs or ())
         if changed and operation == "update":
             self.details[_name(meta.urn)] = changed

@@ -102,6 +102,12 @@ class World:
             instanceType="m5.large",
         )
 
+    def instance(self) -> str:
+        return self.get("aws:ec2/instance:Instance", "instance", **instance_inputs(self)).id
+
+    def volume(self) -> str:
+        return self.get("aws:ebs/volume:Volume", "volume", **volume_inputs(self)).id
+
     def lustre(self) -> str:
         return self.get("aws:fsx/lustreFileSystem:LustreFileSystem", "fs", **lustre(self)).id
 
@@ -174,6 +180,45 @@ def instance_inputs(world: World) -> dict[str, Any]:
         "metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 2},
         "rootBlockDevice": {"encrypted": True, "volumeSize": 50, "volumeType": "gp3"},
         "tags": {"Name": "head"},
+    }
+
+
+def volume_inputs(world: World) -> dict[str, Any]:
+    return {
+        "availabilityZone": "us-west-2a",
+        "encrypted": True,
+        "iops": 3000,
+        "size": 100,
+        "throughput": 125,
+        "type": "gp3",
+        "tags": {"Name": "data"},
+    }
+
+
+def attachment_inputs(world: World) -> dict[str, Any]:
+    return {
+        "deviceName": "/dev/sdf",
+        "instanceId": world.instance(),
+        "stopInstanceBeforeDetaching": True,
+        "volumeId": world.volume(),
+    }
+
+
+def lifecycle_inputs(world: World) -> dict[str, Any]:
+    rule = {"interval": 24, "intervalUnit": "HOURS", "times": "03:30"}
+    schedule = {"name": "daily", "copyTags": True, "createRule": rule, "retainRule": {"count": 14}}
+    return {
+        "description": "data volumes of lab",
+        "executionRoleArn": world.get(
+            "aws:iam/role:Role", "lifecycle", assumeRolePolicy=TRUST
+        ).outputs["arn"],
+        "policyDetails": {
+            "policyType": "EBS_SNAPSHOT_MANAGEMENT",
+            "resourceTypes": ["VOLUME"],
+            "schedules": [schedule],
+            "targetTags": {"backed-up": "yes"},
+        },
+        "state": "ENABLED",
     }
 
 
@@ -460,6 +505,33 @@ CASES = (
         lambda w: {"bucket": w.bucket(), "policy": POLICY},
         lambda w: {"bucket": w.bucket(), "policy": WIDER},
         ("bucket", "other"),
+    ),
+    Case(
+        "aws:ebs/volume:Volume",
+        volume_inputs,
+        plus(volume_inputs, size=200, iops=4000, throughput=250, tags={"a": "b"}),
+        ("snapshotId", "snap-0123456789abcdef0"),
+        ("arn", "kmsKeyId"),
+    ),
+    Case(
+        "aws:ec2/volumeAttachment:VolumeAttachment",
+        attachment_inputs,
+        None,
+        ("volumeId", "vol-0123456789abcdef0"),
+    ),
+    Case(
+        "aws:ec2transitgateway/instanceState:InstanceState",
+        lambda w: {"instanceId": w.instance(), "state": "stopped"},
+        lambda w: {"instanceId": w.instance(), "state": "running"},
+        ("instanceId", "i-0123456789abcdef0"),
+        stays=True,
+    ),
+    Case(
+        "aws:dlm/lifecyclePolicy:LifecyclePolicy",
+        lifecycle_inputs,
+        plus(lifecycle_inputs, state="DISABLED", tags={"a": "b"}),
+        None,
+        ("arn",),
     ),
     Case(
         "aws:iam/role:Role",

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from rackwright.model.aws import AwsSite
 from rackwright.model.aws_partitions import partition
+from rackwright.plan.aws.tags import SNAPSHOT_TAG
 
 InstanceRole = Literal["head", "login", "node"]
 """What instances of one role have in common; ``node`` is that of the compute nodes."""
@@ -96,6 +97,65 @@ def instance_policy(
             }
         )
     return _document(*statements)
+
+
+def snapshot_trust_policy() -> dict[str, Any]:
+    """The trust policy of the role that makes snapshots: that of Amazon Data Lifecycle Manager."""
+    return _document(
+        {
+            "Effect": "Allow",
+            "Principal": {"Service": "dlm.amazonaws.com"},
+            "Action": "sts:AssumeRole",
+        }
+    )
+
+
+def snapshot_policy(site: AwsSite, prefix: str) -> dict[str, Any]:
+    """What that role may do: make snapshots of the site's own volumes, and remove those it made.
+
+    AWS's own (``AWSDataLifecycleManagerServiceRole``) deletes any snapshot of the account and shares it with others.
+    EC2 tells of volumes and snapshots only all together. Nobody but the service sets a tag that begins with ``aws:``.
+    """
+    start = f"arn:{partition(site.region)}:ec2:{site.region}"
+    volumes, snapshots = f"{start}:*:volume/*", f"{start}::snapshot/*"
+    made_by_it = {"aws:ResourceTag/aws:dlm:lifecycle-policy-id": "*"}
+    return _document(
+        {
+            "Sid": "SeeVolumesAndSnapshots",
+            "Effect": "Allow",
+            "Action": ["ec2:DescribeVolumes", "ec2:DescribeSnapshots", "ec2:DescribeInstances"],
+            "Resource": "*",
+        },
+        {
+            "Sid": "MakeSnapshotsOfOwnVolumes",
+            "Effect": "Allow",
+            "Action": "ec2:CreateSnapshot",
+            "Resource": volumes,
+            "Condition": {"StringEquals": {f"aws:ResourceTag/{SNAPSHOT_TAG}": prefix}},
+        },
+        {
+            "Sid": "MakeSnapshots",
+            "Effect": "Allow",
+            "Action": "ec2:CreateSnapshot",
+            "Resource": snapshots,
+        },
+        {
+            "Sid": "TagThem",
+            "Effect": "Allow",
+            "Action": "ec2:CreateTags",
+            "Resource": snapshots,
+        },
+        {
+            "Sid": "RemoveOwnSnapshots",
+            "Effect": "Allow",
+            "Action": "ec2:DeleteSnapshot",
+            "Resource": snapshots,
+            "Condition": {
+                "StringEquals": {f"aws:ResourceTag/{SNAPSHOT_TAG}": prefix},
+                "StringLike": made_by_it,
+            },
+        },
+    )
 
 
 def tls_only_policy(region: str, bucket: str) -> dict[str, Any]:

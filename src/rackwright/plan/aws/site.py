@@ -10,12 +10,15 @@ from typing import Any, Literal
 from rackwright.catalog.loader import how_to_add
 from rackwright.model.aws import (
     AwsAccess,
+    AwsHead,
     AwsNetwork,
     AwsNodeGroup,
     AwsServer,
     AwsSite,
+    DataVolume,
     Limits,
     LustreFileSystem,
+    Snapshots,
 )
 from rackwright.model.hardware import fact_value
 from rackwright.model.instances import Instance
@@ -108,9 +111,19 @@ class ServerPlan:
     """They take public addresses."""
 
     @property
+    def protected(self) -> bool:
+        """EC2 ends them only after their protection is lifted."""
+        return self.role == "head"
+
+    @property
+    def data_volume(self) -> DataVolume | None:
+        """The volume that each of them has apart from its root; None without."""
+        return self.server.data_volume if isinstance(self.server, AwsHead) else None
+
+    @property
     def kept(self) -> bool:
         """Their root volumes hold data: Slurm's state and the accounting database."""
-        return self.role == "head"
+        return self.protected and self.data_volume is None
 
     @property
     def vcpus(self) -> int | None:
@@ -191,6 +204,21 @@ class AwsSitePlan:
     def stated_tags(self) -> Mapping[str, str]:
         """Tags that the blueprint states; resources have those of ``tags`` beside."""
         return self.site.tags
+
+    @property
+    def data_volume(self) -> DataVolume | None:
+        """The volume that each of its head nodes has apart from its root; None without."""
+        return self.site.head.data_volume
+
+    @property
+    def data_hosts(self) -> tuple[str, ...]:
+        """The head nodes that have one, by name."""
+        return () if self.data_volume is None else self.servers[0].names
+
+    @property
+    def snapshots(self) -> Snapshots | None:
+        """When snapshots of those volumes are made; None for never."""
+        return None if self.data_volume is None else self.data_volume.snapshots
 
     @property
     def instance_roles(self) -> tuple[InstanceRole, ...]:

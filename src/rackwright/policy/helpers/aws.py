@@ -17,6 +17,7 @@ from rackwright.plan.aws.quotas import QuotaUse, quota_uses
 from rackwright.plan.aws.security_groups import network_rules, storage_rules
 from rackwright.plan.aws.site import STANDARD_QUOTA
 from rackwright.plan.aws.tags import MOST_TAGS, OWN_KEYS, key_problem, same_keys, value_problem
+from rackwright.plan.slurm.state import state_of_heads
 
 __all__ = [
     "MOST_TAGS",
@@ -38,6 +39,7 @@ __all__ = [
     "resource_names",
     "same_keys",
     "server_args",
+    "state_of_heads",
     "storage_rules",
     "unreachable",
     "value_problem",
