@@ -214,9 +214,9 @@ def test_root_alone_reads_them_once_the_role_has_run(site: Site) -> None:
 
 
 def test_jobs_are_started_only_when_the_rules_hold(site: Site) -> None:
-    told = site.on("systemctl show --property Requires,After slurmd").splitlines()
-    named = dict(line.split("=", 1) for line in told)
-    assert all(f"{UNIT}.service" in named[what].split() for what in ("Requires", "After")), told
+    shown = site.on("systemctl show --property Requires,After slurmd").splitlines()
+    named = dict(line.split("=", 1) for line in shown)
+    assert all(f"{UNIT}.service" in named[what].split() for what in ("Requires", "After")), shown
     site.on(f"cp {RULES} /root/kept; echo nonsense > {RULES}; systemctl stop {UNIT}")
     try:
         told = site.on("systemctl start slurmd; systemctl is-active slurmd", check=False)
