@@ -15,13 +15,13 @@ import pytest
 import yaml
 
 from aws_factories import a_site
-from lab_snapshots import PAIR, configured_machines
-from lab_support import LAB_MARKS, Machines, Played, Refused
+from lab_support import LAB_MARKS, Machines, Played, Refused, some_machines
+from rackwright.lab.lab import HostSpec
 from rackwright.lab.system import run, wait_for
 from rackwright.plan.aws.user_data import node_user_data
 
 pytestmark = LAB_MARKS
-NODE, SERVICE = "gpu-1", "head-2"
+NODE, SERVICE = "node-1", "service-1"
 ROLE = "instance_metadata"
 UNIT, TABLE = "rackwright-instance-metadata", "rackwright_instance_metadata"
 RULES = "/etc/rackwright/instance-metadata.nft"
@@ -66,9 +66,25 @@ table inet filter {
 """A firewall that a team has, in the place where Debian has it."""
 
 
+SLURM = f"""\
+ClusterName=metadata
+SlurmctldHost={NODE}
+SlurmUser=slurm
+StateSaveLocation=/var/lib/slurm/slurmctld
+SlurmdSpoolDir=/var/lib/slurm/slurmd
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SlurmdParameters=config_overrides
+ReturnToService=2
+NodeName={NODE} CPUs=1
+PartitionName=all Nodes={NODE} Default=YES
+"""
+"""A cluster of one host, which is its own controller."""
+
+
 @dataclass(frozen=True)
 class Site:
-    """A node, the service, and a controller that sends jobs to the node."""
+    """A node with Slurm, and the service."""
 
     machines: Machines
 
@@ -95,8 +111,10 @@ class Site:
     @property
     def job(self) -> set[str]:
         """What the job of a user is told that Slurm runs on the node."""
-        told = self.machines.on("head-1", f"runuser -u ada -- srun --chdir=/ -w {NODE} imds")
-        return set(told.splitlines())
+        return self.asks("runuser -u ada -- srun --chdir=/")
+
+    def is_idle(self) -> bool:
+        return self.on("sinfo -h -o %T", check=False) == "idle"
 
     def table_of_others(self) -> str:
         return self.on("nft list table inet filter")
@@ -105,7 +123,8 @@ class Site:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("metadata")
-    with configured_machines(folder, "meta", "10.213.35.0/24", PAIR) as machines:
+    hosts = [HostSpec(NODE), HostSpec(SERVICE)]
+    with some_machines(folder, "meta", "10.213.35.0/24", hosts) as machines:
         made = Site(machines)
         # The addresses are in the namespaces, which outlive a reboot of the hosts in them.
         for name, addresses in (
@@ -118,13 +137,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
                 run(*words, *(("nodad",) if ":" in address else ()))
         machines.on(SERVICE, f"printf %s {quote(SERVER)} > /root/imds.py")
         machines.on(SERVICE, "systemd-run --unit=imds --collect python3 /root/imds.py")
-        for name in (NODE, "head-1"):
-            machines.on(name, f"useradd --uid {ADA} ada")
         client = "/usr/local/bin/imds"
-        made.on(f"printf %s {quote(CLIENT)} > {client}; chmod 755 {client}")
-        made.on("apt-get install -qy nftables")
+        made.on(
+            f"printf %s {quote(CLIENT)} > {client}; chmod 755 {client}; useradd --uid {ADA} ada"
+        )
+        made.on("apt-get update -q; apt-get install -qy nftables slurmctld slurmd slurm-client")
+        made.on(f"printf %s {quote(SLURM)} > /etc/slurm/slurm.conf")
+        made.on("systemctl restart slurmctld slurmd")
         made.on(f"printf %s {quote(OTHERS)} > /etc/nftables.conf; systemctl enable --now nftables")
         assert wait_for(lambda: made.root == {READ}, 30, 0.5), made.root
+        assert wait_for(made.is_idle, 60, 0.5), made.on("sinfo; tail /var/log/slurm/*.log")
         yield made
 
 
@@ -192,9 +214,9 @@ def test_root_alone_reads_them_once_the_role_has_run(site: Site) -> None:
 
 
 def test_jobs_are_started_only_when_the_rules_hold(site: Site) -> None:
-    told = site.on("systemctl show --property Requires,After slurmd").splitlines()
-    named = dict(line.split("=", 1) for line in told)
-    assert all(f"{UNIT}.service" in named[what].split() for what in ("Requires", "After")), told
+    shown = site.on("systemctl show --property Requires,After slurmd").splitlines()
+    named = dict(line.split("=", 1) for line in shown)
+    assert all(f"{UNIT}.service" in named[what].split() for what in ("Requires", "After")), shown
     site.on(f"cp {RULES} /root/kept; echo nonsense > {RULES}; systemctl stop {UNIT}")
     try:
         told = site.on("systemctl start slurmd; systemctl is-active slurmd", check=False)
@@ -217,7 +239,7 @@ def test_rules_that_somebody_flushed_are_found_and_brought_back(site: Site) -> N
     site.on("nft flush ruleset")
     assert site.user == {READ}
     found = site.play("--tags", "verify")
-    assert "others than root may read the metadata of gpu-1" in " ".join(
+    assert "others than root may read the metadata of node-1" in " ".join(
         found.failure(NODE).split()
     ), found.output
     foreseen = site.play("--check")
@@ -277,8 +299,7 @@ def test_a_reboot_opens_nothing(site: Site) -> None:
     assert wait_for(is_back, 60, 0.5)
     assert (site.root, site.user) == ({READ}, {REFUSED_BY_KERNEL})
     assert "dport 9999 drop" in site.table_of_others()
-    idle = ("sinfo", "-h", "-n", NODE, "-o", "%T")
-    assert wait_for(lambda: site.machines.on("head-1", " ".join(idle)) == "idle", 90, 1.0)
+    assert wait_for(site.is_idle, 90, 1.0)
     assert site.job == {REFUSED_BY_KERNEL}
     again = site.play()
     assert (again.code, again.changed) == (0, 0), again.output
