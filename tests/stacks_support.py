@@ -29,6 +29,7 @@ class Registered:
     retain_on_delete: bool = False
     aliases: tuple[str, ...] = ()
     ignore_changes: tuple[str, ...] = ()
+    import_id: str = ""
 
 
 @dataclass
@@ -143,6 +144,7 @@ class RecordingMonitor(mocks.MockMonitor):
                     retain_on_delete=request.retainOnDelete,
                     aliases=tuple(alias.spec.name or alias.urn for alias in request.aliases),
                     ignore_changes=tuple(request.ignoreChanges),
+                    import_id=request.importId,
                 )
             )
         return super().RegisterResource(request)
