@@ -218,6 +218,49 @@ def test_another_image_replaces_the_head_node_and_never_its_data_volume(lab: Any
     assert [stack["changes"] for stack in again.values()] == [{}, {}, {}]
 
 
+def test_what_is_retained_is_taken_over_when_its_record_is_lost(lab: Any) -> None:
+    """Key, alias, file system and data volume; what is somebody else's is refused."""
+    blueprint = lab.blueprint(
+        "left", **{"root_volume: 100 GiB": "root_volume: 100 GiB\n      data_volume: {}"}
+    )
+    lab.stacks("up", blueprint, "--yes")
+    kms, fsx, ec2 = lab.client("kms"), lab.client("fsx"), lab.client("ec2")
+    own = [{"Name": "tag:Name", "Values": ["left-cloud-head-1-data"]}]
+
+    def retained() -> tuple[list[str], list[str], list[str]]:
+        """Ids of what the account has: the target of the alias, file systems, data volumes."""
+        return (
+            [a["TargetKeyId"] for a in kms.list_aliases()["Aliases"] if "left" in a["AliasName"]],
+            [
+                one["FileSystemId"]
+                for one in fsx.describe_file_systems()["FileSystems"]
+                if {"Key": "Name", "Value": "left-cloud-scratch"} in one["Tags"]
+            ],
+            [one["VolumeId"] for one in ec2.describe_volumes(Filters=own)["Volumes"]],
+        )
+
+    before = retained()
+    assert [len(ids) for ids in before] == [1, 1, 1]
+    for part in (lab.folder / "state/local/pulumi/.pulumi").rglob("left-cloud.json*"):
+        if part.parent.name == "aws-storage":
+            part.unlink()
+
+    ((key,), _, _) = before
+    other = [{"TagKey": "rackwright:site", "TagValue": "elsewhere"}]
+    kms.tag_resource(KeyId=key, Tags=other)
+    lab.run("up", blueprint, "--target", "local", "--yes", expect=2)
+    kms.tag_resource(KeyId=key, Tags=[{**other[0], "TagValue": "cloud"}])
+
+    foreseen = lab.stacks("preview", blueprint)
+    assert foreseen["aws-storage"]["changes"]["import"] == 4
+    done = lab.stacks("up", blueprint, "--yes")
+    assert done["aws-storage"]["changes"]["import"] == 4
+    assert done["aws-cluster"]["changes"] == {}
+    assert retained() == before
+    again = lab.stacks("up", blueprint, "--yes")
+    assert [stack["changes"] for stack in again.values()] == [{}, {}, {}]
+
+
 def test_a_violation_leaves_nothing_created(lab: Any) -> None:
     blueprint = lab.blueprint("refused", **{"L-417A185B: 4096": "L-417A185B: 100"})
     lab.run("up", blueprint, "--target", "local", "--yes", expect=5)

@@ -145,7 +145,13 @@ class Storage(pulumi.ComponentResource):
             security_group_ids=group_ids,
             kms_key_id=key,
             tags=self._args.tags(name),
-            opts=self._retained(name, "LustreFileSystem", depends_on=rules),
+            opts=self._retained(
+                name,
+                "LustreFileSystem",
+                depends_on=rules,
+                # FSx neither changes nor tells them: one that was taken over would be made anew.
+                ignore_changes=["securityGroupIds"],
+            ),
         )
 
     def _association(
