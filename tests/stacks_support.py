@@ -31,6 +31,7 @@ class Registered:
     timeouts: tuple[str, str, str] = ("", "", "")
     """For its creation, update and deletion."""
     ignore_changes: tuple[str, ...] = ()
+    import_id: str = ""
 
 
 @dataclass
@@ -147,6 +148,7 @@ class RecordingMonitor(mocks.MockMonitor):
                     aliases=tuple(alias.spec.name or alias.urn for alias in request.aliases),
                     timeouts=(waits.create, waits.update, waits.delete),
                     ignore_changes=tuple(request.ignoreChanges),
+                    import_id=request.importId,
                 )
             )
         return super().RegisterResource(request)

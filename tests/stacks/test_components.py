@@ -39,8 +39,14 @@ def lookup(kind: str, name: str) -> pulumi.Output[Any]:
 
 @pytest.fixture
 def declare(recorded: Record) -> Record:
-    def run(kind: StackKind, plan: AwsSitePlan, *, protect: bool = True) -> Recording:
-        args = SiteArgs(plan=plan, cluster="atlas", owner="ops")
+    def run(
+        kind: StackKind,
+        plan: AwsSitePlan,
+        *,
+        protect: bool = True,
+        adopted: dict[str, str] | None = None,
+    ) -> Recording:
+        args = SiteArgs(plan=plan, cluster="atlas", owner="ops", adopted=adopted or {})
 
         def program() -> None:
             Cluster(kind, args, {"name": "atlas"}, lookup, protect=protect)
@@ -382,6 +388,29 @@ def test_another_image_is_for_head_nodes_that_have_a_volume_of_their_own(declare
     assert ignored() == {"userData", "ami", "keyName"}
     assert ignored(**volume) == {"userData"}
     assert ignored(**volume, image="ssm:/aws/service/image") == {"userData", "ami"}
+
+
+def test_what_is_taken_over_is_taken_as_it_is(declare: Record) -> None:
+    system = a_file_system(efa=False, data_repositories=(a_repository(),))
+    plan = a_plan(head=HEAD, file_systems=(system,))
+    every = {
+        "Key atlas-use1-storage": "key-1",
+        "Alias atlas-use1-storage": "alias/atlas-use1-storage",
+        "LustreFileSystem atlas-use1-scratch": "fs-1",
+        "DataRepositoryAssociation atlas-use1-scratch-data0": "dra-1",
+        "Bucket atlas-use1-atlas-data": "atlas-data",
+        "Volume atlas-use1-head-1-data": "vol-1",
+    }
+    seen = declare("aws-storage", plan, adopted=every).resources
+    taken = {f"{r.type.rsplit(':', 1)[-1]} {r.name}": r for r in seen if r.import_id}
+    assert {name: r.import_id for name, r in taken.items()} == every
+    assert all((r.ignore_changes, r.protect) == (("*",), True) for r in taken.values())
+
+    one = {"Bucket atlas-use1-atlas-data": "atlas-data"}
+    seen = declare("aws-storage", plan, adopted=one).resources
+    assert [r.name for r in seen if r.import_id or "*" in r.ignore_changes] == [
+        "atlas-use1-atlas-data"
+    ]
 
 
 def test_instances_may_read_their_own_parameters_only(declare: Record) -> None:

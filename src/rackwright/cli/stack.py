@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from rackwright.errors import RackwrightError
     from rackwright.plan.load import LoadedPlan
+    from rackwright.provision.adoption import Retained
     from rackwright.provision.engine import Site, StackOutcome
     from rackwright.provision.nodes import Bound
     from rackwright.provision.targets import Target
@@ -107,6 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
             say=tell_progress,
             plans=_absolute(arguments.save_plan),
             refresh=arguments.refresh,
+            adopt=_adopter(loaded, site, target),
         )
         tell_replaced(loaded, site, outcomes)
         if arguments.save_plan:
@@ -148,15 +150,29 @@ def _up(
     from rackwright.provision import engine, nodes
 
     restored = prepare_heads(arguments, loaded, site, target)
-    plans = _absolute(arguments.plan)
     try:
-        return engine.up(site, target, say=tell_progress, plans=plans, unprotected=restored)
+        return engine.up(
+            site,
+            target,
+            say=tell_progress,
+            plans=_absolute(arguments.plan),
+            unprotected=restored,
+            adopt=_adopter(loaded, site, target),
+        )
     except ExternalToolError:
         # Where AWS cannot be asked either, the engine's own words are all there is.
         with suppress(ExternalToolError):
             for line in nodes.launch_failures(nodes.fleet_in(loaded.plan, site.name), target):
                 say(line)
         raise
+
+
+def _adopter(loaded: LoadedPlan, site: Site, target: Target) -> Retained:
+    """Finds what an earlier stack of the site has left in the account."""
+    from rackwright.provision.adoption import Retained
+
+    plan = next(one for one in loaded.plan.aws if one.name == site.name)
+    return Retained(loaded.plan.name, plan, target, say)
 
 
 def _rolls(arguments: argparse.Namespace, loaded: LoadedPlan) -> bool:

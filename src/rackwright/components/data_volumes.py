@@ -48,7 +48,7 @@ class DataVolumes(pulumi.ComponentResource):
         made = aws.ebs.Volume(
             name,
             **volume_args(args.plan.site, volume, prefix=args.prefix, tags=args.tags(name)),
-            opts=retained_options(self, args, name, protect=protect),
+            opts=retained_options(self, args, name, "Volume", protect=protect),
         )
         return made.id
 

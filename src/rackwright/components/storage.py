@@ -18,7 +18,9 @@ from rackwright.model.aws import DataRepository, LustreFileSystem
 from rackwright.plan.aws.access import tls_only_policy
 from rackwright.plan.aws.fsx import (
     association_args,
+    association_slug,
     bucket_name,
+    bucket_slug,
     file_system_args,
     repository_path,
 )
@@ -97,8 +99,8 @@ class Storage(pulumi.ComponentResource):
             for name, declared in self.file_systems.items()
         }
 
-    def _retained(self, name: str, **more: object) -> pulumi.ResourceOptions:
-        return retained_options(self, self._args, name, protect=self._protect, **more)
+    def _retained(self, name: str, kind: str = "", **more: object) -> pulumi.ResourceOptions:
+        return retained_options(self, self._args, name, kind, protect=self._protect, **more)
 
     def _key(self) -> pulumi.Output[str]:
         name = self._args.name("storage")
@@ -108,10 +110,13 @@ class Storage(pulumi.ComponentResource):
             enable_key_rotation=True,
             deletion_window_in_days=30,
             tags=self._args.tags(name),
-            opts=self._retained(name),
+            opts=self._retained(name, "Key"),
         )
         aws.kms.Alias(
-            name, name=f"alias/{name}", target_key_id=key.key_id, opts=self._retained(name)
+            name,
+            name=f"alias/{name}",
+            target_key_id=key.key_id,
+            opts=self._retained(name, "Alias"),
         )
         return key.arn
 
@@ -140,7 +145,14 @@ class Storage(pulumi.ComponentResource):
             security_group_ids=group_ids,
             kms_key_id=key,
             tags=self._args.tags(name),
-            opts=self._retained(name, depends_on=rules, custom_timeouts=SLOW),
+            opts=self._retained(
+                name,
+                "LustreFileSystem",
+                depends_on=rules,
+                # FSx neither changes nor tells them: one that was taken over would be made anew.
+                ignore_changes=["securityGroupIds"],
+                custom_timeouts=SLOW,
+            ),
         )
 
     def _association(
@@ -150,8 +162,7 @@ class Storage(pulumi.ComponentResource):
         repository: DataRepository,
         bucket: aws.s3.Bucket | None,
     ) -> None:
-        slug = repository.path.strip("/").replace("/", "-") or "root"
-        name = self._args.name(system.name, slug)
+        name = self._args.name(system.name, association_slug(repository))
         aws.fsx.DataRepositoryAssociation(
             name,
             file_system_id=declared.id,
@@ -161,21 +172,24 @@ class Storage(pulumi.ComponentResource):
             **association_args(repository),
             tags=self._args.tags(name),
             opts=self._retained(
-                name, depends_on=[] if bucket is None else [bucket], custom_timeouts=SLOW
+                name,
+                "DataRepositoryAssociation",
+                depends_on=[] if bucket is None else [bucket],
+                custom_timeouts=SLOW,
             ),
         )
 
     def _bucket(self, named: str) -> aws.s3.Bucket:
         args, region = self._args, self._args.plan.region
         key = args.plan.access.encryption_key
-        name = args.name(named.replace("{", "").replace("}", ""))
+        name = args.name(bucket_slug(named))
         called = self._named(named)
         bucket = aws.s3.Bucket(
             name,
             bucket=called,
             force_destroy=False,
             tags=args.tags(name),
-            opts=self._retained(name),
+            opts=self._retained(name, "Bucket"),
         )
         aws.s3.BucketVersioning(
             name,

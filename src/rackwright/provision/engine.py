@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
@@ -85,16 +86,21 @@ class _Options:
 
     Attributes:
         unprotected: names of resources that may be replaced although they are protected.
+        adopt: finds what the storage stack takes over, by what it has a record of.
     """
 
     plans: Path | None = None
     refresh: bool = False
     unprotected: frozenset[str] = frozenset()
+    adopt: Adopter | None = None
 
     def plan_of(self, kind: StackKind) -> str | None:
         """The file of a stack's plan."""
         return str(self.plans / f"{kind}.json") if self.plans else None
 
+
+Adopter = Callable[[Collection[str]], Mapping[str, str]]
+"""Takes what a stack has a record of, by type and name; gives ids of what is there already, by the same words."""
 
 _ENCRYPTION = ("secrets_provider", "encrypted_key", "encryption_salt")
 _PLAIN = _Options()
@@ -109,6 +115,7 @@ def preview(
     plans: Path | None = None,
     refresh: bool = False,
     kinds: Iterable[StackKind] = ORDER,
+    adopt: Adopter | None = None,
 ) -> list[StackOutcome]:
     """What ``up`` would do, stack by stack; nothing is changed.
 
@@ -119,8 +126,9 @@ def preview(
         plans: folder that the plan of each stack is saved in.
         refresh: compare with what is really there, not with what is recorded.
         kinds: the stacks that are looked at.
+        adopt: finds what the storage stack takes over.
     """
-    options = _Options(plans, refresh)
+    options = _Options(plans, refresh, adopt=adopt)
     return [_run(site, kind, target, "preview", say, options) for kind in kinds]
 
 
@@ -131,6 +139,7 @@ def up(
     say: Callable[[str], None],
     plans: Path | None = None,
     unprotected: Iterable[str] = (),
+    adopt: Adopter | None = None,
 ) -> list[StackOutcome]:
     """Create or change every stack of the site; the order is network, storage, cluster.
 
@@ -140,8 +149,10 @@ def up(
         say: takes lines about the progress.
         plans: folder of saved plans; a step that is not in the plan of its stack is refused.
         unprotected: names of resources that may be replaced although they are protected.
+        adopt: finds what the storage stack takes over; it is taken as it is, and then brought to
+            what the blueprint says, unless a plan is given, which has the first step alone.
     """
-    options = _Options(plans, unprotected=frozenset(unprotected))
+    options = _Options(plans, unprotected=frozenset(unprotected), adopt=adopt)
     return _change(site, ORDER, target, "up", say, options)
 
 
@@ -203,11 +214,41 @@ def _run(
             say(f"{kind}: the last run was killed; its lock is removed")
     try:
         with open_stack(site, kind, target, create=action != "down") as stack:
-            return _run_engine(stack, kind, action, say, options)
+            adopted = _adopted(stack, kind, action, options)
+            if not adopted:
+                return _run_engine(stack, kind, action, say, options)
+            own = stack.workspace.program
+            stack.workspace.program = _program(site, kind, adopted)
+            taken = _run_engine(stack, kind, action, say, options)
+            if action == "preview" or options.plans:
+                return taken
+            stack.workspace.program = own
+            brought = _run_engine(stack, kind, action, say, options)
+            return replace(brought, changes=dict(Counter(taken.changes) + Counter(brought.changes)))
     except automation.StackNotFoundError:
         return StackOutcome(kind, {}, 0, {}, {})
     except automation.CommandError as error:
         raise tool_error(kind, site, action, error) from None
+
+
+def _program(
+    site: Site, kind: StackKind, adopted: Mapping[str, str] | None = None
+) -> Callable[[], None]:
+    from rackwright.provision.program import inline_program
+
+    return inline_program(
+        kind, site.blueprint, site.layers, site.name, gate=site.gate, adopted=adopted
+    )
+
+
+def _adopted(
+    stack: automation.Stack, kind: StackKind, action: str, options: _Options
+) -> Mapping[str, str]:
+    """What the stack takes over; nothing but the one that holds data does."""
+    if kind != "aws-storage" or action == "down" or options.adopt is None:
+        return {}
+    recorded = {f"{_token(one)} {one['urn'].rsplit('::', 1)[-1]}" for one in _resources(stack)}
+    return options.adopt(recorded)
 
 
 def _run_engine(
@@ -273,7 +314,6 @@ def open_stack(
     """
     from pulumi import automation
 
-    from rackwright.provision.program import inline_program
     from rackwright.provision.tools import find_pulumi, pulumi_environment
     from rackwright.provision.tools.automation import automation_command
 
@@ -289,7 +329,6 @@ def open_stack(
         runtime="python",
         backend=automation.ProjectBackend(url=target.backend) if target.backend else None,
     )
-    program = inline_program(kind, site.blueprint, site.layers, site.name, gate=site.gate)
     provider = target.secrets_provider
     kept = {}
     if provider not in {None, PASSPHRASE}:
@@ -305,7 +344,9 @@ def open_stack(
             secrets_provider=provider,
             stack_settings=kept,
         )
-        stack = opener(stack_name=site.stack, project_name=kind, program=program, opts=options)
+        stack = opener(
+            stack_name=site.stack, project_name=kind, program=_program(site, kind), opts=options
+        )
         stack.set_config("aws:region", automation.ConfigValue(site.region))
         yield stack
 

@@ -657,6 +657,33 @@ def test_a_type_lives_through_a_whole_life(engine: Engine, case: Case) -> None:
         world.close()
 
 
+RETAINED = (
+    "aws:ebs/volume:Volume",
+    "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation",
+    "aws:fsx/lustreFileSystem:LustreFileSystem",
+    "aws:kms/alias:Alias",
+    "aws:kms/key:Key",
+    "aws:s3/bucket:Bucket",
+)
+
+
+@pytest.mark.parametrize("token", RETAINED)
+def test_what_is_imported_is_as_it_is(engine: Engine, token: str) -> None:
+    """By its id alone; and the program that made it would not make it anew."""
+    (case,) = [one for one in CASES if one.token == token]
+    world = World(engine, f"i-{token.rsplit(':', 1)[-1].lower()[:18]}")
+    try:
+        made = engine.create(token, "imported", case.first(world))
+        read = engine.read(Made(made.urn, made.id, {}, {}))
+        found = Made(made.urn, read.id, decode(read.inputs), decode(read.properties))
+        assert not engine.diff(found, found.inputs).diffs
+        wanted = {**case.first(world), "securityGroupIds": found.inputs.get("securityGroupIds")}
+        assert not engine.diff(found, wanted).replaces
+        engine.delete(made)
+    finally:
+        world.close()
+
+
 def _life(engine: Engine, case: Case, world: World, short: str) -> None:
     first = case.first(world)
     made = engine.create(case.token, short, first)

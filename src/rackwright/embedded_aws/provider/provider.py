@@ -283,6 +283,8 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
                 return provider_pb2.ReadResponse(id="")
             self._memory.note(context.peer(), request.urn, request.id)
             live = _live_inputs(resource, inputs, outputs)
+            if not inputs:  # it is imported
+                live = resource.defaults(self._aws(context, state), live)
             if state.get(_INCOMPLETE):
                 outputs[_INCOMPLETE] = True
             return provider_pb2.ReadResponse(

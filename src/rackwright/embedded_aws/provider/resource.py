@@ -33,6 +33,8 @@ class Resource:
     name_limit: ClassVar[int] = 255
     unordered: ClassVar[frozenset[str]] = frozenset()
     documents: ClassVar[frozenset[str]] = frozenset()
+    silent: ClassVar[frozenset[str]] = frozenset()
+    """Inputs that stay what they are where the program says nothing of them."""
     taggable: ClassVar[bool] = True
     delete_first: ClassVar[bool] = False
 
@@ -162,7 +164,10 @@ def differing(resource: Resource, olds: Props, news: Props) -> list[str]:
     """Returns the names of the inputs that differ, sorted."""
     names = {name for name in {*olds, *news} if not name.startswith("__")}
     return sorted(
-        name for name in names if not equal(resource, name, olds.get(name), news.get(name))
+        name
+        for name in names
+        if not (name in resource.silent and news.get(name) is None)
+        and not equal(resource, name, olds.get(name), news.get(name))
     )
 
 

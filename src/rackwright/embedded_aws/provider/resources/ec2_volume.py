@@ -32,6 +32,7 @@ class Volume(Ec2Resource):
         "throughput",
         "type",
     )
+    silent = frozenset({"encrypted", "iops", "kmsKeyId", "snapshotId", "throughput", "type"})
     computed = ("arn", "createTime", "iops", "kmsKeyId", "size", "snapshotId", "throughput", "type")
 
     def check(self, inputs: Props) -> list[tuple[str, str]]:

@@ -228,6 +228,7 @@ class DataRepositoryAssociation(_FsxResource):
         return {
             "arn": item["ResourceARN"],
             "associationId": identity,
+            "batchImportMetaDataOnCreate": item.get("BatchImportMetaDataOnCreate"),
             "dataRepositoryPath": item["DataRepositoryPath"],
             "fileSystemId": item["FileSystemId"],
             "fileSystemPath": item["FileSystemPath"],
