@@ -141,8 +141,8 @@ def prepare(machines: Machines, folder: Path) -> None:
         (folder / host / "slurm.conf").write_text(head + SLURM.format(head=host))
         machines.on(host, f"printf %s '{UDEV}' > /usr/local/bin/udevadm")
         machines.on(host, "chmod 755 /usr/local/bin/udevadm; apt-get update -q")
-    # Users whose numbers are not those of the first host, as of another image.
-    machines.on(NEXT, "useradd --system one; useradd --system two; useradd --system three")
+    # Users have other numbers than on the first host, as those of another image.
+    machines.on(NEXT, "for n in $(seq 100 120); do useradd --system --uid $n u$n || true; done")
 
 
 BLANK = "/dev/disk/by-id/nvme-blank"

@@ -75,6 +75,7 @@ def prepare_heads(
     fleet = nodes.fleet_in(loaded.plan, site.name)
     if not hosts or not heads.are_there(fleet, target, hosts):
         return restored
+    engine.make_stacks(site, target)
     foreseen = engine.preview(site, target, say=tell_progress, kinds=("aws-cluster",))
     going = heads.replaced_heads(fleet, hosts, foreseen)
     if going and not arguments.replace_head:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import pulumi
 import pulumi_aws as aws
@@ -53,7 +54,7 @@ class Storage(pulumi.ComponentResource):
             opts,
         )
         self._args = args
-        self._protect = protect
+        self._protected = protect
         self.file_systems = {}
         self.buckets = {}
         site = args.plan
@@ -99,8 +100,8 @@ class Storage(pulumi.ComponentResource):
             for name, declared in self.file_systems.items()
         }
 
-    def _retained(self, name: str, kind: str = "", **more: object) -> pulumi.ResourceOptions:
-        return retained_options(self, self._args, name, kind, protect=self._protect, **more)
+    def _retained(self, name: str, kind: str = "", **more: Any) -> pulumi.ResourceOptions:
+        return retained_options(self, self._args, name, kind, protect=self._protected, **more)
 
     def _key(self) -> pulumi.Output[str]:
         name = self._args.name("storage")

@@ -399,7 +399,8 @@ class AwsSite(Model):
                 raise ValueError(f"availability zone '{zone}' is not in region '{self.region}'")
         if self.access.connect == "jump" and self.login is None:
             raise ValueError("'connect: jump' needs 'login' nodes to jump from")
-        volume_key = self.head.data_volume and self.head.data_volume.encryption_key
+        volume = self.head.data_volume
+        volume_key = None if volume is None else volume.encryption_key
         for arn in (self.access.permissions_boundary, self.access.encryption_key, volume_key):
             if arn is not None and partition_of_arn(arn) != partition(self.region):
                 here = partition(self.region)

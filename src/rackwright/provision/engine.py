@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -12,13 +11,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
 
-from rackwright.errors import ExternalToolError, UsageError
-from rackwright.files import write_changed
+from rackwright.errors import ExternalToolError
 from rackwright.harmless import json_text
 from rackwright.locks import exclusive
 from rackwright.provision.backends import PASSPHRASE
 from rackwright.provision.capacity import CAPACITY_ADVICE, lacks_capacity
 from rackwright.provision.progress import StackProgress
+from rackwright.provision.saved_plans import load_encryption, save_encryption
 from rackwright.provision.stack_locks import (
     clear_dead_locks,
     clear_half_written,
@@ -102,7 +101,6 @@ class _Options:
 Adopter = Callable[[Collection[str]], Mapping[str, str]]
 """Takes what a stack has a record of, by type and name; gives ids of what is there already, by the same words."""
 
-_ENCRYPTION = ("secrets_provider", "encrypted_key", "encryption_salt")
 _PLAIN = _Options()
 _KILLED = re.compile(r"code: -(\d+)")
 
@@ -130,6 +128,22 @@ def preview(
     """
     options = _Options(plans, refresh, adopt=adopt)
     return [_run(site, kind, target, "preview", say, options) for kind in kinds]
+
+
+def make_stacks(site: Site, target: Target) -> None:
+    """Make the stacks that are not there, empty: one is previewed only where those exist that it refers to.
+
+    Raises:
+        ExternalToolError: the Pulumi CLI is missing, or fails.
+    """  # noqa: DOC501 - tool_error() makes the ExternalToolError
+    from pulumi import automation
+
+    for kind in ORDER:
+        try:
+            with open_stack(site, kind, target, create=True):
+                continue
+        except automation.CommandError as error:
+            raise tool_error(kind, site, "preview", error) from None
 
 
 def up(
@@ -263,7 +277,7 @@ def _run_engine(
     if action == "up" and options.unprotected:
         _unprotect(stack, options.unprotected)
     if action == "up" and options.plans:
-        _load_encryption(stack, options.plans / f"{kind}.settings.json")
+        load_encryption(stack, options.plans / f"{kind}.settings.json")
     quiet: Callable[[str], None] = lambda _line: None  # noqa: E731
     outputs: dict[str, Any] = {}
     with StackProgress(kind, dry_run=action == "preview") as progress:
@@ -285,7 +299,7 @@ def _run_engine(
                 exclude_protected=True, on_event=progress, on_output=quiet, on_error=quiet
             )
     if action == "preview" and options.plans:
-        _save_encryption(stack, options.plans / f"{kind}.settings.json")
+        save_encryption(stack, options.plans / f"{kind}.settings.json")
     retained: tuple[str, ...] = ()
     if action == "down":
         left = [r for r in _resources(stack) if r.get("custom") and not _is_provider(r)]
@@ -349,34 +363,6 @@ def open_stack(
         )
         stack.set_config("aws:region", automation.ConfigValue(site.region))
         yield stack
-
-
-def _save_encryption(stack: automation.Stack, file: Path) -> None:
-    """Write down how the secrets of a saved plan are encrypted; the key itself is not in it.
-
-    The engine's workspace is made anew for each run, and with it the salt of a passphrase.
-    """
-    settings = stack.workspace.stack_settings(stack.name)
-    write_changed(file, json.dumps({name: getattr(settings, name) for name in _ENCRYPTION}))
-
-
-def _load_encryption(stack: automation.Stack, file: Path) -> None:
-    """Read secrets as the saved plan has written them.
-
-    Raises:
-        UsageError: it cannot be read.
-    """
-    try:
-        saved = json.loads(file.read_text(encoding="utf-8"))
-        saved = saved if isinstance(saved, Mapping) else None
-    except (OSError, ValueError, RecursionError):
-        saved = None
-    if saved is None:
-        raise UsageError(f"'{file}' cannot be read", hint="make the plan again") from None
-    settings = stack.workspace.stack_settings(stack.name)
-    for name in _ENCRYPTION:
-        setattr(settings, name, saved.get(name))
-    stack.workspace.save_stack_settings(stack.name, settings)
 
 
 def _settle(stack: automation.Stack, kind: str, say: Callable[[str], None]) -> None:
