@@ -98,7 +98,7 @@ def test_no_job_starts_that_would_outlive_a_capacity_block(machine: Machine) -> 
         return {"name": "rackwright-cr-0123456789abcdef0", "nodes": "gpu-1", "start": start, **more}
 
     def play(wanted: list[dict[str, Any]], *arguments: str) -> Played:
-        given = {"slurm_controller_reservations": wanted}
+        given: dict[str, Any] = {"slurm_controller_reservations": wanted}
         return machine.play("slurm_controller", arguments=arguments, **given)
 
     def told() -> str:

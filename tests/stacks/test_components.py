@@ -384,7 +384,7 @@ def test_another_image_is_for_head_nodes_that_have_a_volume_of_their_own(declare
         plan = a_plan(head=LOGIN | head)
         return set(declare("aws-cluster", plan).one("Instance").ignore_changes)
 
-    volume = {"data_volume": {}}
+    volume: dict[str, Any] = {"data_volume": {}}
     assert ignored() == {"userData", "ami", "keyName"}
     assert ignored(**volume) == {"userData"}
     assert ignored(**volume, image="ssm:/aws/service/image") == {"userData", "ami"}

@@ -84,7 +84,7 @@ def test_state_that_controllers_share_is_on_no_volume_of_theirs(tmp_path: Path) 
 
 
 def test_the_stacks_tell_which_volume_it_is(tmp_path: Path) -> None:
-    told = {"data_volumes": {"head-1": "vol-0123456789abcdef0"}}
+    told: dict[str, Any] = {"data_volumes": {"head-1": "vol-0123456789abcdef0"}}
     assert hostvars(tmp_path, **told)["head-1"]["data_volume_device"] == (
         "/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol0123456789abcdef0"
     )

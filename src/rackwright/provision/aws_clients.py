@@ -1,4 +1,4 @@
-"""Clients of AWS, and what it refuses in words for people."""
+"""Clients of AWS where a target provisions, and what AWS refuses in words."""
 
 from __future__ import annotations
 
@@ -67,5 +67,5 @@ def refusals(action: str) -> Iterator[None]:
 
 
 def error_code(error: Any) -> str:
-    """What AWS calls the reason of a refusal."""
+    """The code of an error that AWS answers with."""
     return str(error.response.get("Error", {}).get("Code", "unknown"))
