@@ -173,14 +173,14 @@ def refuse(monkeypatch: pytest.MonkeyPatch, status: int, code: str, times: int) 
         )
         return AWSResponse(request.url, status, {}, Body(text.encode()))
 
-    first = fleet_calls._make_client
+    first = fleet_calls.make_client
 
     def make(*arguments: Any) -> Any:
         client = first(*arguments)
         client.meta.events.register_first("before-send.ec2.CreateTags", answer)
         return client
 
-    monkeypatch.setattr(fleet_calls, "_make_client", make)
+    monkeypatch.setattr(fleet_calls, "make_client", make)
     return called
 
 
