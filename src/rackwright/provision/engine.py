@@ -16,6 +16,9 @@ from rackwright.files import write_changed
 from rackwright.harmless import json_text
 from rackwright.locks import exclusive
 from rackwright.provision.backends import PASSPHRASE
+from rackwright.provision.lost_creations.creation import Cloud
+from rackwright.provision.lost_creations.failures import FailedCreations
+from rackwright.provision.lost_creations.stack import settle_stack
 from rackwright.provision.progress import StackProgress
 from rackwright.provision.stack_locks import (
     clear_dead_locks,
@@ -182,7 +185,12 @@ def _run(
             say(f"{kind}: the last run was killed; its lock is removed")
     try:
         with open_stack(site, kind, target, create=action != "down") as stack:
-            return _run_engine(stack, kind, action, say, options)
+            failures = FailedCreations(
+                target.state / "failed-creations" / f"{kind}.{site.stack}.json"
+            )
+            if action != "preview":
+                settle_stack(stack, failures, Cloud(target, site.region), label=kind, say=say)
+            return _run_engine(stack, kind, action, failures, options)
     except automation.StackNotFoundError:
         return StackOutcome(kind, {}, 0, {}, {})
     except automation.CommandError as error:
@@ -193,16 +201,15 @@ def _run_engine(
     stack: automation.Stack,
     kind: StackKind,
     action: Literal["preview", "up", "down"],
-    say: Callable[[str], None],
+    failures: FailedCreations,
     options: _Options,
 ) -> StackOutcome:
-    if action != "preview":
-        _settle(stack, kind, say)
     if action == "up" and options.plans:
         _load_encryption(stack, options.plans / f"{kind}.settings.json")
     quiet: Callable[[str], None] = lambda _line: None  # noqa: E731
     outputs: dict[str, Any] = {}
-    with StackProgress(kind, dry_run=action == "preview") as progress:
+    progress = StackProgress(kind, dry_run=action == "preview")
+    with failures.noted(progress.failed), progress:
         if action == "preview":
             stack.preview(
                 on_event=progress,
@@ -307,23 +314,6 @@ def _load_encryption(stack: automation.Stack, file: Path) -> None:
     for name in _ENCRYPTION:
         setattr(settings, name, saved.get(name))
     stack.workspace.save_stack_settings(stack.name, settings)
-
-
-def _settle(stack: automation.Stack, kind: str, say: Callable[[str], None]) -> None:
-    """Forget operations that a killed engine had begun, so that the next run repeats them.
-
-    The programs give every resource a stable name or a tag of its own, so repeating a creation
-    that did succeed is refused or adopted by the provider, never duplicated silently.
-    """
-    deployment = stack.export_stack()
-    content = dict(deployment.deployment or {})
-    pending = content.get("pending_operations") or []
-    if not pending:
-        return
-    names = ", ".join(op["resource"]["urn"].rsplit("::", 1)[-1] for op in pending)
-    say(f"{kind}: the last run was cut off during {names}; it is repeated")
-    deployment.deployment = {**content, "pending_operations": []}
-    stack.import_stack(deployment)
 
 
 def _resources(stack: automation.Stack) -> Sequence[Mapping[str, Any]]:

@@ -7,7 +7,8 @@ same: the answer was lost, or the provider's process ended.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,14 @@ class FailedCreations:
         if not isinstance(told, list):
             return []
         return [one for one in told if isinstance(one, dict) and {"urn", "type"} <= one.keys()]
+
+    @contextmanager
+    def noted(self, failed: Sequence[Mapping[str, Any]]) -> Iterator[None]:
+        """Keep those that have failed when what is done inside has ended."""
+        try:
+            yield
+        finally:
+            self.add(failed)
 
     def add(self, failed: Sequence[Mapping[str, Any]]) -> None:
         """Keep more of them."""

@@ -77,11 +77,9 @@ def settle(
     if unclear:
         raise _refusal(label, unclear)
     for urn in interrupted.changes:
-        say(
-            f"{label}: the last run was cut off while it changed {_name(urn)}; AWS is asked how it is"
-        )
+        say(f"{label}: {_name(urn)}: its change did not end in the last run; it is read again")
     for urn in interrupted.deletions:
-        say(f"{label}: the last run was cut off while it deleted {_name(urn)}; that is repeated")
+        say(f"{label}: {_name(urn)}: its deletion did not end in the last run; it is repeated")
     return settlement
 
 
@@ -98,7 +96,7 @@ def _settle_one(
         UnclearError: it cannot be told, or AWS does not get done with it.
     """
     if lost.type in REPEATED:
-        say(f"{subject} was being made when the last run was cut off; that is repeated")
+        say(f"{subject}: its creation did not end in the last run; it is repeated")
         return None
     finder = FINDERS.get(lost.type)
     if finder is None:
@@ -111,12 +109,12 @@ def _settle_one(
     for polled in range(POLLS):
         found = _candidates(finder, cloud, lost)
         if found is None:
-            say(f"{subject} was begun when the last run was cut off, and is not in AWS; it is made")
+            say(f"{subject}: its creation did not end in the last run, and AWS has nothing of it")
             return None
         if not found.making:
             if finish := _FINISHERS.get(lost.type):
                 finish(cloud, lost, found.id)
-            say(f"{subject} was made before the last run was cut off: {found.id} is recorded")
+            say(f"{subject}: its creation did not end in the last run; AWS has made {found.id}")
             return found.id
         if polled == 0:
             say(f"{subject}: waiting until AWS has made {found.id}")
@@ -180,8 +178,3 @@ def _refusal(label: str, unclear: list[tuple[LostCreation, UnclearError]]) -> Ex
 
 def _name(urn: str) -> str:
     return urn.rsplit("::", 1)[-1]
-
-
-def settled_resources(settlement: Settlement, interrupted: Interrupted) -> tuple[str, ...]:
-    """URNs of the resources that the provider has to read."""
-    return tuple(dict.fromkeys((*settlement.found, *interrupted.changes, *interrupted.unread)))
