@@ -37,7 +37,6 @@ class Tagged:
         scope: filters by inputs: where it stands.
         filters: name of the argument that takes filters.
         by_tag: the call knows filters by tag.
-        also: what else an item says if it is of this kind.
     """
 
     operation: str
@@ -46,7 +45,6 @@ class Tagged:
     scope: Mapping[str, str] = field(default_factory=dict)
     filters: str = "Filters"
     by_tag: bool = True
-    also: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self, cloud: Cloud, lost: LostCreation) -> list[Candidate]:
         """Living resources of this kind that have all tags and stand where they should.
@@ -72,9 +70,7 @@ class Tagged:
         return [
             Candidate(str(one[self.key]), making=_state(one) in _MAKING)
             for one in _each(described)
-            if carries(tags_of(one), lost.tags)
-            and _state(one) not in _GONE
-            and all(one.get(key) == value for key, value in self.also.items())
+            if carries(tags_of(one), lost.tags) and _state(one) not in _GONE
         ]
 
 
@@ -95,8 +91,6 @@ def _state(item: Mapping[str, Any]) -> str:
 
 
 _IN_VPC = {"vpcId": "vpc-id"}
-_RULE = ("describe_security_group_rules", "SecurityGroupRules", "SecurityGroupRuleId")
-_IN_GROUP = {"securityGroupId": "group-id"}
 _RESERVATION = (
     "describe_capacity_reservations",
     "CapacityReservations",
@@ -220,6 +214,55 @@ def _route_table(cloud: Cloud, table: str) -> dict[str, Any]:
     return found
 
 
+_ANY = "-1"
+_PEERS = {"cidrIpv4": "CidrIpv4", "cidrIpv6": "CidrIpv6", "prefixListId": "PrefixListId"}
+
+
+def ingress_rule(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
+    """The rule of the group that lets the same in."""
+    return _rules(cloud, lost, egress=False)
+
+
+def egress_rule(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
+    """The rule of the group that lets the same out."""
+    return _rules(cloud, lost, egress=True)
+
+
+def _rules(cloud: Cloud, lost: LostCreation, *, egress: bool) -> list[Candidate]:
+    """A group has no two rules that allow the same; one without tags was left before it got them."""
+    group = lost.inputs["securityGroupId"]
+    wanted = (egress, *_allowed(lost.inputs))
+    found: list[Candidate] = []
+    for one in cloud.listed(
+        "ec2",
+        "describe_security_group_rules",
+        "SecurityGroupRules",
+        Filters=[{"Name": "group-id", "Values": [group]}],
+    ):
+        given = {name: one.get(api) for name, api in _PEERS.items()}
+        peer = (one.get("ReferencedGroupInfo") or {}).get("GroupId")
+        said = {
+            **given,
+            "ipProtocol": one["IpProtocol"],
+            "fromPort": one.get("FromPort"),
+            "toPort": one.get("ToPort"),
+            "referencedSecurityGroupId": peer,
+        }
+        if (one["IsEgress"], *_allowed(said)) == wanted:
+            identity, tags = one["SecurityGroupRuleId"], tags_of(one)
+            found += own(lost, identity, tags) if tags else [Candidate(identity)]
+    return found
+
+
+def _allowed(rule: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What a rule allows: protocol, ports and peer."""
+    protocol = str(rule["ipProtocol"]).lower()
+    protocol = _ANY if protocol == "all" else protocol
+    ports = (None, None) if protocol == _ANY else (rule.get("fromPort"), rule.get("toPort"))
+    peer = str(rule.get("referencedSecurityGroupId") or "").rsplit("/", 1)[-1]
+    return (protocol, *ports, peer, *(rule.get(name) or None for name in _PEERS))
+
+
 def volume_attachment(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
     """The attachment of the volume to the instance.
 
@@ -294,12 +337,8 @@ FINDERS: Mapping[str, Finder] = {
         "VpcEndpointId",
         {**_IN_VPC, "serviceName": "service-name"},
     ),
-    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": Tagged(
-        *_RULE, _IN_GROUP, by_tag=False, also={"IsEgress": True}
-    ),
-    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": Tagged(
-        *_RULE, _IN_GROUP, by_tag=False, also={"IsEgress": False}
-    ),
+    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": egress_rule,
+    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": ingress_rule,
 }
 """What finds each type."""
 

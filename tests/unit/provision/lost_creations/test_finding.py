@@ -391,6 +391,21 @@ def test_a_rule_of_the_other_direction_is_not_taken(world: World) -> None:
     assert FINDERS[token](world.cloud, lost(token, inputs)) == []
 
 
+def test_a_rule_is_told_by_what_it_allows(world: World) -> None:
+    token = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+    whole = {"securityGroupId": world.group(), "ipProtocol": "-1", "tags": tags("cluster")}
+    inputs = {**whole, "referencedSecurityGroupId": world.group()}
+    # The provider tags a rule by a second call.
+    identity = world.create(token, {**inputs, "tags": {}})
+    assert FINDERS[token](world.cloud, lost(token, inputs)) == [Candidate(identity)]
+    wide = {**whole, "cidrIpv4": "10.0.0.0/8"}
+    assert FINDERS[token](world.cloud, lost(token, wide)) == []
+    world.create(token, {**wide, "tags": tags("another")})
+    with pytest.raises(UnclearError, match=r"sgr-.*without the tags"):
+        FINDERS[token](world.cloud, lost(token, wide))
+    assert FINDERS[token](world.cloud, lost(token, {**rule(world), "toPort": 23})) == []
+
+
 def test_a_record_with_another_address_is_unclear(world: World) -> None:
     token = "aws:route53/record:Record"
     inputs = {"zoneId": world.zone(), "name": "Head-1", "type": "A", "records": ["10.0.0.4"]}
