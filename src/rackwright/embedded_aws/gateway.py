@@ -138,9 +138,9 @@ class Gateway:
         operation = identify(
             environ["REQUEST_METHOD"], path, environ.get("QUERY_STRING", ""), headers, body
         )
-        fault = self.book.take(operation.name) or Fault(operation.name)
+        fault = self.book.take(operation) or Fault(operation.name)
         if not fault.after:
-            time.sleep(fault.latency_s)
+            self.book.hold(fault.latency_s)
         refused = fault.error and not fault.after
         answer = None if refused else self._answer(operation, environ)
         if answer is None or fault.error:
@@ -148,7 +148,7 @@ class Gateway:
         status, reply_headers, reply = answer
         self.book.record(operation, int(status.split()[0]))
         if fault.after:
-            time.sleep(fault.latency_s)
+            self.book.hold(fault.latency_s)
         start_response(status, reply_headers)
         return [reply]
 
@@ -204,7 +204,7 @@ class Gateway:
         elif (method, action) == ("DELETE", "calls"):
             self.book.calls.clear()
         elif (method, action) == ("GET", "faults"):
-            document = {"faults": self.book.pending()}
+            document = {"faults": self.book.pending(), "held": self.book.held}
         elif (method, action) == ("DELETE", "faults"):
             self.book.clear()
         elif (method, action) == ("POST", "faults"):

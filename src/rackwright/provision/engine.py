@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +17,9 @@ from rackwright.harmless import json_text
 from rackwright.locks import exclusive
 from rackwright.provision.backends import PASSPHRASE
 from rackwright.provision.capacity import CAPACITY_ADVICE, lacks_capacity
+from rackwright.provision.lost_creations.creation import Cloud
+from rackwright.provision.lost_creations.failures import FailedCreations
+from rackwright.provision.lost_creations.stack import settle_stack
 from rackwright.provision.progress import StackProgress
 from rackwright.provision.saved_plans import load_encryption, save_encryption
 from rackwright.provision.stack_locks import (
@@ -228,16 +232,22 @@ def _run(
             say(f"{kind}: the last run was killed; its lock is removed")
     try:
         with open_stack(site, kind, target, create=action != "down") as stack:
+            failures = FailedCreations(
+                target.state / "failed-creations" / f"{kind}.{site.stack}.json"
+            )
+            if action != "preview":
+                settle_stack(stack, failures, Cloud(target, site.region), label=kind, say=say)
+            run = partial(_run_engine, stack, kind, action, failures, options)
             adopted = _adopted(stack, kind, action, options)
             if not adopted:
-                return _run_engine(stack, kind, action, say, options)
+                return run()
             own = stack.workspace.program
             stack.workspace.program = _program(site, kind, adopted)
-            taken = _run_engine(stack, kind, action, say, options)
+            taken = run()
             if action == "preview" or options.plans:
                 return taken
             stack.workspace.program = own
-            brought = _run_engine(stack, kind, action, say, options)
+            brought = run()
             return replace(brought, changes=dict(Counter(taken.changes) + Counter(brought.changes)))
     except automation.StackNotFoundError:
         return StackOutcome(kind, {}, 0, {}, {})
@@ -269,18 +279,17 @@ def _run_engine(
     stack: automation.Stack,
     kind: StackKind,
     action: Literal["preview", "up", "down"],
-    say: Callable[[str], None],
+    failures: FailedCreations,
     options: _Options,
 ) -> StackOutcome:
-    if action != "preview":
-        _settle(stack, kind, say)
     if action == "up" and options.unprotected:
         _unprotect(stack, options.unprotected)
     if action == "up" and options.plans:
         load_encryption(stack, options.plans / f"{kind}.settings.json")
     quiet: Callable[[str], None] = lambda _line: None  # noqa: E731
     outputs: dict[str, Any] = {}
-    with StackProgress(kind, dry_run=action == "preview") as progress:
+    progress = StackProgress(kind, dry_run=action == "preview")
+    with failures.noted(progress.failed), progress:
         if action == "preview":
             stack.preview(
                 on_event=progress,
@@ -363,23 +372,6 @@ def open_stack(
         )
         stack.set_config("aws:region", automation.ConfigValue(site.region))
         yield stack
-
-
-def _settle(stack: automation.Stack, kind: str, say: Callable[[str], None]) -> None:
-    """Forget operations that a killed engine had begun, so that the next run repeats them.
-
-    The programs give every resource a stable name or a tag of its own, so repeating a creation
-    that did succeed is refused or adopted by the provider, never duplicated silently.
-    """
-    deployment = stack.export_stack()
-    content = dict(deployment.deployment or {})
-    pending = content.get("pending_operations") or []
-    if not pending:
-        return
-    names = ", ".join(op["resource"]["urn"].rsplit("::", 1)[-1] for op in pending)
-    say(f"{kind}: the last run was cut off during {names}; it is repeated")
-    deployment.deployment = {**content, "pending_operations": []}
-    stack.import_stack(deployment)
 
 
 def _unprotect(stack: automation.Stack, names: frozenset[str]) -> None:

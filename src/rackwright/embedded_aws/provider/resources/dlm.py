@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from rackwright.embedded_aws.provider.aws import MARK_TAG, Aws
+from rackwright.embedded_aws.provider.aws import Aws
 from rackwright.embedded_aws.provider.resource import Resource, changed, public_tags, take
 from rackwright.embedded_aws.provider.wire import Props
 
@@ -28,12 +28,6 @@ class LifecyclePolicy(Resource):
 
     def defaults(self, aws: Aws, inputs: Props) -> Props:
         return {"state": "ENABLED", **inputs}
-
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        for one in aws.client("dlm").get_lifecycle_policies()["Policies"]:
-            if (one.get("Tags") or {}).get(MARK_TAG) == mark and one["PolicyId"] not in taken:
-                return str(one["PolicyId"])
-        return None
 
     @staticmethod
     def _fields(inputs: Props) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import zlib
+from collections.abc import Mapping
 from typing import Any
 
 from rackwright.embedded_aws.provider.aws import Aws
@@ -103,9 +104,9 @@ class VolumeAttachment(Resource):
 
     @staticmethod
     def _id(inputs: Props) -> str:
-        return "vai-" + "-".join(
-            str(inputs[name]) for name in ("deviceName", "volumeId", "instanceId")
-        )
+        # As the AWS provider makes it.
+        joined = (str(inputs[name]) for name in ("deviceName", "instanceId", "volumeId"))
+        return f"vai-{zlib.crc32(''.join(f'{one}-' for one in joined).encode())}"
 
     def _held(self, aws: Aws, inputs: Props) -> dict[str, Any] | None:
         """The attachment as EC2 tells it; None where there is none."""
@@ -120,9 +121,6 @@ class VolumeAttachment(Resource):
             ),
             None,
         )
-
-    def find(self, aws: Aws, inputs: Props, mark: str, taken: Iterable[str]) -> str | None:
-        return None if self._held(aws, inputs) is None else self._id(inputs)
 
     def create(self, aws: Aws, inputs: Props, tags: Mapping[str, str]) -> str:
         names = {"deviceName": "Device", "instanceId": "InstanceId", "volumeId": "VolumeId"}
