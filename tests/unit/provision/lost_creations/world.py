@@ -14,6 +14,8 @@ from moto import mock_aws
 
 import rackwright.embedded_aws.provider.provider  # noqa: F401 - loads every type
 from rackwright.embedded_aws.api import (
+    dlm,
+    moto_ebs,
     moto_ec2,
     moto_fsx,
     moto_iam,
@@ -147,6 +149,8 @@ def a_world(folder: Path) -> Iterator[World]:
     """AWS without anything in it; moto's thousand images would be made anew for each."""
     with patch.dict("os.environ", {"MOTO_EC2_LOAD_DEFAULT_AMIS": "false"}), mock_aws():
         for addition in (
+            dlm,
+            moto_ebs,
             moto_ec2,
             moto_fsx,
             moto_iam,
