@@ -119,7 +119,11 @@ class Retained:
         if lacking:
             fsx = self._client("fsx")
             with refusals("fsx:DescribeDataRepositoryAssociations"):
-                there = fsx.describe_data_repository_associations()["Associations"]
+                told = fsx.describe_data_repository_associations()
+                there = list(told["Associations"])
+                while token := told.get("NextToken"):  # botocore knows no pages of it
+                    told = fsx.describe_data_repository_associations(NextToken=token)
+                    there += told["Associations"]
             yield from self._named("DataRepositoryAssociation", there, "AssociationId", lacking)
 
     def _volumes(self, recorded: Collection[str]) -> Found:

@@ -113,7 +113,12 @@ class Cloud:
                 for page in client.get_paginator(operation).paginate(**arguments):
                     yield from page.get(items, ())
             else:
-                yield from getattr(client, operation)(**arguments)[items]
+                # Some have pages that botocore does not know.
+                told = getattr(client, operation)(**arguments)
+                yield from told[items]
+                while token := told.get("NextToken"):
+                    told = getattr(client, operation)(**arguments, NextToken=token)
+                    yield from told[items]
 
 
 Finder = Callable[[Cloud, LostCreation], list[Candidate]]
