@@ -346,6 +346,7 @@ REPEATED = frozenset(
     {
         "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
         "aws:ec2/vpcDhcpOptionsAssociation:VpcDhcpOptionsAssociation",
+        "aws:ec2transitgateway/instanceState:InstanceState",
     }
 )
 """Types that AWS takes twice without harm."""
