@@ -101,6 +101,17 @@ def held(endpoint: str) -> int:
         return int(json.load(answer)["held"])
 
 
+def quiet(lab: Lab) -> str:
+    """The AWS server's address, once it holds no call: one whose caller was killed is done all the same."""
+    endpoint = lab.endpoint
+    deadline = time.monotonic() + PATIENCE_S
+    while held(endpoint):
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
+    lab.clear_faults()
+    return endpoint
+
+
 def kill(lab: Lab, process: subprocess.Popen[bytes], victim: str) -> None:
     """Kill one of the three; who is left may end what it does."""
     engines = [one for one in psutil.Process(process.pid).children(True) if one.name() == "pulumi"]
@@ -121,9 +132,8 @@ def kill(lab: Lab, process: subprocess.Popen[bytes], victim: str) -> None:
 
 def killed_up(lab: Lab, blueprint: Path, planned: Kill, log: Path) -> bool:
     """Whether an ``up`` was killed as planned; False where it was done before."""
-    lab.clear_faults()
+    endpoint = quiet(lab)
     lab.inject(operation="*", skip=planned.skip, latency_s=HELD_S, after=planned.after)
-    endpoint = lab.endpoint
     command = lab.command("up", blueprint, "--target", "local", "--yes")
     with (
         log.open("w") as output,
@@ -142,8 +152,7 @@ def killed_up(lab: Lab, blueprint: Path, planned: Kill, log: Path) -> bool:
             kill(lab, process, planned.victim)
         finally:
             process.kill()
-    # The command ends by itself where another was killed, and may have ended well where it was too late.
-    assert process.returncode in {0, 4, -signal.SIGKILL}, log.read_text()
+    assert process.returncode in {4, -signal.SIGKILL}, log.read_text()
     assert "Traceback" not in log.read_text(), log.read_text()
     return True
 
@@ -165,8 +174,9 @@ def live(lab: Lab, seed: int, kills: int, whole: Whole) -> None:
         print(planned)
         if killed_up(lab, blueprint, planned, lab.folder / f"{number}.log"):
             done.append(planned)
+    print(f"{len(done)} of {kills} places were reached before all was done")
     assert done, f"seed {seed}: no run was killed"
-    lab.clear_faults()
+    quiet(lab)
     lab.stacks("up", blueprint, "--yes")
     assert count_resources(lab.client) == whole.resources, f"seed {seed}: {done}"
     again = lab.stacks("up", blueprint, "--yes")
@@ -190,4 +200,5 @@ def test_a_run_killed_at_three_places_makes_nothing_twice_and_forgets_nothing(
 def test_fifty_places_make_nothing_twice_and_forget_nothing(
     alive: Lab, whole: Whole, life: int
 ) -> None:
-    live(alive, SEED + life, 5, whole)
+    # Of six places the last is sometimes not reached: what runs beside a held call is done.
+    live(alive, SEED + life, 6, whole)

@@ -164,6 +164,22 @@ def log_group(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
     return []
 
 
+def lifecycle_policy(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
+    """Policies for snapshots with the description and all the tags.
+
+    Raises:
+        UnclearError: the creation gives no tags.
+    """
+    if not lost.tags:
+        raise UnclearError("a policy without tags cannot be told from others", "give it tags")
+    return [
+        Candidate(one["PolicyId"])
+        for one in cloud.listed("dlm", "get_lifecycle_policies", "Policies")
+        if carries(one.get("Tags") or {}, lost.tags)
+        and one.get("Description") == lost.inputs["description"]
+    ]
+
+
 def lustre(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
     """Lustre file systems of the subnet with all the tags.
 
