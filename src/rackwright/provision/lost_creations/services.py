@@ -304,24 +304,6 @@ def record(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
     return []
 
 
-def lifecycle_policy(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
-    """Lifecycle policies of snapshots with all the tags.
-
-    Raises:
-        UnclearError: the creation gives no tags.
-    """
-    if not lost.tags:
-        raise UnclearError(
-            "it gets no tags by which it could be told from others",
-            "give it a tag 'Name', or look for it in AWS and remove it if it is there",
-        )
-    return [
-        Candidate(one["PolicyId"])
-        for one in cloud.listed("dlm", "get_lifecycle_policies", "Policies")
-        if carries(one.get("Tags") or {}, lost.tags)
-    ]
-
-
 FINDERS: Mapping[str, Finder] = {
     "aws:autoscaling/group:Group": autoscaling_group,
     "aws:cloudwatch/logGroup:LogGroup": log_group,
