@@ -16,7 +16,7 @@ from typing import Any
 from rackwright.errors import ExternalToolError
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.aws.access import parameter_path
-from rackwright.provision.aws_clients import error_code, make_client, refusals
+from rackwright.provision.aws.calls import error_code, make_client, refusals
 from rackwright.provision.naming import GROUP_TAG, HOST_TAG, NodeInstance, TemplateVersion
 from rackwright.provision.outdated import ScalingGroup
 from rackwright.provision.targets import Target
