@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rackwright.errors import RackwrightError
     from rackwright.plan.load import LoadedPlan
-    from rackwright.provision.adoption import Retained
+    from rackwright.provision.aws.adoption import Retained
     from rackwright.provision.engine import Site, StackOutcome
     from rackwright.provision.nodes import Bound
     from rackwright.provision.targets import Target
@@ -169,7 +169,7 @@ def _up(
 
 def _adopter(loaded: LoadedPlan, site: Site, target: Target) -> Retained:
     """Finds what an earlier stack of the site has left in the account."""
-    from rackwright.provision.adoption import Retained
+    from rackwright.provision.aws.adoption import Retained
 
     plan = next(one for one in loaded.plan.aws if one.name == site.name)
     return Retained(loaded.plan.name, plan, target, say)

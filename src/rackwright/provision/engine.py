@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from rackwright.errors import ExternalToolError
 from rackwright.harmless import json_text
 from rackwright.locks import exclusive
+from rackwright.provision.aws.capacity import CAPACITY_ADVICE, lacks_capacity
 from rackwright.provision.backends import PASSPHRASE
-from rackwright.provision.capacity import CAPACITY_ADVICE, lacks_capacity
 from rackwright.provision.lost_creations.creation import Cloud
 from rackwright.provision.lost_creations.failures import FailedCreations
 from rackwright.provision.lost_creations.stack import settle_stack

@@ -17,8 +17,8 @@ from rackwright.errors import ExternalToolError
 from rackwright.exit_codes import ExitCode
 from rackwright.plan.aws.access import parameter_path
 from rackwright.plan.aws.names import site_prefix
-from rackwright.provision.aws_clients import error_code, make_client, refusals
-from rackwright.provision.capacity import CAPACITY_ADVICE, lacks_capacity
+from rackwright.provision.aws.calls import error_code, make_client, refusals
+from rackwright.provision.aws.capacity import CAPACITY_ADVICE, lacks_capacity
 from rackwright.provision.naming import GROUP_TAG, HOST_TAG, NodeInstance, TemplateVersion
 from rackwright.provision.outdated import ScalingGroup
 from rackwright.provision.targets import Target

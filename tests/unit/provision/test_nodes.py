@@ -16,7 +16,8 @@ from moto import mock_aws
 
 from rackwright.embedded_aws.api import moto_ec2, moto_instances
 from rackwright.errors import ExternalToolError
-from rackwright.provision import aws_clients, fleet_calls
+from rackwright.provision import fleet_calls
+from rackwright.provision.aws import calls
 from rackwright.provision.fleet_calls import Fleet, NothingProvisionedError
 from rackwright.provision.naming import HOST_TAG, REGISTER
 from rackwright.provision.nodes import bind, network_nodes, read, release_servers, surplus
@@ -173,7 +174,7 @@ def refuse(monkeypatch: pytest.MonkeyPatch, status: int, code: str, times: int) 
         )
         return AWSResponse(request.url, status, {}, Body(text.encode()))
 
-    first = aws_clients.make_client
+    first = calls.make_client
 
     def make(*arguments: Any) -> Any:
         client = first(*arguments)

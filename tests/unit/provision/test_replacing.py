@@ -9,7 +9,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 from rackwright.embedded_aws.api import moto_instances
-from rackwright.provision import aws_clients, fleet_calls
+from rackwright.provision import fleet_calls
+from rackwright.provision.aws import calls
 from rackwright.provision.fleet_calls import Fleet
 from rackwright.provision.naming import Naming
 from rackwright.provision.nodes import bind, launch_failures, read, surplus
@@ -102,7 +103,7 @@ def test_capacity_that_is_missing_is_said_with_what_to_do(
         "(InsufficientInstanceCapacity). Launching EC2 instance failed.",
     }
     activities = [{"StatusCode": "Successful"}, failed_activity]
-    first = aws_clients.make_client
+    first = calls.make_client
 
     def make(*arguments: Any) -> Any:
         client = first(*arguments)

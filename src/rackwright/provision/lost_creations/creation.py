@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rackwright.provision.aws_clients import make_client, refusals
+from rackwright.provision.aws.calls import make_client, refusals
 from rackwright.provision.targets import Target
 
 

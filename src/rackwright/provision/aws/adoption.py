@@ -18,7 +18,7 @@ from rackwright.errors import UsageError
 from rackwright.plan.aws.fsx import association_slug, bucket_name, bucket_slug
 from rackwright.plan.aws.names import site_prefix
 from rackwright.plan.aws.site import AwsSitePlan
-from rackwright.provision.aws_clients import error_code, make_client, refusals
+from rackwright.provision.aws.calls import error_code, make_client, refusals
 from rackwright.provision.targets import Target
 
 _NO_BUCKET = frozenset({"NoSuchBucket", "404"})

@@ -13,7 +13,7 @@ from moto import mock_aws
 from aws_factories import a_file_system, a_plan
 from rackwright.embedded_aws.api import moto_ebs, moto_ec2, moto_fsx, moto_instances
 from rackwright.errors import UsageError
-from rackwright.provision.adoption import Retained
+from rackwright.provision.aws.adoption import Retained
 from rackwright.provision.targets import Target
 
 REGION = "us-east-1"

@@ -13,7 +13,7 @@ from moto import mock_aws
 
 from rackwright.embedded_aws.api import moto_ebs, moto_ec2, moto_instances
 from rackwright.errors import ExternalToolError
-from rackwright.provision import heads
+from rackwright.provision.aws import heads
 from rackwright.provision.engine import StackOutcome
 from rackwright.provision.fleet_calls import Fleet
 from rackwright.provision.targets import Target
