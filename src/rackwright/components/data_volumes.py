@@ -47,7 +47,7 @@ class DataVolumes(pulumi.ComponentResource):
         name = args.name(host, "data")
         made = aws.ebs.Volume(
             name,
-            **volume_args(args.plan.site, volume, prefix=args.prefix, tags=args.tags(name)),
+            **volume_args(args.plan, volume, prefix=args.prefix, tags=args.tags(name)),
             opts=retained_options(self, args, name, "Volume", protect=protect),
         )
         return made.id
@@ -66,7 +66,7 @@ class DataVolumes(pulumi.ComponentResource):
             name,
             name="snapshots",
             role=role.name,
-            policy=json.dumps(snapshot_policy(args.plan.site, args.prefix)),
+            policy=json.dumps(snapshot_policy(args.plan.region, args.prefix)),
             opts=child_options(self, args, name),
         )
         aws.dlm.LifecyclePolicy(

@@ -22,14 +22,14 @@ from rackwright.inventory.role_variables.filesystems import lustre_variables, sc
 from rackwright.inventory.role_variables.health import health_variables
 from rackwright.inventory.role_variables.monitoring import monitoring_variables, rack_limits
 from rackwright.inventory.role_variables.nfs import nfs_clients, nfs_servers
-from rackwright.inventory.role_variables.slurm_database import database_variables
-from rackwright.inventory.role_variables.slurm_packages import package_variables, pinned_version
-from rackwright.inventory.role_variables.slurm_qos import (
+from rackwright.inventory.role_variables.slurm_controller import (
     first_controller,
     qos_variables,
+    reservation_variables,
     standby_controllers,
 )
-from rackwright.inventory.role_variables.slurm_reservations import reservation_variables
+from rackwright.inventory.role_variables.slurm_database import database_variables
+from rackwright.inventory.role_variables.slurm_packages import package_variables, pinned_version
 from rackwright.inventory.role_variables.slurm_served import (
     WITH_FILES,
     hosts_with_files,

@@ -9,7 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from rackwright.model.aws import AwsSite, DataVolume, Snapshots
+from rackwright.model.aws import DataVolume, Snapshots
+from rackwright.plan.aws.site import AwsSitePlan
 from rackwright.plan.aws.tags import SNAPSHOT_TAG
 
 DEVICE = "/dev/sdf"
@@ -21,7 +22,7 @@ _HOUR = 3600
 
 
 def volume_args(
-    site: AwsSite, volume: DataVolume, *, prefix: str, tags: Mapping[str, str]
+    site: AwsSitePlan, volume: DataVolume, *, prefix: str, tags: Mapping[str, str]
 ) -> dict[str, Any]:
     """An encrypted gp3 volume in the zone of the cluster."""
     key = volume.encryption_key or site.access.encryption_key
