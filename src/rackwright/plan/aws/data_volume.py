@@ -18,6 +18,7 @@ instances"); an instance of the Nitro System sees an NVMe device."""
 
 _VOLUME = re.compile(r"vol-[0-9a-f]{8,17}")
 _HOUR = 3600
+"""Seconds."""
 
 
 def volume_args(
