@@ -151,7 +151,7 @@ REFUSED: Refused = {
     "a-letter": ("data_volume", {"data_volume_device": "/dev/sdf"}, "named below /dev/disk/by-id"),
     "not-attached": (
         "data_volume",
-        {"data_volume_device": "/dev/disk/by-id/nvme-gone", "data_volume_patience": 1},
+        {"data_volume_device": "/dev/disk/by-id/nvme-gone", "data_volume_attempts": 1},
         "the volume is not attached to it",
     ),
     "too-small": ("data_volume", {"data_volume_size_gib": 1.0}, "GiB; wanted are 1.0"),

@@ -9,8 +9,8 @@ import pulumi_aws as aws
 
 from rackwright.components.tags import SiteArgs, child_options, retained_options
 from rackwright.model.aws import DataVolume, Snapshots
-from rackwright.plan.aws.access import snapshot_policy, snapshot_trust_policy
-from rackwright.plan.aws.data_volume import lifecycle_args, volume_args
+from rackwright.plan.aws.access import snapshot_trust_policy
+from rackwright.plan.aws.data_volume import lifecycle_args
 
 
 class DataVolumes(pulumi.ComponentResource):
@@ -47,7 +47,7 @@ class DataVolumes(pulumi.ComponentResource):
         name = args.name(host, "data")
         made = aws.ebs.Volume(
             name,
-            **volume_args(args.plan, volume, prefix=args.prefix, tags=args.tags(name)),
+            **args.plan.data_volume_args(volume, args.prefix, args.tags(name)),
             opts=retained_options(self, args, name, "Volume", protect=protect),
         )
         return made.id
@@ -66,7 +66,7 @@ class DataVolumes(pulumi.ComponentResource):
             name,
             name="snapshots",
             role=role.name,
-            policy=json.dumps(snapshot_policy(args.plan.region, args.prefix)),
+            policy=json.dumps(args.plan.snapshot_policy(args.prefix)),
             opts=child_options(self, args, name),
         )
         aws.dlm.LifecyclePolicy(

@@ -16,9 +16,12 @@ from rackwright.errors import RackwrightError
 from rackwright.inventory.instance_metadata import forwarding_variables, metadata_variables
 from rackwright.inventory.role_variables.base import base_variables, name_variables, own_address
 from rackwright.inventory.role_variables.containers import container_variables, mpi_variables
-from rackwright.inventory.role_variables.data_volume import data_volume_variables
 from rackwright.inventory.role_variables.fabric import rdma_ports, subnet_managers
-from rackwright.inventory.role_variables.filesystems import lustre_variables, scratch_variables
+from rackwright.inventory.role_variables.filesystems import (
+    data_volume_variables,
+    lustre_variables,
+    scratch_variables,
+)
 from rackwright.inventory.role_variables.health import health_variables
 from rackwright.inventory.role_variables.monitoring import monitoring_variables, rack_limits
 from rackwright.inventory.role_variables.nfs import nfs_clients, nfs_servers

@@ -18,7 +18,7 @@ from typing import Any
 
 from rackwright.inventory.aws_connection import INSTANCE, PUBLIC, connections, unreachable
 from rackwright.inventory.inventory import Inventory, InventoryError, group_name
-from rackwright.inventory.role_variables.data_volume import DEVICE
+from rackwright.inventory.role_variables.filesystems import DEVICE
 from rackwright.inventory.role_variables.fsx import FileSystemAddress, address_of, fsx_variables
 from rackwright.model.names import compress_hostlist
 from rackwright.plan.aws.data_volume import by_id

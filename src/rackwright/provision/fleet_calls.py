@@ -248,10 +248,10 @@ class FleetCalls:
         from botocore.exceptions import WaiterError
 
         waiter = self._client("ec2").get_waiter("snapshot_completed")
-        patience = {"Delay": 15, "MaxAttempts": SNAPSHOT_WAITS}
+        pace = {"Delay": 15, "MaxAttempts": SNAPSHOT_WAITS}
         with refusals("ec2:DescribeSnapshots"):
             try:
-                waiter.wait(SnapshotIds=list(ids), WaiterConfig=patience)
+                waiter.wait(SnapshotIds=list(ids), WaiterConfig=pace)
             except WaiterError as error:
                 raise ExternalToolError(
                     f"the snapshots {', '.join(ids)} are not complete: {error}",

@@ -110,13 +110,13 @@ def snapshot_trust_policy() -> dict[str, Any]:
     )
 
 
-def snapshot_policy(region: str, prefix: str) -> dict[str, Any]:
+def snapshot_policy(site: AwsSite, prefix: str) -> dict[str, Any]:
     """What that role may do: make snapshots of the site's own volumes, and remove those it made.
 
     AWS's own (``AWSDataLifecycleManagerServiceRole``) deletes any snapshot of the account and shares it with others.
     EC2 tells of volumes and snapshots only all together. Nobody but the service sets a tag that begins with ``aws:``.
     """
-    start = f"arn:{partition(region)}:ec2:{region}"
+    start = f"arn:{partition(site.region)}:ec2:{site.region}"
     volumes, snapshots = f"{start}:*:volume/*", f"{start}::snapshot/*"
     made_by_it = {"aws:ResourceTag/aws:dlm:lifecycle-policy-id": "*"}
     return _document(

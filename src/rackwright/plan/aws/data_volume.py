@@ -9,8 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from rackwright.model.aws import DataVolume, Snapshots
-from rackwright.plan.aws.site import AwsSitePlan
+from rackwright.model.aws import AwsSite, DataVolume, Snapshots
 from rackwright.plan.aws.tags import SNAPSHOT_TAG
 
 DEVICE = "/dev/sdf"
@@ -19,10 +18,11 @@ instances"); an instance of the Nitro System sees an NVMe device."""
 
 _VOLUME = re.compile(r"vol-[0-9a-f]{8,17}")
 _HOUR = 3600
+"""Seconds."""
 
 
 def volume_args(
-    site: AwsSitePlan, volume: DataVolume, *, prefix: str, tags: Mapping[str, str]
+    site: AwsSite, volume: DataVolume, *, prefix: str, tags: Mapping[str, str]
 ) -> dict[str, Any]:
     """An encrypted gp3 volume in the zone of the cluster."""
     key = volume.encryption_key or site.access.encryption_key

@@ -23,7 +23,13 @@ from rackwright.model.aws import (
 from rackwright.model.hardware import fact_value
 from rackwright.model.instances import Instance
 from rackwright.plan.aws import launch_template, nic
-from rackwright.plan.aws.access import InstanceRole, instance_policy, instance_roles
+from rackwright.plan.aws.access import (
+    InstanceRole,
+    instance_policy,
+    instance_roles,
+    snapshot_policy,
+)
+from rackwright.plan.aws.data_volume import volume_args
 from rackwright.plan.aws.fsx import bucket_names
 from rackwright.plan.aws.launch_template import PLANNED, Placement, Wiring
 from rackwright.plan.aws.security_groups import SecurityRule, network_rules, storage_rules
@@ -219,6 +225,16 @@ class AwsSitePlan:
     def snapshots(self) -> Snapshots | None:
         """When snapshots of those volumes are made; None for never."""
         return None if self.data_volume is None else self.data_volume.snapshots
+
+    def data_volume_args(
+        self, volume: DataVolume, prefix: str, tags: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """A data volume, exactly as it is deployed."""
+        return volume_args(self.site, volume, prefix=prefix, tags=tags)
+
+    def snapshot_policy(self, prefix: str) -> dict[str, Any]:
+        """What the role may do that makes snapshots of them, as a document of IAM."""
+        return snapshot_policy(self.site, prefix)
 
     @property
     def instance_roles(self) -> tuple[InstanceRole, ...]:

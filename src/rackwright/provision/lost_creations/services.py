@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from rackwright.provision.lost_creations.creation import (
-    Candidate,
     Cloud,
     Finder,
     LostCreation,
+    Match,
     UnclearError,
     carries,
     own,
@@ -19,7 +19,7 @@ from rackwright.provision.lost_creations.creation import (
 _MAKING = frozenset({"CREATING", "PENDING"})
 
 
-def autoscaling_group(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
+def autoscaling_group(cloud: Cloud, lost: LostCreation) -> list[Match]:
     """The Auto Scaling group of the name."""
     name = lost.inputs["name"]
     for one in cloud.listed(
@@ -33,7 +33,7 @@ def autoscaling_group(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
     return []
 
 
-def bucket(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
+def bucket(cloud: Cloud, lost: LostCreation) -> list[Match]:
     """The bucket of the name, if it is this account's.
 
     The tags of a bucket come by a call of their own. One without any that is empty is taken for one that
@@ -54,25 +54,25 @@ def bucket(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
             f"the bucket '{name}' exists without tags and holds data",
             "give it another name in the blueprint, or tag it as this site's if it is",
         )
-    return [Candidate(name)]
+    return [Match(name)]
 
 
-def role(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
+def role(cloud: Cloud, lost: LostCreation) -> list[Match]:
     """The role of the name."""
     told = cloud.call("iam", "get_role", missing=("NoSuchEntity",), RoleName=lost.inputs["name"])
     return [] if told is None else own(lost, lost.inputs["name"], tags_of(told["Role"]))
 
 
-def role_policy(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
+def role_policy(cloud: Cloud, lost: LostCreation) -> list[Match]:
     """The policy of the name in the role; what it allows is set right by the next run."""
     name, holder = lost.inputs["name"], lost.inputs["role"]
     told = cloud.call(
         "iam", "get_role_policy", missing=("NoSuchEntity",), RoleName=holder, PolicyName=name
     )
-    return [] if told is None else [Candidate(f"{holder}:{name}")]
+    return [] if told is None else [Match(f"{holder}:{name}")]
 
 
-def instance_profile(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
+def instance_profile(cloud: Cloud, lost: LostCreation) -> list[Match]:
     """The instance profile of the name."""
     name = lost.inputs["name"]
     told = cloud.call(
@@ -81,7 +81,7 @@ def instance_profile(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
     return [] if told is None else own(lost, name, tags_of(told["InstanceProfile"]))
 
 
-def policy(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
+def policy(cloud: Cloud, lost: LostCreation) -> list[Match]:
     """The account's policy of the name."""
     name = lost.inputs["name"]
     for one in cloud.listed("iam", "list_policies", "Policies", Scope="Local"):
@@ -91,7 +91,7 @@ def policy(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
     return []
 
 
-def parameter(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
+def parameter(cloud: Cloud, lost: LostCreation) -> list[Match]:
     """The parameter of the name; its value is not read."""
     name = lost.inputs["name"]
     wanted = [{"Key": "Name", "Option": "Equals", "Values": [name]}]
@@ -102,7 +102,7 @@ def parameter(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
     return own(lost, name, tags_of(told or {}, "TagList"))
 
 
-def key(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
+def key(cloud: Cloud, lost: LostCreation) -> list[Match]:
     """Keys with the description and all the tags; a key has no name.
 
     Raises:
@@ -125,7 +125,7 @@ def key(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
         tags = cloud.call("kms", "list_resource_tags", missing=_NOT_OURS, KeyId=identity) or {}
         held = {tag["TagKey"]: tag["TagValue"] for tag in tags.get("Tags", ())}
         if carries(held, lost.tags):
-            found.append(Candidate(identity))
+            found.append(Match(identity))
     return found
 
 
@@ -133,7 +133,7 @@ _NOT_OURS = ("AccessDeniedException", "NotFoundException")
 """Answers about a key that somebody else has, or that goes."""
 
 
-def alias(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
+def alias(cloud: Cloud, lost: LostCreation) -> list[Match]:
     """The alias of the name.
 
     Raises:
@@ -144,7 +144,7 @@ def alias(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
         if one["AliasName"] != name:
             continue
         if one.get("TargetKeyId") == wanted:
-            return [Candidate(name)]
+            return [Match(name)]
         raise UnclearError(
             f"'{name}' stands for the key '{one.get('TargetKeyId')}', and not for '{wanted}'",
             f"remove it: aws kms delete-alias --alias-name {name}",
@@ -152,7 +152,7 @@ def alias(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
     return []
 
 
-def log_group(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
+def log_group(cloud: Cloud, lost: LostCreation) -> list[Match]:
     """The log group of the name."""
     name = lost.inputs["name"]
     for one in cloud.listed("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=name):
@@ -164,7 +164,7 @@ def log_group(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
     return []
 
 
-def lifecycle_policy(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
+def lifecycle_policy(cloud: Cloud, lost: LostCreation) -> list[Match]:
     """Policies for snapshots with the description and all the tags.
 
     Raises:
@@ -173,14 +173,14 @@ def lifecycle_policy(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
     if not lost.tags:
         raise UnclearError("a policy without tags cannot be told from others", "give it tags")
     return [
-        Candidate(one["PolicyId"])
+        Match(one["PolicyId"])
         for one in cloud.listed("dlm", "get_lifecycle_policies", "Policies")
         if carries(one.get("Tags") or {}, lost.tags)
         and one.get("Description") == lost.inputs["description"]
     ]
 
 
-def lustre(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
+def lustre(cloud: Cloud, lost: LostCreation) -> list[Match]:
     """Lustre file systems of the subnet with all the tags.
 
     Raises:
@@ -201,7 +201,7 @@ def lustre(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
     ]
 
 
-def data_repository_association(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
+def data_repository_association(cloud: Cloud, lost: LostCreation) -> list[Match]:
     """The association of the path in the file system.
 
     Raises:
@@ -229,11 +229,11 @@ def data_repository_association(cloud: Cloud, lost: LostCreation) -> list[Candid
     return []
 
 
-def _lifecycle(item: Mapping[str, Any], name: str, noun: str) -> Candidate:
+def _lifecycle(item: Mapping[str, Any], name: str, noun: str) -> Match:
     identity = str(item[name])
     if item["Lifecycle"] == "FAILED":
         raise UnclearError(f"'{identity}' was made and failed", _deletion(noun, identity))
-    return Candidate(identity, making=item["Lifecycle"] in _MAKING)
+    return Match(identity, making=item["Lifecycle"] in _MAKING)
 
 
 def _deletion(noun: str, identity: str) -> str:
@@ -241,7 +241,7 @@ def _deletion(noun: str, identity: str) -> str:
     return f"remove it: aws fsx delete-{noun} --{argument} {identity}"
 
 
-def zone(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
+def zone(cloud: Cloud, lost: LostCreation) -> list[Match]:
     """Zones of the name and comment, private ones of the VPC; their tags come by a call of their own.
 
     Raises:
@@ -266,11 +266,11 @@ def zone(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
         if held or comment != lost.inputs.get("comment", ""):
             found += own(lost, identity, held)
         else:
-            found.append(Candidate(identity))
+            found.append(Match(identity))
     return found
 
 
-def record(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
+def record(cloud: Cloud, lost: LostCreation) -> list[Match]:
     """The record set of the name and type in the zone.
 
     Raises:
@@ -295,7 +295,7 @@ def record(cloud: Cloud, lost: LostCreation) -> list[Candidate]:
         wanted = sorted(str(value).strip('"') for value in lost.inputs.get("records") or ())
         if held == wanted:
             parts = (zone_id, given, kind, *filter(None, [marked]))
-            return [Candidate("_".join(parts))]
+            return [Match("_".join(parts))]
         raise UnclearError(
             f"the zone '{zone_id}' has {kind} {full} as {', '.join(held) or 'an alias'}, and not as "
             f"{', '.join(wanted)}",

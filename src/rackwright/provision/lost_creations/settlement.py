@@ -10,10 +10,10 @@ from rackwright.errors import ExternalToolError
 from rackwright.provision.lost_creations import ec2, services
 from rackwright.provision.lost_creations.checkpoint import Interrupted
 from rackwright.provision.lost_creations.creation import (
-    Candidate,
     Cloud,
     Finder,
     LostCreation,
+    Match,
     UnclearError,
 )
 
@@ -105,7 +105,7 @@ def _settle_one(
             "look for it: if it is there, 'pulumi import' it into the stack, else "
             "'pulumi refresh --clear-pending-creates' forgets that it was begun",
         )
-    found: Candidate | None = None
+    found: Match | None = None
     for polled in range(POLLS):
         found = _candidates(finder, cloud, lost)
         if found is None:
@@ -125,7 +125,7 @@ def _settle_one(
     )
 
 
-def _candidates(finder: Finder, cloud: Cloud, lost: LostCreation) -> Candidate | None:
+def _candidates(finder: Finder, cloud: Cloud, lost: LostCreation) -> Match | None:
     """The one candidate that nobody has recorded.
 
     Raises:

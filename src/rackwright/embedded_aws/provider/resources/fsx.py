@@ -82,6 +82,14 @@ class LustreFileSystem(_FsxResource):
     operation, ids, items = "describe_file_systems", "FileSystemIds", "FileSystems"
     key = "FileSystemId"
     required = ("subnetIds",)
+    silent = frozenset(
+        {
+            "dailyAutomaticBackupStartTime",
+            "fileSystemTypeVersion",
+            "kmsKeyId",
+            "weeklyMaintenanceStartTime",
+        }
+    )
     unordered = frozenset({"securityGroupIds"})
     inputs = (
         "subnetIds",
